@@ -1,0 +1,51 @@
+// The kernels for one instruction set: compiled once for each, into a namespace of its own.
+#ifndef CUTPOINT_ISA
+#error "set CUTPOINT_ISA to the namespace of this build"
+#endif
+
+#include "binning.hpp"
+#include "exact.hpp"
+#include "rank.hpp"
+
+namespace CUTPOINT_ISA {
+
+template <class Run>
+auto by_score(const Rows& rows, Run&& run) {
+    return rows.score.kind == Kind::f32 ? run(float{}) : run(double{});
+}
+
+Area area(const Rows& rows) {
+    return by_score(rows, [&]<class S>(S) {
+        if (rows.n >= 4096)
+            if (const auto a = rank_area<S>(rows)) return *a;
+        return exact_area<S, Bare<typename Keys<S>::Key>>(rows);
+    });
+}
+
+WeightedArea weighted_area(const Rows& rows) {
+    return by_score(rows, [&]<class S>(S) {
+        if (rows.n >= 4096)
+            if (const auto a = weighted_rank_area<S>(rows)) return *a;
+        return exact_area<S, Heavy<typename Keys<S>::Key>>(rows);
+    });
+}
+
+Masses<std::int64_t> sweep(const Rows& rows) {
+    return by_score(
+        rows, [&]<class S>(S) { return exact_sweep<S, Bare<typename Keys<S>::Key>>(rows); });
+}
+
+Masses<double> weighted_sweep(const Rows& rows) {
+    return by_score(
+        rows, [&]<class S>(S) { return exact_sweep<S, Heavy<typename Keys<S>::Key>>(rows); });
+}
+
+void bin(const Rows& rows, int bits, std::int64_t* pos, std::int64_t* neg) {
+    by_score(rows, [&]<class S>(S) { add_to_bins<S>(rows, bits, pos, neg); });
+}
+
+void weighted_bin(const Rows& rows, int bits, double* pos, double* neg) {
+    by_score(rows, [&]<class S>(S) { add_to_bins<S>(rows, bits, pos, neg); });
+}
+
+}  // namespace CUTPOINT_ISA

@@ -1,0 +1,88 @@
+// What the native core offers, in plain C++: no Python here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "memory.hpp"
+
+namespace cutpoint {
+
+enum class Kind : std::uint8_t { none, b8, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };
+
+// One column of a table: any numeric type, any stride (in bytes, negative and zero included).
+struct Column {
+    const void* data = nullptr;
+    std::int64_t stride = 0;
+    Kind kind = Kind::none;
+};
+
+// n rows with a score (f32 or f64), a label and, if weight.kind is not none, a weight (f32 or f64).
+// A label equals `positive` or `negative`; anything else is a RowFault.
+struct Rows {
+    std::int64_t n = 0;
+    Column score;
+    Column label;
+    Column weight;
+    double negative = 0;
+    double positive = 1;
+    int threads = 1;
+};
+
+enum class Fault : std::uint8_t { label, score, weight };
+
+// The first row that breaks a rule.
+struct RowFault : std::runtime_error {
+    RowFault(Fault fault, std::int64_t row)
+        : std::runtime_error(std::string(fault == Fault::label   ? "label"
+                                         : fault == Fault::score ? "score"
+                                                                 : "weight") +
+                             ":" + std::to_string(row)) {}
+};
+
+using Wide = unsigned __int128;
+
+// Twice the number of (positive, negative) pairs in the right order, ties counted once: 2*P*N*AUC.
+struct Area {
+    std::uint64_t pos = 0, neg = 0;
+    Wide twice = 0;
+};
+struct WeightedArea {
+    double pos = 0, neg = 0, twice = 0;
+};
+
+// Distinct scores, descending, with the mass of each class at exactly that score.
+template <class Mass>
+struct Masses {
+    Buffer<double> threshold;
+    Buffer<Mass> pos, neg;
+};
+
+Area area(const Rows&);
+WeightedArea weighted_area(const Rows&);
+Masses<std::int64_t> sweep(const Rows&);
+Masses<double> weighted_sweep(const Rows&);
+
+// Adds every row to its bin, the leading `bits` bits of its score's key as a float32 rounded down.
+void bin(const Rows&, int bits, std::int64_t* pos, std::int64_t* neg);
+void weighted_bin(const Rows&, int bits, double* pos, double* neg);
+
+// The lowest score of each of the 2^bits bins.
+void bin_edges(int bits, double* edges);
+
+// The same numbers from masses that are there already, in descending order of the scores.
+Wide twice_area(const std::int64_t* pos, const std::int64_t* neg, std::size_t m);
+
+template <class Mass>
+struct View {
+    const double* threshold;
+    const Mass* pos;
+    const Mass* neg;
+    std::size_t m;
+};
+template <class Mass>
+Masses<Mass> merge(View<Mass> a, View<Mass> b);
+
+}  // namespace cutpoint

@@ -1,0 +1,41 @@
+// Scores as unsigned integers that sort the same way.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace CUTPOINT_ISA {
+
+// key(a) < key(b)  <=>  a < b, for every pair of floats that are not NaN; -0.0 and 0.0 share a key.
+// Written on the bits, not as x + 0.0, so that a process which flushes denormals (torch can switch
+// that on) still keeps them apart.
+template <class S>
+struct Keys;
+
+template <class S, class U, class I>
+struct KeysOf {
+    using Key = U;
+    static constexpr int bits = std::numeric_limits<U>::digits;
+    static constexpr U sign = U(1) << (bits - 1);
+
+    static Key of(S score) noexcept {
+        U b = std::bit_cast<U>(score);
+        b = (b << 1) == 0 ? U(0) : b;
+        return b ^ (U(I(b) >> (bits - 1)) | sign);
+    }
+    static S score(Key key) noexcept {
+        return std::bit_cast<S>(U(key ^ (U(I(~key) >> (bits - 1)) | sign)));
+    }
+    static bool is_nan(S score) noexcept {
+        constexpr U inf = std::bit_cast<U>(std::numeric_limits<S>::infinity());
+        return (std::bit_cast<U>(score) & U(~sign)) > inf;
+    }
+};
+
+template <>
+struct Keys<float> : KeysOf<float, std::uint32_t, std::int32_t> {};
+template <>
+struct Keys<double> : KeysOf<double, std::uint64_t, std::int64_t> {};
+
+}  // namespace CUTPOINT_ISA

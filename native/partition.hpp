@@ -1,0 +1,235 @@
+// Rows dealt out into buckets of neighbouring scores, in one pass: equal scores share a bucket, every
+// score of a bucket is below every score of the next, and a bucket fits the cache. Inside a bucket the
+// rows keep their order.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+#include "keymap.hpp"
+#include "keys.hpp"
+#include "parallel.hpp"
+#include "rows.hpp"
+#include "sorting.hpp"
+
+namespace CUTPOINT_ISA {
+
+inline constexpr std::size_t line_bytes = 64;
+inline constexpr std::size_t chunk_bytes = 512;
+
+// Writes one cache line past the caches: buckets are read again much later.
+inline void stream_line(void* to, const void* from) noexcept {
+#if defined(__x86_64__)
+    auto* t = static_cast<__m128i*>(to);
+    const auto* f = static_cast<const __m128i*>(from);
+    for (int i = 0; i < 4; ++i) _mm_stream_si128(t + i, _mm_load_si128(f + i));
+#else
+    std::memcpy(to, from, line_bytes);
+#endif
+}
+inline void stream_end() noexcept {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+
+// Which bucket a key belongs to. Two buckets at either end take the keys outside the sampled range, one
+// for each sign: no bucket holds both signs, so that a key less its bucket's lowest one leaves the top
+// bit free for the label.
+template <class U>
+class Buckets {
+   public:
+    // `sorted` are m sampled keys; none at all is fine for a few rows.
+    Buckets(const U* sorted, std::size_t m, std::size_t wanted) : low_(wanted + 6) {
+        constexpr U sign = U(1) << (std::numeric_limits<U>::digits - 1);
+        low_[0] = 0;
+        low_[1] = sign;
+        std::uint16_t b = 1;
+        if (m > 0) {
+            map_ = KeyMap<U>(sorted, m, 8.0 * double(wanted) / double(m));
+            bucket_ = Buffer<std::uint16_t>(map_.cells());
+            std::size_t seen = 0, last = ~std::size_t(0);
+            map_.each_cell([&](std::uint32_t cell, U lowest) {
+                const std::size_t quantile = seen * wanted / m;
+                if (quantile != last || lowest == sign) low_[++b] = lowest;
+                last = quantile;
+                bucket_[cell] = b;
+                while (seen < m && map_.cell(sorted[seen]) == cell) ++seen;
+            });
+        }
+        low_[++b] = map_.high() + 1;
+        low_[++b] = std::max<U>(sign, map_.high() + 1);
+        count_ = std::size_t(b) + 1;
+    }
+
+    std::size_t count() const noexcept { return count_; }
+    U low(std::size_t bucket) const noexcept { return low_[bucket]; }
+
+    std::size_t of(U key) const noexcept {
+        if (key - map_.low() > map_.high() - map_.low()) [[unlikely]]
+            return outside(key);
+        return bucket_[map_.cell(key)];
+    }
+
+   private:
+    std::size_t outside(U key) const noexcept {
+        const bool positive = key >> (std::numeric_limits<U>::digits - 1);
+        return key < map_.low() ? std::size_t(positive) : count_ - 2 + std::size_t(positive);
+    }
+
+    KeyMap<U> map_;  // empty: [0, 0], and no score has the key 0
+    Buffer<std::uint16_t> bucket_;
+    Buffer<U> low_;
+    std::size_t count_;
+};
+
+// Up to 65,536 keys from all over the rows, sorted. In short runs: a run costs one cache miss.
+template <class S>
+Buffer<typename Keys<S>::Key> sample_keys(const Rows& rows) {
+    using U = typename Keys<S>::Key;
+    constexpr std::int64_t run = 4;
+    const std::int64_t runs = std::clamp<std::int64_t>(rows.n / 64, 1, 16384);
+    Buffer<U> a(std::size_t(runs * run)), b(std::size_t(runs * run));
+    std::size_t m = 0;
+    for (std::int64_t r = 0; r < runs; ++r) {
+        const auto first = std::int64_t(cutpoint::Wide(rows.n - run) * std::size_t(r) / std::size_t(runs));
+        const char* p = static_cast<const char*>(rows.score.data) + first * rows.score.stride;
+        for (std::int64_t i = 0; i < run; ++i) a[m++] = Keys<S>::of(load<S>(p + i * rows.score.stride));
+    }
+    if (radix_sort(a.data(), b.data(), m, Keys<S>::bits) == a.data()) return a;
+    return b;
+}
+
+template <class S, class R>
+class Partition {
+   public:
+    using U = typename Keys<S>::Key;
+
+    explicit Partition(const Rows& rows) : Partition(rows, wanted(rows.n)) {}
+
+    std::size_t buckets() const noexcept { return buckets_.count(); }
+    U low(std::size_t bucket) const noexcept { return buckets_.low(bucket); }
+
+    std::size_t size(std::size_t bucket) const noexcept {
+        std::size_t n = 0;
+        for (std::size_t part = 0; part < parts_.count; ++part) n += run(part, bucket).count;
+        return n;
+    }
+    // Calls visit(records, n) for the pieces of a bucket, in the order of the rows.
+    template <class Visit>
+    void pieces(std::size_t bucket, Visit&& visit) const {
+        for (std::size_t part = 0; part < parts_.count; ++part) {
+            const Run& r = run(part, bucket);
+            std::size_t left = r.count, chunk = r.head;
+            while (left > 0) {
+                const std::size_t n = std::min(left, chunk_records);
+                visit(pool_.data() + chunk * chunk_records, n);
+                left -= n;
+                if (left > 0) chunk = next_[chunk];
+            }
+        }
+    }
+
+   private:
+    static constexpr std::size_t line_records = line_bytes / sizeof(R);
+    static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
+
+    struct Run {
+        std::size_t count, head;
+    };
+    // The lines that one worker is filling, and where the current part's full ones go.
+    struct Lines {
+        explicit Lines(std::size_t buckets)
+            : records(buckets * line_records), count(buckets), chunk(buckets) {}
+        Buffer<R> records;
+        Buffer<std::uint32_t> count;
+        Buffer<std::uint32_t> chunk;
+    };
+
+    static std::size_t wanted(std::int64_t n) noexcept {
+        return n < 16384 ? 0 : std::clamp<std::size_t>(std::size_t(n / 8192), 1, 4096);
+    }
+
+    Partition(const Rows& rows, std::size_t wanted)
+        : buckets_(make_buckets(rows, wanted)),
+          parts_(rows.n, std::int64_t(std::max<std::size_t>(buckets_.count() * 512, 16384)), 128),
+          runs_(parts_.count * buckets_.count()) {
+        const std::size_t chunks = (std::size_t(rows.n) + chunk_records - 1) / chunk_records +
+                                   parts_.count * (buckets_.count() + 1);
+        pool_ = Buffer<R>(chunks * chunk_records);
+        next_ = Buffer<std::uint32_t>(chunks);
+        const int workers = int(std::min<std::size_t>(parts_.count, std::size_t(rows.threads)));
+        auto lines = std::make_unique<std::unique_ptr<Lines>[]>(std::size_t(workers));
+        for (int w = 0; w < workers; ++w) lines[std::size_t(w)] = std::make_unique<Lines>(buckets());
+        Faults faults;
+        parallel(parts_.count, rows.threads, [&](std::size_t part, int worker) {
+            deal(rows, part, *lines[std::size_t(worker)], faults);
+        });
+        faults.raise();
+    }
+
+    static Buckets<U> make_buckets(const Rows& rows, std::size_t wanted) {
+        if (wanted == 0) return Buckets<U>(nullptr, 0, 0);
+        const auto sample = sample_keys<S>(rows);
+        return Buckets<U>(sample.data(), sample.size(), wanted);
+    }
+
+    Run& run(std::size_t part, std::size_t bucket) const noexcept {
+        return runs_[part * buckets() + bucket];
+    }
+
+    void deal(const Rows& rows, std::size_t part, Lines& lines, Faults& faults) {
+        std::memset(lines.count.data(), 0, buckets() * sizeof(std::uint32_t));
+        std::uint32_t fresh = std::uint32_t(
+            std::size_t(parts_.first(part)) / chunk_records + part * (buckets() + 1));
+        Reader<S> reader(rows, faults);
+        const auto flush = [&](std::size_t b, std::uint32_t last) {
+            const std::uint32_t line = last / line_records;
+            constexpr std::uint32_t lines_in_chunk = chunk_bytes / line_bytes;
+            if (line % lines_in_chunk == 0) {
+                if (line == 0)
+                    run(part, b).head = fresh;
+                else
+                    next_[lines.chunk[b]] = fresh;
+                lines.chunk[b] = fresh++;
+            }
+            stream_line(pool_.data() + std::size_t(lines.chunk[b]) * chunk_records +
+                            (line % lines_in_chunk) * line_records,
+                        lines.records.data() + b * line_records);
+        };
+        parts_.blocks(part, [&](std::int64_t first, int n) {
+            const Block<S> block = reader.read(first, n);
+            for (int i = 0; i < n; ++i) {
+                if constexpr (R::weighted)
+                    if (block.weight[i] == 0) continue;
+                const U k = Keys<S>::of(block.score[i]);
+                const std::size_t b = buckets_.of(k);
+                const std::uint32_t c = lines.count[b]++;
+                R& r = lines.records[b * line_records + c % line_records];
+                r.bits = (k - buckets_.low(b)) << 1 | block.label[i];
+                if constexpr (R::weighted) r.weight = block.weight[i];
+                if (c % line_records == line_records - 1) flush(b, c);
+            }
+        });
+        for (std::size_t b = 0; b < buckets(); ++b) {
+            const std::uint32_t c = lines.count[b];
+            run(part, b).count = c;
+            if (c % line_records != 0) flush(b, c - 1);
+        }
+        stream_end();
+    }
+
+    Buckets<U> buckets_;
+    Parts parts_;
+    Buffer<Run> runs_;
+    Buffer<R> pool_;
+    Buffer<std::uint32_t> next_;
+};
+
+}  // namespace CUTPOINT_ISA

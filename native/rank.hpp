@@ -1,0 +1,256 @@
+// The area alone when one class is rare: rank every row among the rare ones, sort nothing else.
+//
+// With the rare keys sorted, a row's place among them comes from a KeyMap and two or three comparisons,
+// all of it in the second-level cache. For every row x add #{rare < x} + #{rare <= x}. Labels need not
+// be read again: the rare rows' own contribution is exactly their number squared.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "exact.hpp"
+#include "keymap.hpp"
+#include "parallel.hpp"
+#include "rows.hpp"
+#include "sorting.hpp"
+
+namespace CUTPOINT_ISA {
+
+// Past this many rare rows the tables leave the cache and dealing into buckets is faster.
+inline constexpr std::int64_t most_rare = 400'000;
+
+// Rows of each class, part by part.
+struct ClassCounts {
+    Buffer<std::int64_t> of_part;  // positives of each part
+    std::int64_t positives = 0, negatives = 0;
+};
+
+template <class S>
+ClassCounts count_classes(const Rows& rows, const Parts& parts) {
+    ClassCounts counts{Buffer<std::int64_t>(parts.count)};
+    Faults faults;
+    parallel(parts.count, rows.threads, [&](std::size_t part, int) {
+        Reader<S> reader(rows, faults);
+        std::int64_t positives = 0;
+        parts.blocks(part, [&](std::int64_t first, int n) {
+            const std::uint8_t* label = reader.labels(first, n);
+            std::uint32_t sum = 0;
+            for (int i = 0; i < n; ++i) sum += label[i];
+            positives += sum;
+        });
+        counts.of_part[part] = positives;
+    });
+    faults.raise();
+    for (std::size_t part = 0; part < parts.count; ++part) counts.positives += counts.of_part[part];
+    counts.negatives = rows.n - counts.positives;
+    return counts;
+}
+
+// A rare row: its key, and its weight where rows have one.
+template <class U, bool weighted>
+using RareRow = std::conditional_t<weighted, Weighed<U>, U>;
+
+// Sorted distinct keys of the rare class; mass[j] is what lies below key j.
+template <class S, bool weighted>
+class RareRanks {
+   public:
+    using U = typename Keys<S>::Key;
+    using Row = RareRow<U, weighted>;
+    using Mass = std::conditional_t<weighted, double, std::uint32_t>;
+
+    RareRanks(const Rows& rows, const Parts& parts, const ClassCounts& counts, std::uint8_t rare)
+        : size_(std::size_t(rare ? counts.positives : counts.negatives)) {
+        Buffer<Row> a(size_), b(size_);
+        Buffer<std::size_t> start(parts.count);
+        for (std::size_t part = 0, at = 0; part < parts.count; ++part) {
+            start[part] = at;
+            const std::int64_t all = parts.first(part + 1) - parts.first(part);
+            at += std::size_t(rare ? counts.of_part[part] : all - counts.of_part[part]);
+        }
+        Faults ignored;  // the pass over all rows reports them
+        parallel(parts.count, rows.threads, [&](std::size_t part, int) {
+            Reader<S> reader(rows, ignored);
+            Row* at = a.data() + start[part];
+            parts.blocks(part, [&](std::int64_t first, int n) { collect(rows, reader, first, n, rare, at); });
+        });
+        const Row* sorted = radix_sort(a.data(), b.data(), size_, Keys<S>::bits);
+        distinct(sorted);
+        index();
+    }
+
+    // False where the keys crowd so much that comparing inside a cell would take long.
+    bool even() const noexcept { return even_; }
+    bool all_distinct() const noexcept { return m_ == size_; }
+
+    // The first of the distinct keys that is not below k.
+    std::size_t place(U k) const noexcept {
+        const U clamped = std::min(std::max(k, map_.low()), map_.high());
+        std::size_t j = first_[map_.cell(clamped)];
+        const U* u = keys_.data();
+        j += std::size_t(u[j] < k) + std::size_t(u[j + 1] < k);
+        while (u[j] < k) [[unlikely]]
+            ++j;
+        return j;
+    }
+    bool tied(std::size_t j, U k) const noexcept { return keys_[j] == k; }
+    Mass below(std::size_t j) const noexcept { return mass_[j]; }
+
+   private:
+    static void collect(const Rows& rows, Reader<S>& reader, std::int64_t first, int n, std::uint8_t rare,
+                        Row*& at) noexcept {
+        const std::uint8_t* label = reader.labels(first, n);
+        const double* weight = reader.weights(first, n);
+        const char* score = static_cast<const char*>(rows.score.data) + first * rows.score.stride;
+        for (int i = 0; i < n; ++i) {
+            if (label[i] != rare) continue;
+            const U k = Keys<S>::of(load<S>(score + i * rows.score.stride));
+            if constexpr (weighted)
+                *at++ = {k, weight[i]};
+            else
+                *at++ = k;
+        }
+    }
+
+    void distinct(const Row* sorted) {
+        constexpr std::size_t sentinels = 3;  // place() looks that far past the end
+        keys_ = Buffer<U>(size_ + sentinels);
+        mass_ = Buffer<Mass>(size_ + sentinels);
+        Mass sum = 0;
+        for (std::size_t i = 0; i < size_;) {
+            const U k = key(sorted[i]);
+            keys_[m_] = k;
+            mass_[m_++] = sum;
+            do {
+                if constexpr (weighted)
+                    sum += sorted[i].weight;
+                else
+                    ++sum;
+            } while (++i < size_ && key(sorted[i]) == k);
+        }
+        for (std::size_t s = 0; s < sentinels; ++s) {
+            keys_[m_ + s] = ~U(0);  // above every score: the keys up there are NaN
+            mass_[m_ + s] = sum;
+        }
+    }
+
+    void index() {
+        map_ = KeyMap<U>(keys_.data(), m_, 2.0);
+        first_ = Buffer<std::uint32_t>(map_.cells());
+        std::size_t j = 0, comparisons = 0;
+        for (std::uint32_t cell = 0; cell < map_.cells(); ++cell) {
+            first_[cell] = std::uint32_t(j);
+            const std::size_t from = j;
+            while (j < m_ && map_.cell(keys_[j]) == cell) ++j;
+            comparisons += (j - from) * (j - from);
+        }
+        even_ = comparisons <= 8 * m_;
+    }
+
+    std::size_t size_, m_ = 0;
+    Buffer<U> keys_;
+    Buffer<Mass> mass_;
+    KeyMap<U> map_;
+    Buffer<std::uint32_t> first_;
+    bool even_ = true;
+};
+
+// Adds up visit's results over all rows: the sum of one part after the other.
+template <class Sum, class S, class Visit>
+Sum sum_over_rows(const Rows& rows, const Parts& parts, Visit&& visit) {
+    Faults faults;
+    Buffer<Sum> sums(parts.count);
+    parallel(parts.count, rows.threads, [&](std::size_t part, int) {
+        Reader<S> reader(rows, faults);
+        Sum sum = 0;
+        parts.blocks(part, [&](std::int64_t first, int n) { sum += visit(reader, first, n); });
+        sums[part] = sum;
+    });
+    faults.raise();
+    Sum total = 0;
+    for (std::size_t part = 0; part < parts.count; ++part) total += sums[part];
+    return total;
+}
+
+template <class S>
+std::optional<Area> rank_area(const Rows& rows) {
+    const Parts parts(rows.n);
+    const ClassCounts counts = count_classes<S>(rows, parts);
+    const std::uint8_t rare = counts.positives <= counts.negatives;
+    const std::int64_t few = std::min(counts.positives, counts.negatives);
+    if (few == 0 || few > std::min(most_rare, rows.n / 8)) return std::nullopt;
+    const RareRanks<S, false> ranks(rows, parts, counts, rare);
+    if (!ranks.even()) return std::nullopt;
+    const auto pairs = [&]<bool all_distinct>(std::bool_constant<all_distinct>) {
+        return sum_over_rows<std::uint64_t, S>(
+            rows, parts, [&](Reader<S>& reader, std::int64_t first, int n) {
+                const S* score = reader.scores(first, n);
+                std::uint64_t sum = 0;
+                for (int i = 0; i < n; ++i) {
+                    const auto k = Keys<S>::of(score[i]);
+                    const std::size_t j = ranks.place(k);
+                    const std::size_t tie = ranks.tied(j, k);
+                    if constexpr (all_distinct)
+                        sum += 2 * j + tie;
+                    else
+                        sum += ranks.below(j) + ranks.below(j + tie);
+                }
+                return sum;
+            });
+    };
+    const std::uint64_t sum =
+        (ranks.all_distinct() ? pairs(std::true_type{}) : pairs(std::false_type{})) -
+        std::uint64_t(few) * std::uint64_t(few);
+    Area area{std::uint64_t(counts.positives), std::uint64_t(counts.negatives), sum};
+    if (rare) area.twice = 2 * cutpoint::Wide(area.pos) * area.neg - sum;
+    return area;
+}
+
+template <class S>
+std::optional<WeightedArea> weighted_rank_area(const Rows& rows) {
+    const Parts parts(rows.n);
+    const ClassCounts counts = count_classes<S>(rows, parts);
+    const std::uint8_t rare = counts.positives <= counts.negatives;
+    const std::int64_t few = std::min(counts.positives, counts.negatives);
+    if (few == 0 || few > std::min(most_rare, rows.n / 8)) return std::nullopt;
+    const RareRanks<S, true> ranks(rows, parts, counts, rare);
+    if (!ranks.even()) return std::nullopt;
+    // The rare rows' own part can't be taken off afterwards here: it might dwarf the rest.
+    struct Sum {
+        double twice[2], mass[2];
+        Sum& operator+=(const Sum& o) noexcept {
+            for (int c : {0, 1}) twice[c] += o.twice[c], mass[c] += o.mass[c];
+            return *this;
+        }
+    };
+    Faults faults;
+    Buffer<Sum> sums(parts.count);
+    parallel(parts.count, rows.threads, [&](std::size_t part, int) {
+        Reader<S> reader(rows, faults);
+        Sum sum{};
+        parts.blocks(part, [&](std::int64_t first, int n) {
+            const Block<S> block = reader.read(first, n);
+            Sum here{};
+            for (int i = 0; i < n; ++i) {
+                const auto k = Keys<S>::of(block.score[i]);
+                const std::size_t j = ranks.place(k);
+                const std::size_t tie = ranks.tied(j, k);
+                const double w = block.weight[i];
+                here.twice[block.label[i]] += w * (ranks.below(j) + ranks.below(j + tie));
+                here.mass[block.label[i]] += w;
+            }
+            sum += here;
+        });
+        sums[part] = sum;
+    });
+    faults.raise();
+    Sum total{};
+    for (std::size_t part = 0; part < parts.count; ++part) total += sums[part];
+    WeightedArea area{total.mass[1], total.mass[0], total.twice[rare ? 0 : 1]};
+    if (rare) area.twice = 2 * area.pos * area.neg - area.twice;
+    return area;
+}
+
+}  // namespace CUTPOINT_ISA

@@ -1,0 +1,191 @@
+"""The four counts at a threshold, and every rate that people make of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# A count or rate at one cut (a Python number), or at many cuts at once (an array).
+Number = Any
+
+
+def _ratio(part: Number, whole: Number) -> Number:
+    """``part / whole``; 0/0 is nan: a rate of nothing has no value."""
+    if isinstance(whole, np.ndarray) or isinstance(part, np.ndarray):
+        part, whole = np.broadcast_arrays(np.asarray(part), np.asarray(whole))
+        out = np.full(whole.shape, np.nan)
+        return np.divide(part, whole, out=out, where=whole != 0)
+    return part / whole if whole else float("nan")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Confusion:
+    r"""True and false positives and negatives at a threshold.
+
+    The rates use the names of the literature; ``0/0`` is ``nan`` in all of them. Counts may also be
+    arrays, one entry a cut: the rates are then arrays too.
+
+    Parameters
+    ----------
+    tp, fp, fn, tn
+        Caught positives, false alarms, missed positives, negatives left alone: integers when the rows
+        are unweighted.
+
+    Examples
+    --------
+    >>> from cutpoint import Confusion
+    >>> c = Confusion(tp=17, fp=41, fn=3, tn=9939)
+    >>> c.recall, round(c.precision, 3), round(c.fpr, 4)
+    (0.85, 0.293, 0.0041)
+    >>> c
+    of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
+    """
+
+    tp: Number
+    fp: Number
+    fn: Number
+    tn: Number
+
+    @property
+    def positives(self) -> Number:
+        """P = TP + FN."""
+        return self.tp + self.fn
+
+    @property
+    def negatives(self) -> Number:
+        """N = FP + TN."""
+        return self.fp + self.tn
+
+    @property
+    def total(self) -> Number:
+        return self.positives + self.negatives
+
+    @property
+    def flagged(self) -> Number:
+        """TP + FP: how many cases are decided positive."""
+        return self.tp + self.fp
+
+    @property
+    def prevalence(self) -> Number:
+        """P / (P + N)."""
+        return _ratio(self.positives, self.total)
+
+    @property
+    def recall(self) -> Number:
+        """TP / P, also called sensitivity, hit rate, TPR."""
+        return _ratio(self.tp, self.positives)
+
+    @property
+    def tpr(self) -> Number:
+        """TP / P: the recall."""
+        return self.recall
+
+    @property
+    def fpr(self) -> Number:
+        """FP / N, the false alarm rate."""
+        return _ratio(self.fp, self.negatives)
+
+    @property
+    def fnr(self) -> Number:
+        """FN / P, the miss rate."""
+        return _ratio(self.fn, self.positives)
+
+    @property
+    def specificity(self) -> Number:
+        """TN / N, also called TNR."""
+        return _ratio(self.tn, self.negatives)
+
+    @property
+    def precision(self) -> Number:
+        """TP / (TP + FP), also called positive predictive value."""
+        return _ratio(self.tp, self.flagged)
+
+    @property
+    def npv(self) -> Number:
+        """TN / (TN + FN), the negative predictive value."""
+        return _ratio(self.tn, self.tn + self.fn)
+
+    @property
+    def flagged_rate(self) -> Number:
+        """(TP + FP) / (P + N)."""
+        return _ratio(self.flagged, self.total)
+
+    @property
+    def accuracy(self) -> Number:
+        """(TP + TN) / (P + N)."""
+        return _ratio(self.tp + self.tn, self.total)
+
+    @property
+    def error_rate(self) -> Number:
+        """(FP + FN) / (P + N), the 0-1 loss."""
+        return _ratio(self.fp + self.fn, self.total)
+
+    @property
+    def balanced_rate(self) -> Number:
+        """½ (TP/P + TN/N), also called balanced accuracy."""
+        return 0.5 * (self.recall + self.specificity)
+
+    @property
+    def youden(self) -> Number:
+        """Youden's J = TPR − FPR."""
+        return self.recall - self.fpr
+
+    @property
+    def lift(self) -> Number:
+        """Precision over prevalence: how much richer the flagged cases are than all."""
+        return _ratio(self.precision, self.prevalence)
+
+    @property
+    def f1(self) -> Number:
+        """2 TP / (2 TP + FP + FN)."""
+        return self.f(1.0)
+
+    def f(self, beta: float) -> Number:
+        """F_β = (1+β²) TP / ((1+β²) TP + FP + β² FN): recall counts β times as much as precision."""
+        b2 = beta * beta
+        return _ratio((1 + b2) * self.tp, (1 + b2) * self.tp + self.fp + b2 * self.fn)
+
+    @property
+    def mcc(self) -> Number:
+        """Matthews' correlation of decision and label; nan if either never varies."""
+        # Square roots before products: the product of four counts overflows what an int64 holds.
+        scale = (
+            np.sqrt(np.multiply(self.flagged, 1.0))
+            * np.sqrt(np.multiply(self.positives, 1.0))
+            * np.sqrt(np.multiply(self.negatives, 1.0))
+            * np.sqrt(np.multiply(self.tn + self.fn, 1.0))
+        )
+        agreement = np.multiply(self.tp, 1.0) * self.tn - np.multiply(self.fp, 1.0) * self.fn
+        mcc = _ratio(agreement, scale)
+        return mcc if isinstance(mcc, np.ndarray) else float(mcc)
+
+    def __repr__(self) -> str:
+        if isinstance(self.tp, np.ndarray):
+            return f"Confusion at {self.tp.size:,} cuts"
+        n, p, tp, fn, fp = (
+            f"{x:,}" if isinstance(x, (int, np.integer)) else f"{x:,.6g}"
+            for x in (self.total, self.positives, self.tp, self.fn, self.fp)
+        )
+        return f"of {n} cases {p} are positive: {tp} caught, {fn} missed, {fp} false alarms"
+
+    def _repr_html_(self) -> str:
+        if isinstance(self.tp, np.ndarray):
+            return f"<p>{self!r}</p>"
+        cell = "padding:.2em .8em;text-align:right;font-variant-numeric:tabular-nums"
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{name}</th>"
+            + "".join(f"<td style='{cell}'>{count:,.10g}</td>" for count in counts)
+            + "</tr>"
+            for name, counts in (
+                ("positive", (self.tp, self.fn)),
+                ("negative", (self.fp, self.tn)),
+            )
+        )
+        return (
+            "<table><caption style='caption-side:bottom;text-align:left'>"
+            f"recall {self.recall:.4g}, precision {self.precision:.4g}, "
+            f"false alarm rate {self.fpr:.4g}</caption>"
+            "<tr><th></th><th>flagged</th><th>left alone</th></tr>" + rows + "</table>"
+        )

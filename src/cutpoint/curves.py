@@ -1,0 +1,158 @@
+"""Curves: what happens at every threshold, in one order and one length.
+
+All curves start with an explicit ``threshold = +inf`` at which nothing is flagged, and go down through
+the distinct scores of the sweep: ``len(curve) == len(sweep) + 1``. (Where scores themselves are
+``+inf``, entry 0 is still "flag nothing", and entry 1 flags them.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutpoint._sweep import Sweep
+
+Floats = NDArray[np.float64]
+
+
+class _Curve:
+    """Length and repr of a curve."""
+
+    threshold: Floats
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            getattr(self, field.name).setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.threshold)
+
+    def __repr__(self) -> str:
+        names = ", ".join(field.name for field in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__} of {len(self):,} points: {names}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Roc(_Curve):
+    """False against true positive rate; see :func:`cutpoint.roc`."""
+
+    threshold: Floats
+    fpr: Floats
+    tpr: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrecisionRecall(_Curve):
+    """Recall against precision; see :func:`cutpoint.pr`."""
+
+    threshold: Floats
+    recall: Floats
+    precision: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Det(_Curve):
+    """False alarm against miss rate; see :func:`cutpoint.det`."""
+
+    threshold: Floats
+    fpr: Floats
+    fnr: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gain(_Curve):
+    """Share of cases flagged against share of positives caught, and the lift; see
+    :func:`cutpoint.gain`."""
+
+    threshold: Floats
+    flagged: Floats
+    gain: Floats
+    lift: Floats
+
+
+def roc(s: Sweep) -> Roc:
+    """ROC curve: FPR = FP/N and TPR = TP/P at every threshold.
+
+    Runs from (0, 0) to (1, 1) and never down; tied scores make a diagonal step.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> cp.roc(s).tpr
+    array([0.  , 0.25, 0.25, 0.5 , 0.75, 0.75, 1.  , 1.  , 1.  ])
+    >>> cp.roc(s).threshold[0], cp.roc(s)
+    (np.float64(inf), Roc of 9 points: threshold, fpr, tpr)
+    """
+    s.needs_both_classes("a ROC curve")
+    return Roc(_thresholds(s), _from_zero(s.fp) / s.N, _from_zero(s.tp) / s.P)
+
+
+def pr(s: Sweep) -> PrecisionRecall:
+    """Precision–recall curve: recall = TP/P, precision = TP/(TP+FP).
+
+    At the start nothing is flagged and the precision is 0/0; it is drawn from 1, as everywhere.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> cp.pr(cp.sweep([1, 0, 1], [3, 2, 1])).precision.round(3)
+    array([1.   , 1.   , 0.5  , 0.667])
+    """
+    s.needs_rows("a precision–recall curve")
+    if s.P == 0:
+        s.needs_both_classes("a precision–recall curve")
+    tp, fp = _from_zero(s.tp), _from_zero(s.fp)
+    return PrecisionRecall(_thresholds(s), tp / s.P, _precision(tp, fp))
+
+
+def det(s: Sweep) -> Det:
+    """DET curve: false alarm rate FP/N against miss rate FN/P.
+
+    Usually drawn on normal-deviate axes, where normal scores make a straight line.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> cp.det(cp.sweep([1, 0, 1], [3, 2, 1])).fnr
+    array([1. , 0.5, 0.5, 0. ])
+    """
+    s.needs_both_classes("a DET curve")
+    return Det(_thresholds(s), _from_zero(s.fp) / s.N, (s.P - _from_zero(s.tp)) / s.P)
+
+
+def gain(s: Sweep) -> Gain:
+    """Cumulative gain and lift: what a budget of flagged cases catches.
+
+    ``flagged`` = (TP+FP)/(P+N), ``gain`` = TP/P, ``lift`` = precision / prevalence. At the start the
+    lift follows the precision's convention and is 1 / prevalence.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> g = cp.gain(cp.sweep([1, 0, 0, 0], [4, 3, 2, 1]))
+    >>> g.flagged, g.gain, g.lift.round(2)
+    (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0., 1., 1., 1., 1.]), array([4.  , 4.  , 2.  , 1.33, 1.  ]))
+    """
+    s.needs_rows("a gain curve")
+    if s.P == 0:
+        s.needs_both_classes("a gain curve")
+    tp, fp = _from_zero(s.tp), _from_zero(s.fp)
+    lift = _precision(tp, fp) / s.prevalence
+    return Gain(_thresholds(s), (tp + fp) / (s.P + s.N), tp / s.P, lift)
+
+
+def _thresholds(s: Sweep) -> Floats:
+    return np.concatenate(([np.inf], s.threshold))
+
+
+def _from_zero(cumulative: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate((np.zeros(1, cumulative.dtype), cumulative))
+
+
+def _precision(tp: NDArray[Any], fp: NDArray[Any]) -> Floats:
+    flagged = tp + fp
+    return np.divide(tp, flagged, out=np.ones(len(tp)), where=flagged > 0)
