@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -62,16 +63,16 @@ cutpoint::Rows make_rows(const Column& score, const Column& label, double negati
         throw nb::value_error("score, label and weight differ in length");
     rows.negative = negative;
     rows.positive = positive;
-    rows.threads = threads < 1 ? 1 : threads;
+    // A thread costs about as much as 20,000 rows.
+    rows.threads = int(std::clamp<std::int64_t>(rows.n / 40'000, 1, std::max(threads, 1)));
     return rows;
 }
 
 template <class T>
 Out<T> hand_over(cutpoint::Buffer<T>&& buffer) {
-    const std::size_t size = buffer.size();
-    T* data = buffer.release();
-    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    return Out<T>(data, {size}, owner);
+    auto* kept = new cutpoint::Buffer<T>(std::move(buffer));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<cutpoint::Buffer<T>*>(p); });
+    return Out<T>(kept->data(), {kept->size()}, owner);
 }
 template <class Mass>
 SweepTuple<Mass> hand_over(cutpoint::Masses<Mass>&& m) {

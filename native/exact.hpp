@@ -20,14 +20,6 @@ using AreaOf = std::conditional_t<R::weighted, WeightedArea, Area>;
 template <class R>
 using MassOf = std::conditional_t<R::weighted, double, std::int64_t>;
 
-template <class R>
-inline MassOf<R> mass(const R& r) noexcept {
-    if constexpr (R::weighted)
-        return r.weight;
-    else
-        return 1;
-}
-
 // `low` and then, above it, `high`: every positive of `high` beats every negative of `low`.
 template <class A>
 inline A stacked(const A& low, const A& high) noexcept {
@@ -36,20 +28,20 @@ inline A stacked(const A& low, const A& high) noexcept {
             low.twice + high.twice + 2 * T(high.pos) * T(low.neg)};
 }
 
-// Calls visit(key, pos, neg) for each distinct key of n sorted records, upwards.
-template <class R, class Visit>
-inline void each_distinct(const R* a, std::size_t n, Visit&& visit) noexcept {
-    using Mass = MassOf<R>;
-    for (std::size_t i = 0; i < n;) {
-        const auto k = key(a[i]);
-        Mass of_class[2] = {0, 0};
-        do {
-            of_class[a[i].bits & 1] += mass(a[i]);
-            ++i;
-        } while (i < n && key(a[i]) == k);
-        visit(k, of_class[1], of_class[0]);
+// The mass of each class in records of one key.
+template <class R>
+struct Tied {
+    MassOf<R> pos = 0, neg = 0;
+    void add(const R& r) noexcept {
+        if constexpr (R::weighted) {
+            pos += r.bits & 1 ? r.weight : 0.0;
+            neg += r.bits & 1 ? 0.0 : r.weight;
+        } else {
+            pos += r.bits & 1;
+            neg += ~r.bits & 1;
+        }
     }
-}
+};
 
 // What a look at a bucket tells before anything is sorted.
 template <class R>
@@ -85,6 +77,64 @@ R* sorted_bucket(const Partition<S, R>& partition, std::size_t bucket, const Gla
         scratch);
 }
 
+// Calls visit(first, end) for every run of two or more equal keys.
+template <class R, class Visit>
+inline void each_run(const R* a, std::size_t n, Visit&& visit) noexcept {
+    constexpr std::size_t stride = block_rows;
+    std::uint8_t same[stride];
+    std::size_t done = 0;  // runs before here have been visited
+    for (std::size_t from = 1; from < n; from += stride) {
+        const int m = int(std::min(stride, n - from));
+        for (int i = 0; i < m; ++i) same[i] = key(a[from + std::size_t(i)]) == key(a[from + std::size_t(i) - 1]);
+        each_equal(same, m, 1, [&](int i) {
+            const std::size_t first = from + std::size_t(i) - 1;
+            if (first < done) return;
+            done = first + 2;
+            while (done < n && key(a[done]) == key(a[first])) ++done;
+            visit(first, done);
+        });
+    }
+}
+
+// Twice the pairs in order. First as if no two keys were equal, which takes no branch; then each run of
+// equal keys is put right: half of its pairs count, however its rows happen to stand.
+template <class U>
+Area area_of_sorted(const Bare<U>* a, std::size_t n) noexcept {
+    std::uint64_t ordered = 0, neg = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t positive = a[i].bits & 1;
+        neg += 1 - positive;
+        ordered += positive * neg;
+    }
+    std::int64_t correction = 0;
+    each_run(a, n, [&](std::size_t first, std::size_t end) {
+        std::int64_t p = 0, q = 0, counted = 0;
+        for (std::size_t i = first; i < end; ++i) {
+            const std::int64_t positive = a[i].bits & 1;
+            p += positive;
+            q += 1 - positive;
+            counted += positive * q;
+        }
+        correction += p * q - 2 * counted;
+    });
+    return {n - neg, neg, cutpoint::Wide(2 * ordered + std::uint64_t(correction))};
+}
+template <class U>
+WeightedArea area_of_sorted(const Heavy<U>* a, std::size_t n) noexcept {
+    WeightedArea area;
+    for (std::size_t i = 0; i < n;) {
+        const U k = key(a[i]);
+        Tied<Heavy<U>> tied;
+        do {
+            tied.add(a[i]);
+        } while (++i < n && key(a[i]) == k);
+        area.twice += tied.pos * (2 * area.neg + tied.neg);
+        area.pos += tied.pos;
+        area.neg += tied.neg;
+    }
+    return area;
+}
+
 // Calls work(bucket, scratch of the worker) for every bucket.
 template <class R, class Work>
 void each_bucket(std::size_t buckets, int threads, Work&& work) {
@@ -96,28 +146,19 @@ void each_bucket(std::size_t buckets, int threads, Work&& work) {
 template <class S, class R>
 AreaOf<R> area_of_bucket(const Partition<S, R>& partition, std::size_t bucket, Scratch<R>& scratch) {
     using A = AreaOf<R>;
-    using Mass = decltype(A::pos);
     const Glance<R> g = glance(partition, bucket);
     A area{};
     if (g.positives == 0 || g.positives == g.n || g.low == g.high) {
-        Mass of_class[2] = {0, 0};
+        Tied<R> tied;
         partition.pieces(bucket, [&](const R* r, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i) of_class[r[i].bits & 1] += Mass(mass(r[i]));
+            for (std::size_t i = 0; i < n; ++i) tied.add(r[i]);
         });
-        area.pos = of_class[1];
-        area.neg = of_class[0];
+        area.pos = decltype(A::pos)(tied.pos);
+        area.neg = decltype(A::neg)(tied.neg);
         area.twice = decltype(A::twice)(area.pos) * area.neg;
         return area;
     }
-    const R* a = sorted_bucket(partition, bucket, g, scratch);
-    std::conditional_t<R::weighted, double, std::uint64_t> twice = 0;  // 64 bits do for one bucket
-    each_distinct(a, g.n, [&](auto, auto pos, auto neg) {
-        twice += Mass(pos) * (2 * area.neg + Mass(neg));
-        area.pos += Mass(pos);
-        area.neg += Mass(neg);
-    });
-    area.twice = twice;
-    return area;
+    return area_of_sorted(sorted_bucket(partition, bucket, g, scratch), g.n);
 }
 
 template <class S, class R>
@@ -165,12 +206,12 @@ Masses<MassOf<R>> exact_sweep(const Rows& rows) {
         std::size_t at = start[b] + distinct[b];
         bool open = false;
         typename R::Key current = 0;
-        Mass of_class[2] = {0, 0};
+        Tied<R> tied;
         const auto close = [&] {
             --at;
             out.threshold[at] = double(Keys<S>::score(current + partition.low(b)));
-            out.pos[at] = of_class[1];
-            out.neg[at] = of_class[0];
+            out.pos[at] = tied.pos;
+            out.neg[at] = tied.neg;
         };
         partition.pieces(b, [&](const R* r, std::size_t n) {
             for (std::size_t i = 0; i < n; ++i) {
@@ -178,9 +219,9 @@ Masses<MassOf<R>> exact_sweep(const Rows& rows) {
                     if (open) close();
                     open = true;
                     current = key(r[i]);
-                    of_class[0] = of_class[1] = 0;
+                    tied = {};
                 }
-                of_class[r[i].bits & 1] += mass(r[i]);
+                tied.add(r[i]);
             }
         });
         if (open) close();

@@ -6,6 +6,7 @@
 // as good as evenly spaced, so that equal cells hold about equally many of them.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,8 @@ class KeyMap {
    public:
     static constexpr std::size_t segments = 4096;
 
-    KeyMap() = default;
+    // No keys at all: every key lies outside, since no score has the key 0.
+    KeyMap() : table_(1), cells_(1) { table_[0] = 0; }
 
     // From m sorted keys, with at least `fineness` cells a key where there are any.
     KeyMap(const U* sorted, std::size_t m, double fineness) : table_(segments + 1) {
@@ -47,16 +49,24 @@ class KeyMap {
         cells_ = cells;
     }
 
-    U low() const noexcept { return low_; }
-    U high() const noexcept { return high_; }
-    std::size_t cells() const noexcept { return cells_; }
+    std::size_t size() const noexcept { return cells_; }
 
-    // The cell of a key in [low(), high()].
-    std::uint32_t cell(U key) const noexcept {
-        const U d = key - low_;
-        const std::uint32_t entry = table_[std::size_t(d >> width_)];
-        return (entry >> 6) + std::uint32_t((d & ((U(1) << width_) - 1)) >> (entry & 63));
-    }
+    // The look-up alone, in values that stay in registers whatever the caller stores meanwhile.
+    struct Cells {
+        U low, high;
+        int width;
+        const std::uint32_t* table;
+
+        // The cell of a key in [low, high].
+        std::uint32_t of(U key) const noexcept {
+            const U d = key - low;
+            const std::uint32_t entry = table[std::size_t(d >> width)];
+            return (entry >> 6) + std::uint32_t((d & ((U(1) << width) - 1)) >> (entry & 63));
+        }
+        // The same for any key: those outside go where the nearest end goes.
+        std::uint32_t nearest(U key) const noexcept { return of(std::min(std::max(key, low), high)); }
+    };
+    Cells cells() const noexcept { return {low_, high_, width_, table_.data()}; }
     // Calls visit(cell, lowest key) for every cell, upwards.
     template <class Visit>
     void each_cell(Visit&& visit) const {

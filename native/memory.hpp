@@ -1,10 +1,12 @@
-// Buffers that take huge pages where the system gives them: fresh memory in 4 KiB pages faults in at
-// about 2 GB/s, slower than the kernels that fill it.
+// Memory for kernels that run at the speed of memory. Fresh pages are the slowest there is: the system
+// clears them one by one. So large blocks take huge pages where the system gives them, and a block that
+// is given back waits here for the next call, marked so that the system may take its pages meanwhile.
 #pragma once
 
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -16,19 +18,68 @@ namespace cutpoint {
 
 inline constexpr std::size_t huge_page = std::size_t(2) << 20;
 
-inline void* allocate(std::size_t bytes) {
-    if (bytes < huge_page) {
-        void* p = std::aligned_alloc(64, (bytes + 64) / 64 * 64);
-        if (p == nullptr) throw std::bad_alloc();
-        return p;
+// Blocks of at least one huge page. Sizes are multiples of it.
+class BlockCache {
+   public:
+    void* take(std::size_t& bytes) {
+        const std::lock_guard lock(mutex_);
+        Block* best = nullptr;
+        for (Block& b : blocks_)
+            if (b.data && b.bytes >= bytes && b.bytes / 2 <= bytes && (!best || b.bytes < best->bytes))
+                best = &b;
+        if (!best) return nullptr;
+        held_ -= best->bytes;
+        bytes = best->bytes;
+        return std::exchange(best->data, nullptr);
     }
-    const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
-    void* p = std::aligned_alloc(huge_page, rounded);
+    // True if the block is kept.
+    bool give(void* data, std::size_t bytes) noexcept {
+#if defined(__linux__) && defined(MADV_FREE)
+        const std::lock_guard lock(mutex_);
+        if (held_ + bytes > most) return false;
+        for (Block& b : blocks_) {
+            if (b.data) continue;
+            if (madvise(data, bytes, MADV_FREE) != 0) return false;
+            b = {data, bytes};
+            held_ += bytes;
+            return true;
+        }
+#endif
+        return false;
+    }
+
+    static BlockCache& shared() {
+        static auto* cache = new BlockCache;  // never destroyed: arrays may outlive everything else
+        return *cache;
+    }
+
+   private:
+    static constexpr std::size_t most = std::size_t(512) << 20;
+    struct Block {
+        void* data = nullptr;
+        std::size_t bytes = 0;
+    };
+    std::mutex mutex_;
+    Block blocks_[16];
+    std::size_t held_ = 0;
+};
+
+// At least `bytes` bytes; `bytes` becomes what the block really has.
+inline void* allocate(std::size_t& bytes) {
+    const bool large = bytes >= huge_page;
+    const std::size_t unit = large ? huge_page : 64;
+    bytes = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
+    if (large)
+        if (void* p = BlockCache::shared().take(bytes)) return p;
+    void* p = std::aligned_alloc(unit, bytes);
     if (p == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
-    madvise(p, rounded, MADV_HUGEPAGE);  // advice: a refusal costs speed, nothing else
+    if (large) madvise(p, bytes, MADV_HUGEPAGE);  // advice: a refusal costs speed, nothing else
 #endif
     return p;
+}
+inline void release(void* p, std::size_t bytes) noexcept {
+    if (bytes < huge_page || !BlockCache::shared().give(p, bytes)) std::free(p);
 }
 
 // An owned, uninitialised array of trivially copyable values.
@@ -36,23 +87,33 @@ template <class T>
 class Buffer {
    public:
     Buffer() = default;
-    explicit Buffer(std::size_t size)
-        : data_(static_cast<T*>(allocate(size * sizeof(T)))), size_(size) {}
+    explicit Buffer(std::size_t size) : size_(size), bytes_(size * sizeof(T)) {
+        data_ = static_cast<T*>(allocate(bytes_));
+    }
+    Buffer(Buffer&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)),
+          size_(std::exchange(other.size_, 0)),
+          bytes_(std::exchange(other.bytes_, 0)) {}
+    Buffer& operator=(Buffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~Buffer() {
+        if (data_) release(data_, bytes_);
+    }
 
-    T* data() const noexcept { return data_.get(); }
+    T* data() const noexcept { return data_; }
     std::size_t size() const noexcept { return size_; }
-    T& operator[](std::size_t i) const noexcept { return data_.get()[i]; }
-    T* release() noexcept { return data_.release(); }
+    T& operator[](std::size_t i) const noexcept { return data_[i]; }
     void reserve(std::size_t size) {  // keeps nothing
         if (size > size_) *this = Buffer(size);
     }
 
    private:
-    struct Free {
-        void operator()(T* p) const noexcept { std::free(p); }
-    };
-    std::unique_ptr<T, Free> data_;
-    std::size_t size_ = 0;
+    T* data_ = nullptr;
+    std::size_t size_ = 0, bytes_ = 0;
 };
 
 }  // namespace cutpoint

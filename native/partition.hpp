@@ -21,7 +21,6 @@
 namespace CUTPOINT_ISA {
 
 inline constexpr std::size_t line_bytes = 64;
-inline constexpr std::size_t chunk_bytes = 512;
 
 // Writes one cache line past the caches: buckets are read again much later.
 inline void stream_line(void* to, const void* from) noexcept {
@@ -53,37 +52,49 @@ class Buckets {
         std::uint16_t b = 1;
         if (m > 0) {
             map_ = KeyMap<U>(sorted, m, 8.0 * double(wanted) / double(m));
-            bucket_ = Buffer<std::uint16_t>(map_.cells());
+            bucket_ = Buffer<std::uint16_t>(map_.size());
+            const auto cells = map_.cells();
             std::size_t seen = 0, last = ~std::size_t(0);
             map_.each_cell([&](std::uint32_t cell, U lowest) {
                 const std::size_t quantile = seen * wanted / m;
                 if (quantile != last || lowest == sign) low_[++b] = lowest;
                 last = quantile;
                 bucket_[cell] = b;
-                while (seen < m && map_.cell(sorted[seen]) == cell) ++seen;
+                while (seen < m && cells.of(sorted[seen]) == cell) ++seen;
             });
+        } else {
+            bucket_ = Buffer<std::uint16_t>(map_.size());
+            bucket_[0] = b;  // nobody's, but read before a key is found to lie outside
         }
-        low_[++b] = map_.high() + 1;
-        low_[++b] = std::max<U>(sign, map_.high() + 1);
+        const U high = map_.cells().high;
+        low_[++b] = high + 1;
+        low_[++b] = std::max<U>(sign, high + 1);
         count_ = std::size_t(b) + 1;
     }
 
     std::size_t count() const noexcept { return count_; }
     U low(std::size_t bucket) const noexcept { return low_[bucket]; }
 
-    std::size_t of(U key) const noexcept {
-        if (key - map_.low() > map_.high() - map_.low()) [[unlikely]]
-            return outside(key);
-        return bucket_[map_.cell(key)];
+    // The bucket and the record bits of each of n keys with their labels.
+    void of(const U* key, const std::uint8_t* label, int n, std::uint16_t* bucket,
+            U* bits) const noexcept {
+        const auto cells = map_.cells();
+        const std::uint16_t* bucket_of = bucket_.data();
+        const U* low = low_.data();
+        std::uint32_t cell[block_rows];
+        std::uint8_t outside[block_rows];
+        for (int i = 0; i < n; ++i) cell[i] = cells.nearest(key[i]);
+        for (int i = 0; i < n; ++i) outside[i] = key[i] < cells.low || key[i] > cells.high;
+        for (int i = 0; i < n; ++i) bucket[i] = bucket_of[cell[i]];
+        each_equal(outside, n, 1, [&](int i) {
+            const bool positive = key[i] >> (std::numeric_limits<U>::digits - 1);
+            bucket[i] = std::uint16_t((key[i] < cells.low ? 0 : count_ - 2) + positive);
+        });
+        for (int i = 0; i < n; ++i) bits[i] = (key[i] - low[bucket[i]]) << 1 | label[i];
     }
 
    private:
-    std::size_t outside(U key) const noexcept {
-        const bool positive = key >> (std::numeric_limits<U>::digits - 1);
-        return key < map_.low() ? std::size_t(positive) : count_ - 2 + std::size_t(positive);
-    }
-
-    KeyMap<U> map_;  // empty: [0, 0], and no score has the key 0
+    KeyMap<U> map_;
     Buffer<std::uint16_t> bucket_;
     Buffer<U> low_;
     std::size_t count_;
@@ -126,18 +137,24 @@ class Partition {
     void pieces(std::size_t bucket, Visit&& visit) const {
         for (std::size_t part = 0; part < parts_.count; ++part) {
             const Run& r = run(part, bucket);
+            if (part + 1 < parts_.count && run(part + 1, bucket).count > 0)
+                __builtin_prefetch(pool_.data() + run(part + 1, bucket).head * chunk_records);
             std::size_t left = r.count, chunk = r.head;
             while (left > 0) {
                 const std::size_t n = std::min(left, chunk_records);
+                const std::size_t next = left > n ? next_[chunk] : chunk;
+                const char* ahead = reinterpret_cast<const char*>(pool_.data() + next * chunk_records);
+                for (std::size_t b = 0; b < chunk_bytes; b += line_bytes) __builtin_prefetch(ahead + b);
                 visit(pool_.data() + chunk * chunk_records, n);
                 left -= n;
-                if (left > 0) chunk = next_[chunk];
+                chunk = next;
             }
         }
     }
 
    private:
     static constexpr std::size_t line_records = line_bytes / sizeof(R);
+    static constexpr std::size_t chunk_bytes = std::max<std::size_t>(1024, 128 * sizeof(R));
     static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
 
     struct Run {
@@ -203,16 +220,21 @@ class Partition {
                             (line % lines_in_chunk) * line_records,
                         lines.records.data() + b * line_records);
         };
+        std::uint32_t* const count = lines.count.data();
+        R* const records = lines.records.data();
         parts_.blocks(part, [&](std::int64_t first, int n) {
             const Block<S> block = reader.read(first, n);
+            U keys[block_rows], bits[block_rows];
+            std::uint16_t bucket[block_rows];
+            for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(block.score[i]);
+            buckets_.of(keys, block.label, n, bucket, bits);
             for (int i = 0; i < n; ++i) {
                 if constexpr (R::weighted)
                     if (block.weight[i] == 0) continue;
-                const U k = Keys<S>::of(block.score[i]);
-                const std::size_t b = buckets_.of(k);
-                const std::uint32_t c = lines.count[b]++;
-                R& r = lines.records[b * line_records + c % line_records];
-                r.bits = (k - buckets_.low(b)) << 1 | block.label[i];
+                const std::size_t b = bucket[i];
+                const std::uint32_t c = count[b]++;
+                R& r = records[b * line_records + c % line_records];
+                r.bits = bits[i];
                 if constexpr (R::weighted) r.weight = block.weight[i];
                 if (c % line_records == line_records - 1) flush(b, c);
             }

@@ -53,7 +53,7 @@ ClassCounts count_classes(const Rows& rows, const Parts& parts) {
 template <class U, bool weighted>
 using RareRow = std::conditional_t<weighted, Weighed<U>, U>;
 
-// Sorted distinct keys of the rare class; mass[j] is what lies below key j.
+// The rare class in order, and a way to find any key's place in it.
 template <class S, bool weighted>
 class RareRanks {
    public:
@@ -83,67 +83,111 @@ class RareRanks {
 
     // False where the keys crowd so much that comparing inside a cell would take long.
     bool even() const noexcept { return even_; }
-    bool all_distinct() const noexcept { return m_ == size_; }
 
-    // The first of the distinct keys that is not below k.
-    std::size_t place(U k) const noexcept {
-        const U clamped = std::min(std::max(k, map_.low()), map_.high());
-        std::size_t j = first_[map_.cell(clamped)];
-        const U* u = keys_.data();
-        j += std::size_t(u[j] < k) + std::size_t(u[j + 1] < k);
-        while (u[j] < k) [[unlikely]]
-            ++j;
-        return j;
+    // Adds up, over n keys, #{rare < key} + #{rare <= key}.
+    std::uint64_t pairs(const U* k, int n) const noexcept {
+        std::uint32_t at[block_rows];
+        std::uint8_t tie[block_rows];
+        places(k, n, at, tie);
+        std::uint64_t sum = 0;
+        if (!ties_) {
+            std::uint64_t twice = 0;
+            for (int i = 0; i < n; ++i) twice += at[i];
+            for (int i = 0; i < n; ++i) sum += tie[i];
+            const U* u = keys_.data();
+            each_equal(tie, n, 1, [&](int i) {  // a rare key may stand there more than once
+                for (std::uint32_t j = at[i] + 1; u[j] == k[i]; ++j) ++sum;
+            });
+            return sum + 2 * twice;
+        }
+        for (int i = 0; i < n; ++i) sum += mass_[at[i]] + mass_[at[i] + tie[i]];
+        return sum;
     }
-    bool tied(std::size_t j, U k) const noexcept { return keys_[j] == k; }
-    Mass below(std::size_t j) const noexcept { return mass_[j]; }
+    // The same for each key, by weight.
+    void masses(const U* k, int n, double* mass) const noexcept {
+        std::uint32_t at[block_rows];
+        std::uint8_t tie[block_rows];
+        places(k, n, at, tie);
+        for (int i = 0; i < n; ++i) mass[i] = mass_[at[i]] + mass_[at[i] + tie[i]];
+    }
 
    private:
+    // For each of n keys the first of the rare keys that is not below it, and whether it is equal.
+    // Stage by stage over the block and without branches: many look-ups then wait for the caches at
+    // the same time, and the compiler can use vector instructions.
+    void places(const U* k, int n, std::uint32_t* at, std::uint8_t* tie) const noexcept {
+        const auto cells = map_.cells();
+        for (int i = 0; i < n; ++i) at[i] = cells.nearest(k[i]);
+        const std::uint32_t* first = first_.data();
+        const U* u = keys_.data();
+        std::uint8_t beyond[block_rows];
+        for (int i = 0; i < n; ++i) {
+            const std::uint32_t j = first[at[i]];
+            const U u0 = u[j], u1 = u[j + 1];
+            at[i] = j + std::uint32_t(u0 < k[i]) + std::uint32_t(u1 < k[i]);
+            tie[i] = (u0 == k[i]) | (u1 == k[i]);
+            beyond[i] = u1 < k[i];
+        }
+        each_equal(beyond, n, 1, [&](int i) {
+            while (u[at[i]] < k[i]) ++at[i];
+            tie[i] = u[at[i]] == k[i];
+        });
+    }
+
     static void collect(const Rows& rows, Reader<S>& reader, std::int64_t first, int n, std::uint8_t rare,
                         Row*& at) noexcept {
         const std::uint8_t* label = reader.labels(first, n);
         const double* weight = reader.weights(first, n);
         const char* score = static_cast<const char*>(rows.score.data) + first * rows.score.stride;
-        for (int i = 0; i < n; ++i) {
-            if (label[i] != rare) continue;
+        const auto take = [&](int i) {
             const U k = Keys<S>::of(load<S>(score + i * rows.score.stride));
             if constexpr (weighted)
                 *at++ = {k, weight[i]};
             else
                 *at++ = k;
-        }
+        };
+        each_equal(label, n, rare, take);
     }
 
+    // Keys in order, and in mass_ what lies below each. Where few keys are equal they are all kept: a
+    // place is then a rank already. Else equal ones are kept once.
     void distinct(const Row* sorted) {
-        constexpr std::size_t sentinels = 3;  // place() looks that far past the end
+        std::size_t changes = 0;
+        for (std::size_t i = 1; i < size_; ++i) changes += key(sorted[i]) != key(sorted[i - 1]);
+        ties_ = weighted || changes + 1 < size_ - size_ / 4;
+        constexpr std::size_t sentinels = 3;  // places() looks that far past the end
         keys_ = Buffer<U>(size_ + sentinels);
-        mass_ = Buffer<Mass>(size_ + sentinels);
-        Mass sum = 0;
-        for (std::size_t i = 0; i < size_;) {
-            const U k = key(sorted[i]);
-            keys_[m_] = k;
-            mass_[m_++] = sum;
-            do {
-                if constexpr (weighted)
-                    sum += sorted[i].weight;
-                else
-                    ++sum;
-            } while (++i < size_ && key(sorted[i]) == k);
+        if (ties_) {
+            mass_ = Buffer<Mass>(size_ + sentinels);
+            Mass sum = 0;
+            for (std::size_t i = 0; i < size_;) {
+                const U k = key(sorted[i]);
+                keys_[m_] = k;
+                mass_[m_++] = sum;
+                do {
+                    if constexpr (weighted)
+                        sum += sorted[i].weight;
+                    else
+                        ++sum;
+                } while (++i < size_ && key(sorted[i]) == k);
+            }
+            for (std::size_t s = 0; s < sentinels; ++s) mass_[m_ + s] = sum;
+        } else {
+            for (; m_ < size_; ++m_) keys_[m_] = key(sorted[m_]);
         }
-        for (std::size_t s = 0; s < sentinels; ++s) {
+        for (std::size_t s = 0; s < sentinels; ++s)
             keys_[m_ + s] = ~U(0);  // above every score: the keys up there are NaN
-            mass_[m_ + s] = sum;
-        }
     }
 
     void index() {
         map_ = KeyMap<U>(keys_.data(), m_, 2.0);
-        first_ = Buffer<std::uint32_t>(map_.cells());
+        first_ = Buffer<std::uint32_t>(map_.size());
+        const auto cells = map_.cells();
         std::size_t j = 0, comparisons = 0;
-        for (std::uint32_t cell = 0; cell < map_.cells(); ++cell) {
+        for (std::uint32_t cell = 0; cell < map_.size(); ++cell) {
             first_[cell] = std::uint32_t(j);
             const std::size_t from = j;
-            while (j < m_ && map_.cell(keys_[j]) == cell) ++j;
+            while (j < m_ && cells.of(keys_[j]) == cell) ++j;
             comparisons += (j - from) * (j - from);
         }
         even_ = comparisons <= 8 * m_;
@@ -154,7 +198,7 @@ class RareRanks {
     Buffer<Mass> mass_;
     KeyMap<U> map_;
     Buffer<std::uint32_t> first_;
-    bool even_ = true;
+    bool ties_ = false, even_ = true;
 };
 
 // Adds up visit's results over all rows: the sum of one part after the other.
@@ -183,28 +227,16 @@ std::optional<Area> rank_area(const Rows& rows) {
     if (few == 0 || few > std::min(most_rare, rows.n / 8)) return std::nullopt;
     const RareRanks<S, false> ranks(rows, parts, counts, rare);
     if (!ranks.even()) return std::nullopt;
-    const auto pairs = [&]<bool all_distinct>(std::bool_constant<all_distinct>) {
-        return sum_over_rows<std::uint64_t, S>(
-            rows, parts, [&](Reader<S>& reader, std::int64_t first, int n) {
-                const S* score = reader.scores(first, n);
-                std::uint64_t sum = 0;
-                for (int i = 0; i < n; ++i) {
-                    const auto k = Keys<S>::of(score[i]);
-                    const std::size_t j = ranks.place(k);
-                    const std::size_t tie = ranks.tied(j, k);
-                    if constexpr (all_distinct)
-                        sum += 2 * j + tie;
-                    else
-                        sum += ranks.below(j) + ranks.below(j + tie);
-                }
-                return sum;
-            });
-    };
-    const std::uint64_t sum =
-        (ranks.all_distinct() ? pairs(std::true_type{}) : pairs(std::false_type{})) -
-        std::uint64_t(few) * std::uint64_t(few);
-    Area area{std::uint64_t(counts.positives), std::uint64_t(counts.negatives), sum};
-    if (rare) area.twice = 2 * cutpoint::Wide(area.pos) * area.neg - sum;
+    const std::uint64_t sum = sum_over_rows<std::uint64_t, S>(
+        rows, parts, [&](Reader<S>& reader, std::int64_t first, int n) {
+            typename Keys<S>::Key keys[block_rows];
+            const S* score = reader.scores(first, n);
+            for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(score[i]);
+            return ranks.pairs(keys, n);
+        });
+    const std::uint64_t across = sum - std::uint64_t(few) * std::uint64_t(few);
+    Area area{std::uint64_t(counts.positives), std::uint64_t(counts.negatives), across};
+    if (rare) area.twice = 2 * cutpoint::Wide(area.pos) * area.neg - across;
     return area;
 }
 
@@ -233,12 +265,13 @@ std::optional<WeightedArea> weighted_rank_area(const Rows& rows) {
         parts.blocks(part, [&](std::int64_t first, int n) {
             const Block<S> block = reader.read(first, n);
             Sum here{};
+            typename Keys<S>::Key keys[block_rows];
+            double mass[block_rows];
+            for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(block.score[i]);
+            ranks.masses(keys, n, mass);
             for (int i = 0; i < n; ++i) {
-                const auto k = Keys<S>::of(block.score[i]);
-                const std::size_t j = ranks.place(k);
-                const std::size_t tie = ranks.tied(j, k);
                 const double w = block.weight[i];
-                here.twice[block.label[i]] += w * (ranks.below(j) + ranks.below(j + tie));
+                here.twice[block.label[i]] += w * mass[i];
                 here.mass[block.label[i]] += w;
             }
             sum += here;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -57,6 +58,21 @@ inline T load(const char* p) noexcept {
     T value;
     std::memcpy(&value, p, sizeof value);
     return value;
+}
+
+// Calls visit(i) where flag[i] == value, for flags that are 0 or 1 and mostly not `value`: eight at a
+// time, by the bits of a word.
+template <class Visit>
+inline void each_equal(const std::uint8_t* flag, int n, std::uint8_t value, Visit&& visit) {
+    const std::uint64_t flip = value ? 0 : 0x0101010101010101u;
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        std::uint64_t word = load<std::uint64_t>(reinterpret_cast<const char*>(flag + i)) ^ flip;
+        if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+        for (; word != 0; word &= word - 1) visit(i + std::countr_zero(word) / 8);
+    }
+    for (; i < n; ++i)
+        if (flag[i] == value) visit(i);
 }
 
 // Calls visit(T{}) with the C++ type of a kind.

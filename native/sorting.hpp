@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "memory.hpp"
 
@@ -101,7 +102,7 @@ bool insertion_sort(R* a, std::size_t n, std::size_t budget) noexcept {
 template <class R>
 struct Scratch {
     Buffer<R> a, b;
-    Buffer<std::uint64_t> count;
+    Buffer<std::uint32_t> count;
 };
 
 // Sorts n records that `each(visit)` produces in order, all with keys in [low, high]: one pass that
@@ -113,13 +114,19 @@ R* sort_records(std::size_t n, typename R::Key low, typename R::Key high, Each&&
     using U = typename R::Key;
     scratch.a.reserve(n);
     R* a = scratch.a.data();
+    if (n > std::numeric_limits<std::uint32_t>::max()) {  // more than the cells below can count
+        R* end = a;
+        each([&](const R& r) { *end++ = r; });
+        scratch.b.reserve(n);
+        return radix_sort(a, scratch.b.data(), n, int(std::bit_width(high)));
+    }
     const U span = high - low;
     const int width = int(std::bit_width(span));
     const int cell_bits = std::min(width, std::max(1, std::min(16, int(std::bit_width(n)))));
     const int shift = width - cell_bits;
     const std::size_t cells = std::size_t(span >> shift) + 1;
     scratch.count.reserve(cells);
-    std::uint64_t* count = scratch.count.data();
+    std::uint32_t* count = scratch.count.data();
     std::memset(count, 0, cells * sizeof *count);
     each([&](const R& r) { ++count[std::size_t((key(r) - low) >> shift)]; });
     starts(count, cells);
