@@ -53,7 +53,7 @@ cutpoint::Column column(const Column& array, const char* what, bool floats) {
 }
 
 cutpoint::Rows make_rows(const Column& score, const Column& label, double negative, double positive,
-                         const std::optional<Column>& weight, int threads) {
+                         const std::optional<Column>& weight, int threads, bool finite = false) {
     cutpoint::Rows rows;
     rows.n = std::int64_t(score.shape(0));
     rows.score = column(score, "score", true);
@@ -63,8 +63,8 @@ cutpoint::Rows make_rows(const Column& score, const Column& label, double negati
         throw nb::value_error("score, label and weight differ in length");
     rows.negative = negative;
     rows.positive = positive;
-    // A thread costs about as much as 20,000 rows.
-    rows.threads = int(std::clamp<std::int64_t>(rows.n / 40'000, 1, std::max(threads, 1)));
+    rows.finite = finite;
+    rows.threads = std::max(threads, 1);
     return rows;
 }
 
@@ -122,31 +122,34 @@ NB_MODULE(_native, m) {
     nb::exception<cutpoint::RowFault>(m, "RowFault", PyExc_ValueError);
 
     m.def("area", [](const Column& score, const Column& label, double negative, double positive,
-                     int threads) {
-        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
+                     int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
         const auto a = unlocked([&] { return cutpoint::area(rows); });
         return std::make_tuple(a.pos, a.neg, python_int(a.twice));
     }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a,
-    nb::sig("def area(score: Array, label: Array, negative: float, positive: float, threads: int) -> tuple[int, int, int]"));
+    "finite"_a = false);
 
     m.def("weighted_area", [](const Column& score, const Column& label, double negative,
-                              double positive, const Column& weight, int threads) {
-        const auto rows = make_rows(score, label, negative, positive, weight, threads);
+                              double positive, const Column& weight, int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, weight, threads, finite);
         const auto a = unlocked([&] { return cutpoint::weighted_area(rows); });
         return std::make_tuple(a.pos, a.neg, a.twice);
-    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "weight"_a, "threads"_a);
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "weight"_a, "threads"_a,
+    "finite"_a = false);
 
     m.def("sweep", [](const Column& score, const Column& label, double negative, double positive,
-                      int threads) {
-        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
+                      int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
         return hand_over(unlocked([&] { return cutpoint::sweep(rows); }));
-    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a);
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a,
+    "finite"_a = false);
 
     m.def("weighted_sweep", [](const Column& score, const Column& label, double negative,
-                               double positive, const Column& weight, int threads) {
-        const auto rows = make_rows(score, label, negative, positive, weight, threads);
+                               double positive, const Column& weight, int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, weight, threads, finite);
         return hand_over(unlocked([&] { return cutpoint::weighted_sweep(rows); }));
-    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "weight"_a, "threads"_a);
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "weight"_a, "threads"_a,
+    "finite"_a = false);
 
     m.def("bin", [](const Column& score, const Column& label, double negative, double positive,
                     int threads, const InOut<std::int64_t>& pos, const InOut<std::int64_t>& neg) {

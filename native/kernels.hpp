@@ -28,6 +28,7 @@ struct Rows {
     Column weight;
     double negative = 0;
     double positive = 1;
+    bool finite = false;  // whether infinite scores are faults, as NaN always is
     int threads = 1;
 };
 

@@ -27,10 +27,8 @@ struct KeysOf {
     static S score(Key key) noexcept {
         return std::bit_cast<S>(U(key ^ (U(I(~key) >> (bits - 1)) | sign)));
     }
-    static bool is_nan(S score) noexcept {
-        constexpr U inf = std::bit_cast<U>(std::numeric_limits<S>::infinity());
-        return (std::bit_cast<U>(score) & U(~sign)) > inf;
-    }
+    // NaN is above `magnitude(inf)`, and so is nothing else.
+    static U magnitude(S score) noexcept { return std::bit_cast<U>(score) & U(~sign); }
 };
 
 template <>

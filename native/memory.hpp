@@ -16,9 +16,10 @@
 
 namespace cutpoint {
 
-inline constexpr std::size_t huge_page = std::size_t(2) << 20;
+inline constexpr std::size_t page = 4096, huge_page = std::size_t(2) << 20;
+inline constexpr std::size_t least_kept = 16 * page;
 
-// Blocks of at least one huge page. Sizes are multiples of it.
+// Whole pages that were given back.
 class BlockCache {
    public:
     void* take(std::size_t& bytes) {
@@ -60,26 +61,25 @@ class BlockCache {
         std::size_t bytes = 0;
     };
     std::mutex mutex_;
-    Block blocks_[16];
+    Block blocks_[32];
     std::size_t held_ = 0;
 };
 
 // At least `bytes` bytes; `bytes` becomes what the block really has.
 inline void* allocate(std::size_t& bytes) {
-    const bool large = bytes >= huge_page;
-    const std::size_t unit = large ? huge_page : 64;
+    const std::size_t unit = bytes >= huge_page ? huge_page : bytes >= least_kept ? page : 64;
     bytes = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
-    if (large)
+    if (unit >= page)
         if (void* p = BlockCache::shared().take(bytes)) return p;
     void* p = std::aligned_alloc(unit, bytes);
     if (p == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
-    if (large) madvise(p, bytes, MADV_HUGEPAGE);  // advice: a refusal costs speed, nothing else
+    if (unit == huge_page) madvise(p, bytes, MADV_HUGEPAGE);  // advice: a refusal costs speed, nothing else
 #endif
     return p;
 }
 inline void release(void* p, std::size_t bytes) noexcept {
-    if (bytes < huge_page || !BlockCache::shared().give(p, bytes)) std::free(p);
+    if (bytes < least_kept || !BlockCache::shared().give(p, bytes)) std::free(p);
 }
 
 // An owned, uninitialised array of trivially copyable values.

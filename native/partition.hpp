@@ -169,13 +169,20 @@ class Partition {
         Buffer<std::uint32_t> chunk;
     };
 
+    // Buckets of 2048 to 8192 rows, as long as that makes no more than 4096 of them: their lines have
+    // to stay in the cache, too.
     static std::size_t wanted(std::int64_t n) noexcept {
-        return n < 16384 ? 0 : std::clamp<std::size_t>(std::size_t(n / 8192), 1, 4096);
+        const std::int64_t rows = std::clamp<std::int64_t>(n / 256, 2048, 8192);
+        return n < 16384 ? 0 : std::size_t(std::min<std::int64_t>(n / rows, 4096));
+    }
+    // Parts large enough to fill their last chunks mostly; few rows are better spread over threads.
+    static std::int64_t least_part(std::int64_t n, std::size_t buckets) noexcept {
+        return std::max<std::int64_t>(8192, std::int64_t(buckets) * (n < 1'000'000 ? 128 : 512));
     }
 
     Partition(const Rows& rows, std::size_t wanted)
         : buckets_(make_buckets(rows, wanted)),
-          parts_(rows.n, std::int64_t(std::max<std::size_t>(buckets_.count() * 512, 16384)), 128),
+          parts_(rows.n, least_part(rows.n, buckets_.count()), 128),
           runs_(parts_.count * buckets_.count()) {
         const std::size_t chunks = (std::size_t(rows.n) + chunk_records - 1) / chunk_records +
                                    parts_.count * (buckets_.count() + 1);

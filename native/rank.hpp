@@ -32,7 +32,8 @@ template <class S>
 ClassCounts count_classes(const Rows& rows, const Parts& parts) {
     ClassCounts counts{Buffer<std::int64_t>(parts.count)};
     Faults faults;
-    parallel(parts.count, rows.threads, [&](std::size_t part, int) {
+    const int threads = rows.n < 1'000'000 ? 1 : rows.threads;  // labels alone are soon read
+    parallel(parts.count, threads, [&](std::size_t part, int) {
         Reader<S> reader(rows, faults);
         std::int64_t positives = 0;
         parts.blocks(part, [&](std::int64_t first, int n) {
@@ -71,7 +72,8 @@ class RareRanks {
             at += std::size_t(rare ? counts.of_part[part] : all - counts.of_part[part]);
         }
         Faults ignored;  // the pass over all rows reports them
-        parallel(parts.count, rows.threads, [&](std::size_t part, int) {
+        const int threads = rows.n < 1'000'000 ? 1 : rows.threads;
+        parallel(parts.count, threads, [&](std::size_t part, int) {
             Reader<S> reader(rows, ignored);
             Row* at = a.data() + start[part];
             parts.blocks(part, [&](std::int64_t first, int n) { collect(rows, reader, first, n, rare, at); });

@@ -99,6 +99,7 @@ class Reader {
         const Kind k = rows.label.kind;
         direct_labels_ = (k == Kind::b8 || k == Kind::u8 || k == Kind::i8) && rows.label.stride == 1 &&
                          rows.negative == 0 && rows.positive == 1;
+        most_ = Keys<S>::magnitude(std::numeric_limits<S>::infinity()) - rows.finite;
     }
 
     // Rows [first, first + n), n <= block_rows. A row that breaks a rule is noted in the faults and
@@ -117,8 +118,10 @@ class Reader {
             score = score_;
         }
         bool bad = false;
-        for (int i = 0; i < n; ++i) bad |= Keys<S>::is_nan(score[i]);
-        if (bad) note(Fault::score, first, n, [&](int i) { return Keys<S>::is_nan(score[i]); });
+        for (int i = 0; i < n; ++i) bad |= Keys<S>::magnitude(score[i]) > most_;
+        if (bad)
+            note(Fault::score, first, n,
+                 [&](int i) { return Keys<S>::magnitude(score[i]) > most_; });
         return score;
     }
 
@@ -183,6 +186,7 @@ class Reader {
     const Rows& rows_;
     Faults& faults_;
     bool direct_labels_;
+    typename Keys<S>::Key most_;  // magnitude of the largest score there may be
     alignas(64) S score_[block_rows];
     alignas(64) double weight_[block_rows];
     alignas(64) std::uint8_t label_[block_rows];
