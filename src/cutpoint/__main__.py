@@ -1,0 +1,7 @@
+"""``python -m cutpoint``."""
+
+import sys
+
+from cutpoint.cli import main
+
+sys.exit(main())

@@ -1,0 +1,131 @@
+"""The demonstration: a made-up detector, from its scores to a report, in a second or two."""
+
+from __future__ import annotations
+
+import csv
+import random
+from base64 import b64encode
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from statistics import NormalDist
+
+from cutpoint import plot
+from cutpoint._sweep import Sweep, sweep
+from cutpoint.areas import average_precision, equal_error_rate, kolmogorov_smirnov, partial_auc
+from cutpoint.curves import det, gain, pr, roc
+
+_TITLE = "A made-up detector: 10,000 card payments, about one in fifty of them fraud"
+_BUDGETS = (0.001, 0.01, 0.05, 0.2)
+
+
+def payments(n: int = 10_000, share: float = 0.02) -> tuple[list[int], list[float]]:
+    """Labels and scores of card payments, some of them fraud: the same on every machine."""
+    uniform = random.Random(20)  # whose random() is promised to stay the same, unlike gauss()
+    honest, fraud = NormalDist(-2.0, 1.0), NormalDist(0.4, 1.3)
+    y = [int(uniform.random() < share) for _ in range(n)]
+    score = [(fraud if label else honest).inv_cdf(uniform.random() or 0.5) for label in y]
+    return y, [round(x, 3) for x in score]
+
+
+def run(folder: Path) -> str:
+    """Write ``scores.csv``, ``curves.png`` and ``report.html`` to a folder; return what to print."""
+    folder.mkdir(parents=True, exist_ok=True)
+    y, score = payments()
+    with (folder / "scores.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("fraud", "score"), *zip(y, score, strict=True)])
+    s = sweep(y, score)
+    picture = _picture(s)
+    measures, cuts = _measures(s), _cuts(s)
+    (folder / "curves.png").write_bytes(picture)
+    (folder / "report.html").write_text(_page(s, measures, cuts, picture), encoding="utf-8")
+    return "\n".join(
+        [
+            _TITLE,
+            "",
+            repr(s),
+            "",
+            *(f"  {name:<30}{value:>8}" for name, value in measures),
+            "",
+            "If you flag the scores       you catch   false alarms   precision",
+            *("  {:<26}{:>10}{:>15}{:>12}".format(*cut) for cut in cuts),
+            "",
+            "Wrote " + ", ".join(str(folder / f) for f in ("scores.csv", "curves.png", "report.html")),
+        ]
+    )
+
+
+def _measures(s: Sweep) -> list[tuple[str, str]]:
+    return [
+        ("AUC (exact)", f"{s.auc:.4f}"),
+        ("AUC where FPR <= 1 %, McClish", f"{partial_auc(s, max_fpr=0.01, standardized=True):.4f}"),
+        ("average precision", f"{average_precision(s):.4f}"),
+        ("Kolmogorov–Smirnov", f"{kolmogorov_smirnov(s):.4f}"),
+        ("equal error rate", f"{equal_error_rate(s):.4f}"),
+    ]
+
+
+def _cuts(s: Sweep) -> list[tuple[str, str, str, str]]:
+    """The lowest threshold that keeps the false alarm rate within each of a few budgets."""
+    cuts = []
+    for budget in _BUDGETS:
+        k = int((s.fp <= budget * s.N).sum()) - 1
+        c = s.at(s.threshold[k])
+        cuts.append(
+            (
+                f">= {s.threshold[k]:g}  (FPR <= {100 * budget:g} %)",
+                f"{c.tp} of {s.P}",
+                f"{c.fp} of {s.N}",
+                f"{100 * c.precision:.1f} %",
+            )
+        )
+    return cuts
+
+
+def _picture(s: Sweep) -> bytes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12.5, 8), layout="constrained")
+    axes = figure.subplots(2, 3).ravel()
+    plot.roc(roc(s), axes[0], label=f"AUC {s.auc:.3f}")
+    plot.pr(pr(s), axes[1], label=f"average precision {average_precision(s):.3f}")
+    plot.gain(gain(s), axes[2])
+    plot.det(det(s), axes[3])
+    plot.lift(gain(s), axes[4])
+    plot.distributions(s, axes[5])
+    names = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")
+    for ax, name in zip(axes, names, strict=True):
+        ax.set_title(name, loc="left", fontweight="bold")
+    out = BytesIO()
+    figure.savefig(out, format="png", dpi=110)
+    return out.getvalue()
+
+
+def _page(
+    s: Sweep,
+    measures: list[tuple[str, str]],
+    cuts: list[tuple[str, str, str, str]],
+    picture: bytes,
+) -> str:
+    def row(cells: tuple[str, ...], tag: str = "td") -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+    head = row(("flag the scores", "you catch", "false alarms", "precision"), "th")
+    return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>cutpoint: {escape(_TITLE)}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem;
+       color: #222; background: #fff }}
+img {{ max-width: 100% }} table {{ border-collapse: collapse; margin: 1rem 0 }}
+td, th {{ padding: .2rem 1rem .2rem 0; text-align: left; font-variant-numeric: tabular-nums }}
+th {{ border-bottom: 1px solid #999 }}
+</style>
+<h1>{escape(_TITLE)}</h1>
+{s._repr_html_()}
+<table>{"".join(map(row, measures))}</table>
+<table>{head}{"".join(map(row, cuts))}</table>
+<img alt="ROC, precision–recall, gain, DET and lift curves, and the scores of either class"
+ src="data:image/png;base64,{b64encode(picture).decode("ascii")}">
+</html>
+"""

@@ -1,0 +1,210 @@
+"""Plots of curves on matplotlib axes: each function takes an ``ax`` and returns it.
+
+Drawing never computes: hand in a curve, as in ``plot.roc(cp.roc(s))``. Call a function again with the
+axes it returned to put another detector into the same picture.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutpoint._sweep import Sweep
+from cutpoint.curves import Det, Gain, PrecisionRecall, Roc
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+# Okabe and Ito's colours: apart for colour-blind readers, and in grey.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
+
+# No screen or page shows more steps than this along one axis.
+_STEPS = 2000
+
+
+def roc(curve: Roc, ax: Axes | None = None, *, label: str | None = None, **line: Any) -> Axes:
+    """Draw a ROC curve over its diagonal.
+
+    Parameters
+    ----------
+    curve
+        From :func:`cutpoint.roc`.
+    ax
+        Axes to draw on; a new figure if left out.
+    label
+        Name in the legend.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> ax = cp.plot.roc(cp.roc(s), label=f"mine, AUC {s.auc:.2f}")
+    >>> ax.get_ylabel()
+    'true positive rate (recall)'
+    """
+    ax = _axes(ax, "false positive rate", "true positive rate (recall)", square=True)
+    _guide(ax, [0, 1], [0, 1])
+    return _line(ax, curve.fpr, curve.tpr, label, line)
+
+
+def pr(
+    curve: PrecisionRecall, ax: Axes | None = None, *, label: str | None = None, **line: Any
+) -> Axes:
+    """Draw a precision–recall curve over the prevalence, which is the precision of flagging all.
+
+    The curve is a staircase: between two thresholds no detector has the precision in between.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> ax = cp.plot.pr(cp.pr(cp.sweep([1, 0, 1], [3, 2, 1])))
+    >>> ax.get_ylabel()
+    'precision'
+    """
+    ax = _axes(ax, "recall", "precision", square=True)
+    _guide(ax, [0, 1], [curve.precision[-1]] * 2)
+    return _line(ax, curve.recall, curve.precision, label, {"drawstyle": "steps-pre", **line})
+
+
+def det(curve: Det, ax: Axes | None = None, *, label: str | None = None, **line: Any) -> Axes:
+    """Draw a DET curve on normal-deviate axes, where normal scores make a straight line.
+
+    Points at 0 % or 100 % have no place on such axes and are left out.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> ax = cp.plot.det(cp.det(cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])))
+    >>> ax.get_xlabel()
+    'false positive rate, %'
+    """
+    ax = _axes(ax, "false positive rate, %", "miss rate (1 − recall), %", unit=False)
+    inside = (curve.fpr > 0) & (curve.fpr < 1) & (curve.fnr > 0) & (curve.fnr < 1)
+    fpr, fnr = _thinned(curve.fpr[inside], curve.fnr[inside])
+    deviate = np.vectorize(NormalDist().inv_cdf, otypes=[np.float64])
+    ticks = np.array([0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
+    names = [f"{100 * t:g}" for t in ticks]
+    ax.set_xticks(deviate(ticks), names)
+    ax.set_yticks(deviate(ticks), names)
+    low = deviate(np.clip([fpr.min(initial=0.05) / 2, fnr.min(initial=0.05) / 2], 1e-6, 0.4))
+    high = deviate(np.clip([fpr.max(initial=0.5) * 1.1, fnr.max(initial=0.5) * 1.1], 0.6, 0.9995))
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    return _line(ax, deviate(fpr), deviate(fnr), label, line)
+
+
+def gain(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **line: Any) -> Axes:
+    """Draw the share of positives that a budget of flagged cases catches.
+
+    The dashed lines are chance, and the best that any detector could do at this prevalence.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> ax = cp.plot.gain(cp.gain(cp.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
+    >>> ax.get_xlabel()
+    'share of cases flagged'
+    """
+    ax = _axes(ax, "share of cases flagged", "share of positives caught", square=True)
+    prevalence = 1 / curve.lift[0]
+    _guide(ax, [0, 1], [0, 1])
+    _guide(ax, [0, prevalence, 1], [0, 1, 1])
+    return _line(ax, curve.flagged, curve.gain, label, line)
+
+
+def lift(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **line: Any) -> Axes:
+    """Draw how much richer in positives the flagged cases are than all, against their share.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> ax = cp.plot.lift(cp.gain(cp.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
+    >>> ax.get_ylabel()
+    'lift (precision / prevalence)'
+    """
+    ax = _axes(ax, "share of cases flagged", "lift (precision / prevalence)", unit=False)
+    _guide(ax, [0, 1], [1, 1])
+    ax.set(xlim=(-0.01, 1.01))
+    _line(ax, curve.flagged[1:], curve.lift[1:], label, line)
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
+    """Draw the scores of either class as a histogram, each class with area 1.
+
+    Infinite scores are counted in the outermost bins.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> ax = cp.plot.distributions(cp.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['positive', 'negative']
+    """
+    ax = _axes(ax, "score", "density within the class", unit=False)
+    finite = s.threshold[np.isfinite(s.threshold)]
+    low, high = (finite[-1], finite[0]) if len(finite) else (0.0, 1.0)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, bins + 1)
+    score = np.clip(s.threshold, low, high)
+    for name, mass, colour in (("positive", s.pos, POSITIVE), ("negative", s.neg, NEGATIVE)):
+        if mass.sum() > 0:
+            height, _ = np.histogram(score, edges, weights=mass, density=True)
+            ax.stairs(height, edges, fill=True, color=colour, alpha=0.45, label=name)
+            ax.stairs(height, edges, color=colour, linewidth=1.2)
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False)
+    return ax
+
+
+def _axes(
+    ax: Axes | None, x: str, y: str, *, unit: bool = True, square: bool = False
+) -> Axes:
+    if ax is None:
+        from matplotlib.figure import Figure
+
+        # Not pyplot: nothing is kept alive, and no window system is asked for.
+        ax = Figure(figsize=(4.4, 4.2), layout="constrained").add_subplot()
+    ax.set(xlabel=x, ylabel=y)
+    ax.grid(color="0.92", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if unit:
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+    if square:
+        ax.set_aspect("equal")
+    return ax
+
+
+def _guide(ax: Axes, x: list[float], y: list[float]) -> None:
+    ax.plot(x, y, color="0.65", linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+
+
+def _line(ax: Axes, x: Floats, y: Floats, label: str | None, line: dict[str, Any]) -> Axes:
+    drawn = sum(artist.get_gid() == "curve" for artist in ax.lines)
+    style = {"color": COLOURS[drawn % len(COLOURS)], "linewidth": 1.8, **line}
+    (artist,) = ax.plot(*_thinned(x, y), label=label, zorder=3, **style)
+    artist.set_gid("curve")
+    if label is not None:
+        ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """The points that a picture can tell apart: the last of each run in one small square."""
+    if len(x) <= 2 * _STEPS:
+        return x, y
+    across, up = (np.round((a - a.min()) * (_STEPS / (np.ptp(a) or 1.0))) for a in (x, y))
+    cell = across * (_STEPS + 1) + up
+    keep = np.ones(len(x), np.bool_)
+    keep[1:-1] = cell[1:-1] != cell[2:]
+    return x[keep], y[keep]

@@ -1,0 +1,130 @@
+"""The binned sweep: exact at edges, certain in between."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutpoint as cp
+
+scores = st.floats(allow_nan=False, allow_infinity=True)
+
+
+@given(st.lists(st.tuples(st.booleans(), scores), max_size=60), st.integers(1, 12), st.integers(0, 60))
+def test_any_split_into_batches_is_the_same_and_contains_the_exact_area(rows, bits, cut):
+    y, score = [r[0] for r in rows], [r[1] for r in rows]
+    whole = cp.BinnedSweep.of(y, score, bits=bits)
+    split = cp.BinnedSweep.from_batches([(y[:cut], score[:cut]), (y[cut:], score[cut:])], bits=bits)
+    merged = cp.BinnedSweep.of(y[cut:], score[cut:], bits=bits) + cp.BinnedSweep.of(
+        y[:cut], score[:cut], bits=bits
+    )
+    for other in (split, merged):
+        assert np.array_equal(whole.bin_pos, other.bin_pos)
+        assert np.array_equal(whole.bin_neg, other.bin_neg)
+        assert whole.rows == other.rows
+    s = cp.sweep(y, score)
+    if 0 < s.P and 0 < s.N:
+        twice = sum(
+            2 * int(n) * int(t - p) + int(n) * int(p)
+            for p, n, t in zip(s.pos, s.neg, s.tp, strict=True)
+        )
+        exact = Fraction(twice, 2 * s.P * s.N)
+        assert Fraction(whole.auc.low) <= exact <= Fraction(whole.auc.high)
+        assert whole.auc.level == 1.0
+
+
+@given(st.lists(st.tuples(st.booleans(), scores, st.floats(0, 1e6)), max_size=60), st.integers(1, 12))
+def test_weighted_interval_contains_the_exact_area(rows, bits):
+    y, score, w = ([r[i] for r in rows] for i in range(3))
+    b = cp.BinnedSweep.of(y, score, w, bits=bits)
+    pos, neg = (
+        [(Fraction(v), Fraction(x)) if np.isfinite(v) else (v, Fraction(x))
+         for t, v, x in rows if t is label]
+        for label in (True, False)
+    )
+    pairs = sum((p * n for _, p in pos for _, n in neg), Fraction(0))
+    if not pairs or not (b.P > 0 and b.N > 0):
+        return
+    won = sum(
+        (p * n * (Fraction(1) if a > c else Fraction(1, 2) if a == c else Fraction(0))
+         for a, p in pos for c, n in neg),
+        Fraction(0),
+    )
+    assert Fraction(b.auc.low) <= won / pairs <= Fraction(b.auc.high)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("bits", [4, 10, 16])
+def test_confusion_at_every_edge_is_exact(dtype, bits):
+    rng = np.random.default_rng(0)
+    y = rng.random(5000) < 0.3
+    score = (rng.standard_normal(5000) * 10.0 ** rng.integers(-3, 3, 5000)).astype(dtype)
+    s, b = cp.sweep(y, score), cp.BinnedSweep.of(y, score, bits=bits)
+    assert np.all(np.diff(b.threshold) < 0)
+    for k, t in enumerate(b.threshold):
+        c = s.at(t)
+        assert (c.tp, c.fp) == (b.tp[k], b.fp[k])
+        assert b.at(t) == c
+    assert b.at(1e30) == s.at(1e30)  # no score lies in that bin
+    assert b.at(-1e30) == s.at(-1e30)
+
+
+def test_a_threshold_inside_a_bin_is_refused_with_the_edges_around_it():
+    b = cp.BinnedSweep.of([0, 1], [0.2, 0.9], bits=8)
+    with pytest.raises(cp.DataError, match="0.2 is not one. The edges around it are"):
+        b.at(0.2)
+    with pytest.raises(cp.DataError, match="nan is not one"):
+        b.at(float("nan"))
+
+
+def test_precision_grows_with_bits():
+    rng = np.random.default_rng(1)
+    y = rng.random(100_000) < 0.1
+    score = 1 / (1 + np.exp(-rng.standard_normal(100_000) - y))
+    widths = [cp.BinnedSweep.of(y, score, bits=b).auc.width for b in (12, 16, 20)]
+    assert widths[0] > widths[1] > widths[2]
+    assert widths[1] < 5e-3
+    assert widths[2] < 5e-4
+    assert cp.sweep(y, score).auc in cp.BinnedSweep.of(y, score).auc
+
+
+def test_a_stream_is_read_once_and_a_bad_row_names_itself():
+    def batches():
+        yield [0, 1], [0.1, 0.2]
+        yield [1, 0], [0.3, float("nan")]
+
+    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
+        cp.BinnedSweep.from_batches(batches())
+
+
+def test_minus_one_labels_and_named_labels():
+    assert cp.BinnedSweep.of([-1, 1, 1], [1, 2, 3]).P == 2
+    b = cp.BinnedSweep.from_batches([(["ok"], [1.0]), (["bad"], [2.0])], positive="bad")
+    assert (b.P, b.N, b.auc.low) == (1, 1, 1.0)
+
+
+def test_rules():
+    with pytest.raises(cp.DataError, match="bits must be a whole number from 1 to 24; it is 40"):
+        cp.BinnedSweep.of([0, 1], [1, 2], bits=40)
+    with pytest.raises(cp.DataError, match="a batch must be"):
+        cp.BinnedSweep.from_batches([([0, 1],)])
+    with pytest.raises(cp.DataError, match="batch 1 is the first that differs"):
+        cp.BinnedSweep.from_batches([([0], [1.0]), ([0], [1.0], [2.0])])
+    with pytest.raises(cp.DataError, match=r"2\*\*8 and 2\*\*9"):
+        cp.BinnedSweep.of([0], [1.0], bits=8) + cp.BinnedSweep.of([0], [1.0], bits=9)
+    with pytest.raises(cp.UndefinedError, match="there are 0 and 1"):
+        _ = cp.BinnedSweep.of([0], [1.0]).auc
+    with pytest.raises(cp.UndefinedError):
+        _ = cp.BinnedSweep.from_batches([]).auc
+
+
+def test_frozen_and_sum():
+    parts = [cp.BinnedSweep.of([0, 1], [0.1 * k, 0.2 * k]) for k in range(1, 4)]
+    total = sum(parts)
+    assert total.rows == 6
+    assert not total.bin_pos.flags.writeable
+    assert repr(total).startswith("BinnedSweep of 6 rows: 3 positive, 3 negative")
