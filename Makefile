@@ -1,0 +1,73 @@
+# Two commands do everything on a fresh machine with Python >= 3.11, a C++ compiler and make:
+#   make demo    makes .venv, installs cutpoint, evaluates a made-up detector, leaves demo/report.html
+#   make test    installs what the tests need and runs them all
+PYTHON ?= python3
+BIN := .venv/bin
+NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
+TORCH ?= torch==2.13.0
+
+.PHONY: demo test lint bench sanitize docs wheel clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo | test | lint | bench | sanitize | docs | wheel | clean"
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# Editable: changes to Python files need no new install, changes to the native core get one.
+.venv/installed: $(BIN)/python $(NATIVE)
+	$(BIN)/python -m pip install --quiet -e '.[plot]'
+	@touch $@
+
+.venv/tools: .venv/installed
+	$(BIN)/python -m pip install --quiet '$(TORCH)' -e '.[plot,sklearn,test]'
+	@touch $@
+
+demo: .venv/installed
+	$(BIN)/cutpoint demo -o demo
+
+lint: .venv/tools
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest
+
+# Times beside scikit-learn's in one run; writes docs/benchmarks.md. Wants an idle machine.
+bench: .venv/tools
+	$(BIN)/python benchmarks/run.py
+
+# The native core against a plain oracle: each build of the kernels with address and
+# undefined-behaviour checks, then many threads under the race detector.
+SELFTEST := -std=c++20 -O1 -g -Wall -Wextra -Inative -pthread native/tests/selftest.cpp native/dispatch.cpp
+CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
+V3 := $(filter x86_64,$(shell uname -m))
+sanitize:
+	@mkdir -p build/sanitize
+	$(CXX) $(SELFTEST) native/kernels.cpp $(CHECKS) -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/plain
+	build/sanitize/plain 200
+	$(if $(V3),$(CXX) -c native/kernels.cpp -std=c++20 -O1 -g -Inative $(CHECKS) -march=x86-64-v3 \
+	  -DCUTPOINT_ISA=cutpoint::v3 -o build/sanitize/v3.o)
+	$(if $(V3),$(CXX) $(SELFTEST) native/kernels.cpp build/sanitize/v3.o $(CHECKS) \
+	  -DCUTPOINT_HAS_V3 -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/v3)
+	$(if $(V3),build/sanitize/v3 200)
+	$(CXX) $(SELFTEST) native/kernels.cpp -fsanitize=thread -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/races
+	build/sanitize/races 60
+
+docs: .venv/docs
+	$(BIN)/python -m sphinx -W -q -b html docs build/docs
+	@echo "Open build/docs/index.html"
+
+.venv/docs: .venv/tools
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	@touch $@
+
+wheel: $(BIN)/python
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
+clean:
+	rm -rf .venv build dist demo

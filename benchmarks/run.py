@@ -1,0 +1,306 @@
+"""Times beside scikit-learn's, in one run: interleaved, the minimum of each, as ratios.
+
+Writes ``docs/benchmarks.md`` and the table in ``README.md``. ``--quick`` tries it on a tenth of the
+rows and writes nothing. Wants an idle machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+import sklearn.metrics
+
+import cutpoint as cp
+from cutpoint import metrics
+
+ROOT = Path(__file__).parent.parent
+Call = Callable[[], Any]
+
+
+@dataclass
+class Line:
+    """One row of the table: seconds for the same work, and the ratio that was promised."""
+
+    what: str
+    theirs: float
+    ours: float
+    bar: float
+
+    @property
+    def ratio(self) -> float:
+        return self.theirs / self.ours
+
+
+def data(n: int, share: float, kind: str) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    y = (rng.random(n) < share).astype(np.uint8)
+    score = rng.standard_normal(n)
+    score += y
+    if kind == "3 decimals":
+        score = np.round(1 / (1 + np.exp(-score)), 3)
+    return y, score.astype(np.float64 if kind == "float64" else np.float32), rng.random(n)
+
+
+def clock(call: Call, least: float = 0.0) -> float:
+    """Seconds of one call, as the best of a few in a row that together take ``least`` seconds."""
+    best, spent = np.inf, 0.0
+    while True:
+        start = time.perf_counter()
+        call()
+        taken = time.perf_counter() - start
+        best, spent = min(best, taken), spent + taken
+        if spent >= least:
+            return best
+
+
+def beside(what: str, theirs: Call, ours: Call, bar: float, rounds: int = 4) -> Line:
+    a = b = np.inf
+    for _ in range(rounds):
+        b = min(b, clock(ours, least=0.25))
+        a = min(a, clock(theirs, least=0.05))
+    line = Line(what, a, b, bar)
+    print(f"{what:<52}{shown(a):>10}{shown(b):>10}{line.ratio:>8.0f} x  (bar {bar:g})", flush=True)
+    return line
+
+
+def areas(n: int) -> list[Line]:
+    lines = []
+    cases = [
+        ("float32", 0.02, 90),
+        ("float32", 0.5, 45),
+        ("float64", 0.02, 60),
+        ("float64", 0.5, 35),
+        ("3 decimals", 0.02, 50),
+        ("3 decimals", 0.5, 50),
+    ]
+    for kind, share, bar in cases:
+        y, score, _ = data(n, share, kind)
+        assert np.isclose(metrics.roc_auc_score(y, score), sklearn.metrics.roc_auc_score(y, score))
+        lines.append(
+            beside(
+                f"`roc_auc_score`, {kind}, {100 * share:g} % positive",
+                lambda y=y, s=score: sklearn.metrics.roc_auc_score(y, s),
+                lambda y=y, s=score: metrics.roc_auc_score(y, s),
+                bar,
+            )
+        )
+    for share in (0.02, 0.5):
+        y, score, w = data(n, share, "float32")
+        lines.append(
+            beside(
+                f"`roc_auc_score`, weighted, {100 * share:g} % positive",
+                lambda y=y, s=score, w=w: sklearn.metrics.roc_auc_score(y, s, sample_weight=w),
+                lambda y=y, s=score, w=w: metrics.roc_auc_score(y, s, sample_weight=w),
+                38,
+            )
+        )
+    return lines
+
+
+def sweeps(n: int) -> list[Line]:
+    lines = []
+    for kind in ("float32", "float64"):
+        y, score, _ = data(n, 0.02, kind)
+        lines.append(
+            beside(
+                f"all thresholds (`sweep` / `roc_curve`), {kind}",
+                lambda y=y, s=score: sklearn.metrics.roc_curve(y, s, drop_intermediate=False),
+                lambda y=y, s=score: cp.sweep(y, s),
+                28,
+            )
+        )
+    return lines
+
+
+def small() -> list[Line]:
+    lines = []
+    for n, bar in ((1_000, 5), (100_000, 40)):
+        for share in (0.02, 0.5):
+            y, score, _ = data(n, share, "float32")
+            lines.append(
+                beside(
+                    f"`roc_auc_score`, {n:,} rows, {100 * share:g} % positive",
+                    lambda y=y, s=score: sklearn.metrics.roc_auc_score(y, s),
+                    lambda y=y, s=score: metrics.roc_auc_score(y, s),
+                    bar,
+                    rounds=8,
+                )
+            )
+    return lines
+
+
+def reading(n: int) -> tuple[float, float]:
+    """Seconds to read the input once, and to compute the area."""
+    y, score, _ = data(n, 0.02, "float32")
+    read = area = np.inf
+    for _ in range(8):
+        read = min(read, clock(lambda: (score.max(), y.max()), least=0.05))
+        area = min(area, clock(lambda: metrics.roc_auc_score(y, score), least=0.1))
+    return read, area
+
+
+def imports() -> dict[str, float]:
+    codes = {
+        "import numpy": "import numpy",
+        "import cutpoint": "import cutpoint",
+        "import cutpoint, and its sweep": "import cutpoint; cutpoint.sweep",
+        "import cutpoint.metrics": "import cutpoint.metrics",
+    }
+    best = dict.fromkeys(codes, np.inf)
+    for _ in range(15):
+        for name, code in codes.items():
+            timed = (
+                "import time; t = time.perf_counter()\n"
+                f"{code}\nprint(time.perf_counter() - t)"
+            )
+            out = subprocess.run([sys.executable, "-c", timed], capture_output=True, check=True)
+            best[name] = min(best[name], float(out.stdout))
+    return best
+
+
+GROWTH = """
+import json, resource, sys, time
+import numpy as np, cutpoint as cp
+from cutpoint import metrics
+n, what = int(sys.argv[1]), sys.argv[2]
+rng = np.random.default_rng(0)
+y, score = np.empty(n, np.uint8), np.empty(n, np.float32)
+step = 1_000_000
+for i in range(0, n, step):
+    m = min(step, n - i)
+    y[i : i + m] = rng.random(m, np.float32) < (0.02 if what != "area, 50 %" else 0.5)
+    score[i : i + m] = rng.standard_normal(m, np.float32) + y[i : i + m]
+if what == "sweep":
+    score = score.astype(np.float64)
+    score += rng.random(n) * 1e-9
+run = (lambda: cp.sweep(y, score)) if what == "sweep" else (lambda: metrics.roc_auc_score(y, score))
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before, best = peak(), float("inf")
+for k in range(3 if n > 3e7 else 12):
+    start = time.perf_counter(); out = run(); best = min(best, time.perf_counter() - start)
+    if k == 0: extra = peak() - before
+print(json.dumps([best, extra, y.nbytes + score.nbytes, len(out) if what == "sweep" else 0]))
+"""
+
+
+def growth(most: int) -> list[tuple[str, int, float, float, float, int]]:
+    rows = []
+    for what in ("area, 2 %", "area, 50 %", "sweep"):
+        for n in (100_000, 1_000_000, 10_000_000, 100_000_000):
+            if n > most:
+                continue
+            command = [sys.executable, "-c", GROWTH, str(n), what]
+            done = subprocess.run(command, capture_output=True, check=True, text=True)
+            seconds, extra, input_, distinct = json.loads(done.stdout)
+            rows.append((what, n, seconds, extra, input_, distinct))
+            print(f"{what:<12}{n:>13,}{shown(seconds):>10}  {extra / 1e6:8.0f} MB extra", flush=True)
+    return rows
+
+
+def shown(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def comparison(lines: list[Line]) -> str:
+    table = ["| | scikit-learn | cutpoint | faster | promised |", "|---|---:|---:|---:|---:|"]
+    for line in lines:
+        met = "" if line.ratio >= line.bar else " (missed)"
+        table.append(
+            f"| {line.what} | {shown(line.theirs)} | {shown(line.ours)} | {line.ratio:.0f} × "
+            f"| ≥ {line.bar:g} ×{met} |"
+        )
+    return "\n".join(table)
+
+
+def page(n: int, lines: list[Line], read: tuple[float, float], loads: dict[str, float], grown: Any) -> str:
+    extra = [
+        "| | rows | time | a row | time / (n log n), 1e5 rows = 1 | extra memory | of the input |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    first: dict[str, float] = {}
+    for what, rows, seconds, more, input_, distinct in grown:
+        rate = seconds / (rows * log2(rows))
+        first.setdefault(what, rate)
+        own = distinct * 24
+        scratch = f"{(more - own) / input_:.2f} ×" if rows >= 10**7 else "–"
+        memory = f"{more / 1e6:,.0f} MB" + (f", {own / 1e6:,.0f} of them its arrays" if own else "")
+        extra.append(
+            f"| {what} | {rows:,} | {shown(seconds)} | {1e9 * seconds / rows:.1f} ns "
+            f"| {rate / first[what]:.2f} | {memory} | {scratch} |"
+        )
+    numpy_ = loads["import numpy"]
+    starts = "\n".join(
+        f"| `{name}` | {1e3 * t:.0f} ms | {t / numpy_:.2f} × |" for name, t in loads.items()
+    )
+    return f"""# Benchmarks
+
+Written by `make bench`, not by hand. Both sides run in one process, taking turns; each time is the
+minimum of several. {os.cpu_count()} CPUs, Python {platform.python_version()}, NumPy {np.__version__},
+scikit-learn {sklearn.__version__}, {platform.system()} {platform.machine()}. All checks of the input are
+included. Labels are uint8; scores are two normal distributions one standard deviation apart.
+
+## Beside scikit-learn, {n:,} rows unless said otherwise
+
+{comparison(lines)}
+
+## Against reading the input
+
+The largest score and the largest label of {n:,} float32 rows take {shown(read[0])} to find; the exact area
+takes {shown(read[1])}, that is {read[1] / read[0]:.1f} × as long (promised: at most 20 ×).
+
+## Growth and memory
+
+Time should grow no faster than n log n (next to last time column at most about 1). Memory is what the
+process's peak rises by during the first call; the last column leaves out a sweep's own three arrays
+(24 bytes a distinct score). Promised: under 1.5 × the input, and under 2.5 GB for the arrays of 10⁸
+distinct scores. Areas read float32 scores; sweeps float64 ones, nearly all distinct.
+
+{chr(10).join(extra)}
+
+## Start-up
+
+| | time | of NumPy's |
+|---|---:|---:|
+{starts}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    n = 10**6 if quick else 10**7
+    lines = [*areas(n), *sweeps(n), *small()]
+    text = page(n, lines, reading(n), imports(), growth(10**6 if quick else 10**8))
+    print(text)
+    if quick:
+        return
+    (ROOT / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    start, end = "<!-- speed: written by make bench -->\n", "<!-- end of speed -->"
+    before, _, rest = readme.partition(start)
+    _, _, after = rest.partition(end)
+    picked = [lines[0], lines[1], lines[6], lines[8], *lines[-4:-3], lines[-2]]
+    (ROOT / "README.md").write_text(
+        before + start + "\n" + comparison(picked) + "\n\n" + end + after, encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    main()
