@@ -14,7 +14,9 @@ import cutpoint as cp
 scores = st.floats(allow_nan=False, allow_infinity=True)
 
 
-@given(st.lists(st.tuples(st.booleans(), scores), max_size=60), st.integers(1, 12), st.integers(0, 60))
+@given(
+    st.lists(st.tuples(st.booleans(), scores), max_size=60), st.integers(1, 12), st.integers(0, 60)
+)
 def test_any_split_into_batches_is_the_same_and_contains_the_exact_area(rows, bits, cut):
     y, score = [r[0] for r in rows], [r[1] for r in rows]
     whole = cp.BinnedSweep.of(y, score, bits=bits)
@@ -27,7 +29,7 @@ def test_any_split_into_batches_is_the_same_and_contains_the_exact_area(rows, bi
         assert np.array_equal(whole.bin_neg, other.bin_neg)
         assert whole.rows == other.rows
     s = cp.sweep(y, score)
-    if 0 < s.P and 0 < s.N:
+    if s.P > 0 and s.N > 0:
         twice = sum(
             2 * int(n) * int(t - p) + int(n) * int(p)
             for p, n, t in zip(s.pos, s.neg, s.tp, strict=True)
@@ -37,21 +39,29 @@ def test_any_split_into_batches_is_the_same_and_contains_the_exact_area(rows, bi
         assert whole.auc.level == 1.0
 
 
-@given(st.lists(st.tuples(st.booleans(), scores, st.floats(0, 1e6)), max_size=60), st.integers(1, 12))
+@given(
+    st.lists(st.tuples(st.booleans(), scores, st.floats(0, 1e6)), max_size=60), st.integers(1, 12)
+)
 def test_weighted_interval_contains_the_exact_area(rows, bits):
     y, score, w = ([r[i] for r in rows] for i in range(3))
     b = cp.BinnedSweep.of(y, score, w, bits=bits)
     pos, neg = (
-        [(Fraction(v), Fraction(x)) if np.isfinite(v) else (v, Fraction(x))
-         for t, v, x in rows if t is label]
+        [
+            (Fraction(v), Fraction(x)) if np.isfinite(v) else (v, Fraction(x))
+            for t, v, x in rows
+            if t is label
+        ]
         for label in (True, False)
     )
     pairs = sum((p * n for _, p in pos for _, n in neg), Fraction(0))
     if not pairs or not (b.P > 0 and b.N > 0):
         return
     won = sum(
-        (p * n * (Fraction(1) if a > c else Fraction(1, 2) if a == c else Fraction(0))
-         for a, p in pos for c, n in neg),
+        (
+            p * n * (Fraction(1) if a > c else Fraction(1, 2) if a == c else Fraction(0))
+            for a, p in pos
+            for c, n in neg
+        ),
         Fraction(0),
     )
     assert Fraction(b.auc.low) <= won / pairs <= Fraction(b.auc.high)
@@ -75,10 +85,22 @@ def test_confusion_at_every_edge_is_exact(dtype, bits):
 
 def test_a_threshold_inside_a_bin_is_refused_with_the_edges_around_it():
     b = cp.BinnedSweep.of([0, 1], [0.2, 0.9], bits=8)
-    with pytest.raises(cp.DataError, match="0.2 is not one. The edges around it are"):
+    with pytest.raises(cp.DataError, match=r"0\.2 is not one\. The edges around it are"):
         b.at(0.2)
     with pytest.raises(cp.DataError, match="nan is not one"):
         b.at(float("nan"))
+
+
+@pytest.mark.parametrize("bits", [1, 8, 9, 16])
+def test_infinite_scores_and_thresholds(bits):
+    y, score = [1, 0, 1, 0], [np.inf, 1.0, -1.0, -np.inf]
+    s, b = cp.sweep(y, score), cp.BinnedSweep.of(y, score, bits=bits)
+    assert b.at(-np.inf) == s.at(-np.inf)
+    if bits >= 9:  # fewer bits put infinity into one bin with the largest numbers
+        assert b.at(np.inf) == s.at(np.inf)
+    else:
+        with pytest.raises(cp.DataError, match="exact only at the edges"):
+            b.at(np.inf)
 
 
 def test_precision_grows_with_bits():

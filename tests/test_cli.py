@@ -30,7 +30,9 @@ def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_demo_prints_what_the_readme_shows_and_leaves_a_report(tmp_path):
     done = command("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    shown = re.search(r"```console\n\$ cutpoint demo\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    shown = re.search(
+        r"```console\n\$ cutpoint demo\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S
+    )
     assert shown is not None
     assert done.stdout == shown[1]
     page = (tmp_path / "demo" / "report.html").read_text("utf-8")
@@ -41,7 +43,10 @@ def test_demo_prints_what_the_readme_shows_and_leaves_a_report(tmp_path):
 
 
 def test_version_and_help(capsys):
-    for arguments, expected in ((["--version"], cutpoint.__version__), (["demo", "--help"], "example:")):
+    for arguments, expected in (
+        (["--version"], cutpoint.__version__),
+        (["demo", "--help"], "example:"),
+    ):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 0

@@ -1,8 +1,8 @@
 """cutpoint: from scores to decisions.
 
-A sweep is everything a set of scores can tell about its labels. Every curve, number, calibration and
-decision in cutpoint is a short function of one; every learner is a few passes that add up summaries of
-blocks of rows.
+A sweep is everything a set of scores can tell about its labels. Every curve, number, calibration
+and decision in cutpoint is a short function of one; every learner is a few passes that add up
+summaries of blocks of rows.
 """
 
 from __future__ import annotations

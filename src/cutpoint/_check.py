@@ -6,8 +6,12 @@ The table of all cases is ``docs/conventions.md``; ``tests/test_conventions.py``
 from __future__ import annotations
 
 import os
+import reprlib
 from dataclasses import dataclass, replace
-from typing import Any
+from decimal import Decimal
+from math import isnan
+from numbers import Integral, Real
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +24,27 @@ Array = NDArray[Any]
 _EXACT = 2**53
 
 
-def threads() -> int:
-    """How many threads the native core may use: ``CUTPOINT_THREADS``, else the CPUs we may run on."""
+def threads(rows: int | None = None) -> int:
+    """How many threads the native core may use: ``CUTPOINT_THREADS``, else the CPUs we may run on.
+
+    No more than one for each 16,384 rows: a thread takes as long to start as these take to sort.
+    """
     asked = os.environ.get("CUTPOINT_THREADS")
     if asked is None:
-        return _cpus()
-    if not asked.isascii() or not asked.isdigit() or int(asked) < 1:
+        most = _cpus()
+    elif asked.isascii() and asked.isdigit() and 1 <= int(asked) <= 1024:
+        most = int(asked)
+    else:
         raise DataError(
-            f"CUTPOINT_THREADS must be a whole number of at least 1; it is {asked!r}. Correct or unset it."
+            f"CUTPOINT_THREADS must be a whole number from 1 to 1024; it is {asked!r}. "
+            "Correct or unset it."
         )
-    return int(asked)
+    return most if rows is None else min(most, 1 + rows // 16384)
 
 
 def _cpus() -> int:
     try:
-        return len(os.sched_getaffinity(0))
+        return min(len(os.sched_getaffinity(0)), 1024)
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
 
@@ -43,8 +53,8 @@ def _cpus() -> int:
 class Rows:
     """Columns as the native core reads them: same length, numeric, one dimension.
 
-    Labels equal ``positive`` or ``negative``; the core checks that row by row, as it does NaN scores
-    and bad weights, so that no pass over the data is spent on it here.
+    Labels equal ``positive`` or ``negative``; the core checks that row by row, as it does NaN
+    scores and bad weights, so that no pass over the data is spent on it here.
     """
 
     score: Array
@@ -52,185 +62,248 @@ class Rows:
     negative: float
     positive: float
     weight: Array | None
-    guessed: bool
-    """``positive`` was not given, and 0/1 is assumed until a row says otherwise."""
+    asked: Any
+    """The positive label that the user named, or None."""
 
     def explained(self, fault: Exception) -> Rows:
-        """What to do after the core's fault: the same rows read as -1/1 labels, or a DataError."""
+        """After the core's fault: the same rows with the labels read anew, or an error."""
         what, _, where = str(fault).partition(":")
         row = int(where)
         if what == "score":
             raise DataError(
-                f"a score must be a number; score[{row}] is NaN. Drop such rows or give them a score: "
-                "where a missing score ranks is a decision, not a default."
+                f"a score must be a number; score[{row}] is NaN. Drop such rows or give them a "
+                "score: where a missing score ranks is a decision, not a default."
             )
         if what == "weight":
             assert self.weight is not None
             raise DataError(
-                f"a weight must be finite and at least 0; weight[{row}] is {self.weight[row]!s}."
+                f"a weight must be finite and at least 0; weight[{row}] is {self.weight[row]!s}. "
+                "Drop such rows, or give them the weight 0, which is the same."
             )
-        bad = self.label[row]
-        if bad != bad:
-            raise DataError(f"label[{row}] is NaN. Drop the rows that have no label.")
-        if self.guessed and self.negative == 0.0 and bad == -1:
+        # Labels are read as 0/1 first, then as -1/1, and only then by an extra pass over them.
+        if self.negative == 0 and self.label[row] == -1:
             return replace(self, negative=-1.0)
-        seen = _some(np.unique(self.label))
-        if not self.guessed:
-            raise DataError(
-                f"there must be two labels, positive={self.positive:g} and one other; label[{row}] is "
-                f"{bad!s}, and the labels seen are {seen}. For one against the rest pass "
-                f"y == {self.positive:g}."
-            )
-        raise DataError(
-            "labels are understood without help only as 0/1, False/True or -1/1; "
-            f"label[{row}] is {bad!s}, and the labels seen are {seen}. Say which one is the positive: "
-            "positive=..."
-        )
+        if self.asked is None:
+            _refuse_labels(self.label)
+        return replace(self, label=_encoded(self.label, self.asked), negative=0.0)
 
 
 def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Rows:
     """Columns for the native core, from lists, NumPy, pandas, polars, pyarrow or torch (CPU)."""
     s = _score(score)
-    label, negative, pos = _label(y, positive)
+    label = _label(y, positive)
     w = None if weight is None else _weight(weight)
     for name, column in (("label", label), ("weight", w)):
         if column is not None and len(column) != len(s):
             raise DataError(
-                f"there must be one {name} a score; there are {len(column):,} {name}s "
-                f"and {len(s):,} scores."
+                f"there must be one {name} for each score; there are {len(column):,} {name}s and "
+                f"{len(s):,} scores. Pass columns of the same rows."
             )
-    return Rows(s, label, negative, pos, w, guessed=positive is None)
+    return Rows(s, label, 0.0, 1.0, w, positive)
 
 
-def _score(values: Any) -> Array:
-    a = _vector(values, "score")
-    kind, size = a.dtype.kind, a.dtype.itemsize
-    if kind == "f":
-        if size > 8:
-            return _exact_float64(a, "score")
-        return _readable(a if size >= 4 else a.astype(np.float32))
-    if kind == "b" or (kind in "iu" and size <= 2):
-        return a.astype(np.float32)
-    if kind in "iu":
-        return _exact_float64(a, "score")
-    if kind == "O":
-        return _score(_numbers(a, "score"))
-    raise DataError(f"scores must be real numbers; these are of type {a.dtype}.")
+def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Rows, Rows, bool]:
+    """Masses counted elsewhere, as weighted rows of either class; and whether they are counts."""
+    t = _score(threshold, "threshold")
+    if np.isnan(t).any():
+        row = int(np.isnan(t).argmax())
+        raise DataError(f"a threshold must be a number; threshold[{row}] is NaN. Drop such rows.")
+    whole, rows, masses = True, [], []
+    for label, name, values in ((1, "pos", pos), (0, "neg", neg)):
+        column = _vector(values, name)
+        mass = _weight(column, name)
+        if len(mass) != len(t):
+            raise DataError(
+                f"there must be one {name} for each threshold; there are {len(mass):,} and "
+                f"{len(t):,}."
+            )
+        bad = np.flatnonzero(~((mass >= 0) & np.isfinite(mass)))
+        if len(bad):
+            raise DataError(
+                f"a mass must be finite and at least 0; {name}[{bad[0]}] is {column[bad[0]]!s}."
+            )
+        whole = whole and (column.dtype.kind in "biu" or not len(column))
+        masses.append(mass)
+        rows.append(Rows(t, np.full(len(t), label, np.uint8), 0.0, 1.0, mass, None))
+    ones, zeros = rows
+    if whole and sum(float(mass.sum()) for mass in masses) >= _EXACT:
+        raise DataError("counts must add up to less than 2**53. Pass them as floats to round them.")
+    return ones, zeros, whole
 
 
-def _weight(values: Any) -> Array:
-    a = _vector(values, "weight")
+def _score(values: Any, name: str = "score") -> Array:
+    a = _vector(values, name)
     kind, size = a.dtype.kind, a.dtype.itemsize
     if kind == "f" and size in (4, 8):
         return _readable(a)
-    if kind in "fiub":
-        return a.astype(np.float64)
+    if kind in "bfiu" and size <= 2:
+        return a.astype(np.float32)
+    if kind in "fiu":
+        return _exact(a, name)
     if kind == "O":
-        return _numbers(a, "weight").astype(np.float64)
-    raise DataError(f"weights must be real numbers; these are of type {a.dtype}.")
+        return _numbers(a, name, exact=True)
+    return _refuse_type(a, name)
 
 
-def _label(values: Any, positive: Any) -> tuple[Array, float, float]:
-    """The label column, and what a negative and a positive look like in it."""
+def _weight(values: Any, name: str = "weight") -> Array:
+    a = _vector(values, name)
+    if a.dtype.kind == "f" and a.dtype.itemsize in (4, 8):
+        return _readable(a)
+    if a.dtype.kind in "bfiu":
+        with np.errstate(over="ignore"):  # of a longdouble: becomes inf, which is refused
+            return a.astype(np.float64)
+    if a.dtype.kind == "O":
+        return _numbers(a, name)
+    return _refuse_type(a, name)
+
+
+def _label(values: Any, positive: Any) -> Array:
+    """The label column where 0/1 and -1/1 have to be told apart only; else labels as 0/1."""
     a = _vector(values, "label")
     kind = a.dtype.kind
-    if kind == "O":
-        a = _plain_labels(a, positive)
-        kind = a.dtype.kind
-    if kind == "c":
-        raise DataError(f"labels can't be complex numbers; these are of type {a.dtype}.")
-    numeric = kind in "biu" or (kind == "f" and a.dtype.itemsize <= 8)
-    if not numeric:
+    if kind == "f" and a.dtype.itemsize not in (4, 8):
+        a = _exact(a, "label")
+    if kind in "biuf":
+        a = _readable(a)
+        if positive is None or (isinstance(positive, Real) and positive == 1):
+            return a
+        return _encoded(a, positive)
+    if kind in "OSTU":
         return _named_labels(a, positive)
-    if a.dtype == np.float16:
-        a = a.astype(np.float32)
-    a = _readable(a)
-    if positive is None:
-        return a, 0.0, 1.0
-    if isinstance(positive, (str, bytes)) or not np.isscalar(positive) or positive != positive:
-        raise DataError(f"positive must be one of the labels, which are numbers; it is {positive!r}.")
-    if abs(positive) > _EXACT:
-        return (a == positive).view(np.uint8), 0.0, 1.0
-    others = np.flatnonzero(a != positive)
-    if len(others) == 0:
-        return np.ones(len(a), np.uint8), 0.0, 1.0
-    negative = a[others[0]]
-    if abs(float(negative)) > _EXACT:
-        return (a == positive).view(np.uint8), 0.0, 1.0
-    if len(others) == len(a) and (a != negative).any():
-        raise DataError(
-            f"positive must be one of the labels; it is {positive!r}, and the labels seen are "
-            f"{_some(np.unique(a))}."
-        )
-    return a, float(negative), float(positive)
+    raise DataError(
+        f"labels must be numbers, booleans or text; these are of type {a.dtype}. Pass y == the "
+        "positive one."
+    )
 
 
-def _named_labels(a: Array, positive: Any) -> tuple[Array, float, float]:
-    """Labels that are not numbers: text, dates, anything that can be told apart."""
-    seen = list(dict.fromkeys(a.tolist()))
-    if positive is None:
+def _encoded(a: Array, positive: Any) -> Array:
+    """0/1 labels from a column of numbers: 1 where it is the positive one, and one other."""
+    if not isinstance(positive, (Real, np.bool_)) or isnan(positive):
         raise DataError(
-            f"these labels are not numbers, so the positive one can't be known; they are {_some(seen)}. "
-            "Say which: positive=..."
+            f"positive must be one of the labels, which are numbers; it is {positive!r}."
         )
+    hit: Array = np.asarray(a == positive)
+    if not hit.all():
+        other = a[int(hit.argmin())]
+        if np.count_nonzero(hit) + np.count_nonzero(a == other) != len(a):
+            _refuse_labels(a, positive)
+    return hit.view(np.uint8)
+
+
+def _refuse_labels(a: Array, positive: Any = None) -> NoReturn:
+    """Say what is wrong with a column of numeric labels."""
+    if np.isnan(a).any():
+        row = int(np.isnan(a).argmax())
+        raise DataError(f"label[{row}] is NaN. Drop the rows that have no label.")
+    seen = np.unique(a).tolist()
+    if positive is not None and positive not in seen:
+        raise DataError(f"positive must be one of the labels {_some(seen)}; it is {positive!r}.")
     if len(seen) > 2:
+        _refuse_many(seen, a.tolist(), positive)
+    row = int((~((a == 1) | (a == (-1 if -1 in seen else 0)))).argmax())
+    raise DataError(
+        "labels are understood without help only as 0/1, False/True or -1/1; "
+        f"label[{row}] is {a[row]!s}, and the labels seen are {_some(seen)}. Say which one is the "
+        "positive: positive=..."
+    )
+
+
+def _refuse_many(seen: list[Any], values: list[Any], positive: Any) -> NoReturn:
+    one = "the positive one" if positive is None else repr(positive)
+    raise DataError(
+        f"there must be two labels at the most; label[{values.index(seen[2])}] is {seen[2]!r}, and "
+        f"the labels seen are {_some(seen)}. For one against the rest pass y == {one}."
+    )
+
+
+def _named_labels(a: Array, positive: Any) -> Array:
+    """0/1 labels from text, or from any objects that can be told apart."""
+    values = a.tolist()
+    try:
+        seen = list(dict.fromkeys(values))
+    except TypeError:
         raise DataError(
-            f"there must be two labels at the most; these are {_some(seen)}. For one against the rest "
-            f"pass y == {positive!r}."
+            f"labels must be plain values, numbers or text; these are {reprlib.repr(values)}."
+        ) from None
+    for value in seen:
+        if _is_missing(value) or value != value:  # noqa: PLR0124 - NaN
+            row = next(i for i, v in enumerate(values) if v is value)
+            raise DataError(
+                f"label[{row}] is missing ({value!r}). Drop the rows that have no label."
+            )
+    if positive is None and (set(seen) <= {0, 1} or set(seen) <= {-1, 1}):
+        positive = 1
+    if len(seen) > 2:
+        _refuse_many(seen, values, positive)
+    if positive is None:
+        raise DataError(
+            f"the positive label is known without help only among 0/1, False/True or -1/1; these "
+            f"are {_some(seen)}. Say which one is the positive: positive=..."
         )
     if len(seen) == 2 and positive not in seen:
         raise DataError(f"positive must be one of the labels {_some(seen)}; it is {positive!r}.")
-    return np.asarray(a == positive, dtype=np.uint8), 0.0, 1.0
+    code = {value: value == positive for value in seen}
+    return np.fromiter(map(code.__getitem__, values), np.uint8, len(values))
 
 
-def _plain_labels(a: Array, positive: Any) -> Array:
-    """An object column as numbers where all of it is numbers, else as it is; nothing missing."""
+def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
+    """A column of objects as float64, provided that every one is a real number."""
+    out = np.empty(len(a))
     for row, value in enumerate(a.tolist()):
-        if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
-            raise DataError(f"label[{row}] is missing. Drop the rows that have no label.")
-    del positive
-    values = a.tolist()
-    if all(isinstance(v, (bool, np.bool_)) for v in values):
-        return a.astype(np.bool_)
-    if all(isinstance(v, (int, float, np.number, np.bool_)) for v in values):
-        return a.astype(np.float64)
-    return a
-
-
-def _numbers(a: Array, name: str) -> Array:
-    """An object column as float64, provided that every entry is a real number."""
-    for row, value in enumerate(a.tolist()):
-        if value is None or type(value).__name__ in ("NAType", "NaTType"):
-            raise DataError(f"{name}[{row}] is missing. Drop such rows or fill them in.")
-        if isinstance(value, (str, bytes, complex)) or not hasattr(value, "__float__"):
-            raise DataError(f"a {name} must be a real number; {name}[{row}] is {value!r}.")
-    if all(isinstance(v, int) for v in a.tolist()):
-        return _exact_float64(a, name)
-    return a.astype(np.float64)
-
-
-def _exact_float64(a: Array, name: str) -> Array:
-    """As float64 if that keeps every two values apart."""
-    out = a.astype(np.float64)
-    if a.dtype.kind == "f":  # longer than a float64
-        lost = out.astype(a.dtype) != a
-        lost &= a == a
-    else:
-        lost = (out > _EXACT) | (out < -_EXACT)
-    if lost.any():
-        row = int(np.flatnonzero(lost)[0])
-        raise DataError(
-            f"{name}s are compared as float64; {name}[{row}] = {a[row]!s} does not fit exactly, and "
-            "distinct values could become ties. Rescale or round them yourself."
-        )
+        if _is_missing(value):
+            raise DataError(
+                f"{name}[{row}] is missing ({value!r}). Drop such rows or fill them in."
+            )
+        if not isinstance(value, (Real, Decimal, np.bool_)):
+            raise DataError(f"{name} must hold real numbers; {name}[{row}] is {value!r}.")
+        try:
+            out[row] = float(value)
+        except OverflowError:
+            out[row] = np.inf
+        if exact and isinstance(value, Integral) and abs(int(value)) > _EXACT:
+            _refuse_inexact(name, row, value)
     return out
+
+
+def _exact(a: Array, name: str) -> Array:
+    """A column of long integers or floats as float64, provided that none of them is rounded."""
+    with np.errstate(over="ignore"):
+        out = a.astype(np.float64)
+    whole = a.dtype.kind in "iu"
+    lost = (a > _EXACT) | (a < -_EXACT) if whole else (out != a) & ~np.isnan(a)
+    if lost.any():
+        row = int(lost.argmax())
+        _refuse_inexact(name, row, a[row])
+    return out
+
+
+def _refuse_inexact(name: str, row: int, value: Any) -> NoReturn:
+    text = str(value)
+    shown = text if len(text) < 40 else text[:36] + "…"
+    raise DataError(
+        f"{name}s are compared as float64, where {name}[{row}] = {shown} may coincide with its "
+        f"neighbours. Rescale or round the {name}s."
+    )
+
+
+def _refuse_type(a: Array, name: str) -> NoReturn:
+    first = f", and {name}[0] is {a[:1].tolist()[0]!r}" if len(a) else ""
+    raise DataError(
+        f"{name} must hold real numbers; its type is {a.dtype}{first}. Convert it first."
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _vector(values: Any, name: str) -> Array:
     a = _array(values, name)
+    if a.ndim == 0:
+        raise DataError(f"{name} must be a column of values; it is {reprlib.repr(values)}.")
     if a.ndim != 1:
         raise DataError(
-            f"{name}s must have one dimension; these have the shape {a.shape}. Pass one column: "
+            f"{name} must have one dimension; it has the shape {a.shape}. Pass one column: "
             "a[:, 1], a.ravel() or frame['column']."
         )
     return a
@@ -240,63 +313,63 @@ def _readable(a: Array) -> Array:
     """The array itself, or a copy where the native core can't read it in place."""
     if a.dtype.isnative and a.flags.aligned and not a.strides[0] % a.itemsize:
         return a
-    return np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("="))
+    return a.astype(a.dtype.newbyteorder("="))
 
 
 def _array(values: Any, name: str) -> Array:
     if type(values) is np.ndarray:
         return values
+    if values is None or isinstance(values, (str, bytes)):
+        raise DataError(f"{name} must be a column of values; it is {reprlib.repr(values)}.")
     library = type(values).__module__.partition(".")[0]
     if library == "torch":
-        return _from_torch(values, name)
-    if library == "pandas" and hasattr(values, "isna"):
-        return _from_pandas(values, name)
-    if library in ("polars", "pyarrow") and hasattr(values, "null_count"):
-        return _from_arrow(values, name)
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        row = int(np.flatnonzero(np.ma.getmaskarray(values).ravel())[0])
-        raise DataError(f"{name}[{row}] is masked. Drop such rows first: a.compressed().")
-    if isinstance(values, (str, bytes)) or values is None:
-        raise DataError(f"{name}s must be a column of values; got {values!r}.")
+        values = _from_torch(values, name)
+    elif library == "pandas":
+        values = _from_pandas(values, name)
+    elif library in ("polars", "pyarrow"):
+        _refuse_nulls(values, name)
+    elif isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        row = int(np.ma.getmaskarray(values).ravel().argmax())
+        raise DataError(f"{name}[{row}] is masked. Drop such rows first.")
     try:
         return np.asarray(values)
     except (ValueError, TypeError, RuntimeError) as error:
-        raise DataError(f"{name}s must be a column of values; NumPy says: {error}.") from error
+        raise DataError(f"{name} must be a column of values; NumPy says: {error}") from error
 
 
-def _from_torch(values: Any, name: str) -> Array:
+def _from_torch(values: Any, name: str) -> Any:
     if values.device.type != "cpu":
         raise DataError(
-            f"{name}s must be in the host's memory; this tensor is on {values.device}. Use "
+            f"{name} must be in the host's memory; this tensor is on {values.device}. Use "
             "cutpoint.torch, which computes there, or pass tensor.cpu()."
         )
     values = values.detach()
-    if str(values.dtype) in ("torch.bfloat16", "torch.float16"):
-        values = values.float()
-    return np.asarray(values)
+    short = values.dtype.is_floating_point and values.dtype.itemsize < 4
+    return values.float() if short else values
 
 
-def _from_pandas(values: Any, name: str) -> Array:
-    if isinstance(getattr(values, "dtype", None), np.dtype):
-        return np.asarray(values)
+def _from_pandas(values: Any, name: str) -> Any:
+    dtype = getattr(values, "dtype", None)
+    if dtype is None or isinstance(dtype, np.dtype):
+        return values
     missing = np.asarray(values.isna())
     if missing.any():
-        row = int(np.flatnonzero(missing.ravel())[0])
-        raise DataError(f"{name}[{row}] is missing. Drop such rows first: frame.dropna().")
-    plain = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
+        raise DataError(f"{name}[{missing.argmax()}] is missing. Drop such rows first: dropna().")
+    plain = getattr(dtype, "numpy_dtype", None)
     if isinstance(plain, np.dtype) and plain.kind in "biuf":
-        return np.asarray(values.to_numpy(dtype=plain))
-    return np.asarray(values)
+        return values.to_numpy(dtype=plain)
+    return values
 
 
-def _from_arrow(values: Any, name: str) -> Array:
-    nulls = values.null_count
-    if nulls() if callable(nulls) else nulls:
-        row = int(np.flatnonzero(np.asarray(values.is_null()))[0])
+def _refuse_nulls(values: Any, name: str) -> None:
+    if not hasattr(values, "is_null"):  # a whole table: its shape will tell
+        return
+    count = values.null_count
+    if count() if callable(count) else count:
+        row = int(np.asarray(values.is_null()).argmax())
         raise DataError(f"{name}[{row}] is null. Drop such rows first.")
-    return np.asarray(values)
 
 
-def _some(labels: Any) -> str:
-    shown = [repr(v) for v in (labels.tolist() if isinstance(labels, np.ndarray) else labels)]
-    return ", ".join(shown[:5]) + (f", … ({len(shown):,} in all)" if len(shown) > 5 else "")
+def _some(labels: list[Any]) -> str:
+    shown = ", ".join(reprlib.repr(v) for v in labels[:5])
+    return shown + (f", … ({len(labels):,} in all)" if len(labels) > 5 else "")

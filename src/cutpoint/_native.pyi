@@ -7,15 +7,39 @@ _Column = NDArray[Any]
 
 class RowFault(ValueError): ...
 
-def area(score: _Column, label: _Column, negative: float, positive: float, threads: int) -> tuple[int, int, int]: ...
+def area(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool = False,
+) -> tuple[int, int, int]: ...
 def weighted_area(
-    score: _Column, label: _Column, negative: float, positive: float, weight: _Column, threads: int
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    weight: _Column,
+    threads: int,
+    finite: bool = False,
 ) -> tuple[float, float, float]: ...
 def sweep(
-    score: _Column, label: _Column, negative: float, positive: float, threads: int
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool = False,
 ) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64]]: ...
 def weighted_sweep(
-    score: _Column, label: _Column, negative: float, positive: float, weight: _Column, threads: int
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    weight: _Column,
+    threads: int,
+    finite: bool = False,
 ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
 def bin(
     score: _Column,

@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, TypeVar
+from math import frexp, isnan
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, check_rows, threads
+from cutpoint._check import Rows, check_counts, check_rows, threads
+from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
 
 Floats = NDArray[np.float64]
-Masses = NDArray[np.int64] | NDArray[np.float64]
+Masses = NDArray[Any]  # int64 counts or float64 sums of weights
 
 _T = TypeVar("_T")
 
 
+class Frozen:
+    """A dataclass of arrays that can't be written to, here or in a pickled or deep copy."""
+
+    def __post_init__(self) -> None:
+        # A view: the caller's own array stays as it is. By its type's name, which makes a long long
+        # from the native core the int64 that NumPy prints without a remark.
+        for name, array in vars(self).items():
+            vars(self)[name] = _frozen(array.view(array.dtype.str))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = (field.name for field in fields(self))  # type: ignore[arg-type]
+        return type(self), tuple(getattr(self, name) for name in names)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep:
+class Sweep(Frozen):
     """The mass of each class at each distinct score.
 
-    A case is decided positive iff ``score >= threshold``, everywhere in cutpoint. Masses are stored and
-    cumulatives derived from them, because masses add: ``s1 + s2`` is the sweep of both sets of rows.
+    A case is decided positive iff ``score >= threshold``, everywhere in cutpoint. Masses are stored
+    and cumulatives derived from them, because masses add: ``s1 + s2`` is the sweep of both sets of
+    rows.
 
     Make one with :func:`cutpoint.sweep` or :meth:`Sweep.from_counts`; the constructor itself trusts
     its arguments.
@@ -44,7 +61,8 @@ class Sweep:
     >>> import cutpoint as cp
     >>> s = cp.sweep([1, 0, 0, 1, 1, 0, 1], [0.1, 0.3, 0.3, 0.3, 0.9, 0.2, 0.2])
     >>> s
-    Sweep of 7 rows: 4 positive (57.1 %), 3 negative, 4 distinct scores from 0.1 to 0.9, AUC 0.458333
+    Sweep of 7 rows: 4 positive (57.1 %), 3 negative, 4 distinct scores from 0.1 to 0.9,
+    AUC 0.458333
     >>> s.tp, s.fp
     (array([1, 2, 3, 4]), array([0, 2, 3, 3]))
     >>> s.at(0.3)
@@ -55,45 +73,23 @@ class Sweep:
     pos: Masses
     neg: Masses
 
-    def __post_init__(self) -> None:
-        for array in (self.threshold, self.pos, self.neg):
-            array.setflags(write=False)
-
     @classmethod
-    def from_counts(cls, threshold: ArrayLike, pos: ArrayLike, neg: ArrayLike) -> Sweep:
+    def from_counts(cls, threshold: Any, pos: Any, neg: Any) -> Sweep:
         """A sweep from masses that were counted elsewhere, for example by a GROUP BY in a database.
 
-        Scores may come in any order and more than once; integer counts stay integers.
+        Scores may come in any order and more than once; integer counts stay integers. A score
+        without any mass is as good as absent.
 
         Examples
         --------
         >>> import cutpoint as cp
         >>> cp.Sweep.from_counts([0.2, 0.9, 0.5], pos=[1, 40, 9], neg=[900, 10, 40]).auc
-        0.980947...
+        0.979578...
         """
-        masses = np.asarray(pos), np.asarray(neg)
-        weighted = any(mass.dtype.kind == "f" for mass in masses)
-        for name, mass in zip(("pos", "neg"), masses, strict=True):
-            if mass.dtype.kind not in "iuf" or mass.ndim != 1:
-                raise DataError(
-                    f"{name} must be a column of counts or sums of weights; it has the type "
-                    f"{mass.dtype} and the shape {mass.shape}."
-                )
-            bad = np.flatnonzero(~((mass >= 0) & np.isfinite(mass)))
-            if len(bad):
-                raise DataError(
-                    f"a mass must be finite and at least 0; {name}[{bad[0]}] is {mass[bad[0]]!s}."
-                )
-        pos, neg = (mass.astype(np.float64 if weighted else np.int64) for mass in masses)
         # Each entry is a row of one class with a weight: the native core sorts and adds them up.
-        ones, zeros = (
-            check_rows(np.full(len(mass), label), threshold, mass)
-            for label, mass in ((np.uint8(1), pos), (np.uint8(0), neg))
-        )
-        if not weighted and float(pos.sum() + neg.sum()) >= 2**53:
-            raise DataError("counts must add up to less than 2**53.")
+        ones, zeros, whole = check_counts(threshold, pos, neg)
         s = _sweep(ones) + _sweep(zeros)
-        if weighted:
+        if not whole:
             return s
         return cls(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
 
@@ -115,12 +111,12 @@ class Sweep:
     @cached_property
     def P(self) -> int | float:
         """Mass of all positives."""
-        return _scalar(self.tp[-1]) if len(self) else _scalar(self.pos.sum())
+        return _last(self.tp)
 
     @cached_property
     def N(self) -> int | float:
         """Mass of all negatives."""
-        return _scalar(self.fp[-1]) if len(self) else _scalar(self.neg.sum())
+        return _last(self.fp)
 
     @property
     def prevalence(self) -> float:
@@ -136,8 +132,11 @@ class Sweep:
         """
         self.needs_both_classes("the AUC")
         if self.weighted:
-            above = self.tp - self.pos
-            return float(np.dot(self.neg, above + 0.5 * self.pos) / (self.P * self.N))
+            # Scaled by powers of two: no product overflows or vanishes, and none is rounded by it.
+            (p, up), (n, right) = frexp(self.P), frexp(self.N)
+            height = np.ldexp(self.tp, -up) - 0.5 * np.ldexp(self.pos, -up)
+            # Not np.dot: its rounding depends on the threads of the BLAS.
+            return min(1.0, float(np.sum(np.ldexp(self.neg, -right) * height)) / (p * n))
         return _native.twice_area(self.pos, self.neg) / (2 * int(self.P) * int(self.N))
 
     def at(self, threshold: float) -> Confusion:
@@ -147,10 +146,10 @@ class Sweep:
         score is ``+inf``.
         """
         t = float(threshold)
-        if t != t:
+        if isnan(t):
             raise DataError("a threshold must be a number; it is NaN.")
         k = len(self) - int(np.searchsorted(self.threshold[::-1], t, side="left"))
-        tp, fp = (_scalar(self.tp[k - 1]), _scalar(self.fp[k - 1])) if k else (0, 0)
+        tp, fp = _last(self.tp[:k]), _last(self.fp[:k])
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 
     def compact(self) -> Sweep:
@@ -158,7 +157,7 @@ class Sweep:
 
         Two neighbours that are both all positive, or both all negative, lie on one vertical or
         horizontal line of the staircase; they are merged at the lower threshold. At most
-        2 min(P, N) + 1 entries remain, however many rows there are. Area, hull and the confusion at
+        2 min(P, N) + 1 entries remain of P + N unweighted rows. Area, hull and the confusion at
         every threshold that is left are unchanged; scores between them are forgotten.
 
         Examples
@@ -190,15 +189,16 @@ class Sweep:
         a, b = self, other
         if a.weighted or b.weighted:
             a, b = a._with_float_masses(), b._with_float_masses()
-            return Sweep(
-                *_native.weighted_merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)
-            )
-        return Sweep(*_native.merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg))
+            merge: Callable[..., Any] = _native.weighted_merge
+        else:
+            merge = _native.merge
+        return _bounded(Sweep(*merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)))
 
     def __radd__(self, other: object) -> Sweep:
-        return self if other == 0 else NotImplemented  # for sum(): it starts from 0
+        # For sum(): it starts from 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def _with_float_masses(self) -> Any:
+    def _with_float_masses(self) -> Sweep:
         if self.weighted:
             return self
         return Sweep(self.threshold, self.pos.astype(np.float64), self.neg.astype(np.float64))
@@ -208,57 +208,63 @@ class Sweep:
         if not self.P + self.N > 0:
             raise UndefinedError(f"{measure} needs rows; this sweep has none.")
 
+    def needs_positives(self, measure: str) -> None:
+        """Raise unless positives have mass."""
+        self.needs_rows(measure)
+        if not self.P > 0:
+            self._lacks("positives", measure)
+
     def needs_both_classes(self, measure: str) -> None:
         """Raise unless both classes have mass."""
         self.needs_rows(measure)
         if not (self.P > 0 and self.N > 0):
-            only = "positive" if self.P > 0 else "negative"
-            raise UndefinedError(
-                f"{measure} needs positives and negatives; these {_shown(self.P + self.N)} "
-                f"{'weighted ' if self.weighted else ''}rows are all {only}. Add rows of the other "
-                "class, or merge with a sweep that has them."
-            )
+            self._lacks("positives and negatives", measure)
 
-    def _facts(self) -> list[tuple[str, str]]:
-        total = self.P + self.N
+    def _lacks(self, what: str, measure: str) -> NoReturn:
+        only = "positive" if self.P > 0 else "negative"
+        unit = "weight {}" if self.weighted else "{} of them"
+        raise UndefinedError(
+            f"{measure} needs {what}; all rows are {only} "
+            f"({unit.format(_shown(self.P + self.N))}). Add rows of the other class, or merge with "
+            "a sweep that has them."
+        )
+
+    def _facts(self) -> dict[str, str]:
         if not len(self):
-            return [("rows", "none")]
-        unit = "weight" if self.weighted else "rows"
-        facts = [
-            (unit, _shown(total)),
-            ("positive", f"{_shown(self.P)} ({_percent(self.P / total)})"),
-            ("negative", _shown(self.N)),
-            ("distinct scores", f"{len(self):,} from {self.threshold[-1]:.6g} to {self.threshold[0]:.6g}"),
-        ]
+            return {"rows": "none"}
+        total = self.P + self.N
+        facts = {
+            "weight" if self.weighted else "rows": _shown(total),
+            "positive": f"{_shown(self.P)} ({100 * self.P / total:.3g} %)",
+            "negative": _shown(self.N),
+            "distinct scores": _shown(len(self)),
+            "from, to": f"{self.threshold[-1]:.6g}, {self.threshold[0]:.6g}",
+        }
         if self.P > 0 and self.N > 0:
-            facts.append(("AUC", f"{self.auc:.6g}"))
+            facts["AUC"] = f"{self.auc:.6g}"
         return facts
 
     def __repr__(self) -> str:
         if not len(self):
             return "Sweep of no rows"
-        fact = dict(self._facts())
-        many, span = fact["distinct scores"].split(" ", 1)
-        what = f"weight {fact['weight']}" if self.weighted else f"{fact['rows']} rows"
-        area = f"AUC {fact['AUC']}" if "AUC" in fact else "one class only, no AUC"
+        fact = self._facts()
+        what = f"weight {fact['weight']}" if self.weighted else _several(fact["rows"], "row")
         return (
-            f"Sweep of {what}: {fact['positive'].replace(' (', ' positive (', 1)}, "
-            f"{fact['negative']} negative, {many} distinct scores {span}, {area}"
+            f"Sweep of {what}: {fact['positive'].replace(' ', ' positive ', 1)}, "
+            f"{fact['negative']} negative, {_several(fact['distinct scores'], 'distinct score')} "
+            f"from {fact['from, to'].replace(',', ' to')}, "
+            + (f"AUC {fact['AUC']}" if "AUC" in fact else "one class only, no AUC")
         )
 
     def _repr_html_(self) -> str:
-        from cutpoint._html import fact_table, roc_thumbnail
-
         picture = ""
         if self.P > 0 and self.N > 0:
             small = self.compact()
             picture = roc_thumbnail(small.fp / self.N, small.tp / self.P)
-        return fact_table("Sweep", self._facts(), picture)
+        return fact_table("Sweep", list(self._facts().items()), picture)
 
 
-def sweep(
-    y: Any, score: Any, weight: Any = None, positive: Any = None
-) -> Sweep:
+def sweep(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Sweep:
     """Sweep a threshold over all scores: the mass of each class at each distinct score.
 
     One native sort; unweighted counts are integers from end to end. The result depends on the rows
@@ -271,8 +277,8 @@ def sweep(
         ``positive``.
     score
         Scores, higher meaning more positive. ``±inf`` are scores; NaN is refused. ``-0.0`` equals
-        ``0.0``, and no other two values are ever merged. float32 and float64 are read in place, at any
-        stride.
+        ``0.0``, and no other two values are ever merged. float32 and float64 are read in place, at
+        any stride.
     weight
         Weights, finite and at least 0. A row of weight 0 is as good as absent.
     positive
@@ -299,41 +305,57 @@ def sweep(
 
 def _sweep(rows: Rows) -> Sweep:
     if rows.weight is None:
-        arrays = checked(rows, lambda r, *args: _native.sweep(*args, threads()))
-        return Sweep(*arrays)
-    s = Sweep(*checked(rows, lambda r, *args: _native.weighted_sweep(*args, r.weight, threads())))
-    if not np.isfinite(s.P + s.N):
-        raise DataError("the weights add up to more than a float64 holds. Scale them down.")
-    return s
+        return Sweep(*checked(rows, _native.sweep))
+    return _bounded(Sweep(*checked(rows, _native.weighted_sweep)))
 
 
 def area(rows: Rows) -> tuple[float, float, float]:
     """P, N and 2U = 2·P·N·AUC of rows, without a sweep: integers when unweighted."""
-    if rows.weight is None:
-        return checked(rows, lambda r, *args: _native.area(*args, threads()))
-    return checked(rows, lambda r, *args: _native.weighted_area(*args, r.weight, threads()))
+    return checked(rows, _native.area if rows.weight is None else _native.weighted_area)
 
 
 def checked(rows: Rows, kernel: Callable[..., _T]) -> _T:
-    """Run a kernel on rows; its faults become either a second reading of the labels or a DataError."""
+    """kernel(rows); its faults become either a second reading of the labels or a DataError."""
+    weight = () if rows.weight is None else (rows.weight,)
     try:
-        return kernel(rows, rows.score, rows.label, rows.negative, rows.positive)
-    except _native.RowFault as fault:
-        return checked(rows.explained(fault), kernel)
+        return kernel(
+            rows.score, rows.label, rows.negative, rows.positive, *weight, threads(len(rows.score))
+        )
+    except _native.RowFault as error:
+        fault = error
+    # Out here, so that users see one traceback: the error that explains the fault.
+    return checked(rows.explained(fault), kernel)
 
 
-def _frozen(array: Any) -> Any:
+def _bounded(s: Sweep) -> Sweep:
+    """The sweep, unless its masses add up to more than their type holds."""
+    with np.errstate(over="ignore"):
+        p, n = s.pos.sum().item(), s.neg.sum().item()
+    # Half of the range: sums in another order, of tp and fp, must fit too. A count that wrapped
+    # around is negative, as two that fit were added.
+    if not (p >= 0 and n >= 0 and p + n < (2.0**1023 if s.weighted else 2**63)):
+        raise DataError(
+            "weights must add up to less than 2**1023. Scale them down."
+            if s.weighted
+            else "rows must number less than 2**63."
+        )
+    return s
+
+
+def _frozen(array: Masses) -> Masses:
     array.setflags(write=False)
     return array
 
 
-def _scalar(value: Any) -> Any:
-    return value.item()
+def _last(cumulative: Masses) -> int | float:
+    """The total as a Python number: 0 or 0.0 when there is nothing."""
+    last: int | float = (cumulative[-1] if len(cumulative) else cumulative.dtype.type(0)).item()
+    return last
 
 
 def _shown(mass: float) -> str:
     return f"{mass:,}" if isinstance(mass, int) else f"{mass:,.6g}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+def _several(number: str, what: str) -> str:
+    return f"{number} {what}" if number == "1" else f"{number} {what}s"

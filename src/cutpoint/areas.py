@@ -25,7 +25,7 @@ def auc(s: Sweep) -> float:
     return s.auc
 
 
-def partial_auc(
+def partial_auc(  # noqa: PLR0913 - either pair of ends
     s: Sweep,
     *,
     min_fpr: float | None = None,
@@ -49,7 +49,7 @@ def partial_auc(
     min_tpr, max_tpr
         Interval of TPR instead.
     standardized
-        McClish's scale: ½ (1 + (A − chance) / (best − chance)), so that chance is ½ and perfection 1.
+        McClish's scale: ½ (1 + (A − chance) / (best − chance)): chance is ½ and perfection 1.
 
     References
     ----------
@@ -77,7 +77,7 @@ def partial_auc(
     low, high = (min_fpr, max_fpr) if over_fpr else (min_tpr, max_tpr)
     low, high = 0.0 if low is None else float(low), 1.0 if high is None else float(high)
     if not 0.0 <= low < high <= 1.0:
-        raise DataError(f"the interval must satisfy 0 <= min < max <= 1; it is [{low:g}, {high:g}].")
+        raise DataError(f"an interval must have 0 <= min < max <= 1; it is [{low:g}, {high:g}].")
     s.needs_both_classes("a partial AUC")
     fpr = np.concatenate(([0.0], s.fp / s.N))
     tpr = np.concatenate(([0.0], s.tp / s.P))
@@ -101,13 +101,9 @@ def average_precision(s: Sweep) -> float:
     >>> cp.average_precision(cp.sweep([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
     0.833...
     """
-    s.needs_rows("the average precision")
-    if s.P == 0:
-        s.needs_both_classes("the average precision")
-    flagged = s.tp + s.fp
-    # A threshold can have no mass above it yet: weights may be that small.
-    precision = np.divide(s.tp, flagged, out=np.zeros(len(s)), where=flagged > 0)
-    return float(np.dot(s.pos, precision) / s.P)
+    s.needs_positives("the average precision")
+    precision = s.tp / (s.tp + s.fp)
+    return min(1.0, float(np.sum(s.pos / s.P * precision)))
 
 
 def kolmogorov_smirnov(s: Sweep) -> float:
@@ -159,8 +155,4 @@ def _area_between(x: Floats, y: Floats, low: float, high: float) -> float:
 
 def _height(x: Floats, y: Floats, k: int, at: float) -> Any:
     """The curve's height at ``at``, which lies between points k - 1 and k."""
-    if k == 0:
-        return y[0]
-    if k == len(x):
-        return y[-1]
     return y[k - 1] + (y[k] - y[k - 1]) * (at - x[k - 1]) / (x[k] - x[k - 1])

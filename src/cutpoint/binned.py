@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf, nextafter
+from math import inf, isnan, nextafter
 from operator import mul
 from typing import Any
 
@@ -19,15 +19,15 @@ from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.interval import Interval
 
-Masses = NDArray[np.int64] | NDArray[np.float64]
+Masses = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedSweep:
     """The mass of each class in 2^bits fixed bins of scores: another type, not a lesser Sweep.
 
-    A bin is the leading bits of a score as a float32 (sign, exponent, then the first digits), so it
-    needs no range in advance, any two of them merge by ``+``, and it is small where scores are small.
+    A bin is the leading bits of a score as a float32 (sign, exponent, then the first digits). So it
+    needs no range in advance, any two of them merge by ``+``, and bins are narrow around zero.
     At the edge of a bin the confusion is exact. Inside a bin the order of the rows is forgotten, so
     the AUC is an interval: pairs inside a bin are counted 0 for its low end and 1 for its high end.
 
@@ -70,7 +70,7 @@ class BinnedSweep:
     def from_batches(
         cls, batches: Iterable[tuple[Any, ...]], positive: Any = None, *, bits: int = 16
     ) -> BinnedSweep:
-        """Bin a stream of batches ``(y, score)`` or ``(y, score, weight)``, one pass, constant memory.
+        """Bin a stream of batches ``(y, score)`` or ``(y, score, weight)`` in one pass.
 
         Parameters
         ----------
@@ -79,8 +79,8 @@ class BinnedSweep:
         positive
             The positive label, as in :func:`cutpoint.sweep`.
         bits
-            2^bits bins, from 1 to 24. 16 take 1 MiB and settle the AUC to a few thousandths; 20 take 16 MiB and
-            settle it to a few ten-thousandths.
+            2^bits bins, from 1 to 24. 16 take 1 MiB and settle the AUC to a few thousandths; 20
+            take 16 MiB and settle it to a few ten-thousandths.
         """
         if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 24:
             raise DataError(f"bits must be a whole number from 1 to 24; it is {bits!r}.")
@@ -92,7 +92,8 @@ class BinnedSweep:
                 raise DataError(
                     f"a batch must be (y, score) or (y, score, weight); batch {number} is not."
                 )
-            columns = check_rows(*batch, positive=positive)
+            y, score, weight = (*batch, None)[:3]
+            columns = check_rows(y, score, weight, positive)
             if weighted is None:
                 weighted = columns.weight is not None
                 pos, neg = (np.zeros(2**bits, np.float64 if weighted else np.int64) for _ in "pn")
@@ -151,8 +152,8 @@ class BinnedSweep:
     def auc(self) -> Interval:
         """An interval that certainly contains the exact AUC.
 
-        From counts its ends are fractions of integers, rounded outwards; from weights they are widened
-        by the most that rounding can have lost.
+        From counts its ends are fractions of integers, rounded outwards; from weights they are
+        widened by the most that rounding can have lost.
         """
         if not (self.P > 0 and self.N > 0):
             raise UndefinedError(
@@ -182,14 +183,15 @@ class BinnedSweep:
         """
         t = float(threshold)
         edges = _native.bin_edges(self.bits)
-        k = int(np.searchsorted(edges, t, side="right")) - 1  # the bin that t lies in
-        if t != t or (k >= 0 and edges[k] != t and k in self._taken):
-            nearest = "" if t != t else f" The edges around it are {edges[k]:.9g} and {edges[k + 1]:.9g}."
+        k = int(np.searchsorted(edges, t))  # the first bin whose scores are all at or above t
+        inside = k > 0 and (k == len(edges) or edges[k] != t)  # t cuts through bin k - 1
+        if isnan(t) or (inside and k - 1 in self._taken):
+            near = [f"{e:.9g}" for e in edges[max(k - 1, 0) : k + 1]]
+            around = "" if isnan(t) else f" The edges around it are {' and '.join(near)}."
             raise DataError(
-                f"a BinnedSweep is exact only at the edges of its bins; {t!r} is not one.{nearest}"
+                f"a BinnedSweep is exact only at the edges of its bins; {t!r} is not one.{around}"
             )
-        above = slice(k if edges[k] == t else k + 1, None)
-        tp, fp = self.bin_pos[above].sum().item(), self.bin_neg[above].sum().item()
+        tp, fp = self.bin_pos[k:].sum().item(), self.bin_neg[k:].sum().item()
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 
     def __add__(self, other: object) -> BinnedSweep:

@@ -12,15 +12,15 @@ from cutpoint.errors import CutpointError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is 0, 1 (it could not be done) or 2 (asked for wrongly)."""
+    """Run the command line. Exit codes: 0; 1, it could not be done; 2, it was asked for wrongly."""
     parser = argparse.ArgumentParser(prog="cutpoint", description="From scores to decisions.")
     parser.add_argument("--version", action="version", version=f"cutpoint {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     demo = commands.add_parser(
         "demo",
         help="evaluate a made-up detector and leave a report to look at",
-        description="Evaluate a made-up detector: print what matters and write its scores, a picture of "
-        "its curves and a report.",
+        description="Evaluate a made-up detector: print what matters and write its scores, a "
+        "picture of its curves and a report.",
         epilog="example: cutpoint demo -o demo && open demo/report.html",
     )
     demo.add_argument(
@@ -39,7 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _explained(error: Exception) -> str:
     if isinstance(error, ImportError) and error.name == "matplotlib":
-        return "the demo draws with matplotlib, which is not installed: pip install 'cutpoint[plot]'"
+        return (
+            "the demo draws with matplotlib, which is not installed: pip install 'cutpoint[plot]'"
+        )
     if isinstance(error, OSError):
         return f"can't write {error.filename}: {error.strerror}. Choose another folder with -o."
     return str(error)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cutpoint.errors import DataError
+
 # A count or rate at one cut (a Python number), or at many cuts at once (an array).
 Number = Any
 
@@ -30,8 +32,8 @@ class Confusion:
     Parameters
     ----------
     tp, fp, fn, tn
-        Caught positives, false alarms, missed positives, negatives left alone: integers when the rows
-        are unweighted.
+        Caught positives, false alarms, missed positives, negatives left alone: integers when the
+        rows are unweighted.
 
     Examples
     --------
@@ -143,22 +145,21 @@ class Confusion:
         return self.f(1.0)
 
     def f(self, beta: float) -> Number:
-        """F_β = (1+β²) TP / ((1+β²) TP + FP + β² FN): recall counts β times as much as precision."""
+        """F_β = (1+β²) TP / ((1+β²) TP + FP + β² FN): recall counts β times as much as
+        precision."""
+        if not 0 <= beta < np.inf:
+            raise DataError(f"beta must be finite and at least 0; it is {beta!r}.")
         b2 = beta * beta
         return _ratio((1 + b2) * self.tp, (1 + b2) * self.tp + self.fp + b2 * self.fn)
 
     @property
     def mcc(self) -> Number:
         """Matthews' correlation of decision and label; nan if either never varies."""
-        # Square roots before products: the product of four counts overflows what an int64 holds.
-        scale = (
-            np.sqrt(np.multiply(self.flagged, 1.0))
-            * np.sqrt(np.multiply(self.positives, 1.0))
-            * np.sqrt(np.multiply(self.negatives, 1.0))
-            * np.sqrt(np.multiply(self.tn + self.fn, 1.0))
-        )
-        agreement = np.multiply(self.tp, 1.0) * self.tn - np.multiply(self.fp, 1.0) * self.fn
-        mcc = _ratio(agreement, scale)
+        # As floats, since a product of counts overflows an int64; and the roots in these pairs,
+        # since that makes a perfect decision exactly 1.
+        tp, fp, fn, tn = (np.multiply(count, 1.0) for count in (self.tp, self.fp, self.fn, self.tn))
+        scale = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))
+        mcc = np.clip(_ratio(tp * tn - fp * fn, scale), -1.0, 1.0)
         return mcc if isinstance(mcc, np.ndarray) else float(mcc)
 
     def __repr__(self) -> str:

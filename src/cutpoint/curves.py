@@ -1,8 +1,8 @@
 """Curves: what happens at every threshold, in one order and one length.
 
-All curves start with an explicit ``threshold = +inf`` at which nothing is flagged, and go down through
-the distinct scores of the sweep: ``len(curve) == len(sweep) + 1``. (Where scores themselves are
-``+inf``, entry 0 is still "flag nothing", and entry 1 flags them.)
+All curves start with an explicit ``threshold = +inf`` at which nothing is flagged, and go down
+through the distinct scores of the sweep: ``len(curve) == len(sweep) + 1``. (Where scores themselves
+are ``+inf``, entry 0 is still "flag nothing", and entry 1 flags them.)
 """
 
 from __future__ import annotations
@@ -13,19 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint._sweep import Sweep
+from cutpoint._sweep import Frozen, Sweep
 
 Floats = NDArray[np.float64]
 
 
-class _Curve:
+class _Curve(Frozen):
     """Length and repr of a curve."""
 
     threshold: Floats
-
-    def __post_init__(self) -> None:
-        for field in fields(self):  # type: ignore[arg-type]
-            getattr(self, field.name).setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.threshold)
@@ -102,9 +98,7 @@ def pr(s: Sweep) -> PrecisionRecall:
     >>> cp.pr(cp.sweep([1, 0, 1], [3, 2, 1])).precision.round(3)
     array([1.   , 1.   , 0.5  , 0.667])
     """
-    s.needs_rows("a precision–recall curve")
-    if s.P == 0:
-        s.needs_both_classes("a precision–recall curve")
+    s.needs_positives("a precision–recall curve")
     tp, fp = _from_zero(s.tp), _from_zero(s.fp)
     return PrecisionRecall(_thresholds(s), tp / s.P, _precision(tp, fp))
 
@@ -127,19 +121,19 @@ def det(s: Sweep) -> Det:
 def gain(s: Sweep) -> Gain:
     """Cumulative gain and lift: what a budget of flagged cases catches.
 
-    ``flagged`` = (TP+FP)/(P+N), ``gain`` = TP/P, ``lift`` = precision / prevalence. At the start the
-    lift follows the precision's convention and is 1 / prevalence.
+    ``flagged`` = (TP+FP)/(P+N), ``gain`` = TP/P, ``lift`` = precision / prevalence. At the start
+    the lift follows the precision's convention and is 1 / prevalence.
 
     Examples
     --------
     >>> import cutpoint as cp
     >>> g = cp.gain(cp.sweep([1, 0, 0, 0], [4, 3, 2, 1]))
-    >>> g.flagged, g.gain, g.lift.round(2)
-    (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0., 1., 1., 1., 1.]), array([4.  , 4.  , 2.  , 1.33, 1.  ]))
+    >>> g.flagged, g.gain
+    (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0., 1., 1., 1., 1.]))
+    >>> g.lift.round(2)
+    array([4.  , 4.  , 2.  , 1.33, 1.  ])
     """
-    s.needs_rows("a gain curve")
-    if s.P == 0:
-        s.needs_both_classes("a gain curve")
+    s.needs_positives("a gain curve")
     tp, fp = _from_zero(s.tp), _from_zero(s.fp)
     lift = _precision(tp, fp) / s.prevalence
     return Gain(_thresholds(s), (tp + fp) / (s.P + s.N), tp / s.P, lift)
@@ -154,5 +148,5 @@ def _from_zero(cumulative: NDArray[Any]) -> NDArray[Any]:
 
 
 def _precision(tp: NDArray[Any], fp: NDArray[Any]) -> Floats:
-    flagged = tp + fp
-    return np.divide(tp, flagged, out=np.ones(len(tp)), where=flagged > 0)
+    """TP/(TP+FP) from the start on, where it is 1 by convention."""
+    return np.concatenate(([1.0], tp[1:] / (tp[1:] + fp[1:])))

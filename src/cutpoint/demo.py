@@ -9,11 +9,11 @@ from html import escape
 from io import BytesIO
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 from cutpoint import plot
 from cutpoint._sweep import Sweep, sweep
 from cutpoint.areas import average_precision, equal_error_rate, kolmogorov_smirnov, partial_auc
-from cutpoint.curves import det, gain, pr, roc
 
 _TITLE = "A made-up detector: 10,000 card payments, about one in fifty of them fraud"
 _BUDGETS = (0.001, 0.01, 0.05, 0.2)
@@ -29,7 +29,7 @@ def payments(n: int = 10_000, share: float = 0.02) -> tuple[list[int], list[floa
 
 
 def run(folder: Path) -> str:
-    """Write ``scores.csv``, ``curves.png`` and ``report.html`` to a folder; return what to print."""
+    """Write the scores, a picture and a report to a folder; return what to print."""
     folder.mkdir(parents=True, exist_ok=True)
     y, score = payments()
     with (folder / "scores.csv").open("w", newline="") as file:
@@ -50,7 +50,8 @@ def run(folder: Path) -> str:
             "If you flag the scores       you catch   false alarms   precision",
             *("  {:<26}{:>10}{:>15}{:>12}".format(*cut) for cut in cuts),
             "",
-            "Wrote " + ", ".join(str(folder / f) for f in ("scores.csv", "curves.png", "report.html")),
+            "Wrote "
+            + ", ".join(str(folder / f) for f in ("scores.csv", "curves.png", "report.html")),
         ]
     )
 
@@ -83,21 +84,8 @@ def _cuts(s: Sweep) -> list[tuple[str, str, str, str]]:
 
 
 def _picture(s: Sweep) -> bytes:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.5, 8), layout="constrained")
-    axes = figure.subplots(2, 3).ravel()
-    plot.roc(roc(s), axes[0], label=f"AUC {s.auc:.3f}")
-    plot.pr(pr(s), axes[1], label=f"average precision {average_precision(s):.3f}")
-    plot.gain(gain(s), axes[2])
-    plot.det(det(s), axes[3])
-    plot.lift(gain(s), axes[4])
-    plot.distributions(s, axes[5])
-    names = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")
-    for ax, name in zip(axes, names, strict=True):
-        ax.set_title(name, loc="left", fontweight="bold")
     out = BytesIO()
-    figure.savefig(out, format="png", dpi=110)
+    plot.overview(s).savefig(out, format="png", dpi=110)
     return out.getvalue()
 
 
@@ -107,25 +95,39 @@ def _page(
     cuts: list[tuple[str, str, str, str]],
     picture: bytes,
 ) -> str:
-    def row(cells: tuple[str, ...], tag: str = "td") -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+    def table(head: tuple[str, ...], rows: list[Any]) -> str:
+        return (
+            "<table><tr>"
+            + "".join(f"<th>{escape(name)}</th>" for name in head)
+            + "</tr>"
+            + "".join(
+                "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+                for row in rows
+            )
+            + "</table>"
+        )
 
-    head = row(("flag the scores", "you catch", "false alarms", "precision"), "th")
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>cutpoint: {escape(_TITLE)}</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem;
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
        color: #222; background: #fff }}
-img {{ max-width: 100% }} table {{ border-collapse: collapse; margin: 1rem 0 }}
-td, th {{ padding: .2rem 1rem .2rem 0; text-align: left; font-variant-numeric: tabular-nums }}
-th {{ border-bottom: 1px solid #999 }}
+h1 {{ font-size: 1.5rem; margin: 0 }} p {{ color: #555; margin: .3rem 0 1.5rem }}
+img {{ width: 100% }}
+.tables {{ display: flex; flex-wrap: wrap; gap: 1rem 4rem; margin-top: 1.5rem }}
+table {{ border-collapse: collapse; align-self: start; font-variant-numeric: tabular-nums }}
+td, th {{ padding: .25rem 0 .25rem 1.6rem; text-align: right; border-bottom: 1px solid #ddd }}
+td:first-child, th:first-child {{ text-align: left; padding-left: 0 }}
+th {{ border-bottom: 2px solid #888 }}
 </style>
 <h1>{escape(_TITLE)}</h1>
-{s._repr_html_()}
-<table>{"".join(map(row, measures))}</table>
-<table>{head}{"".join(map(row, cuts))}</table>
+<p>{escape(repr(s))}</p>
 <img alt="ROC, precision–recall, gain, DET and lift curves, and the scores of either class"
  src="data:image/png;base64,{b64encode(picture).decode("ascii")}">
+<div class="tables">
+{table(("flag the scores", "you catch", "false alarms", "precision"), cuts)}
+{table(("measure", "value"), measures)}
+</div>
 </html>
 """

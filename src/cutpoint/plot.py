@@ -1,7 +1,7 @@
 """Plots of curves on matplotlib axes: each function takes an ``ax`` and returns it.
 
-Drawing never computes: hand in a curve, as in ``plot.roc(cp.roc(s))``. Call a function again with the
-axes it returned to put another detector into the same picture.
+Hand in a curve, as in ``plot.roc(cp.roc(s))``: drawing does not compute. Call a function again with
+the axes it returned to put another detector into the same picture.
 """
 
 from __future__ import annotations
@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cutpoint import curves
 from cutpoint._sweep import Sweep
+from cutpoint.areas import average_precision
 from cutpoint.curves import Det, Gain, PrecisionRecall, Roc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["det", "distributions", "gain", "lift", "overview", "pr", "roc"]
 
 Floats = NDArray[np.float64]
 
 # Okabe and Ito's colours: apart for colour-blind readers, and in grey.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+_POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
 
 # No screen or page shows more steps than this along one axis.
 _STEPS = 2000
@@ -156,7 +161,7 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
         low, high = low - 0.5, high + 0.5
     edges = np.linspace(low, high, bins + 1)
     score = np.clip(s.threshold, low, high)
-    for name, mass, colour in (("positive", s.pos, POSITIVE), ("negative", s.neg, NEGATIVE)):
+    for name, mass, colour in (("positive", s.pos, _POSITIVE), ("negative", s.neg, _NEGATIVE)):
         if mass.sum() > 0:
             height, _ = np.histogram(score, edges, weights=mass, density=True)
             ax.stairs(height, edges, fill=True, color=colour, alpha=0.45, label=name)
@@ -166,9 +171,33 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     return ax
 
 
-def _axes(
-    ax: Axes | None, x: str, y: str, *, unit: bool = True, square: bool = False
-) -> Axes:
+def overview(s: Sweep) -> Figure:
+    """Draw everything about a detector in one figure: all curves, and the scores of either class.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> figure = cp.plot.overview(cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['ROC', 'Precision–recall', 'Cumulative gain', 'DET', 'Lift', 'Scores']
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12.5, 8), layout="constrained")
+    axes = figure.subplots(2, 3).ravel()
+    roc(curves.roc(s), axes[0], label=f"AUC {s.auc:.3f}")
+    pr(curves.pr(s), axes[1], label=f"average precision {average_precision(s):.3f}")
+    gain(curves.gain(s), axes[2])
+    det(curves.det(s), axes[3])
+    lift(curves.gain(s), axes[4])
+    distributions(s, axes[5])
+    titles = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")
+    for ax, title in zip(axes, titles, strict=True):
+        ax.set_title(title, loc="left", fontweight="bold")
+    return figure
+
+
+def _axes(ax: Axes | None, x: str, y: str, *, unit: bool = True, square: bool = False) -> Axes:
     if ax is None:
         from matplotlib.figure import Figure
 
@@ -191,7 +220,7 @@ def _guide(ax: Axes, x: list[float], y: list[float]) -> None:
 
 def _line(ax: Axes, x: Floats, y: Floats, label: str | None, line: dict[str, Any]) -> Axes:
     drawn = sum(artist.get_gid() == "curve" for artist in ax.lines)
-    style = {"color": COLOURS[drawn % len(COLOURS)], "linewidth": 1.8, **line}
+    style = {"color": _COLOURS[drawn % len(_COLOURS)], "linewidth": 1.8, **line}
     (artist,) = ax.plot(*_thinned(x, y), label=label, zorder=3, **style)
     artist.set_gid("curve")
     if label is not None:

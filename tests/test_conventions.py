@@ -1,0 +1,121 @@
+"""The table of docs/conventions.md, row by row: its inputs are run and give what it says.
+
+The cases are listed here as well, so that none gets lost from the table without anybody noticing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import cutpoint as cp
+
+DOC = Path(__file__).parents[1] / "docs" / "conventions.md"
+
+CASES = """
+empty empty-measure empty-curve one-class one-class-merged one-class-auc one-class-weighted
+one-class-roc no-positives-pr no-negatives-pr no-positives-ap no-negatives-ap all-equal ties
+length-labels length-weights
+
+score-nan score-infinite score-infinite-curve score-negative-zero score-denormal score-near-tie
+score-float32 score-float16 score-longdouble score-longdouble-inexact score-longdouble-nan
+score-bool score-int score-int64-beyond score-uint64-beyond score-int-huge score-decimal
+score-none score-complex score-datetime score-text score-object-text score-masked
+score-masked-nothing score-missing-column score-string score-number score-0d score-2d score-n-by-1
+score-ragged score-iterator
+
+weight-zero weight-zero-class weight-all-zero weight-negative weight-inf weight-nan
+weight-overflow weight-overflow-merged weight-huge weight-denormal weight-int weight-bool
+weight-none weight-text weight-complex weight-number weight-n-by-1 weight-and-count
+
+label-01 label-bool label-minus-1-1 label-float label-float16 label-longdouble label-only-1
+label-only-minus-1 label-only-2 label-12 label-12-named label-0-named label-three
+label-three-named label-minus-1-0-1 label-probability label-two-floats label-text label-text-named
+label-text-01 label-text-three label-bytes label-object-numbers label-object-mixed
+label-unhashable label-none label-text-none label-nan label-nan-named label-int64-beyond
+label-complex label-datetime label-masked label-string label-missing-column label-0d label-n-by-1
+positive-unknown positive-unknown-text positive-absent positive-text-of-numbers positive-nan
+positive-out-of-type
+
+numpy-strided numpy-byte-swapped memoryview pandas pandas-index pandas-nullable pandas-nullable-na
+pandas-boolean pandas-boolean-na pandas-object-na pandas-text pandas-category
+pandas-category-numbers pandas-category-na pandas-arrow pandas-frame polars polars-null polars-nan
+polars-text polars-categorical polars-frame arrow arrow-null arrow-chunked arrow-chunked-null
+arrow-dictionary arrow-table torch-cpu torch-gradient torch-bfloat16 torch-elsewhere
+
+at-nan at-inf at-nothing at-no-positives start-of-pr start-of-gain counts-any-order counts-zero
+counts-negative counts-nan counts-too-many counts-length partial-empty partial-both-axes
+beta-infinite
+""".split()  # noqa: SIM905 - easier to read
+
+LIBRARIES = {"pd": "pandas", "pl": "polars", "pa": "pyarrow", "torch": "torch"}
+
+
+class Row(NamedTuple):
+    case: str
+    code: str
+    error: str
+    outcome: str  # a piece of the message, or the value
+
+
+def _rows() -> list[Row]:
+    """The table's rows; one that has not the form of the others is an error, not skipped."""
+    _, _, table = DOC.read_text(encoding="utf-8").partition(
+        "| case | input | outcome |\n|---|---|---|\n"
+    )
+    out = []
+    for line in table.strip().splitlines():
+        if re.fullmatch(r"\| \*\*[a-z ]+\*\* \| \| \|", line):
+            continue
+        row = re.fullmatch(
+            r"\| `([a-z0-9-]+)` \| `(.+?)` \| (?:(\w+Error) “(.+)”|`(.+?)`(?:, .+| at .+)?) \|",
+            line,
+        )
+        assert row, f"what is this row of {DOC.name}? {line}"
+        case, code, error, message, value = row.groups()
+        out.append(Row(case, code, error or "", message or value))
+    return out
+
+
+ROWS = _rows()
+
+
+def test_every_case_is_in_the_table_once() -> None:
+    assert sorted(row.case for row in ROWS) == sorted(CASES)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.case)
+def test_case(row: Row) -> None:
+    if row.case == "score-longdouble-inexact" and np.finfo(np.longdouble).nmant == 52:
+        pytest.skip("a long double is a double here")
+    names: dict[str, Any] = {name: getattr(cp, name) for name in cp._HOME}
+    names |= {"np": np, "nan": math.nan, "inf": math.inf, "Decimal": Decimal, "Fraction": Fraction}
+    for name, library in LIBRARIES.items():
+        if f"{name}." in row.code or f"[{library}]" in row.code:
+            names[name] = pytest.importorskip(library)
+    if row.error:
+        with pytest.raises(getattr(cp, row.error)) as error:
+            eval(row.code, names)
+        assert row.outcome in str(error.value)
+        # Users see one traceback: nothing "happened during the handling of" something else.
+        assert error.value.__suppress_context__ or error.value.__context__ is None
+        return
+    value = eval(row.code, names)
+    expected = eval(row.outcome, names)
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+        assert [math.copysign(1, v) for v in value] == [math.copysign(1, v) for v in expected]
+    assert type(value) is type(expected)
+    assert value == expected or (math.isnan(value) and math.isnan(expected))
+
+
+def test_the_parser_reads_both_kinds_of_rows() -> None:
+    assert sum(bool(row.error) for row in ROWS) > 50
+    assert sum(not row.error for row in ROWS) > 50

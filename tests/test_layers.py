@@ -1,0 +1,221 @@
+"""The import contract: imports point down only, siblings don't import each other, nothing heavy.
+
+Read from the syntax, so that imports inside functions and under TYPE_CHECKING count as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cutpoint
+
+SOURCE = Path(cutpoint.__file__).parent
+
+# From the top down. A package counts as one: what it imports inside itself is its own affair.
+LAYERS = """
+__main__
+cli
+report demo
+plot estimators metrics torch engines
+detector
+decision linear
+calibration inference paired
+curves areas scoring
+hull
+_sweep binned moments
+_check _native confusion interval _html
+errors
+"""
+DEPTH = {
+    name: depth for depth, line in enumerate(LAYERS.strip().splitlines()) for name in line.split()
+}
+
+# Optional or slow to import: only inside functions, but for the modules that are made for them.
+HEAVY = {"sklearn", "torch", "matplotlib", "pandas", "polars", "pyarrow", "scipy", "rich"}
+HEAVY |= {"pyspark", "onnx"}
+MADE_FOR = {"torch": {"torch"}, "estimators": {"sklearn"}, "engines": {"pyarrow", "pyspark"}}
+
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def _component(path: Path) -> str:
+    """metrics for metrics.py as for metrics/anything.py."""
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
+
+
+def _imported(tree: ast.AST, package: str) -> Iterator[str]:
+    """Absolute names of the modules that are imported anywhere below a node."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: -node.level + 1 or None] if node.level else []
+            module = ".".join([*base, node.module] if node.module else base)
+            if module == "cutpoint":  # from cutpoint import _native: the module, or the facade
+                yield from (f"cutpoint.{alias.name}" for alias in node.names)
+            else:
+                yield module
+
+
+def _at_module_level(tree: ast.Module) -> ast.Module:
+    """The module without the bodies of its functions, which run later."""
+
+    class WithoutBodies(ast.NodeTransformer):
+        def visit_FunctionDef(self, _: ast.FunctionDef) -> None:
+            return None
+
+        def visit_AsyncFunctionDef(self, _: ast.AsyncFunctionDef) -> None:
+            return None
+
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            # For type checkers only; it never runs.
+            if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+                return None
+            return self.generic_visit(node)
+
+    return WithoutBodies().visit(tree)  # type: ignore[no-any-return]
+
+
+def _package(path: Path) -> str:
+    parts = ["cutpoint", *path.relative_to(SOURCE).parts[:-1]]
+    return ".".join(parts)
+
+
+def _faults(source: str, component: str, package: str = "cutpoint") -> list[str]:
+    """What is wrong with the imports of one module."""
+    tree = ast.parse(source)
+    out = []
+    for name in _imported(tree, package):
+        if name == "cutpoint.__version__" or name.partition(".")[0] != "cutpoint":
+            continue
+        other = name.partition(".")[2].partition(".")[0]
+        if other not in DEPTH:
+            out.append(f"{component} imports {name}, which is in no layer")
+        elif other != component and DEPTH[other] <= DEPTH[component]:
+            out.append(f"{component} imports {name}, which is not below it")
+    allowed = MADE_FOR.get(component, set())
+    for name in _imported(_at_module_level(tree), package):
+        if name.partition(".")[0] in HEAVY - allowed:
+            out.append(f"{component} imports {name} when it is imported itself")
+    return out
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down(path: Path) -> None:
+    component = _component(path)
+    assert component in DEPTH, f"say in LAYERS where {component} belongs"
+    assert _faults(path.read_text(encoding="utf-8"), component, _package(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("component", "source"),
+    [
+        ("_sweep", "from cutpoint.curves import roc"),
+        ("_sweep", "from cutpoint import binned"),
+        ("_sweep", "from . import binned"),
+        ("_sweep", "from .binned import BinnedSweep"),
+        ("_sweep", "import cutpoint.areas"),
+        ("_sweep", "import cutpoint as cp"),
+        ("areas", "from cutpoint import roc"),
+        ("areas", "def f():\n    from cutpoint.curves import roc"),
+        ("areas", "if TYPE_CHECKING:\n    from cutpoint.metrics import auc"),
+        ("errors", "from cutpoint._check import Rows"),
+        ("areas", "import scipy.stats"),
+        ("areas", "try:\n    from sklearn import metrics\nexcept ImportError: pass"),
+        ("areas", "class A:\n    import torch"),
+        ("plot", "import matplotlib.pyplot as plt"),
+        ("metrics", "import sklearn"),
+    ],
+)
+def test_the_contract_is_able_to_fail(component: str, source: str) -> None:
+    assert len(_faults(source, component)) == 1
+
+
+@pytest.mark.parametrize(
+    ("component", "source"),
+    [
+        ("areas", "from cutpoint._sweep import Sweep\nfrom cutpoint.errors import DataError"),
+        ("areas", "from cutpoint import _native\nfrom . import _check"),
+        ("areas", "def f():\n    import scipy.stats"),
+        ("areas", "if TYPE_CHECKING:\n    import pandas"),
+        ("plot", "def f():\n    import matplotlib"),
+        ("torch", "import torch"),
+        ("report", "from cutpoint.report.summary import Summary\nfrom cutpoint.curves import roc"),
+    ],
+)
+def test_the_contract_allows(component: str, source: str) -> None:
+    assert _faults(source, component) == []
+
+
+def test_relative_imports_inside_a_package() -> None:
+    assert _faults("from .summary import Summary", "report", "cutpoint.report") == []
+    assert _faults("from ..curves import roc", "report", "cutpoint.report") == []
+    assert len(_faults("from ..cli import main", "report", "cutpoint.report")) == 1
+
+
+# ------------------------------------------------------------------------------------- the facade
+
+
+def _fresh(code: str) -> str:
+    """What a new interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_is_light() -> None:
+    code = "import sys, cutpoint; print(sorted({m.partition('.')[0] for m in sys.modules}))"
+    loaded = set(ast.literal_eval(_fresh(code)))
+    assert "cutpoint" in loaded
+    assert not loaded & (HEAVY | {"numpy"})
+
+
+def test_a_sweep_needs_numpy_only() -> None:
+    code = (
+        "import sys, cutpoint as cp; cp.roc(cp.sweep([1, 0], [2, 1])); cp.sweep; "
+        "print(sorted({m.partition('.')[0] for m in sys.modules}))"
+    )
+    loaded = set(ast.literal_eval(_fresh(code)))
+    assert "numpy" in loaded
+    assert not loaded & HEAVY
+
+
+def _facade() -> tuple[dict[str, str], ast.Module]:
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    typed = {}
+    for node in tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for line in node.body:
+                assert isinstance(line, ast.ImportFrom)
+                assert line.module is not None
+                for alias in line.names:
+                    # `as` the same name: that is how a stub re-exports.
+                    assert alias.asname == alias.name
+                    typed[alias.name] = line.module.removeprefix("cutpoint.")
+    return typed, tree
+
+
+def test_names_for_type_checkers_are_the_names_at_run_time() -> None:
+    typed, _ = _facade()
+    assert typed == cutpoint._HOME
+
+
+@pytest.mark.parametrize("name", sorted(cutpoint._HOME))
+def test_every_name_is_there(name: str) -> None:
+    value = getattr(cutpoint, name)
+    assert value.__module__ == f"cutpoint.{cutpoint._HOME[name]}"
+    assert name in dir(cutpoint)
+    assert name in cutpoint.__all__
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(AttributeError, match="module 'cutpoint' has no attribute 'rocc'"):
+        _ = cutpoint.rocc
