@@ -44,16 +44,16 @@ bench: .venv/tools
 # undefined-behaviour checks, then many threads under the race detector.
 SELFTEST := -std=c++20 -O1 -g -Wall -Wextra -Inative -pthread native/tests/selftest.cpp native/dispatch.cpp
 CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
-V3 := $(filter x86_64,$(shell uname -m))
+AVX2 := $(filter x86_64,$(shell uname -m))
 sanitize:
 	@mkdir -p build/sanitize
 	$(CXX) $(SELFTEST) native/kernels.cpp $(CHECKS) -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/plain
 	build/sanitize/plain 200
-	$(if $(V3),$(CXX) -c native/kernels.cpp -std=c++20 -O1 -g -Inative $(CHECKS) -march=x86-64-v3 \
-	  -DCUTPOINT_ISA=cutpoint::v3 -o build/sanitize/v3.o)
-	$(if $(V3),$(CXX) $(SELFTEST) native/kernels.cpp build/sanitize/v3.o $(CHECKS) \
-	  -DCUTPOINT_HAS_V3 -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/v3)
-	$(if $(V3),build/sanitize/v3 200)
+	$(if $(AVX2),$(CXX) -c native/kernels.cpp -std=c++20 -O1 -g -Inative $(CHECKS) -mavx2 -mbmi2 \
+	  -DCUTPOINT_ISA=cutpoint::avx2 -o build/sanitize/avx2.o)
+	$(if $(AVX2),$(CXX) $(SELFTEST) native/kernels.cpp build/sanitize/avx2.o $(CHECKS) \
+	  -DCUTPOINT_HAS_AVX2 -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/avx2)
+	$(if $(AVX2),build/sanitize/avx2 200)
 	$(CXX) $(SELFTEST) native/kernels.cpp -fsanitize=thread -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/races
 	build/sanitize/races 60
 

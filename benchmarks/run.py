@@ -162,10 +162,7 @@ def imports() -> dict[str, float]:
     best = dict.fromkeys(codes, np.inf)
     for _ in range(15):
         for name, code in codes.items():
-            timed = (
-                "import time; t = time.perf_counter()\n"
-                f"{code}\nprint(time.perf_counter() - t)"
-            )
+            timed = f"import time; t = time.perf_counter()\n{code}\nprint(time.perf_counter() - t)"
             out = subprocess.run([sys.executable, "-c", timed], capture_output=True, check=True)
             best[name] = min(best[name], float(out.stdout))
     return best
@@ -206,7 +203,9 @@ def growth(most: int) -> list[tuple[str, int, float, float, float, int]]:
             done = subprocess.run(command, capture_output=True, check=True, text=True)
             seconds, extra, input_, distinct = json.loads(done.stdout)
             rows.append((what, n, seconds, extra, input_, distinct))
-            print(f"{what:<12}{n:>13,}{shown(seconds):>10}  {extra / 1e6:8.0f} MB extra", flush=True)
+            print(
+                f"{what:<12}{n:>13,}{shown(seconds):>10}  {extra / 1e6:8.0f} MB extra", flush=True
+            )
     return rows
 
 
@@ -228,7 +227,9 @@ def comparison(lines: list[Line]) -> str:
     return "\n".join(table)
 
 
-def page(n: int, lines: list[Line], read: tuple[float, float], loads: dict[str, float], grown: Any) -> str:
+def page(
+    n: int, lines: list[Line], read: tuple[float, float], loads: dict[str, float], grown: Any
+) -> str:
     extra = [
         "| | rows | time | a row | time / (n log n), 1e5 rows = 1 | extra memory | of the input |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -248,12 +249,15 @@ def page(n: int, lines: list[Line], read: tuple[float, float], loads: dict[str, 
     starts = "\n".join(
         f"| `{name}` | {1e3 * t:.0f} ms | {t / numpy_:.2f} × |" for name, t in loads.items()
     )
+    versions = (
+        f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}, Python "
+        f"{platform.python_version()}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}"
+    )
     return f"""# Benchmarks
 
 Written by `make bench`, not by hand. Both sides run in one process, taking turns; each time is the
-minimum of several. {os.cpu_count()} CPUs, Python {platform.python_version()}, NumPy {np.__version__},
-scikit-learn {sklearn.__version__}, {platform.system()} {platform.machine()}. All checks of the input are
-included. Labels are uint8; scores are two normal distributions one standard deviation apart.
+minimum of several. All checks of the input are included. Labels are uint8; scores are two normal
+distributions one standard deviation apart. {versions}.
 
 ## Beside scikit-learn, {n:,} rows unless said otherwise
 
@@ -261,15 +265,16 @@ included. Labels are uint8; scores are two normal distributions one standard dev
 
 ## Against reading the input
 
-The largest score and the largest label of {n:,} float32 rows take {shown(read[0])} to find; the exact area
-takes {shown(read[1])}, that is {read[1] / read[0]:.1f} × as long (promised: at most 20 ×).
+To find the largest score and the largest label of {n:,} float32 rows takes
+{shown(read[0])}; the exact area takes {shown(read[1])}, that is {read[1] / read[0]:.1f} ×
+as long (promised: at most 20 ×).
 
 ## Growth and memory
 
-Time should grow no faster than n log n (next to last time column at most about 1). Memory is what the
-process's peak rises by during the first call; the last column leaves out a sweep's own three arrays
-(24 bytes a distinct score). Promised: under 1.5 × the input, and under 2.5 GB for the arrays of 10⁸
-distinct scores. Areas read float32 scores; sweeps float64 ones, nearly all distinct.
+Time should grow no faster than n log n: the fifth column should not rise above about 1. Memory is
+what the process's peak rises by during the first call; the last column leaves out a sweep's own
+three arrays (24 bytes a distinct score). Promised: under 1.5 × the input, and under 2.5 GB for the
+arrays of 10⁸ distinct scores. Areas read float32 scores; sweeps float64 ones, nearly all distinct.
 
 {chr(10).join(extra)}
 

@@ -32,7 +32,7 @@ void add_to_bins(const Rows& rows, int bits, Mass* pos, Mass* neg) {
         Mass* mine = own.data() + part * 2 * bins;
         std::fill(mine, mine + 2 * bins, Mass(0));
         Reader<S> reader(rows, faults);
-        parts.blocks(part, [&](std::int64_t first, int n) {
+        parts.blocks(part, faults, [&](std::int64_t first, int n) {
             const Block<S> block = reader.read(first, n);
             for (int i = 0; i < n; ++i) {
                 const std::size_t b = Keys<float>::of(rounded_down(block.score[i])) >> (32 - bits);

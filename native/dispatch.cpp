@@ -21,16 +21,15 @@ namespace baseline {
 CUTPOINT_DECLARE
 }
 
-#if defined(CUTPOINT_HAS_V3)
-namespace v3 {
+#if defined(CUTPOINT_HAS_AVX2)
+namespace avx2 {
 CUTPOINT_DECLARE
 }
-static bool has_v3() noexcept {
-    static const bool yes = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-                            __builtin_cpu_supports("fma");
+static bool has_avx2() noexcept {
+    static const bool yes = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
     return yes;
 }
-#define CUTPOINT_DISPATCH(call) (has_v3() ? v3::call : baseline::call)
+#define CUTPOINT_DISPATCH(call) (has_avx2() ? avx2::call : baseline::call)
 #else
 #define CUTPOINT_DISPATCH(call) baseline::call
 #endif

@@ -19,11 +19,13 @@ namespace cutpoint {
 inline constexpr std::size_t page = 4096, huge_page = std::size_t(2) << 20;
 inline constexpr std::size_t least_kept = 16 * page;
 
-// Whole pages that were given back.
+// Whole pages that were given back. Never waits for its lock: in a process forked while another thread
+// held it, it would wait for ever.
 class BlockCache {
    public:
     void* take(std::size_t& bytes) {
-        const std::lock_guard lock(mutex_);
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock) return nullptr;
         Block* best = nullptr;
         for (Block& b : blocks_)
             if (b.data && b.bytes >= bytes && b.bytes / 2 <= bytes && (!best || b.bytes < best->bytes))
@@ -36,8 +38,8 @@ class BlockCache {
     // True if the block is kept.
     bool give(void* data, std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_FREE)
-        const std::lock_guard lock(mutex_);
-        if (held_ + bytes > most) return false;
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock || held_ + bytes > most) return false;
         for (Block& b : blocks_) {
             if (b.data) continue;
             if (madvise(data, bytes, MADV_FREE) != 0) return false;

@@ -229,7 +229,7 @@ class Partition {
         };
         std::uint32_t* const count = lines.count.data();
         R* const records = lines.records.data();
-        parts_.blocks(part, [&](std::int64_t first, int n) {
+        parts_.blocks(part, faults, [&](std::int64_t first, int n) {
             const Block<S> block = reader.read(first, n);
             U keys[block_rows], bits[block_rows];
             std::uint16_t bucket[block_rows];

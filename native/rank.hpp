@@ -36,7 +36,7 @@ ClassCounts count_classes(const Rows& rows, const Parts& parts) {
     parallel(parts.count, threads, [&](std::size_t part, int) {
         Reader<S> reader(rows, faults);
         std::int64_t positives = 0;
-        parts.blocks(part, [&](std::int64_t first, int n) {
+        parts.blocks(part, faults, [&](std::int64_t first, int n) {
             const std::uint8_t* label = reader.labels(first, n);
             std::uint32_t sum = 0;
             for (int i = 0; i < n; ++i) sum += label[i];
@@ -76,7 +76,7 @@ class RareRanks {
         parallel(parts.count, threads, [&](std::size_t part, int) {
             Reader<S> reader(rows, ignored);
             Row* at = a.data() + start[part];
-            parts.blocks(part, [&](std::int64_t first, int n) { collect(rows, reader, first, n, rare, at); });
+            parts.blocks(part, ignored, [&](std::int64_t first, int n) { collect(rows, reader, first, n, rare, at); });
         });
         const Row* sorted = radix_sort(a.data(), b.data(), size_, Keys<S>::bits);
         distinct(sorted);
@@ -211,7 +211,7 @@ Sum sum_over_rows(const Rows& rows, const Parts& parts, Visit&& visit) {
     parallel(parts.count, rows.threads, [&](std::size_t part, int) {
         Reader<S> reader(rows, faults);
         Sum sum = 0;
-        parts.blocks(part, [&](std::int64_t first, int n) { sum += visit(reader, first, n); });
+        parts.blocks(part, faults, [&](std::int64_t first, int n) { sum += visit(reader, first, n); });
         sums[part] = sum;
     });
     faults.raise();
@@ -264,7 +264,7 @@ std::optional<WeightedArea> weighted_rank_area(const Rows& rows) {
     parallel(parts.count, rows.threads, [&](std::size_t part, int) {
         Reader<S> reader(rows, faults);
         Sum sum{};
-        parts.blocks(part, [&](std::int64_t first, int n) {
+        parts.blocks(part, faults, [&](std::int64_t first, int n) {
             const Block<S> block = reader.read(first, n);
             Sum here{};
             typename Keys<S>::Key keys[block_rows];

@@ -41,6 +41,10 @@ class Faults {
         while (row < seen && !first.compare_exchange_weak(seen, row)) {
         }
     }
+    // Whether the rows from here on can't matter: an earlier label is at fault, and labels come first.
+    bool settled_before(std::int64_t row) const noexcept {
+        return first_[std::size_t(Fault::label)].load(std::memory_order_relaxed) < row;
+    }
     void raise() const {
         for (Fault fault : {Fault::label, Fault::score, Fault::weight}) {
             const std::int64_t row = first_[std::size_t(fault)].load();
@@ -204,11 +208,11 @@ struct Parts {
     std::int64_t first(std::size_t part) const noexcept {
         return std::int64_t(Wide(n) * part / count);
     }
-    // Calls visit(first, rows) for every block of the part.
+    // Calls visit(first, rows) for every block of the part, unless the faults make it pointless.
     template <class Visit>
-    void blocks(std::size_t part, Visit&& visit) const {
+    void blocks(std::size_t part, const Faults& faults, Visit&& visit) const {
         const std::int64_t end = first(part + 1);
-        for (std::int64_t row = first(part); row < end; row += block_rows)
+        for (std::int64_t row = first(part); row < end && !faults.settled_before(row); row += block_rows)
             visit(row, int(std::min<std::int64_t>(block_rows, end - row)));
     }
 
