@@ -1,0 +1,52 @@
+"""Settings of the Sphinx site: ``sphinx-build -W -b html docs build/docs``."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from typing import Any
+
+from cutpoint import __version__
+
+project = "cutpoint"
+author = "the cutpoint developers"
+release = version = __version__
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+
+# Pages are Markdown; their `>>>` blocks are run by pytest, not by Sphinx.
+source_suffix = {".md": "markdown"}
+myst_heading_anchors = 3
+
+# The API page calls every object by its public name, `cutpoint.sweep`: autodoc then goes through
+# the lazy attributes of the package, as users do. Types are for the checkers; spelt out, those of
+# NumPy would fill the page.
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+autodoc_typehints = "none"
+autosummary_generate = False
+numpydoc_show_class_members = False  # autoclass lists them
+toc_object_entries_show_parents = "hide"
+
+# The site can be built where PyTorch is not installed.
+autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
+
+# A reference to a name that the API page lacks is an error.
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"cutpoint {version}"
+html_copy_source = False
+html_show_copyright = False
+
+
+def setup(app: Any) -> None:
+    """In our docstrings ``|x|`` is an absolute value, never a substitution."""
+
+    def escape_bars(*event: Any) -> None:
+        lines: list[str] = event[-1]
+        for k, line in enumerate(lines):
+            if not line.lstrip().startswith(">>>"):
+                lines[k] = re.sub(r"(?<!`)\|([^|`]+)\|", r"\|\1\|", line)
+
+    app.connect("autodoc-process-docstring", escape_bars)
