@@ -29,8 +29,8 @@ calibration inference paired
 curves areas scoring
 hull
 _sweep binned moments
-_check _native confusion interval _html
-errors
+_check confusion interval _html
+errors _native
 """
 DEPTH = {
     name: depth for depth, line in enumerate(LAYERS.strip().splitlines()) for name in line.split()

@@ -62,7 +62,7 @@ _HOME = {
 }
 _MODULES = ("metrics", "plot", "torch")
 
-__all__ = [*_HOME, *_MODULES]  # noqa: PLE0604
+__all__ = list(_HOME)  # not the modules: import * must not need torch
 
 
 def __getattr__(name: str) -> Any:
@@ -76,4 +76,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOME, *_MODULES})

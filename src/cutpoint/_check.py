@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import os
 import reprlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import isnan
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutpoint import _native
 from cutpoint.errors import DataError
 
 Array = NDArray[Any]
+
+_T = TypeVar("_T")
 
 # Integers up to here are exact as float64.
 _EXACT = 2**53
@@ -65,9 +69,9 @@ class Rows:
     asked: Any
     """The positive label that the user named, or None."""
 
-    def explained(self, fault: Exception) -> Rows:
+    def explained(self, fault: str) -> Rows:
         """After the core's fault: the same rows with the labels read anew, or an error."""
-        what, _, where = str(fault).partition(":")
+        what, _, where = fault.partition(":")
         row = int(where)
         if what == "score":
             raise DataError(
@@ -100,6 +104,19 @@ def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> 
                 f"{len(s):,} scores. Pass columns of the same rows."
             )
     return Rows(s, label, 0.0, 1.0, w, positive)
+
+
+def checked(rows: Rows, kernel: Callable[..., _T], *more: Any) -> _T:
+    """A kernel of the native core on rows; its faults become a second reading or a DataError."""
+    while True:
+        columns = (rows.score, rows.label, rows.negative, rows.positive)
+        weight = () if rows.weight is None else (rows.weight,)
+        try:
+            return kernel(*columns, *weight, threads(len(rows.score)), *more)
+        except _native.RowFault as error:
+            fault = str(error)
+        # Outside the handler, or the error would name the core's as its context.
+        rows = rows.explained(fault)
 
 
 def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Rows, Rows, bool]:
@@ -298,7 +315,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _vector(values: Any, name: str) -> Array:
-    a = _array(values, name)
+    a = array_of(values, name)
     if a.ndim == 0:
         raise DataError(f"{name} must be a column of values; it is {reprlib.repr(values)}.")
     if a.ndim != 1:
@@ -316,7 +333,7 @@ def _readable(a: Array) -> Array:
     return a.astype(a.dtype.newbyteorder("="))
 
 
-def _array(values: Any, name: str) -> Array:
+def array_of(values: Any, name: str) -> Array:
     if type(values) is np.ndarray:
         return values
     if values is None or isinstance(values, (str, bytes)):

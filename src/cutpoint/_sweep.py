@@ -6,21 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import frexp, isnan
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, check_counts, check_rows, threads
+from cutpoint._check import Rows, check_counts, check_rows, checked
 from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
 
 Floats = NDArray[np.float64]
 Masses = NDArray[Any]  # int64 counts or float64 sums of weights
-
-_T = TypeVar("_T")
 
 
 class Frozen:
@@ -312,19 +310,6 @@ def _sweep(rows: Rows) -> Sweep:
 def area(rows: Rows) -> tuple[float, float, float]:
     """P, N and 2U = 2·P·N·AUC of rows, without a sweep: integers when unweighted."""
     return checked(rows, _native.area if rows.weight is None else _native.weighted_area)
-
-
-def checked(rows: Rows, kernel: Callable[..., _T]) -> _T:
-    """kernel(rows); its faults become either a second reading of the labels or a DataError."""
-    weight = () if rows.weight is None else (rows.weight,)
-    try:
-        return kernel(
-            rows.score, rows.label, rows.negative, rows.positive, *weight, threads(len(rows.score))
-        )
-    except _native.RowFault as error:
-        fault = error
-    # Out here, so that users see one traceback: the error that explains the fault.
-    return checked(rows.explained(fault), kernel)
 
 
 def _bounded(s: Sweep) -> Sweep:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, check_rows, threads
+from cutpoint._check import check_rows, checked
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.interval import Interval
@@ -102,7 +102,7 @@ class BinnedSweep:
                     "either all batches have weights or none has; "
                     f"batch {number} is the first that differs."
                 )
-            _add(columns, pos, neg)
+            checked(columns, _native.weighted_bin if weighted else _native.bin, pos, neg)
             rows += len(columns.score)
         if weighted is None:
             pos, neg = np.zeros(2**bits, np.int64), np.zeros(2**bits, np.int64)
@@ -216,18 +216,6 @@ class BinnedSweep:
             f"BinnedSweep of {self.rows:,} rows: {shown[0]} positive, {shown[1]} negative in "
             f"{len(self._taken):,} of {len(self.bin_pos):,} bins, {area}"
         )
-
-
-def _add(rows: Rows, pos: Any, neg: Any) -> None:
-    """Add rows to bins; bins are untouched if a row is at fault."""
-    columns = rows.score, rows.label, rows.negative, rows.positive
-    try:
-        if rows.weight is None:
-            _native.bin(*columns, threads(), pos, neg)
-        else:
-            _native.weighted_bin(*columns, rows.weight, threads(), pos, neg)
-    except _native.RowFault as fault:
-        _add(rows.explained(fault), pos, neg)
 
 
 def _rounded(value: Fraction, towards: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, _array, check_rows, threads
+from cutpoint._check import Rows, array_of, check_rows, threads
 from cutpoint.errors import DataError
 from cutpoint.metrics._drop_in import Irregular, need
 
@@ -45,7 +45,7 @@ def array(values: Any) -> Array:
         plain = type(values) in (list, tuple, np.memmap)
         need(plain or library in ("pandas", "polars", "pyarrow"), "an unknown kind of array")
         try:
-            a = _array(values, "column")
+            a = array_of(values, "column")
         except DataError as error:
             raise Irregular(str(error)) from None
         # As scikit-learn reads the nullable columns of pandas: thresholds are of that type.
