@@ -38,7 +38,7 @@ void add_to_bins(const Rows& rows, int bits, Mass* pos, Mass* neg) {
                 const std::size_t b = Keys<float>::of(rounded_down(block.score[i])) >> (32 - bits);
                 Mass w = 1;
                 if constexpr (std::is_same_v<Mass, double>) w = block.weight[i];
-                mine[2 * b + block.label[i]] += w;
+                mine[2 * b + (block.label[i] & 1)] += w;
             }
         });
     });

@@ -76,7 +76,10 @@ class RareRanks {
         parallel(parts.count, threads, [&](std::size_t part, int) {
             Reader<S> reader(rows, ignored);
             Row* at = a.data() + start[part];
-            parts.blocks(part, ignored, [&](std::int64_t first, int n) { collect(rows, reader, first, n, rare, at); });
+            const Row* end = a.data() + (part + 1 < parts.count ? start[part + 1] : size_);
+            parts.blocks(part, ignored, [&](std::int64_t first, int n) {
+                collect(rows, reader, first, n, rare, at, end);
+            });
         });
         const Row* sorted = radix_sort(a.data(), b.data(), size_, Keys<S>::bits);
         distinct(sorted);
@@ -136,12 +139,14 @@ class RareRanks {
         });
     }
 
+    // Writes the rare rows of a block to `at`, never past `end`: somebody may change labels meanwhile.
     static void collect(const Rows& rows, Reader<S>& reader, std::int64_t first, int n, std::uint8_t rare,
-                        Row*& at) noexcept {
+                        Row*& at, const Row* end) noexcept {
         const std::uint8_t* label = reader.labels(first, n);
         const double* weight = reader.weights(first, n);
         const char* score = static_cast<const char*>(rows.score.data) + first * rows.score.stride;
         const auto take = [&](int i) {
+            if (at == end) return;
             const U k = Keys<S>::of(load<S>(score + i * rows.score.stride));
             if constexpr (weighted)
                 *at++ = {k, weight[i]};
@@ -273,8 +278,9 @@ std::optional<WeightedArea> weighted_rank_area(const Rows& rows) {
             ranks.masses(keys, n, mass);
             for (int i = 0; i < n; ++i) {
                 const double w = block.weight[i];
-                here.twice[block.label[i]] += w * mass[i];
-                here.mass[block.label[i]] += w;
+                const int c = block.label[i] & 1;
+                here.twice[c] += w * mass[i];
+                here.mass[c] += w;
             }
             sum += here;
         });

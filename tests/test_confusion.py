@@ -202,3 +202,10 @@ def test_text_in_html_is_escaped() -> None:
     assert "<b>" not in page
     assert "&lt;script&gt;" in page
     assert "a&amp;b" in page
+
+
+def test_one_of_a_kind_is_singular():
+    assert repr(cp.Confusion(tp=1, fp=0, fn=0, tn=0)) == (
+        "of 1 case 1 is positive: 1 caught, 0 missed, 0 false alarms"
+    )
+    assert repr(cp.Confusion(tp=0, fp=1, fn=2, tn=0)).endswith("2 missed, 1 false alarm")

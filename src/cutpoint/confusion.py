@@ -169,7 +169,9 @@ class Confusion:
             f"{x:,}" if isinstance(x, (int, np.integer)) else f"{x:,.6g}"
             for x in (self.total, self.positives, self.tp, self.fn, self.fp)
         )
-        return f"of {n} cases {p} are positive: {tp} caught, {fn} missed, {fp} false alarms"
+        cases, are = ("case" if n == "1" else "cases"), ("is" if p == "1" else "are")
+        alarms = "false alarm" if fp == "1" else "false alarms"
+        return f"of {n} {cases} {p} {are} positive: {tp} caught, {fn} missed, {fp} {alarms}"
 
     def _repr_html_(self) -> str:
         if isinstance(self.tp, np.ndarray):
