@@ -1,6 +1,7 @@
 // Picks the build of the kernels that this processor can run; and what needs no choice.
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #define CUTPOINT_ISA cutpoint::baseline
 #include "keys.hpp"

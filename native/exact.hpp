@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "kernels.hpp"
 #include "partition.hpp"
@@ -98,26 +99,32 @@ inline void each_run(const R* a, std::size_t n, Visit&& visit) noexcept {
 
 // Twice the pairs in order. First as if no two keys were equal, which takes no branch; then each run of
 // equal keys is put right: half of its pairs count, however its rows happen to stand.
-template <class U>
-Area area_of_sorted(const Bare<U>* a, std::size_t n) noexcept {
-    std::uint64_t ordered = 0, neg = 0;
+template <class Count, class U>
+Area count_pairs(const Bare<U>* a, std::size_t n) noexcept {
+    Count ordered = 0, neg = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t positive = a[i].bits & 1;
+        const Count positive = a[i].bits & 1;
         neg += 1 - positive;
         ordered += positive * neg;
     }
-    std::int64_t correction = 0;
+    Count twice = 2 * ordered;
     each_run(a, n, [&](std::size_t first, std::size_t end) {
-        std::int64_t p = 0, q = 0, counted = 0;
+        Count p = 0, q = 0, counted = 0;
         for (std::size_t i = first; i < end; ++i) {
-            const std::int64_t positive = a[i].bits & 1;
+            const Count positive = a[i].bits & 1;
             p += positive;
             q += 1 - positive;
             counted += positive * q;
         }
-        correction += p * q - 2 * counted;
+        twice += p * q;
+        twice -= 2 * counted;
     });
-    return {n - neg, neg, cutpoint::Wide(2 * ordered + std::uint64_t(correction))};
+    return {n - std::uint64_t(neg), std::uint64_t(neg), twice};
+}
+template <class U>
+Area area_of_sorted(const Bare<U>* a, std::size_t n) noexcept {
+    // n * n / 2 pairs at the most: 64 bits do for fewer than 2^32 rows.
+    return n >> 32 ? count_pairs<cutpoint::Wide>(a, n) : count_pairs<std::uint64_t>(a, n);
 }
 template <class U>
 WeightedArea area_of_sorted(const Heavy<U>* a, std::size_t n) noexcept {

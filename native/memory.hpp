@@ -4,85 +4,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
-#include <mutex>
-#include <new>
 #include <utility>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace cutpoint {
 
-inline constexpr std::size_t page = 4096, huge_page = std::size_t(2) << 20;
-inline constexpr std::size_t least_kept = 16 * page;
-
-// Whole pages that were given back. Never waits for its lock: in a process forked while another thread
-// held it, it would wait for ever.
-class BlockCache {
-   public:
-    void* take(std::size_t& bytes) {
-        const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock) return nullptr;
-        Block* best = nullptr;
-        for (Block& b : blocks_)
-            if (b.data && b.bytes >= bytes && b.bytes / 2 <= bytes && (!best || b.bytes < best->bytes))
-                best = &b;
-        if (!best) return nullptr;
-        held_ -= best->bytes;
-        bytes = best->bytes;
-        return std::exchange(best->data, nullptr);
-    }
-    // True if the block is kept.
-    bool give(void* data, std::size_t bytes) noexcept {
-#if defined(__linux__) && defined(MADV_FREE)
-        const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock || held_ + bytes > most) return false;
-        for (Block& b : blocks_) {
-            if (b.data) continue;
-            if (madvise(data, bytes, MADV_FREE) != 0) return false;
-            b = {data, bytes};
-            held_ += bytes;
-            return true;
-        }
-#endif
-        return false;
-    }
-
-    static BlockCache& shared() {
-        static auto* cache = new BlockCache;  // never destroyed: arrays may outlive everything else
-        return *cache;
-    }
-
-   private:
-    static constexpr std::size_t most = std::size_t(512) << 20;
-    struct Block {
-        void* data = nullptr;
-        std::size_t bytes = 0;
-    };
-    std::mutex mutex_;
-    Block blocks_[32];
-    std::size_t held_ = 0;
-};
-
 // At least `bytes` bytes; `bytes` becomes what the block really has.
-inline void* allocate(std::size_t& bytes) {
-    const std::size_t unit = bytes >= huge_page ? huge_page : bytes >= least_kept ? page : 64;
-    bytes = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
-    if (unit >= page)
-        if (void* p = BlockCache::shared().take(bytes)) return p;
-    void* p = std::aligned_alloc(unit, bytes);
-    if (p == nullptr) throw std::bad_alloc();
-#if defined(__linux__)
-    if (unit == huge_page) madvise(p, bytes, MADV_HUGEPAGE);  // advice: a refusal costs speed, nothing else
-#endif
-    return p;
-}
-inline void release(void* p, std::size_t bytes) noexcept {
-    if (bytes < least_kept || !BlockCache::shared().give(p, bytes)) std::free(p);
-}
+void* allocate(std::size_t& bytes);
+void release(void* p, std::size_t bytes) noexcept;
 
 // An owned, uninitialised array of trivially copyable values.
 template <class T>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 namespace CUTPOINT_ISA {

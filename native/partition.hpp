@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <memory>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "exact.hpp"
 #include "keymap.hpp"
@@ -80,6 +81,7 @@ class RareRanks {
             parts.blocks(part, ignored, [&](std::int64_t first, int n) {
                 collect(rows, reader, first, n, rare, at, end);
             });
+            while (at != end) *at++ = Row{};
         });
         const Row* sorted = radix_sort(a.data(), b.data(), size_, Keys<S>::bits);
         distinct(sorted);
@@ -101,7 +103,7 @@ class RareRanks {
             for (int i = 0; i < n; ++i) sum += tie[i];
             const U* u = keys_.data();
             each_equal(tie, n, 1, [&](int i) {  // a rare key may stand there more than once
-                for (std::uint32_t j = at[i] + 1; u[j] == k[i]; ++j) ++sum;
+                for (std::uint32_t j = at[i] + 1; j < m_ && u[j] == k[i]; ++j) ++sum;
             });
             return sum + 2 * twice;
         }
@@ -139,7 +141,7 @@ class RareRanks {
         });
     }
 
-    // Writes the rare rows of a block to `at`, never past `end`: somebody may change labels meanwhile.
+    // Writes the rare rows of a block to `at`, never past `end`: labels may change while they are read.
     static void collect(const Rows& rows, Reader<S>& reader, std::int64_t first, int n, std::uint8_t rare,
                         Row*& at, const Row* end) noexcept {
         const std::uint8_t* label = reader.labels(first, n);
@@ -208,55 +210,66 @@ class RareRanks {
     bool ties_ = false, even_ = true;
 };
 
-// Adds up visit's results over all rows: the sum of one part after the other.
+// The rarer class, ranked, if that pays.
+template <class S, bool weighted>
+struct Rarer {
+    Parts parts;
+    ClassCounts counts;
+    std::uint8_t label;
+    std::optional<RareRanks<S, weighted>> ranks;
+
+    explicit Rarer(const Rows& rows)
+        : parts(rows.n),
+          counts(count_classes<S>(rows, parts)),
+          label(counts.positives <= counts.negatives) {
+        const std::int64_t few = std::min(counts.positives, counts.negatives);
+        if (few == 0 || few > std::min(most_rare, rows.n / 8)) return;
+        ranks.emplace(rows, parts, counts, label);
+        if (!ranks->even()) ranks.reset();
+    }
+};
+
+// Adds up visit(reader, first, n) over all blocks: within a part, then one part after the other.
 template <class Sum, class S, class Visit>
 Sum sum_over_rows(const Rows& rows, const Parts& parts, Visit&& visit) {
     Faults faults;
     Buffer<Sum> sums(parts.count);
     parallel(parts.count, rows.threads, [&](std::size_t part, int) {
         Reader<S> reader(rows, faults);
-        Sum sum = 0;
-        parts.blocks(part, faults, [&](std::int64_t first, int n) { sum += visit(reader, first, n); });
+        Sum sum{};
+        parts.blocks(part, faults,
+                     [&](std::int64_t first, int n) { sum += visit(reader, first, n); });
         sums[part] = sum;
     });
     faults.raise();
-    Sum total = 0;
+    Sum total{};
     for (std::size_t part = 0; part < parts.count; ++part) total += sums[part];
     return total;
 }
 
 template <class S>
 std::optional<Area> rank_area(const Rows& rows) {
-    const Parts parts(rows.n);
-    const ClassCounts counts = count_classes<S>(rows, parts);
-    const std::uint8_t rare = counts.positives <= counts.negatives;
-    const std::int64_t few = std::min(counts.positives, counts.negatives);
-    if (few == 0 || few > std::min(most_rare, rows.n / 8)) return std::nullopt;
-    const RareRanks<S, false> ranks(rows, parts, counts, rare);
-    if (!ranks.even()) return std::nullopt;
+    const Rarer<S, false> rarer(rows);
+    if (!rarer.ranks) return std::nullopt;
     const std::uint64_t sum = sum_over_rows<std::uint64_t, S>(
-        rows, parts, [&](Reader<S>& reader, std::int64_t first, int n) {
+        rows, rarer.parts, [&](Reader<S>& reader, std::int64_t first, int n) {
             typename Keys<S>::Key keys[block_rows];
             const S* score = reader.scores(first, n);
             for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(score[i]);
-            return ranks.pairs(keys, n);
+            return rarer.ranks->pairs(keys, n);
         });
-    const std::uint64_t across = sum - std::uint64_t(few) * std::uint64_t(few);
-    Area area{std::uint64_t(counts.positives), std::uint64_t(counts.negatives), across};
-    if (rare) area.twice = 2 * cutpoint::Wide(area.pos) * area.neg - across;
+    Area area{std::uint64_t(rarer.counts.positives), std::uint64_t(rarer.counts.negatives), 0};
+    const std::uint64_t few = std::min(area.pos, area.neg);
+    area.twice = sum - few * few;
+    if (rarer.label) area.twice = 2 * cutpoint::Wide(area.pos) * area.neg - area.twice;
     return area;
 }
 
 template <class S>
 std::optional<WeightedArea> weighted_rank_area(const Rows& rows) {
-    const Parts parts(rows.n);
-    const ClassCounts counts = count_classes<S>(rows, parts);
-    const std::uint8_t rare = counts.positives <= counts.negatives;
-    const std::int64_t few = std::min(counts.positives, counts.negatives);
-    if (few == 0 || few > std::min(most_rare, rows.n / 8)) return std::nullopt;
-    const RareRanks<S, true> ranks(rows, parts, counts, rare);
-    if (!ranks.even()) return std::nullopt;
-    // The rare rows' own part can't be taken off afterwards here: it might dwarf the rest.
+    const Rarer<S, true> rarer(rows);
+    if (!rarer.ranks) return std::nullopt;
+    // By class: the rare rows' own part can't be taken off afterwards, it might dwarf the rest.
     struct Sum {
         double twice[2], mass[2];
         Sum& operator+=(const Sum& o) noexcept {
@@ -264,33 +277,24 @@ std::optional<WeightedArea> weighted_rank_area(const Rows& rows) {
             return *this;
         }
     };
-    Faults faults;
-    Buffer<Sum> sums(parts.count);
-    parallel(parts.count, rows.threads, [&](std::size_t part, int) {
-        Reader<S> reader(rows, faults);
-        Sum sum{};
-        parts.blocks(part, faults, [&](std::int64_t first, int n) {
+    const Sum sum = sum_over_rows<Sum, S>(
+        rows, rarer.parts, [&](Reader<S>& reader, std::int64_t first, int n) {
             const Block<S> block = reader.read(first, n);
-            Sum here{};
             typename Keys<S>::Key keys[block_rows];
             double mass[block_rows];
             for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(block.score[i]);
-            ranks.masses(keys, n, mass);
+            rarer.ranks->masses(keys, n, mass);
+            Sum here{};
             for (int i = 0; i < n; ++i) {
                 const double w = block.weight[i];
                 const int c = block.label[i] & 1;
                 here.twice[c] += w * mass[i];
                 here.mass[c] += w;
             }
-            sum += here;
+            return here;
         });
-        sums[part] = sum;
-    });
-    faults.raise();
-    Sum total{};
-    for (std::size_t part = 0; part < parts.count; ++part) total += sums[part];
-    WeightedArea area{total.mass[1], total.mass[0], total.twice[rare ? 0 : 1]};
-    if (rare) area.twice = 2 * area.pos * area.neg - area.twice;
+    WeightedArea area{sum.mass[1], sum.mass[0], sum.twice[rarer.label ? 0 : 1]};
+    if (rarer.label) area.twice = 2 * area.pos * area.neg - area.twice;
     return area;
 }
 

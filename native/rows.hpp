@@ -138,7 +138,7 @@ class Reader {
             if (all <= 1) return label;
         }
         with_type(rows_.label.kind, [&]<class L>(L) {
-            // Equality after the conversion alone would let 0.5 pass for 0 in an integer column.
+            // Both are values of the column's type: whoever names the labels sees to that.
             const L yes = L(rows_.positive), no = L(rows_.negative);
             const std::int64_t stride = rows_.label.stride;
             bool bad = false;

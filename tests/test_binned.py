@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -150,3 +152,21 @@ def test_frozen_and_sum():
     assert total.rows == 6
     assert not total.bin_pos.flags.writeable
     assert repr(total).startswith("BinnedSweep of 6 rows: 3 positive, 3 negative")
+
+
+def test_copies_are_frozen_and_the_callers_arrays_are_not():
+    pos, neg = np.zeros(256, np.int64), np.ones(256, np.int64)
+    b = cp.BinnedSweep(pos, neg, 256)
+    assert pos.flags.writeable
+    for one in (b, pickle.loads(pickle.dumps(b)), copy.deepcopy(b)):
+        for array in (one.bin_pos, one.bin_neg, one.tp, one.fp, one.threshold):
+            assert not array.flags.writeable
+        assert one.rows == 256
+
+
+def test_weights_that_add_up_to_too_much_are_refused():
+    with pytest.raises(cp.DataError, match="weights must add up to less than"):
+        cp.BinnedSweep.of([0, 1, 1], [0.0, 1.0, 1.0], weight=[1e308] * 3)
+    half = cp.BinnedSweep.of([0, 1], [0.0, 1.0], weight=[4e307, 4e307])
+    with pytest.raises(cp.DataError, match="weights must add up to less than"):
+        half + half

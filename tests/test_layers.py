@@ -30,7 +30,7 @@ curves areas scoring
 hull
 _sweep binned moments
 _check confusion interval _html
-errors _native
+errors _native _frozen
 """
 DEPTH = {
     name: depth for depth, line in enumerate(LAYERS.strip().splitlines()) for name in line.split()

@@ -798,3 +798,14 @@ def test_matrices_at_random(k, seed, weighted, parameters):
         same("roc_auc_score", labels, p, sample_weight=weight, **parameters)
         average = parameters["average"]
         same("average_precision_score", labels, p, sample_weight=weight, average=average)
+
+
+@pytest.mark.parametrize("n", [5, 50, 5000])
+def test_weighted_areas_stay_within_0_and_1(n):
+    """Rounded sums may come out beyond; separated classes are where it would show."""
+    rng = np.random.default_rng(n)
+    for _ in range(200):
+        y = np.arange(n) % (2 if n < 5000 else 20) == 0
+        weight, score = rng.random(n), y + 0.5 * rng.random(n)
+        assert 1 - 1e-12 <= ours.roc_auc_score(y, score, sample_weight=weight) <= 1
+        assert 0 <= ours.roc_auc_score(y, -score, sample_weight=weight) <= 1e-12

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
@@ -581,3 +584,37 @@ def test_html() -> None:
     assert len(large) < 10_000
     assert "0.0,120.0 " in large  # thinned, but from end
     assert " 120.0,0.0'" in large  # to end
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_process_forked_while_others_sweep_goes_on():
+    """No lock of ours may be held at the fork: the child would wait for it for ever."""
+    code = """
+import os, signal, threading, time, warnings
+import numpy as np, cutpoint as cp
+warnings.simplefilter("ignore")
+y, score = np.arange(300_000) % 3 == 0, np.random.default_rng(0).random(300_000)
+cp.sweep(y, score).auc  # Python's own lock on imports is held while modules load
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        cp.sweep(y, score).auc
+threads = [threading.Thread(target=busy) for _ in range(2)]
+[t.start() for t in threads]
+failed = 0
+for _ in range(12):
+    time.sleep(0.01)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        cp.sweep(y, score).auc
+        os._exit(0)
+    failed += os.waitpid(child, 0)[1] != 0
+stop.set()
+[t.join() for t in threads]
+print(failed)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "0\n"

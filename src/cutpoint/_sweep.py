@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass
 from math import frexp, isnan
 from typing import Any, NoReturn
 
@@ -13,26 +12,13 @@ from numpy.typing import NDArray
 
 from cutpoint import _native
 from cutpoint._check import Rows, check_counts, check_rows, checked
+from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
 
 Floats = NDArray[np.float64]
 Masses = NDArray[Any]  # int64 counts or float64 sums of weights
-
-
-class Frozen:
-    """A dataclass of arrays that can't be written to, here or in a pickled or deep copy."""
-
-    def __post_init__(self) -> None:
-        # A view: the caller's own array stays as it is. By its type's name, which makes a long long
-        # from the native core the int64 that NumPy prints without a remark.
-        for name, array in vars(self).items():
-            vars(self)[name] = _frozen(array.view(array.dtype.str))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        names = (field.name for field in fields(self))  # type: ignore[arg-type]
-        return type(self), tuple(getattr(self, name) for name in names)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,22 +82,22 @@ class Sweep(Frozen):
         """Whether the masses are sums of weights rather than counts."""
         return self.pos.dtype.kind == "f"
 
-    @cached_property
+    @derived
     def tp(self) -> Masses:
         """Positives at or above each threshold."""
-        return _frozen(np.cumsum(self.pos))
+        return np.cumsum(self.pos)
 
-    @cached_property
+    @derived
     def fp(self) -> Masses:
         """Negatives at or above each threshold."""
-        return _frozen(np.cumsum(self.neg))
+        return np.cumsum(self.neg)
 
-    @cached_property
+    @derived
     def P(self) -> int | float:
         """Mass of all positives."""
         return _last(self.tp)
 
-    @cached_property
+    @derived
     def N(self) -> int | float:
         """Mass of all negatives."""
         return _last(self.fp)
@@ -122,7 +108,7 @@ class Sweep(Frozen):
         self.needs_rows("the prevalence")
         return self.P / (self.P + self.N)
 
-    @cached_property
+    @derived
     def auc(self) -> float:
         """P(s₊ > s₋) + ½ P(s₊ = s₋): the area under the ROC curve, exact.
 
@@ -325,11 +311,6 @@ def _bounded(s: Sweep) -> Sweep:
             else "rows must number less than 2**63."
         )
     return s
-
-
-def _frozen(array: Masses) -> Masses:
-    array.setflags(write=False)
-    return array
 
 
 def _last(cumulative: Masses) -> int | float:

@@ -87,6 +87,7 @@ def partial_auc(  # noqa: PLR0913 - either pair of ends
     else:
         # Seen from the other side: walk the curve upwards, its height being 1 - FPR.
         area, chance = _area_between(tpr, 1.0 - fpr, low, high), width - square
+    area = min(area, width)  # rounding
     if standardized:
         return 0.5 * (1.0 + (area - chance) / (width - chance))
     return area

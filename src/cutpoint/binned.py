@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import inf, isnan, nextafter
 from operator import mul
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from cutpoint import _native
 from cutpoint._check import check_rows, checked
+from cutpoint._frozen import Frozen, derived
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.interval import Interval
@@ -23,7 +23,7 @@ Masses = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinnedSweep:
+class BinnedSweep(Frozen):
     """The mass of each class in 2^bits fixed bins of scores: another type, not a lesser Sweep.
 
     A bin is the leading bits of a score as a float32 (sign, exponent, then the first digits). So it
@@ -56,8 +56,11 @@ class BinnedSweep:
     rows: int
 
     def __post_init__(self) -> None:
-        self.bin_pos.setflags(write=False)
-        self.bin_neg.setflags(write=False)
+        super().__post_init__()
+        with np.errstate(over="ignore"):
+            fits = self.P + self.N < 2.0**1023
+        if self.weighted and not fits:
+            raise DataError("weights must add up to less than 2**1023. Scale them down.")
 
     @classmethod
     def of(
@@ -71,6 +74,9 @@ class BinnedSweep:
         cls, batches: Iterable[tuple[Any, ...]], positive: Any = None, *, bits: int = 16
     ) -> BinnedSweep:
         """Bin a stream of batches ``(y, score)`` or ``(y, score, weight)`` in one pass.
+
+        Each batch is read as :func:`cutpoint.sweep` would read it alone: one may have the labels
+        0/1 and the next -1/1.
 
         Parameters
         ----------
@@ -118,37 +124,37 @@ class BinnedSweep:
         """Whether the masses are sums of weights rather than counts."""
         return self.bin_pos.dtype.kind == "f"
 
-    @cached_property
+    @derived
     def _taken(self) -> NDArray[np.intp]:
         """Bins that hold any mass, downwards."""
         return np.flatnonzero((self.bin_pos > 0) | (self.bin_neg > 0))[::-1]
 
-    @cached_property
+    @derived
     def threshold(self) -> NDArray[np.float64]:
         """Lower edge of each bin that holds any mass, descending."""
         return _native.bin_edges(self.bits)[self._taken]
 
-    @cached_property
+    @derived
     def tp(self) -> Masses:
         """Positives at or above each threshold: exact."""
         return np.cumsum(self.bin_pos[self._taken])
 
-    @cached_property
+    @derived
     def fp(self) -> Masses:
         """Negatives at or above each threshold: exact."""
         return np.cumsum(self.bin_neg[self._taken])
 
-    @cached_property
+    @derived
     def P(self) -> int | float:
         """Mass of all positives."""
         return self.bin_pos.sum().item()  # type: ignore[no-any-return]
 
-    @cached_property
+    @derived
     def N(self) -> int | float:
         """Mass of all negatives."""
         return self.bin_neg.sum().item()  # type: ignore[no-any-return]
 
-    @cached_property
+    @derived
     def auc(self) -> Interval:
         """An interval that certainly contains the exact AUC.
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint._sweep import Frozen, Sweep
+from cutpoint._frozen import Frozen
+from cutpoint._sweep import Sweep
 
 Floats = NDArray[np.float64]
 

@@ -187,7 +187,7 @@ def area_under(r: Rows, readings: Iterable[Reading], max_fpr: float | None = Non
         return None
     if r.weight is not None:
         need(1e-100 < P < 1e100 and 1e-100 < N < 1e100, "weights must not be that large or small")
-    return float(twice_u / (2 * P * N))
+    return min(1.0, max(0.0, float(twice_u / (2 * P * N))))  # weighted sums are rounded
 
 
 def precision_on_average(r: Rows, readings: Iterable[Reading]) -> float | None:
