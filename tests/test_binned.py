@@ -89,7 +89,7 @@ def test_a_threshold_inside_a_bin_is_refused_with_the_edges_around_it():
     b = cp.BinnedSweep.of([0, 1], [0.2, 0.9], bits=8)
     with pytest.raises(cp.DataError, match=r"0\.2 is not one\. The edges around it are"):
         b.at(0.2)
-    with pytest.raises(cp.DataError, match="nan is not one"):
+    with pytest.raises(cp.DataError, match="a threshold must be a number; it is nan"):
         b.at(float("nan"))
 
 

@@ -209,3 +209,17 @@ def test_one_of_a_kind_is_singular():
         "of 1 case 1 is positive: 1 caught, 0 missed, 0 false alarms"
     )
     assert repr(cp.Confusion(tp=0, fp=1, fn=2, tn=0)).endswith("2 missed, 1 false alarm")
+
+
+@given(confusions, st.integers(-1060, 1010))
+def test_mcc_is_free_of_scale(c: cp.Confusion, power: int) -> None:
+    """Weights of any size: products of four of them leave the floats long before they do."""
+    scaled = cp.Confusion(*(np.ldexp(float(n), power) for n in (c.tp, c.fp, c.fn, c.tn)))
+    assert scaled.mcc == c.mcc or (isnan(scaled.mcc) and isnan(c.mcc))
+
+
+def test_f_beta_of_any_finite_beta_and_weight() -> None:
+    c = cp.Confusion(tp=6.0, fp=2.0, fn=4.0, tn=1.0)
+    assert c.f(1e200) == c.f(10**5000) == c.recall == 0.6
+    big = cp.Confusion(*(np.ldexp(n, 1018) for n in (6.0, 2.0, 4.0, 1.0)))
+    assert big.f(3.0) == c.f(3.0)

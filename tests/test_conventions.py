@@ -27,13 +27,14 @@ length-labels length-weights
 score-nan score-infinite score-infinite-curve score-negative-zero score-denormal score-near-tie
 score-float32 score-float16 score-longdouble score-longdouble-inexact score-longdouble-nan
 score-bool score-int score-int64-beyond score-uint64-beyond score-int-huge score-decimal
+score-int-unprintable score-int-among-floats score-fraction-huge score-decimal-nan
 score-none score-complex score-datetime score-text score-object-text score-masked
 score-masked-nothing score-missing-column score-string score-number score-0d score-2d score-n-by-1
 score-ragged score-iterator
 
 weight-zero weight-zero-class weight-all-zero weight-negative weight-inf weight-nan
 weight-overflow weight-overflow-merged weight-huge weight-denormal weight-int weight-bool
-weight-none weight-text weight-complex weight-number weight-n-by-1 weight-and-count
+weight-none weight-text weight-complex weight-number weight-n-by-1 weight-and-count weight-int-huge
 
 label-01 label-bool label-minus-1-1 label-float label-float16 label-longdouble label-only-1
 label-only-minus-1 label-only-2 label-12 label-12-named label-0-named label-three
@@ -42,17 +43,20 @@ label-text-01 label-text-three label-bytes label-object-numbers label-object-mix
 label-unhashable label-none label-text-none label-nan label-nan-named label-int64-beyond
 label-complex label-datetime label-masked label-string label-missing-column label-0d label-n-by-1
 positive-unknown positive-unknown-text positive-absent positive-text-of-numbers positive-nan
-positive-out-of-type
+positive-out-of-type positive-huge positive-array positive-list positive-expression label-int-huge
+label-int-huge-named
 
 numpy-strided numpy-byte-swapped memoryview pandas pandas-index pandas-nullable pandas-nullable-na
 pandas-boolean pandas-boolean-na pandas-object-na pandas-text pandas-category
 pandas-category-numbers pandas-category-na pandas-arrow pandas-frame polars polars-null polars-nan
 polars-text polars-categorical polars-frame arrow arrow-null arrow-chunked arrow-chunked-null
+polars-expression
 arrow-dictionary arrow-table torch-cpu torch-gradient torch-bfloat16 torch-elsewhere
 
 at-nan at-inf at-nothing at-no-positives start-of-pr start-of-gain counts-any-order counts-zero
 counts-negative counts-nan counts-too-many counts-length partial-empty partial-both-axes
-beta-infinite
+beta-infinite beta-huge counts-too-many-huge counts-too-many-mixed counts-negative-huge
+counts-floats counts-object counts-decimal counts-decimal-parts
 """.split()  # noqa: SIM905 - easier to read
 
 LIBRARIES = {"pd": "pandas", "pl": "polars", "pa": "pyarrow", "torch": "torch"}
@@ -111,6 +115,7 @@ def test_case(row: Row) -> None:
     expected = eval(row.outcome, names)
     if isinstance(value, np.ndarray):
         value = value.tolist()
+        assert list(map(type, value)) == list(map(type, expected))  # counts or weights
         assert [math.copysign(1, v) for v in value] == [math.copysign(1, v) for v in expected]
     assert type(value) is type(expected)
     assert value == expected or (math.isnan(value) and math.isnan(expected))
@@ -119,3 +124,11 @@ def test_case(row: Row) -> None:
 def test_the_parser_reads_both_kinds_of_rows() -> None:
     assert sum(bool(row.error) for row in ROWS) > 50
     assert sum(not row.error for row in ROWS) > 50
+
+
+@pytest.mark.parametrize("asked", ["0", "1025", "two", "", "-1", "²", "1" * 5000])
+def test_number_of_threads(monkeypatch: pytest.MonkeyPatch, asked: str) -> None:
+    monkeypatch.setenv("CUTPOINT_THREADS", asked)
+    with pytest.raises(cp.DataError, match="must be a whole number from 1 to 1024; it is '") as e:
+        cp.sweep([1, 0], [2, 1])
+    assert len(str(e.value)) < 130

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import numpy as np
 import pytest
 
@@ -77,3 +79,61 @@ def test_odd_sweeps_draw_without_a_warning():
             plot(curve(s)).figure.canvas.draw()
         cp.plot.distributions(s).figure.canvas.draw()
     cp.plot.distributions(cp.sweep([0, 0], [1.0, 2.0])).figure.canvas.draw()
+
+
+def saved(figure):
+    """Drawn for real: some errors and warnings wait until then."""
+    figure.savefig(BytesIO(), format="png")
+    return figure
+
+
+NEXT = np.nextafter(1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        [-1e308, 1e308, 0.0],
+        [1e300, 1e300, 1e300],
+        [1e300, np.nextafter(1e300, np.inf), 1e300],
+        [1.0, NEXT, 1.0],
+        [0.0, 5e-324, -5e-324],
+        [0.0, 1e-199, 5e-200],
+        [-np.inf, np.inf, 1e308],
+    ],
+    ids=str,
+)
+def test_scores_of_any_size_have_a_histogram_of_area_1(score):
+    for weight in (None, [1e307] * 3, [5e-324] * 3):
+        ax = cp.plot.distributions(cp.sweep([1, 0, 1], score, weight))
+        saved(ax.figure)
+        data = [patch.get_data() for patch in ax.patches]
+        assert [np.sum(d.values * np.diff(d.edges)) for d in data] == pytest.approx([1.0] * 4)
+
+
+def test_overview_of_extreme_scores_and_distributions_of_none():
+    saved(cp.plot.overview(cp.sweep([1, 0, 1], [-1e308, 1e308, 0.0])))
+    assert saved(cp.plot.distributions(cp.sweep([], [])).figure).axes[0].get_legend() is None
+
+
+@pytest.mark.parametrize("label", ["$x_$", "$", r"\frac{", "<script>", "a\nb", "", "_hidden"])
+def test_a_label_is_text_and_no_formula(s, label):
+    ax = cp.plot.roc(cp.roc(s), label=label)
+    saved(ax.figure)
+    if label and not label.startswith("_"):  # which matplotlib keeps out of legends
+        assert [t.get_text() for t in ax.get_legend().get_texts()] == [label]
+
+
+def test_what_is_drawn_must_be_computed_first(s):
+    for draw, given, call in (
+        (cp.plot.roc, s, r"draws a Roc; got a Sweep. Call plot\.roc\(cp\.roc\(s\)\)"),
+        (cp.plot.roc, cp.det(s), "draws a Roc; got a Det"),
+        (cp.plot.pr, cp.roc(s), r"plot\.pr\(cp\.pr\(s\)\)"),
+        (cp.plot.det, None, r"plot\.det\(cp\.det\(s\)\)"),
+        (cp.plot.gain, s, r"plot\.gain\(cp\.gain\(s\)\)"),
+        (cp.plot.lift, s, r"plot\.lift\(cp\.gain\(s\)\)"),
+        (cp.plot.distributions, cp.roc(s), r"draws a Sweep; got a Roc"),
+        (cp.plot.overview, cp.roc(s), r"plot\.overview\(cp\.sweep\(y, score\)\)"),
+    ):
+        with pytest.raises(cp.DataError, match=call):
+            draw(given)

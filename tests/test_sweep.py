@@ -618,3 +618,10 @@ print(failed)
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stdout == "0\n"
+
+
+@pytest.mark.parametrize("threshold", [None, "0.5", np.nan, 10**400, [0.1], 1j])
+def test_a_threshold_that_is_none_is_refused(threshold):
+    for s in (cp.sweep([0, 1], [0.1, 0.2]), cp.BinnedSweep.of([0, 1], [0.1, 0.2])):
+        with pytest.raises(cp.DataError, match="a threshold must be a number; it is "):
+            s.at(threshold)

@@ -358,12 +358,19 @@ def test_columns_on_several_devices():
         ct.sweep(cpu, cpu, device)
 
 
+def test_a_positive_label_past_every_float(put):
+    with pytest.raises(DataError, match=r"one of the labels 1\.0, 2\.0; it is an integer of"):
+        ct.sweep(put([1.0, 2.0]), put([0.5, 0.25]), positive=10**5000)
+
+
 def test_what_is_no_tensor(monkeypatch):
     s = torch.tensor([0.5, 0.25])
     with pytest.raises(DataError, match=r"labels must be a tensor; got a list.*cutpoint\.sweep"):
         ct.sweep([1, 0], s)
     with pytest.raises(DataError, match=r"dense.*to_dense"):
         ct.sweep(torch.tensor([1, 0]), s.to_sparse())
+    with pytest.raises(DataError, match=r"scores must be memory that torch can share.*byte order"):
+        ct.sweep(torch.tensor([1, 0]), np.array([0.5, 0.25], ">f8"))
     # Arrays of other libraries: by DLPack, without a copy.
     assert ct.roc_auc_score(np.array([1, 0]), np.array([0.5, 0.25])) == 1.0
 
@@ -654,6 +661,20 @@ def test_bad_states_change_nothing():
         metric.load_state_dict(state | {"pos": -state["pos"]})
     with pytest.raises(DataError, match=r"positive label 1.*AUROC\(positive=1\)"):
         ct.AUROC(positive=3).load_state_dict(state)
+    with pytest.raises(DataError, match="is a mapping; got a NoneType"):
+        metric.load_state_dict(None)
+    for classes, rule in (
+        (None, "classes is a NoneType"),
+        (torch.ones(1), r"two numbers.*shape \(1,\)"),
+        (torch.ones(()), r"two numbers.*shape \(\)"),
+        (torch.ones(2) * 1j, "two numbers.*complex64"),
+    ):
+        with pytest.raises(DataError, match=rule):
+            metric.load_state_dict(state | {"classes": classes})
+    with pytest.raises(DataError, match="pos is a list"):
+        metric.load_state_dict(state | {"pos": [1, 2]})
+    with pytest.raises(DataError, match="only another AUROC can be merged; got a int"):
+        metric.merge(5)
     assert metric.compute() == 1.0
 
 

@@ -10,7 +10,6 @@ import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import isnan
 from numbers import Integral, Real
 from typing import Any, NoReturn, TypeVar
 
@@ -28,6 +27,22 @@ _T = TypeVar("_T")
 _EXACT = 2**53
 
 
+class _Short(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python prints no integers of thousands of digits
+            return f"an integer of {x.bit_length():,} bits"
+
+
+_short = _Short()
+
+
+def shown(value: Any) -> str:
+    """A value for a message: cut short, and never an error of its own."""
+    return str(value) if isinstance(value, (np.number, np.bool_)) else _short.repr(value)
+
+
 def threads(rows: int | None = None) -> int:
     """How many threads the native core may use: ``CUTPOINT_THREADS``, else the CPUs we may run on.
 
@@ -36,11 +51,11 @@ def threads(rows: int | None = None) -> int:
     asked = os.environ.get("CUTPOINT_THREADS")
     if asked is None:
         most = _cpus()
-    elif asked.isascii() and asked.isdigit() and 1 <= int(asked) <= 1024:
+    elif asked.isascii() and asked.isdigit() and len(asked) < 10 and 1 <= int(asked) <= 1024:
         most = int(asked)
     else:
         raise DataError(
-            f"CUTPOINT_THREADS must be a whole number from 1 to 1024; it is {asked!r}. "
+            f"CUTPOINT_THREADS must be a whole number from 1 to 1024; it is {shown(asked)}. "
             "Correct or unset it."
         )
     return most if rows is None else min(most, 1 + rows // 16384)
@@ -106,6 +121,17 @@ def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> 
     return Rows(s, label, 0.0, 1.0, w, positive)
 
 
+def check_threshold(threshold: Any) -> float:
+    """A threshold as a float; ±inf are fine."""
+    try:
+        t = float(threshold)
+    except (TypeError, ValueError, OverflowError):
+        t = np.nan
+    if np.isnan(t) or isinstance(threshold, (str, bytes)):
+        raise DataError(f"a threshold must be a number; it is {shown(threshold)}.")
+    return t
+
+
 def checked(rows: Rows, kernel: Callable[..., _T], *more: Any) -> _T:
     """A kernel of the native core on rows; its faults become a second reading or a DataError."""
     while True:
@@ -134,18 +160,38 @@ def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Rows, Rows, bool]:
                 f"there must be one {name} for each threshold; there are {len(mass):,} and "
                 f"{len(t):,}."
             )
-        bad = np.flatnonzero(~((mass >= 0) & np.isfinite(mass)))
+        counts = _is_whole(column)
+        # A count past every float is infinite here; there are too many of it, which is said below.
+        bad = np.flatnonzero(~((mass >= 0) & (np.isfinite(mass) | counts)))
         if len(bad):
             raise DataError(
-                f"a mass must be finite and at least 0; {name}[{bad[0]}] is {column[bad[0]]!s}."
+                f"a mass must be finite and at least 0; {name}[{bad[0]}] is "
+                f"{shown(column[bad[0]])}."
             )
-        whole = whole and (column.dtype.kind in "biu" or not len(column))
+        whole = whole and counts
         masses.append(mass)
         rows.append(Rows(t, np.full(len(t), label, np.uint8), 0.0, 1.0, mass, None))
     ones, zeros = rows
-    if whole and sum(float(mass.sum()) for mass in masses) >= _EXACT:
-        raise DataError("counts must add up to less than 2**53. Pass them as floats to round them.")
+    with np.errstate(over="ignore"):
+        total = np.concatenate(masses).sum()
+    if whole and total >= _EXACT:
+        raise DataError(
+            f"counts must add up to less than 2**53; these make {total:.4g}. Pass them as floats "
+            "to round them."
+        )
     return ones, zeros, whole
+
+
+def _is_whole(column: Array) -> bool:
+    """Whether masses are counts: integers by type, as are the Decimals of a database's SUM."""
+    if column.dtype.kind != "O":
+        return column.dtype.kind in "biu" or not len(column)
+    return all(
+        (v.is_finite() and v == v.to_integral_value())
+        if isinstance(v, Decimal)
+        else isinstance(v, (Integral, np.bool_))
+        for v in column.tolist()
+    )
 
 
 def _score(values: Any, name: str = "score") -> Array:
@@ -195,11 +241,14 @@ def _label(values: Any, positive: Any) -> Array:
 
 def _encoded(a: Array, positive: Any) -> Array:
     """0/1 labels from a column of numbers: 1 where it is the positive one, and one other."""
-    if not isinstance(positive, (Real, np.bool_)) or isnan(positive):
+    if not isinstance(positive, (Real, np.bool_)) or positive != positive:  # noqa: PLR0124 - NaN
         raise DataError(
-            f"positive must be one of the labels, which are numbers; it is {positive!r}."
+            f"positive must be one of the labels, which are numbers; it is {shown(positive)}."
         )
-    hit: Array = np.asarray(a == positive)
+    try:
+        hit: Array = np.asarray(a == positive)
+    except OverflowError:  # an integer past every float is none of these
+        hit = np.zeros(len(a), np.bool_)
     if not hit.all():
         other = a[int(hit.argmin())]
         if np.count_nonzero(hit) + np.count_nonzero(a == other) != len(a):
@@ -214,7 +263,7 @@ def _refuse_labels(a: Array, positive: Any = None) -> NoReturn:
         raise DataError(f"label[{row}] is NaN. Drop the rows that have no label.")
     seen = np.unique(a).tolist()
     if positive is not None and positive not in seen:
-        raise DataError(f"positive must be one of the labels {_some(seen)}; it is {positive!r}.")
+        _refuse_positive(seen, positive)
     if len(seen) > 2:
         _refuse_many(seen, a.tolist(), positive)
     row = int((~((a == 1) | (a == (-1 if -1 in seen else 0)))).argmax())
@@ -225,11 +274,16 @@ def _refuse_labels(a: Array, positive: Any = None) -> NoReturn:
     )
 
 
+def _refuse_positive(seen: list[Any], positive: Any) -> NoReturn:
+    raise DataError(f"positive must be one of the labels {_some(seen)}; it is {shown(positive)}.")
+
+
 def _refuse_many(seen: list[Any], values: list[Any], positive: Any) -> NoReturn:
-    one = "the positive one" if positive is None else repr(positive)
+    one = "the positive one" if positive is None else shown(positive)
     raise DataError(
-        f"there must be two labels at the most; label[{values.index(seen[2])}] is {seen[2]!r}, and "
-        f"the labels seen are {_some(seen)}. For one against the rest pass y == {one}."
+        f"there must be two labels at the most; label[{values.index(seen[2])}] is "
+        f"{shown(seen[2])}, and the labels seen are {_some(seen)}. For one against the rest pass "
+        f"y == {one}."
     )
 
 
@@ -240,7 +294,7 @@ def _named_labels(a: Array, positive: Any) -> Array:
         seen = list(dict.fromkeys(values))
     except TypeError:
         raise DataError(
-            f"labels must be plain values, numbers or text; these are {reprlib.repr(values)}."
+            f"labels must be plain values, numbers or text; these are {shown(values)}."
         ) from None
     for value in seen:
         if _is_missing(value) or value != value:  # noqa: PLR0124 - NaN
@@ -257,9 +311,16 @@ def _named_labels(a: Array, positive: Any) -> Array:
             f"the positive label is known without help only among 0/1, False/True or -1/1; these "
             f"are {_some(seen)}. Say which one is the positive: positive=..."
         )
-    if len(seen) == 2 and positive not in seen:
-        raise DataError(f"positive must be one of the labels {_some(seen)}; it is {positive!r}.")
-    code = {value: value == positive for value in seen}
+    # Found by hash: arrays and expressions answer == with more of their kind, or not at all.
+    code = dict.fromkeys(seen, 0)
+    try:
+        known = positive in code
+    except TypeError:
+        known = None
+    if known is None or (not known and len(seen) == 2):
+        _refuse_positive(seen, positive)
+    if known:
+        code[positive] = 1
     return np.fromiter(map(code.__getitem__, values), np.uint8, len(values))
 
 
@@ -272,11 +333,13 @@ def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
                 f"{name}[{row}] is missing ({value!r}). Drop such rows or fill them in."
             )
         if not isinstance(value, (Real, Decimal, np.bool_)):
-            raise DataError(f"{name} must hold real numbers; {name}[{row}] is {value!r}.")
+            raise DataError(f"{name} must hold real numbers; {name}[{row}] is {shown(value)}.")
         try:
             out[row] = float(value)
         except OverflowError:
-            out[row] = np.inf
+            out[row] = -np.inf if value < 0 else np.inf
+        except ValueError:  # a signalling NaN
+            out[row] = np.nan
         if exact and isinstance(value, Integral) and abs(int(value)) > _EXACT:
             _refuse_inexact(name, row, value)
     return out
@@ -295,16 +358,14 @@ def _exact(a: Array, name: str) -> Array:
 
 
 def _refuse_inexact(name: str, row: int, value: Any) -> NoReturn:
-    text = str(value)
-    shown = text if len(text) < 40 else text[:36] + "…"
     raise DataError(
-        f"{name}s are compared as float64, where {name}[{row}] = {shown} may coincide with its "
-        f"neighbours. Rescale or round the {name}s."
+        f"{name}s are compared as float64, where {name}[{row}] = {shown(value)} may coincide with "
+        f"its neighbours. Rescale or round the {name}s."
     )
 
 
 def _refuse_type(a: Array, name: str) -> NoReturn:
-    first = f", and {name}[0] is {a[:1].tolist()[0]!r}" if len(a) else ""
+    first = f", and {name}[0] is {shown(a[:1].tolist()[0])}" if len(a) else ""
     raise DataError(
         f"{name} must hold real numbers; its type is {a.dtype}{first}. Convert it first."
     )
@@ -317,7 +378,7 @@ def _is_missing(value: Any) -> bool:
 def _vector(values: Any, name: str) -> Array:
     a = array_of(values, name)
     if a.ndim == 0:
-        raise DataError(f"{name} must be a column of values; it is {reprlib.repr(values)}.")
+        raise DataError(f"{name} must be a column of values; it is {shown(values)}.")
     if a.ndim != 1:
         raise DataError(
             f"{name} must have one dimension; it has the shape {a.shape}. Pass one column: "
@@ -337,7 +398,7 @@ def array_of(values: Any, name: str) -> Array:
     if type(values) is np.ndarray:
         return values
     if values is None or isinstance(values, (str, bytes)):
-        raise DataError(f"{name} must be a column of values; it is {reprlib.repr(values)}.")
+        raise DataError(f"{name} must be a column of values; it is {shown(values)}.")
     library = type(values).__module__.partition(".")[0]
     if library == "torch":
         values = _from_torch(values, name)
@@ -349,7 +410,13 @@ def array_of(values: Any, name: str) -> Array:
         row = int(np.ma.getmaskarray(values).ravel().argmax())
         raise DataError(f"{name}[{row}] is masked. Drop such rows first.")
     try:
-        return np.asarray(values)
+        a = np.asarray(values)
+        # NumPy rounds [2**63, -1] and [2**53 + 1, 0.5] to floats; as objects they stay what they
+        # are, to be refused where that matters.
+        if isinstance(values, (list, tuple)) and a.dtype == np.float64 and a.ndim == 1:
+            big = np.isfinite(a) & (np.abs(a) >= _EXACT)
+            return np.array(values, object) if big.any() else a
+        return a
     except (ValueError, TypeError, RuntimeError) as error:
         raise DataError(f"{name} must be a column of values; NumPy says: {error}") from error
 
@@ -379,7 +446,8 @@ def _from_pandas(values: Any, name: str) -> Any:
 
 
 def _refuse_nulls(values: Any, name: str) -> None:
-    if not hasattr(values, "is_null"):  # a whole table: its shape will tell
+    # A whole table, or an expression that stands for a column: its shape will tell.
+    if not hasattr(values, "is_null") or not hasattr(values, "__len__"):
         return
     count = values.null_count
     if count() if callable(count) else count:
@@ -388,5 +456,5 @@ def _refuse_nulls(values: Any, name: str) -> None:
 
 
 def _some(labels: list[Any]) -> str:
-    shown = ", ".join(reprlib.repr(v) for v in labels[:5])
-    return shown + (f", … ({len(labels):,} in all)" if len(labels) > 5 else "")
+    first = ", ".join(map(shown, labels[:5]))
+    return first + (f", … ({len(labels):,} in all)" if len(labels) > 5 else "")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import frexp, isnan
+from math import frexp
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, check_counts, check_rows, checked
+from cutpoint._check import Rows, check_counts, check_rows, check_threshold, checked
 from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint.confusion import Confusion
@@ -129,9 +129,7 @@ class Sweep(Frozen):
         Any number is a threshold, whether a score equals it or not; ``+inf`` flags the cases whose
         score is ``+inf``.
         """
-        t = float(threshold)
-        if isnan(t):
-            raise DataError("a threshold must be a number; it is NaN.")
+        t = check_threshold(threshold)
         k = len(self) - int(np.searchsorted(self.threshold[::-1], t, side="left"))
         tp, fp = _last(self.tp[:k]), _last(self.fp[:k])
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)

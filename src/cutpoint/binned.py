@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isnan, nextafter
+from math import inf, nextafter
 from operator import mul
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import check_rows, checked
+from cutpoint._check import check_rows, check_threshold, checked
 from cutpoint._frozen import Frozen, derived
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
@@ -187,13 +187,13 @@ class BinnedSweep(Frozen):
 
         The edges are ``self.threshold`` and whatever lies outside the bins that hold any mass.
         """
-        t = float(threshold)
+        t = check_threshold(threshold)
         edges = _native.bin_edges(self.bits)
         k = int(np.searchsorted(edges, t))  # the first bin whose scores are all at or above t
         inside = k > 0 and (k == len(edges) or edges[k] != t)  # t cuts through bin k - 1
-        if isnan(t) or (inside and k - 1 in self._taken):
+        if inside and k - 1 in self._taken:
             near = [f"{e:.9g}" for e in edges[max(k - 1, 0) : k + 1]]
-            around = "" if isnan(t) else f" The edges around it are {' and '.join(near)}."
+            around = f" The edges around it are {' and '.join(near)}."
             raise DataError(
                 f"a BinnedSweep is exact only at the edges of its bins; {t!r} is not one.{around}"
             )

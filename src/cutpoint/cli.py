@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,9 +32,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from cutpoint.demo import run  # here, so that --help needs neither NumPy nor matplotlib
 
-        print(run(arguments.output))
+        text = run(arguments.output)
     except (CutpointError, OSError, ImportError) as error:
         print(f"cutpoint: {_explained(error)}", file=sys.stderr)
+        return 1
+    return _print(text)
+
+
+def _print(text: str) -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal has no dash like ours
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        # Or the interpreter would try again at its exit, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return 0  # the reader has seen enough
+        print(f"cutpoint: can't write to the standard output: {error.strerror}.", file=sys.stderr)
         return 1
     return 0
 
@@ -42,7 +59,7 @@ def _explained(error: Exception) -> str:
         return (
             "the demo draws with matplotlib, which is not installed: pip install 'cutpoint[plot]'"
         )
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.filename is not None:
         return f"can't write {error.filename}: {error.strerror}. Choose another folder with -o."
     return str(error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -149,15 +150,19 @@ class Confusion:
         precision."""
         if not 0 <= beta < np.inf:
             raise DataError(f"beta must be finite and at least 0; it is {beta!r}.")
-        b2 = beta * beta
-        return _ratio((1 + b2) * self.tp, (1 + b2) * self.tp + self.fp + b2 * self.fn)
+        # Divided by the larger of 1 and β², which may be past every float.
+        a, b = (1.0, beta * beta) if beta <= 1 else ((1 / beta) ** 2, 1.0)
+        return _ratio((a + b) * self.tp, (a + b) * self.tp + a * self.fp + b * self.fn)
 
     @property
     def mcc(self) -> Number:
         """Matthews' correlation of decision and label; nan if either never varies."""
-        # As floats, since a product of counts overflows an int64; and the roots in these pairs,
+        # As floats, since a product of counts overflows an int64; scaled by a power of two, which
+        # rounds nothing, since products of weights leave the floats; and the roots in these pairs,
         # since that makes a perfect decision exactly 1.
-        tp, fp, fn, tn = (np.multiply(count, 1.0) for count in (self.tp, self.fp, self.fn, self.tn))
+        counts = [np.multiply(count, 1.0) for count in (self.tp, self.fp, self.fn, self.tn)]
+        _, size = np.frexp(reduce(np.maximum, counts))
+        tp, fp, fn, tn = (np.ldexp(count, -size) for count in counts)
         scale = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))
         mcc = np.clip(_ratio(tp * tn - fp * fn, scale), -1.0, 1.0)
         return mcc if isinstance(mcc, np.ndarray) else float(mcc)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import os
 import random
 from base64 import b64encode
+from contextlib import suppress
 from html import escape
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -32,13 +34,18 @@ def run(folder: Path) -> str:
     """Write the scores, a picture and a report to a folder; return what to print."""
     folder.mkdir(parents=True, exist_ok=True)
     y, score = payments()
-    with (folder / "scores.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("fraud", "score"), *zip(y, score, strict=True)])
+    table = StringIO(newline="")
+    csv.writer(table).writerows([("fraud", "score"), *zip(y, score, strict=True)])
     s = sweep(y, score)
     picture = _picture(s)
     measures, cuts = _measures(s), _cuts(s)
-    (folder / "curves.png").write_bytes(picture)
-    (folder / "report.html").write_text(_page(s, measures, cuts, picture), encoding="utf-8")
+    files = {
+        "scores.csv": table.getvalue().encode(),
+        "curves.png": picture,
+        "report.html": _page(s, measures, cuts, picture).encode(),
+    }
+    for name, content in files.items():
+        _write(folder / name, content)
     return "\n".join(
         [
             _TITLE,
@@ -50,10 +57,22 @@ def run(folder: Path) -> str:
             "If you flag the scores       you catch   false alarms   precision",
             *("  {:<26}{:>10}{:>15}{:>12}".format(*cut) for cut in cuts),
             "",
-            "Wrote "
-            + ", ".join(str(folder / f) for f in ("scores.csv", "curves.png", "report.html")),
+            "Wrote " + ", ".join(str(folder / name) for name in files),
         ]
     )
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write aside and rename: what was there before survives a full disk."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_bytes(content)
+        os.replace(aside, path)
+    except OSError as error:  # which does not know the file if the disk is full
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
 
 
 def _measures(s: Sweep) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from cutpoint import curves
 from cutpoint._sweep import Sweep
 from cutpoint.areas import average_precision
 from cutpoint.curves import Det, Gain, PrecisionRecall, Roc
+from cutpoint.errors import DataError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,6 +56,7 @@ def roc(curve: Roc, ax: Axes | None = None, *, label: str | None = None, **line:
     >>> ax.get_ylabel()
     'true positive rate (recall)'
     """
+    _needs(curve, Roc, "roc(cp.roc(s))")
     ax = _axes(ax, "false positive rate", "true positive rate (recall)", square=True)
     _guide(ax, [0, 1], [0, 1])
     return _line(ax, curve.fpr, curve.tpr, label, line)
@@ -74,6 +76,7 @@ def pr(
     >>> ax.get_ylabel()
     'precision'
     """
+    _needs(curve, PrecisionRecall, "pr(cp.pr(s))")
     ax = _axes(ax, "recall", "precision", square=True)
     _guide(ax, [0, 1], [curve.precision[-1]] * 2)
     return _line(ax, curve.recall, curve.precision, label, {"drawstyle": "steps-pre", **line})
@@ -91,6 +94,7 @@ def det(curve: Det, ax: Axes | None = None, *, label: str | None = None, **line:
     >>> ax.get_xlabel()
     'false positive rate, %'
     """
+    _needs(curve, Det, "det(cp.det(s))")
     ax = _axes(ax, "false positive rate, %", "miss rate (1 − recall), %", unit=False)
     inside = (curve.fpr > 0) & (curve.fpr < 1) & (curve.fnr > 0) & (curve.fnr < 1)
     fpr, fnr = _thinned(curve.fpr[inside], curve.fnr[inside])
@@ -117,6 +121,7 @@ def gain(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **lin
     >>> ax.get_xlabel()
     'share of cases flagged'
     """
+    _needs(curve, Gain, "gain(cp.gain(s))")
     ax = _axes(ax, "share of cases flagged", "share of positives caught", square=True)
     prevalence = 1 / curve.lift[0]
     _guide(ax, [0, 1], [0, 1])
@@ -134,6 +139,7 @@ def lift(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **lin
     >>> ax.get_ylabel()
     'lift (precision / prevalence)'
     """
+    _needs(curve, Gain, "lift(cp.gain(s))")
     ax = _axes(ax, "share of cases flagged", "lift (precision / prevalence)", unit=False)
     _guide(ax, [0, 1], [1, 1])
     ax.set(xlim=(-0.01, 1.01))
@@ -145,7 +151,8 @@ def lift(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **lin
 def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     """Draw the scores of either class as a histogram, each class with area 1.
 
-    Infinite scores are counted in the outermost bins.
+    Infinite scores, and those beyond ±1e300, are counted in the outermost bins. Scores that differ
+    by less than a picture can show are drawn as one bar.
 
     Examples
     --------
@@ -154,20 +161,26 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive', 'negative']
     """
+    _needs(s, Sweep, "distributions(cp.sweep(y, score))")
     ax = _axes(ax, "score", "density within the class", unit=False)
-    finite = s.threshold[np.isfinite(s.threshold)]
+    # Within ±1e300, or the width of the axis would overflow.
+    finite = np.clip(s.threshold[np.isfinite(s.threshold)], -1e300, 1e300)
     low, high = (finite[-1], finite[0]) if len(finite) else (0.0, 1.0)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
+    size = max(abs(low), abs(high))
+    if high - low <= max(1e-9 * size, 1e-200):  # or bins would have no width, or no finite height
+        pad = max(0.5, 1e-9 * size)
+        low, high = low - pad, high + pad
     edges = np.linspace(low, high, bins + 1)
     score = np.clip(s.threshold, low, high)
     for name, mass, colour in (("positive", s.pos, _POSITIVE), ("negative", s.neg, _NEGATIVE)):
         if mass.sum() > 0:
-            height, _ = np.histogram(score, edges, weights=mass, density=True)
+            # As shares: a sum of weights over the width of a bin may overflow.
+            share = mass / mass.sum()
+            height, _ = np.histogram(score, edges, weights=share, density=True)
             ax.stairs(height, edges, fill=True, color=colour, alpha=0.45, label=name)
             ax.stairs(height, edges, color=colour, linewidth=1.2)
     ax.set_ylim(bottom=0)
-    ax.legend(frameon=False)
+    _legend(ax)
     return ax
 
 
@@ -183,6 +196,7 @@ def overview(s: Sweep) -> Figure:
     """
     from matplotlib.figure import Figure
 
+    _needs(s, Sweep, "overview(cp.sweep(y, score))")
     figure = Figure(figsize=(12.5, 8), layout="constrained")
     axes = figure.subplots(2, 3).ravel()
     roc(curves.roc(s), axes[0], label=f"AUC {s.auc:.3f}")
@@ -195,6 +209,14 @@ def overview(s: Sweep) -> Figure:
     for ax, title in zip(axes, titles, strict=True):
         ax.set_title(title, loc="left", fontweight="bold")
     return figure
+
+
+def _needs(given: object, kind: type, call: str) -> None:
+    if not isinstance(given, kind):
+        raise DataError(
+            f"plot.{call.partition('(')[0]} draws a {kind.__name__}; got a "
+            f"{type(given).__name__}. Call plot.{call}."
+        )
 
 
 def _axes(ax: Axes | None, x: str, y: str, *, unit: bool = True, square: bool = False) -> Axes:
@@ -224,8 +246,15 @@ def _line(ax: Axes, x: Floats, y: Floats, label: str | None, line: dict[str, Any
     (artist,) = ax.plot(*_thinned(x, y), label=label, zorder=3, **style)
     artist.set_gid("curve")
     if label is not None:
-        ax.legend(frameon=False, loc="best")
+        _legend(ax)
     return ax
+
+
+def _legend(ax: Axes) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    if handles:
+        for text in ax.legend(handles, labels, frameon=False, loc="best").get_texts():
+            text.set_parse_math(False)  # names come from data: "$x_$" is one, and no formula
 
 
 def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:

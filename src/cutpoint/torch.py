@@ -185,6 +185,8 @@ class AUROC:
 
     def merge(self, other: AUROC) -> None:
         """Add all rows of another accumulator, which stays as it is."""
+        if not isinstance(other, AUROC):
+            raise DataError(f"only another AUROC can be merged; got a {type(other).__name__}.")
         if _label(other.positive) != _label(self.positive):
             raise DataError(
                 f"accumulators can be merged if they have one positive label; these have "
@@ -221,19 +223,37 @@ class AUROC:
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Replace all rows by those of a :meth:`state_dict`."""
+        if not isinstance(state, Mapping):
+            raise DataError(
+                f"the state of an AUROC is a mapping; got a {type(state).__name__}. Pass what "
+                "state_dict() returned."
+            )
         missing = [name for name in _STATE if name not in state]
         if missing:
             raise DataError(
                 f"the state of an AUROC needs {', '.join(missing)}; this one has "
-                f"{', '.join(state) or 'nothing'}. Pass what state_dict() returned."
+                f"{', '.join(map(str, state)) or 'nothing'}. Pass what state_dict() returned."
             )
-        negative, positive = state["classes"].tolist()
+        for name in _STATE:
+            if not isinstance(state[name], Tensor):
+                raise DataError(
+                    f"the state of an AUROC holds tensors; {name} is a "
+                    f"{type(state[name]).__name__}. Pass what state_dict() returned."
+                )
+        classes = state["classes"]
+        if classes.shape != (2,) or classes.is_complex():
+            raise DataError(
+                f"classes must be two numbers, the negative and the positive label; this tensor "
+                f"has the shape {tuple(classes.shape)} and is {classes.dtype}. Pass what "
+                "state_dict() returned."
+            )
+        negative, positive = classes.tolist()
         if positive != _label(self.positive):
             raise DataError(
                 f"this state was made with the positive label {positive:g}; this accumulator has "
                 f"{_label(self.positive):g}. Make it as AUROC(positive={positive:g})."
             )
-        counts = Sweep.from_counts(*(state[k].cpu().numpy() for k in ("threshold", "pos", "neg")))
+        counts = Sweep.from_counts(*(state[k].cpu() for k in ("threshold", "pos", "neg")))
         rows = _read(*_tensors(state["label"], state["score"], state["weight"]), None)
         assert rows.weight is not None
         self.reset()
@@ -314,7 +334,13 @@ def _tensor(values: Any, name: str) -> Tensor:
                 f"{name}s must be a tensor; got a {type(values).__name__}. Lists, data frames and "
                 "whatever else is in the host's memory are for cutpoint.sweep."
             )
-        values = from_dlpack(values)
+        try:
+            values = from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError) as error:
+            raise DataError(
+                f"{name}s must be memory that torch can share; of this {type(values).__name__} it "
+                f"can't: {error} Pass a tensor, or use cutpoint.sweep."
+            ) from error
     if values.layout is not torch.strided:
         raise DataError(
             f"{name}s must be a dense tensor; this is {values.layout}. Pass .to_dense()."
@@ -368,7 +394,7 @@ def _checked(
     if positive is None:
         known = seen <= {0, 1} or seen <= {-1, 1}
     else:
-        known = isinstance(positive, (Real, np.bool_)) and not isnan(positive)
+        known = isinstance(positive, (Real, np.bool_)) and positive == positive  # noqa: PLR0124
         known = known and (positive in seen or len(seen) == 1)
     if not known:
         return None
