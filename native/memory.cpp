@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -32,20 +33,20 @@ class BlockCache {
         bytes = best->bytes;
         return std::exchange(best->data, nullptr);
     }
-    // True if the block is kept.
+    // True if the block is kept. Older ones make room for it.
     bool give(void* data, std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_FREE)
         const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock || held_ + bytes > most) return false;
-        for (Block& b : blocks_) {
-            if (b.data) continue;
-            if (madvise(data, bytes, MADV_FREE) != 0) return false;
-            b = {data, bytes};
-            held_ += bytes;
-            return true;
-        }
-#endif
+        if (!lock || bytes > most || madvise(data, bytes, MADV_FREE) != 0) return false;
+        Block* place = free_place();
+        while (place == nullptr || held_ + bytes > most) place = drop_oldest();
+        *place = {data, bytes, ++given_};
+        held_ += bytes;
+        return true;
+#else
+        (void)data, (void)bytes;
         return false;
+#endif
     }
 
     static BlockCache& shared() {
@@ -57,11 +58,24 @@ class BlockCache {
     static constexpr std::size_t most = std::size_t(512) << 20;
     struct Block {
         void* data = nullptr;
-        std::size_t bytes = 0;
+        std::size_t bytes = 0, given = 0;
     };
+    Block* free_place() noexcept {
+        for (Block& b : blocks_)
+            if (!b.data) return &b;
+        return nullptr;
+    }
+    Block* drop_oldest() noexcept {
+        Block* oldest = nullptr;
+        for (Block& b : blocks_)
+            if (b.data && (!oldest || b.given < oldest->given)) oldest = &b;
+        held_ -= oldest->bytes;
+        std::free(std::exchange(oldest->data, nullptr));
+        return oldest;
+    }
     std::mutex mutex_;
     Block blocks_[32];
-    std::size_t held_ = 0;
+    std::size_t held_ = 0, given_ = 0;
 };
 
 }  // namespace
