@@ -29,12 +29,16 @@ struct ClassCounts {
     std::int64_t positives = 0, negatives = 0;
 };
 
+// Threads for a pass that reads little but labels: below a million rows one is done before two start.
+inline int label_threads(const Rows& rows) noexcept {
+    return rows.n < 1'000'000 ? 1 : rows.threads;
+}
+
 template <class S>
 ClassCounts count_classes(const Rows& rows, const Parts& parts) {
     ClassCounts counts{Buffer<std::int64_t>(parts.count)};
     Faults faults;
-    const int threads = rows.n < 1'000'000 ? 1 : rows.threads;  // labels alone are soon read
-    parallel(parts.count, threads, [&](std::size_t part, int) {
+    parallel(parts.count, label_threads(rows), [&](std::size_t part, int) {
         Reader<S> reader(rows, faults);
         std::int64_t positives = 0;
         parts.blocks(part, faults, [&](std::int64_t first, int n) {
@@ -73,8 +77,7 @@ class RareRanks {
             at += std::size_t(rare ? counts.of_part[part] : all - counts.of_part[part]);
         }
         Faults ignored;  // the pass over all rows reports them
-        const int threads = rows.n < 1'000'000 ? 1 : rows.threads;
-        parallel(parts.count, threads, [&](std::size_t part, int) {
+        parallel(parts.count, label_threads(rows), [&](std::size_t part, int) {
             Reader<S> reader(rows, ignored);
             Row* at = a.data() + start[part];
             const Row* end = a.data() + (part + 1 < parts.count ? start[part + 1] : size_);

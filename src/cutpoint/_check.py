@@ -121,6 +121,21 @@ def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> 
     return Rows(s, label, 0.0, 1.0, w, positive)
 
 
+def check_totals(pos: Array, neg: Array) -> None:
+    """Raise if masses add up to more than their type holds."""
+    weighted = pos.dtype.kind == "f"
+    with np.errstate(over="ignore"):
+        p, n = pos.sum().item(), neg.sum().item()
+    # Half of the range: sums in another order, of tp and fp, must fit too. A count that wrapped
+    # around is negative, as two that fit were added.
+    if not (p >= 0 and n >= 0 and p + n < (2.0**1023 if weighted else 2**63)):
+        raise DataError(
+            "weights must add up to less than 2**1023. Scale them down."
+            if weighted
+            else "rows must number less than 2**63."
+        )
+
+
 def check_threshold(threshold: Any) -> float:
     """A threshold as a float; ±inf are fine."""
     try:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, check_counts, check_rows, check_threshold, checked
+from cutpoint._check import Rows, check_counts, check_rows, check_threshold, check_totals, checked
 from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table, roc_thumbnail
-from cutpoint.confusion import Confusion
-from cutpoint.errors import DataError, UndefinedError
+from cutpoint.confusion import Confusion, counted
+from cutpoint.errors import UndefinedError
 
 Floats = NDArray[np.float64]
 Masses = NDArray[Any]  # int64 counts or float64 sums of weights
@@ -207,8 +207,8 @@ class Sweep(Frozen):
         unit = "weight {}" if self.weighted else "{} of them"
         raise UndefinedError(
             f"{measure} needs {what}; all rows are {only} "
-            f"({unit.format(_shown(self.P + self.N))}). Add rows of the other class, or merge with "
-            "a sweep that has them."
+            f"({unit.format(counted(self.P + self.N))}). Add rows of the other class, or merge "
+            "with a sweep that has them."
         )
 
     def _facts(self) -> dict[str, str]:
@@ -216,10 +216,10 @@ class Sweep(Frozen):
             return {"rows": "none"}
         total = self.P + self.N
         facts = {
-            "weight" if self.weighted else "rows": _shown(total),
-            "positive": f"{_shown(self.P)} ({100 * self.P / total:.3g} %)",
-            "negative": _shown(self.N),
-            "distinct scores": _shown(len(self)),
+            "weight" if self.weighted else "rows": counted(total),
+            "positive": f"{counted(self.P)} ({100 * self.P / total:.3g} %)",
+            "negative": counted(self.N),
+            "distinct scores": counted(len(self)),
             "from, to": f"{self.threshold[-1]:.6g}, {self.threshold[0]:.6g}",
         }
         if self.P > 0 and self.N > 0:
@@ -297,17 +297,7 @@ def area(rows: Rows) -> tuple[float, float, float]:
 
 
 def _bounded(s: Sweep) -> Sweep:
-    """The sweep, unless its masses add up to more than their type holds."""
-    with np.errstate(over="ignore"):
-        p, n = s.pos.sum().item(), s.neg.sum().item()
-    # Half of the range: sums in another order, of tp and fp, must fit too. A count that wrapped
-    # around is negative, as two that fit were added.
-    if not (p >= 0 and n >= 0 and p + n < (2.0**1023 if s.weighted else 2**63)):
-        raise DataError(
-            "weights must add up to less than 2**1023. Scale them down."
-            if s.weighted
-            else "rows must number less than 2**63."
-        )
+    check_totals(s.pos, s.neg)
     return s
 
 
@@ -315,10 +305,6 @@ def _last(cumulative: Masses) -> int | float:
     """The total as a Python number: 0 or 0.0 when there is nothing."""
     last: int | float = (cumulative[-1] if len(cumulative) else cumulative.dtype.type(0)).item()
     return last
-
-
-def _shown(mass: float) -> str:
-    return f"{mass:,}" if isinstance(mass, int) else f"{mass:,.6g}"
 
 
 def _several(number: str, what: str) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import check_rows, check_threshold, checked
+from cutpoint._check import check_rows, check_threshold, check_totals, checked
 from cutpoint._frozen import Frozen, derived
-from cutpoint.confusion import Confusion
+from cutpoint.confusion import Confusion, counted
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.interval import Interval
 
@@ -57,10 +57,7 @@ class BinnedSweep(Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with np.errstate(over="ignore"):
-            fits = self.P + self.N < 2.0**1023
-        if self.weighted and not fits:
-            raise DataError("weights must add up to less than 2**1023. Scale them down.")
+        check_totals(self.bin_pos, self.bin_neg)
 
     @classmethod
     def of(
@@ -217,10 +214,10 @@ class BinnedSweep(Frozen):
 
     def __repr__(self) -> str:
         area = f"AUC {self.auc}" if self.P > 0 and self.N > 0 else "one class only, no AUC"
-        shown = [f"{m:,}" if isinstance(m, int) else f"{m:,.6g}" for m in (self.P, self.N)]
         return (
-            f"BinnedSweep of {self.rows:,} rows: {shown[0]} positive, {shown[1]} negative in "
-            f"{len(self._taken):,} of {len(self.bin_pos):,} bins, {area}"
+            f"BinnedSweep of {self.rows:,} rows: {counted(self.P)} positive, "
+            f"{counted(self.N)} negative in {len(self._taken):,} of {len(self.bin_pos):,} bins, "
+            f"{area}"
         )
 
 

@@ -62,7 +62,3 @@ def _explained(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"can't write {error.filename}: {error.strerror}. Choose another folder with -o."
     return str(error)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -23,6 +23,11 @@ def _ratio(part: Number, whole: Number) -> Number:
     return part / whole if whole else float("nan")
 
 
+def counted(mass: Number) -> str:
+    """A count or a sum of weights for people to read."""
+    return f"{mass:,}" if isinstance(mass, (int, np.integer)) else f"{mass:,.6g}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Confusion:
     r"""True and false positives and negatives at a threshold.
@@ -170,10 +175,7 @@ class Confusion:
     def __repr__(self) -> str:
         if isinstance(self.tp, np.ndarray):
             return f"Confusion at {self.tp.size:,} cuts"
-        n, p, tp, fn, fp = (
-            f"{x:,}" if isinstance(x, (int, np.integer)) else f"{x:,.6g}"
-            for x in (self.total, self.positives, self.tp, self.fn, self.fp)
-        )
+        n, p, tp, fn, fp = map(counted, (self.total, self.positives, self.tp, self.fn, self.fp))
         cases, are = ("case" if n == "1" else "cases"), ("is" if p == "1" else "are")
         alarms = "false alarm" if fp == "1" else "false alarms"
         return f"of {n} {cases} {p} {are} positive: {tp} caught, {fn} missed, {fp} {alarms}"
