@@ -43,7 +43,7 @@ bench: .venv/tools
 # The native core against a plain oracle: each build of the kernels with address and
 # undefined-behaviour checks, then many threads under the race detector.
 SELFTEST := -std=c++20 -O1 -g -Wall -Wextra -Inative -pthread native/tests/selftest.cpp native/dispatch.cpp \
-  native/memory.cpp
+  native/masses.cpp native/memory.cpp
 CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
 AVX2 := $(filter x86_64,$(shell uname -m))
 sanitize:

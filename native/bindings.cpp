@@ -104,6 +104,29 @@ SweepTuple<Mass> merge(const In<double>& threshold_a, const In<Mass>& pos_a, con
     return hand_over(unlocked([&] { return cutpoint::merge(a, b); }));
 }
 
+template <class Mass>
+using Staircase = std::tuple<Out<std::int64_t>, Out<Mass>, Out<Mass>>;
+
+void same_length(std::size_t a, std::size_t b) {
+    if (a != b) throw nb::value_error("the masses of the classes differ in length");
+}
+
+template <class Mass>
+Staircase<Mass> corners(const In<Mass>& pos, const In<Mass>& neg) {
+    same_length(pos.shape(0), neg.shape(0));
+    auto c = unlocked([&] {
+        return cutpoint::corners(cutpoint::View<Mass>{nullptr, pos.data(), neg.data(), pos.shape(0)});
+    });
+    return {hand_over(std::move(c.cut)), hand_over(std::move(c.tp)), hand_over(std::move(c.fp))};
+}
+
+template <class Mass>
+Staircase<Mass> hull(const In<Mass>& tp, const In<Mass>& fp) {
+    same_length(tp.shape(0), fp.shape(0));
+    auto h = unlocked([&] { return cutpoint::hull(tp.data(), fp.data(), tp.shape(0)); });
+    return {hand_over(std::move(h.end)), hand_over(std::move(h.pos)), hand_over(std::move(h.neg))};
+}
+
 template <class Mass, class Add>
 void bin(const Column& score, const Column& label, double negative, double positive,
          const std::optional<Column>& weight, int threads, const InOut<Mass>& pos,
@@ -168,10 +191,37 @@ NB_MODULE(_native, m) {
     });
 
     m.def("twice_area", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg) {
-        if (pos.shape(0) != neg.shape(0)) throw nb::value_error("pos and neg differ in length");
+        same_length(pos.shape(0), neg.shape(0));
         return python_int(
             unlocked([&] { return cutpoint::twice_area(pos.data(), neg.data(), pos.shape(0)); }));
     });
     m.def("merge", &merge<std::int64_t>);
     m.def("weighted_merge", &merge<double>);
+    m.def("corners", &corners<std::int64_t>);
+    m.def("weighted_corners", &corners<double>);
+    m.def("hull", &hull<std::int64_t>);
+    m.def("weighted_hull", &hull<double>);
+    m.def("squared_placements", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg,
+                                   std::uint64_t all_neg) {
+        same_length(pos.shape(0), neg.shape(0));
+        const auto [of_pos, of_neg] = unlocked([&] {
+            return cutpoint::squared_placements(pos.data(), neg.data(), pos.shape(0), all_neg);
+        });
+        return std::make_tuple(python_int(of_pos), python_int(of_neg));
+    });
+    m.def("resample", [](const In<std::int64_t>& mass, std::uint64_t seed, std::uint64_t stream) {
+        cutpoint::Buffer<std::int64_t> out(mass.shape(0));
+        unlocked([&] { cutpoint::resample(mass.data(), mass.shape(0), seed, stream, out.data()); });
+        return hand_over(std::move(out));
+    });
+    m.def("bootstrap_area", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::size_t n,
+                               std::uint64_t seed, int threads) {
+        same_length(pos.shape(0), neg.shape(0));
+        cutpoint::Buffer<double> areas(n);
+        unlocked([&] {
+            cutpoint::bootstrap_area({nullptr, pos.data(), neg.data(), pos.shape(0)}, seed, threads, n,
+                                     areas.data());
+        });
+        return hand_over(std::move(areas));
+    });
 }

@@ -16,7 +16,9 @@ namespace cutpoint {
     Masses<std::int64_t> sweep(const Rows&);                              \
     Masses<double> weighted_sweep(const Rows&);                           \
     void bin(const Rows&, int, std::int64_t*, std::int64_t*);             \
-    void weighted_bin(const Rows&, int, double*, double*);
+    void weighted_bin(const Rows&, int, double*, double*);               \
+    void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, double*); \
+    void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);
 
 namespace baseline {
 CUTPOINT_DECLARE
@@ -45,6 +47,13 @@ void bin(const Rows& r, int bits, std::int64_t* pos, std::int64_t* neg) {
 void weighted_bin(const Rows& r, int bits, double* pos, double* neg) {
     CUTPOINT_DISPATCH(weighted_bin(r, bits, pos, neg));
 }
+void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t n, double* areas) {
+    CUTPOINT_DISPATCH(bootstrap_area(s, seed, threads, n, areas));
+}
+void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
+              std::int64_t* out) {
+    CUTPOINT_DISPATCH(resample(mass, m, seed, stream, out));
+}
 
 void bin_edges(int bits, double* edges) {
     // Bins whose leading bits belong to a NaN pattern stay empty; their edges are -inf and +inf.
@@ -55,38 +64,5 @@ void bin_edges(int bits, double* edges) {
         edges[b] = key < K::of(-inf) ? -inf : key > K::of(inf) ? inf : double(K::score(key));
     }
 }
-
-Wide twice_area(const std::int64_t* pos, const std::int64_t* neg, std::size_t m) {
-    Wide twice = 0, above = 0;
-    for (std::size_t i = 0; i < m; ++i) {
-        twice += Wide(neg[i]) * (2 * above + Wide(pos[i]));
-        above += Wide(pos[i]);
-    }
-    return twice;
-}
-
-template <class Mass>
-Masses<Mass> merge(View<Mass> a, View<Mass> b) {
-    std::size_t m = 0;
-    for (std::size_t i = 0, j = 0; i < a.m || j < b.m; ++m) {
-        const bool take_a = j == b.m || (i < a.m && a.threshold[i] >= b.threshold[j]);
-        const bool take_b = i == a.m || (j < b.m && b.threshold[j] >= a.threshold[i]);
-        i += take_a;
-        j += take_b;
-    }
-    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m)};
-    for (std::size_t i = 0, j = 0, o = 0; o < m; ++o) {
-        const bool take_a = j == b.m || (i < a.m && a.threshold[i] >= b.threshold[j]);
-        const bool take_b = i == a.m || (j < b.m && b.threshold[j] >= a.threshold[i]);
-        out.threshold[o] = take_a ? a.threshold[i] : b.threshold[j];
-        out.pos[o] = (take_a ? a.pos[i] : Mass(0)) + (take_b ? b.pos[j] : Mass(0));
-        out.neg[o] = (take_a ? a.neg[i] : Mass(0)) + (take_b ? b.neg[j] : Mass(0));
-        i += take_a;
-        j += take_b;
-    }
-    return out;
-}
-template Masses<std::int64_t> merge(View<std::int64_t>, View<std::int64_t>);
-template Masses<double> merge(View<double>, View<double>);
 
 }  // namespace cutpoint

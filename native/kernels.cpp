@@ -6,6 +6,7 @@
 #include "binning.hpp"
 #include "exact.hpp"
 #include "rank.hpp"
+#include "resample.hpp"
 
 namespace CUTPOINT_ISA {
 
@@ -46,6 +47,15 @@ void bin(const Rows& rows, int bits, std::int64_t* pos, std::int64_t* neg) {
 
 void weighted_bin(const Rows& rows, int bits, double* pos, double* neg) {
     by_score(rows, [&]<class S>(S) { add_to_bins<S>(rows, bits, pos, neg); });
+}
+
+void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
+              std::int64_t* out) {
+    resampled(mass, m, seed, stream, out);
+}
+
+void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t n, double* areas) {
+    resampled_areas(s, seed, threads, n, areas);
 }
 
 }  // namespace CUTPOINT_ISA

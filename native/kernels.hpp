@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "memory.hpp"
 
@@ -73,9 +74,7 @@ void weighted_bin(const Rows&, int bits, double* pos, double* neg);
 // The lowest score of each of the 2^bits bins.
 void bin_edges(int bits, double* edges);
 
-// The same numbers from masses that are there already, in descending order of the scores.
-Wide twice_area(const std::int64_t* pos, const std::int64_t* neg, std::size_t m);
-
+// What follows starts from masses that are there already, in descending order of the scores.
 template <class Mass>
 struct View {
     const double* threshold;
@@ -85,5 +84,42 @@ struct View {
 };
 template <class Mass>
 Masses<Mass> merge(View<Mass> a, View<Mass> b);
+
+Wide twice_area(const std::int64_t* pos, const std::int64_t* neg, std::size_t m);
+
+// The cuts after which the staircase of the ROC curve turns from up to right, with the first two and the
+// last two: no other can be best where more tp and less fp are better, even if nothing or everything
+// flagged has no value. Cut k flags the k highest scores.
+template <class Mass>
+struct Corners {
+    Buffer<std::int64_t> cut;
+    Buffer<Mass> tp, fp;
+};
+template <class Mass>
+Corners<Mass> corners(View<Mass>);
+
+// The upper convex hull of a staircase: for each of its segments, the point at which it ends and the
+// masses between its ends. Points on a segment are none of its ends.
+template <class Mass>
+struct Hull {
+    Buffer<std::int64_t> end;
+    Buffer<Mass> pos, neg;
+};
+template <class Mass>
+Hull<Mass> hull(const Mass* tp, const Mass* fp, std::size_t size);
+
+// Sums of squares of each positive's 2 (negatives below) + (negatives level), and of each negative's
+// 2 (positives above) + (positives level). Products P (2N)^2 and N (2P)^2 must fit 128 bits, and 2PN 64.
+std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int64_t* neg, std::size_t m,
+                                         std::uint64_t all_neg);
+
+// A bootstrap sample of rows that are counted: mass[k] rows of kind k, as many drawn with replacement.
+// Equal (seed, stream) draw the same sample, on every processor.
+void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
+              std::int64_t* out);
+
+// The areas of n samples, each class drawn for itself as by resample(pos, 2 i) and (neg, 2 i + 1).
+// The threshold is not looked at. 2PN must fit 63 bits.
+void bootstrap_area(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t n, double* areas);
 
 }  // namespace cutpoint

@@ -146,3 +146,103 @@ def _area(curve: list[tuple[Fraction, Fraction]], low: Fraction, high: Fraction)
             slope = (y1 - y0) / (x1 - x0)
             area += (b - a) * (y0 + slope * ((a + b) / 2 - x0))
     return area
+
+
+# --------------------------------------------------------------------------------- operating points
+# ruff: noqa: ARG005 - measures take all four cells
+
+
+def _over(part: Fraction, whole: Fraction) -> Fraction | None:
+    return part / whole if whole else None
+
+
+def _f(beta: Fraction) -> Any:
+    b = beta * beta
+    return lambda a, fp, fn, _: _over((1 + b) * a, (1 + b) * a + fp + b * fn)
+
+
+def _sum(*terms: Fraction | None) -> Fraction | None:
+    return None if any(term is None for term in terms) else sum(terms, Fraction(0))  # type: ignore[arg-type]
+
+
+def _mcc(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> float | None:
+    under = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return float(tp * tn - fp * fn) / float(under) ** 0.5 if under else None
+
+
+# Of (tp, fp, fn, tn): the measure, None where it is 0/0, and whether more of it is better.
+MEASURES: dict[str, tuple[Any, int]] = {
+    "recall": (lambda tp, fp, fn, tn: _over(tp, tp + fn), 1),
+    "precision": (lambda tp, fp, fn, tn: _over(tp, tp + fp), 1),
+    "specificity": (lambda tp, fp, fn, tn: _over(tn, tn + fp), 1),
+    "npv": (lambda tp, fp, fn, tn: _over(tn, tn + fn), 1),
+    "accuracy": (lambda tp, fp, fn, tn: _over(tp + tn, tp + fp + fn + tn), 1),
+    "error_rate": (lambda tp, fp, fn, tn: _over(fp + fn, tp + fp + fn + tn), -1),
+    "fpr": (lambda tp, fp, fn, tn: _over(fp, fp + tn), -1),
+    "fnr": (lambda tp, fp, fn, tn: _over(fn, tp + fn), -1),
+    "flagged": (lambda tp, fp, fn, tn: tp + fp, -1),
+    "flagged_rate": (lambda tp, fp, fn, tn: _over(tp + fp, tp + fp + fn + tn), -1),
+    "balanced": (
+        lambda tp, fp, fn, tn: _sum(_over(tp, 2 * (tp + fn)), _over(tn, 2 * (tn + fp))),
+        1,
+    ),
+    "youden": (lambda tp, fp, fn, tn: _sum(_over(tp, tp + fn), _over(-fp, fp + tn)), 1),
+    "f1": (_f(Fraction(1)), 1),
+    "f0.5": (_f(Fraction(1, 2)), 1),
+    "f2": (_f(Fraction(2)), 1),
+    "mcc": (_mcc, 1),
+    "lift": (
+        lambda tp, fp, fn, tn: _over(tp * (tp + fp + fn + tn), (tp + fp) * (tp + fn)),
+        1,
+    ),
+}
+
+
+def cost(fp: str, fn: str, tp: str = "0", tn: str = "0") -> tuple[Any, int]:
+    """Expected cost of a case, of costs as decimals."""
+    costs = [Fraction(x) for x in (fp, fn, tp, tn)]
+
+    def of(a: Fraction, b: Fraction, c: Fraction, d: Fraction) -> Fraction:
+        return (costs[0] * b + costs[1] * c - costs[2] * a - costs[3] * d) / (a + b + c + d)
+
+    return of, -1
+
+
+class Chosen(NamedTuple):
+    """The best cut of all, by trying each."""
+
+    cut: int
+    value: Any
+    feasible: bool
+
+
+def choose(
+    t: Table,
+    objective: tuple[Any, int],
+    limits: Sequence[tuple[str, str, Fraction]] = (),
+    prior: Fraction | None = None,
+) -> Chosen:
+    """Try every cut: of equally good ones the fewest false alarms, then the most caught."""
+    of, better = objective
+    best: Chosen | None = None
+    nearest: tuple[Any, ...] | None = None
+    for cut, point in enumerate(points(t)):
+        cells = (point.tp, point.fp, t.P - point.tp, t.N - point.fp)
+        if prior is not None:
+            n = t.P + t.N
+            p, q = prior * n / t.P, (1 - prior) * n / t.N
+            cells = (p * cells[0], q * cells[1], p * cells[2], q * cells[3])
+        value = of(*cells)
+        short: Any = 0
+        for name, sign, bound in limits:
+            measured = MEASURES[name][0](*cells)
+            if measured is None:
+                short = float("inf")
+            elif not (measured >= bound if sign == ">=" else measured <= bound):
+                short = max(short, abs(measured - bound) / (abs(bound) or 1))
+        gain = better * value if value is not None else 0
+        key = (-short, value is not None, gain, -point.fp, point.tp)
+        if nearest is None or key > nearest:
+            nearest, best = key, Chosen(cut, value, short == 0)
+    assert best is not None
+    return best

@@ -24,12 +24,14 @@ cli
 report demo
 plot estimators metrics torch engines
 detector
+paired
 decision linear
-calibration inference paired
-curves areas scoring
-hull
+calibration inference guarantee
+curves areas costs scoring
+_hull
 _sweep binned moments
-_check confusion interval _html
+objectives
+_check confusion _interval _html
 errors _native _frozen
 """
 DEPTH = {

@@ -11,15 +11,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cutpoint._hull import CostRange as CostRange
+    from cutpoint._hull import Hull as Hull
+    from cutpoint._hull import JointHull as JointHull
+    from cutpoint._hull import hull as hull
+    from cutpoint._interval import Interval as Interval
     from cutpoint._sweep import Sweep as Sweep
     from cutpoint._sweep import sweep as sweep
     from cutpoint.areas import auc as auc
     from cutpoint.areas import average_precision as average_precision
     from cutpoint.areas import equal_error_rate as equal_error_rate
+    from cutpoint.areas import gini as gini
     from cutpoint.areas import kolmogorov_smirnov as kolmogorov_smirnov
     from cutpoint.areas import partial_auc as partial_auc
     from cutpoint.binned import BinnedSweep as BinnedSweep
     from cutpoint.confusion import Confusion as Confusion
+    from cutpoint.costs import CostCurve as CostCurve
+    from cutpoint.costs import NetBenefit as NetBenefit
+    from cutpoint.costs import cost_curve as cost_curve
+    from cutpoint.costs import h_measure as h_measure
+    from cutpoint.costs import net_benefit as net_benefit
+    from cutpoint.costs import thresholds_for as thresholds_for
     from cutpoint.curves import Det as Det
     from cutpoint.curves import Gain as Gain
     from cutpoint.curves import PrecisionRecall as PrecisionRecall
@@ -28,25 +40,55 @@ if TYPE_CHECKING:
     from cutpoint.curves import gain as gain
     from cutpoint.curves import pr as pr
     from cutpoint.curves import roc as roc
+    from cutpoint.decision import OperatingPoint as OperatingPoint
+    from cutpoint.decision import Stability as Stability
+    from cutpoint.decision import choose as choose
     from cutpoint.errors import CutpointError as CutpointError
     from cutpoint.errors import DataError as DataError
     from cutpoint.errors import UndefinedError as UndefinedError
-    from cutpoint.interval import Interval as Interval
+    from cutpoint.inference import Band as Band
+    from cutpoint.inference import Bootstrap as Bootstrap
+    from cutpoint.inference import auc_interval as auc_interval
+    from cutpoint.inference import auc_variance as auc_variance
+    from cutpoint.inference import bootstrap as bootstrap
+    from cutpoint.inference import interval as interval
+    from cutpoint.inference import roc_band as roc_band
+    from cutpoint.objectives import Costs as Costs
+    from cutpoint.objectives import f as f
+    from cutpoint.paired import AucCovariance as AucCovariance
+    from cutpoint.paired import Comparison as Comparison
+    from cutpoint.paired import GroupAuc as GroupAuc
+    from cutpoint.paired import auc_covariance as auc_covariance
+    from cutpoint.paired import bootstrap_rows as bootstrap_rows
+    from cutpoint.paired import by_group as by_group
+    from cutpoint.paired import compare as compare
+    from cutpoint.paired import compare_unpaired as compare_unpaired
 
 __version__ = "0.1.0.dev0"
 
 # Where each public name lives. Loaded on first use: `cutpoint --help` and `import cutpoint` need no
 # NumPy. A test holds this table and the imports above together.
 _HOME = {
+    "CostRange": "_hull",
+    "Hull": "_hull",
+    "JointHull": "_hull",
+    "hull": "_hull",
     "Sweep": "_sweep",
     "sweep": "_sweep",
     "auc": "areas",
     "average_precision": "areas",
     "equal_error_rate": "areas",
+    "gini": "areas",
     "kolmogorov_smirnov": "areas",
     "partial_auc": "areas",
     "BinnedSweep": "binned",
     "Confusion": "confusion",
+    "CostCurve": "costs",
+    "NetBenefit": "costs",
+    "cost_curve": "costs",
+    "h_measure": "costs",
+    "net_benefit": "costs",
+    "thresholds_for": "costs",
     "Det": "curves",
     "Gain": "curves",
     "PrecisionRecall": "curves",
@@ -55,10 +97,30 @@ _HOME = {
     "gain": "curves",
     "pr": "curves",
     "roc": "curves",
+    "OperatingPoint": "decision",
+    "Stability": "decision",
+    "choose": "decision",
     "CutpointError": "errors",
     "DataError": "errors",
     "UndefinedError": "errors",
-    "Interval": "interval",
+    "Band": "inference",
+    "Bootstrap": "inference",
+    "auc_interval": "inference",
+    "auc_variance": "inference",
+    "bootstrap": "inference",
+    "interval": "inference",
+    "roc_band": "inference",
+    "Interval": "_interval",
+    "Costs": "objectives",
+    "f": "objectives",
+    "AucCovariance": "paired",
+    "Comparison": "paired",
+    "GroupAuc": "paired",
+    "auc_covariance": "paired",
+    "bootstrap_rows": "paired",
+    "by_group": "paired",
+    "compare": "paired",
+    "compare_unpaired": "paired",
 }
 _MODULES = ("metrics", "plot", "torch")
 

@@ -168,7 +168,7 @@ def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Rows, Rows, bool]:
         raise DataError(f"a threshold must be a number; threshold[{row}] is NaN. Drop such rows.")
     whole, rows, masses = True, [], []
     for label, name, values in ((1, "pos", pos), (0, "neg", neg)):
-        column = _vector(values, name)
+        column = vector(values, name)
         mass = _weight(column, name)
         if len(mass) != len(t):
             raise DataError(
@@ -210,7 +210,7 @@ def _is_whole(column: Array) -> bool:
 
 
 def _score(values: Any, name: str = "score") -> Array:
-    a = _vector(values, name)
+    a = vector(values, name)
     kind, size = a.dtype.kind, a.dtype.itemsize
     if kind == "f" and size in (4, 8):
         return _readable(a)
@@ -224,7 +224,7 @@ def _score(values: Any, name: str = "score") -> Array:
 
 
 def _weight(values: Any, name: str = "weight") -> Array:
-    a = _vector(values, name)
+    a = vector(values, name)
     if a.dtype.kind == "f" and a.dtype.itemsize in (4, 8):
         return _readable(a)
     if a.dtype.kind in "bfiu":
@@ -237,7 +237,7 @@ def _weight(values: Any, name: str = "weight") -> Array:
 
 def _label(values: Any, positive: Any) -> Array:
     """The label column where 0/1 and -1/1 have to be told apart only; else labels as 0/1."""
-    a = _vector(values, "label")
+    a = vector(values, "label")
     kind = a.dtype.kind
     if kind == "f" and a.dtype.itemsize not in (4, 8):
         a = _exact(a, "label")
@@ -312,7 +312,7 @@ def _named_labels(a: Array, positive: Any) -> Array:
             f"labels must be plain values, numbers or text; these are {shown(values)}."
         ) from None
     for value in seen:
-        if _is_missing(value) or value != value:  # noqa: PLR0124 - NaN
+        if is_missing(value) or value != value:  # noqa: PLR0124 - NaN
             row = next(i for i, v in enumerate(values) if v is value)
             raise DataError(
                 f"label[{row}] is missing ({value!r}). Drop the rows that have no label."
@@ -343,7 +343,7 @@ def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
     """A column of objects as float64, provided that every one is a real number."""
     out = np.empty(len(a))
     for row, value in enumerate(a.tolist()):
-        if _is_missing(value):
+        if is_missing(value):
             raise DataError(
                 f"{name}[{row}] is missing ({value!r}). Drop such rows or fill them in."
             )
@@ -386,11 +386,11 @@ def _refuse_type(a: Array, name: str) -> NoReturn:
     )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _vector(values: Any, name: str) -> Array:
+def vector(values: Any, name: str) -> Array:
     a = array_of(values, name)
     if a.ndim == 0:
         raise DataError(f"{name} must be a column of values; it is {shown(values)}.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import frexp
+from dataclasses import dataclass, replace
+from math import floor, frexp, log10
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,10 +15,24 @@ from cutpoint._check import Rows, check_counts, check_rows, check_threshold, che
 from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint.confusion import Confusion, counted
-from cutpoint.errors import UndefinedError
+from cutpoint.errors import DataError, UndefinedError
 
 Floats = NDArray[np.float64]
 Masses = NDArray[Any]  # int64 counts or float64 sums of weights
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corners(Frozen):
+    """The cuts after which the staircase of the ROC curve turns from up to right, with the first
+    two and the last two of all: no other is best where more TP and fewer FP are better.
+
+    (The second from either end, since a measure may be 0/0 at the end itself.) Cut k flags the k
+    highest of the distinct scores; ``tp`` and ``fp`` are the masses it flags.
+    """
+
+    cut: NDArray[np.int64]
+    tp: Masses
+    fp: Masses
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +53,8 @@ class Sweep(Frozen):
     pos, neg
         Mass of positives and of negatives at exactly that score: int64 counts, or float64 sums of
         weights.
+    pos2, neg2
+        Sums of squared weights, on request: intervals of weighted data need them.
 
     Examples
     --------
@@ -56,6 +72,8 @@ class Sweep(Frozen):
     threshold: Floats
     pos: Masses
     neg: Masses
+    pos2: Floats | None = None
+    neg2: Floats | None = None
 
     @classmethod
     def from_counts(cls, threshold: Any, pos: Any, neg: Any) -> Sweep:
@@ -95,12 +113,12 @@ class Sweep(Frozen):
     @derived
     def P(self) -> int | float:
         """Mass of all positives."""
-        return _last(self.tp)
+        return _last(self.tp) if self.weighted else int(self.pos.sum())
 
     @derived
     def N(self) -> int | float:
         """Mass of all negatives."""
-        return _last(self.fp)
+        return _last(self.fp) if self.weighted else int(self.neg.sum())
 
     @property
     def prevalence(self) -> float:
@@ -122,6 +140,34 @@ class Sweep(Frozen):
             # Not np.dot: its rounding depends on the threads of the BLAS.
             return min(1.0, float(np.sum(np.ldexp(self.neg, -right) * height)) / (p * n))
         return _native.twice_area(self.pos, self.neg) / (2 * int(self.P) * int(self.N))
+
+    @derived
+    def corners(self) -> Corners:
+        """The cuts that can be best where more TP and fewer FP are better."""
+        find = _native.weighted_corners if self.weighted else _native.corners
+        return Corners(*find(self.pos, self.neg))
+
+    def threshold_of(self, cut: int) -> float:
+        """A threshold that flags exactly the ``cut`` highest of the distinct scores.
+
+        It lies in the middle half of the gap between the lowest score that is flagged and the
+        highest that is not, and is the number with the fewest decimals there: thresholds are typed,
+        and new scores fall on either side. Where no such number exists, since scores are
+        neighbouring floats or infinite, it is the lowest flagged score itself. ``+inf`` flags
+        nothing and ``-inf`` everything.
+
+        Examples
+        --------
+        >>> import cutpoint as cp
+        >>> s = cp.sweep([1, 0, 1], [0.93817, 0.51213, 0.11111])
+        >>> [s.threshold_of(cut) for cut in range(4)]
+        [inf, 0.7, 0.3, -inf]
+        """
+        if cut <= 0:
+            return np.inf
+        if cut >= len(self):
+            return -np.inf
+        return _between(float(self.threshold[cut]), float(self.threshold[cut - 1]))
 
     def at(self, threshold: float) -> Confusion:
         """The confusion when every ``score >= threshold`` is decided positive.
@@ -156,11 +202,9 @@ class Sweep(Frozen):
         starts = np.concatenate(([0], ends[:-1] + 1))[: len(ends)]
         if not len(ends):
             return self
-        return Sweep(
-            self.threshold[ends],
-            np.add.reduceat(self.pos, starts),
-            np.add.reduceat(self.neg, starts),
-        )
+        masses = (self.pos, self.neg, self.pos2, self.neg2)
+        merged = (None if mass is None else np.add.reduceat(mass, starts) for mass in masses)
+        return Sweep(self.threshold[ends], *merged)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
         return len(self.threshold)
@@ -169,12 +213,15 @@ class Sweep(Frozen):
         if not isinstance(other, Sweep):
             return NotImplemented
         a, b = self, other
-        if a.weighted or b.weighted:
-            a, b = a._with_float_masses(), b._with_float_masses()
-            merge: Callable[..., Any] = _native.weighted_merge
-        else:
-            merge = _native.merge
-        return _bounded(Sweep(*merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)))
+        if not (a.weighted or b.weighted):
+            merge: Callable[..., Any] = _native.merge
+            return _bounded(Sweep(*merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)))
+        a, b, merge = a._with_float_masses(), b._with_float_masses(), _native.weighted_merge
+        merged = merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)
+        if a.pos2 is None or a.neg2 is None or b.pos2 is None or b.neg2 is None:
+            return _bounded(Sweep(*merged))
+        _, *squares = merge(a.threshold, a.pos2, a.neg2, b.threshold, b.pos2, b.neg2)
+        return _bounded(Sweep(*merged, *squares))
 
     def __radd__(self, other: object) -> Sweep:
         # For sum(): it starts from 0.
@@ -183,7 +230,19 @@ class Sweep(Frozen):
     def _with_float_masses(self) -> Sweep:
         if self.weighted:
             return self
-        return Sweep(self.threshold, self.pos.astype(np.float64), self.neg.astype(np.float64))
+        pos, neg = self.pos.astype(np.float64), self.neg.astype(np.float64)
+        return Sweep(self.threshold, pos, neg, pos, neg)  # a weight of 1 is its own square
+
+    def squares(self, measure: str) -> tuple[Masses, Masses]:
+        """Sums of squared weights at each score, of either class; or an error."""
+        if not self.weighted:
+            return self.pos, self.neg
+        if self.pos2 is None or self.neg2 is None:
+            raise UndefinedError(
+                f"{measure} of weighted rows needs the sums of their squared weights; this sweep "
+                "has none. Make it with sweep(y, score, weight, squares=True)."
+            )
+        return self.pos2, self.neg2
 
     def needs_rows(self, measure: str) -> None:
         """Raise unless there is any mass."""
@@ -246,7 +305,9 @@ class Sweep(Frozen):
         return fact_table("Sweep", list(self._facts().items()), picture)
 
 
-def sweep(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Sweep:
+def sweep(
+    y: Any, score: Any, weight: Any = None, positive: Any = None, *, squares: bool = False
+) -> Sweep:
     """Sweep a threshold over all scores: the mass of each class at each distinct score.
 
     One native sort; unweighted counts are integers from end to end. The result depends on the rows
@@ -265,6 +326,8 @@ def sweep(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Sweep
         Weights, finite and at least 0. A row of weight 0 is as good as absent.
     positive
         The positive label.
+    squares
+        Keep the sums of squared weights too, which intervals of weighted data need; a second sort.
 
     Returns
     -------
@@ -282,7 +345,24 @@ def sweep(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Sweep
     >>> s.threshold, s.pos, s.neg
     (array([0.9, 0.4, 0.2]), array([1, 0, 0]), array([0, 1, 1]))
     """
-    return _sweep(check_rows(y, score, weight, positive))
+    rows = check_rows(y, score, weight, positive)
+    s = _sweep(rows)
+    return _with_squares(s, rows) if squares and rows.weight is not None else s
+
+
+def _with_squares(s: Sweep, rows: Rows) -> Sweep:
+    assert rows.weight is not None
+    if len(rows.weight) and rows.weight.max() > 2.0**511:
+        raise DataError(
+            f"squares of weights must be finite; the largest weight is {rows.weight.max():.6g}. "
+            "Scale the weights down."
+        )
+    of_squares = _sweep(replace(rows, weight=np.square(rows.weight, dtype=np.float64)))
+    # Where squares vanish, that sweep has fewer scores.
+    at = np.searchsorted(-s.threshold, -of_squares.threshold)
+    pos2, neg2 = np.zeros(len(s)), np.zeros(len(s))
+    pos2[at], neg2[at] = of_squares.pos, of_squares.neg
+    return replace(s, pos2=pos2, neg2=neg2)
 
 
 def _sweep(rows: Rows) -> Sweep:
@@ -305,6 +385,23 @@ def _last(cumulative: Masses) -> int | float:
     """The total as a Python number: 0 or 0.0 when there is nothing."""
     last: int | float = (cumulative[-1] if len(cumulative) else cumulative.dtype.type(0)).item()
     return last
+
+
+def _between(low: float, high: float) -> float:
+    """A number in (low, high]: the shortest decimal in the middle half, if there is one."""
+    gap = high - low
+    if not 1e-300 < gap < np.inf:
+        return high
+    middle = low + 0.5 * gap
+    digits = -floor(log10(0.5 * gap))
+    for candidate in (round(middle, digits - 1), round(middle, digits)):
+        with np.errstate(over="ignore"):
+            single = float(np.float32(candidate))
+        # As a float32 too, since so NumPy compares float32 scores with a Python number.
+        fits = low < single <= high or np.isinf(single)
+        if fits and 4 * abs(candidate - middle) <= gap:
+            return candidate
+    return high
 
 
 def _several(number: str, what: str) -> str:

@@ -25,6 +25,19 @@ def auc(s: Sweep) -> float:
     return s.auc
 
 
+def gini(s: Sweep) -> float:
+    """Gini coefficient: 2 AUC − 1, which is 0 for chance and 1 for perfection.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> cp.gini(cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33]))
+    0.5
+    """
+    s.needs_both_classes("the Gini coefficient")
+    return 2 * s.auc - 1
+
+
 def partial_auc(  # noqa: PLR0913 - either pair of ends
     s: Sweep,
     *,

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from cutpoint import _native
 from cutpoint._check import check_rows, check_threshold, check_totals, checked
 from cutpoint._frozen import Frozen, derived
+from cutpoint._interval import Interval
 from cutpoint.confusion import Confusion, counted
 from cutpoint.errors import DataError, UndefinedError
-from cutpoint.interval import Interval
 
 Masses = NDArray[Any]
 

@@ -133,12 +133,27 @@ class Confusion:
     @property
     def balanced_rate(self) -> Number:
         """½ (TP/P + TN/N), also called balanced accuracy."""
-        return 0.5 * (self.recall + self.specificity)
+        sizes = self._class_sizes()
+        if sizes is None:
+            return 0.5 * (self.recall + self.specificity)
+        p, n = sizes
+        return _ratio(self.tp * n + self.tn * p, 2 * p * n)
 
     @property
     def youden(self) -> Number:
         """Youden's J = TPR − FPR."""
-        return self.recall - self.fpr
+        sizes = self._class_sizes()
+        if sizes is None:
+            return self.recall - self.fpr
+        p, n = sizes
+        return _ratio(self.tp * n - self.fp * p, p * n)
+
+    def _class_sizes(self) -> tuple[Number, Number] | None:
+        """P and N, where products with them are safe: one quotient of those is rounded once, and
+        1 − 0.8 is 0.2."""
+        p, n = self.positives, self.negatives
+        product = np.max(p, initial=0) * float(np.max(n, initial=0))
+        return (p, n) if 1e-280 < product < 2**53 else None
 
     @property
     def lift(self) -> Number:
@@ -171,6 +186,18 @@ class Confusion:
         scale = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))
         mcc = np.clip(_ratio(tp * tn - fp * fn, scale), -1.0, 1.0)
         return mcc if isinstance(mcc, np.ndarray) else float(mcc)
+
+    def deployed(self, prior: float) -> Confusion:
+        """The same rates among as many cases, of which the share ``prior`` is positive.
+
+        Examples
+        --------
+        >>> from cutpoint import Confusion
+        >>> Confusion(tp=40, fp=5, fn=10, tn=45).deployed(0.1)
+        of 100 cases 10 are positive: 8 caught, 2 missed, 9 false alarms
+        """
+        p, n = prior * self.total, (1 - prior) * self.total
+        return Confusion(p * self.recall, n * self.fpr, p * self.fnr, n * self.specificity)
 
     def __repr__(self) -> str:
         if isinstance(self.tp, np.ndarray):

@@ -1,0 +1,462 @@
+"""The decision: which cut, for these costs or this aim, under these limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, gcd, isnan, lcm, log10
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutpoint._frozen import Frozen, derived
+from cutpoint._html import fact_table, roc_thumbnail
+from cutpoint._interval import Interval
+from cutpoint._sweep import Floats, Sweep
+from cutpoint.confusion import Confusion
+from cutpoint.errors import CutpointError
+from cutpoint.guarantee import Certified, Rule, guaranteed, just_above
+from cutpoint.inference import Sampler, check_samples, interval, percentiles
+from cutpoint.objectives import (
+    Costs,
+    Limit,
+    Objective,
+    as_limits,
+    as_objective,
+    check_level,
+    check_prior,
+    undefined,
+)
+
+
+class Status(NamedTuple):
+    """A limit that was asked for, the measure's value at the point, and whether the limit holds."""
+
+    limit: str
+    value: float
+    holds: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """What was asked: it can be asked of a resampled sweep again."""
+
+    goal: Objective
+    limits: tuple[Limit, ...]
+    prior: float | None
+    confidence: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OperatingPoint:
+    """A threshold, why it was chosen and what it does; see :func:`cutpoint.choose`.
+
+    Parameters
+    ----------
+    threshold
+        Flag a case iff its score is at least this.
+    confusion
+        What that does on the rows of the sweep.
+    value
+        The objective's value there. Of costs it is the expected cost of a case.
+    feasible
+        Whether the limits hold. If no cut satisfies them this is the nearest to doing so.
+    status
+        Each limit, with the measure's value and whether it holds.
+    cut
+        How many of the distinct scores are flagged.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+    >>> p = cp.choose(s, cp.Costs(fp=1, fn=20))
+    >>> p
+    flag from 0.7 on, for the least cost: 0.0101 [0.0043, 0.017] at 95 %
+    of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
+    expected cost of 1,000 cases: 10.1
+    """
+
+    threshold: float
+    confusion: Confusion
+    value: float
+    feasible: bool
+    status: tuple[Status, ...]
+    cut: int
+    sweep: Sweep
+    question: _Question
+
+    @property
+    def objective(self) -> str:
+        """What was asked for, by name."""
+        return self.question.goal.name
+
+    @property
+    def deployed(self) -> Confusion:
+        """The confusion of as many cases with the prior that was given, else of these."""
+        prior = self.question.prior
+        return self.confusion if prior is None else self.confusion.deployed(prior)
+
+    @property
+    def cost_per_1000(self) -> float | None:
+        """Expected cost of 1,000 cases, if costs were the objective."""
+        return 1000 * self.value if isinstance(self.question.goal, Costs) else None
+
+    @derived
+    def interval(self) -> Interval:
+        """A 95 % interval of the value at this threshold, the choice of it not counted in.
+
+        For other levels and measures: ``cutpoint.interval(s, measure, at=point)``.
+        """
+        q = self.question
+        return interval(self.sweep, q.goal, at=self.threshold, prior=q.prior)
+
+    def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
+        """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
+
+        Each sample's threshold is judged on the rows of the sweep: its regret is how much worse it
+        does there than this point.
+
+        Examples
+        --------
+        >>> import cutpoint as cp, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.random(2000) < 0.1
+        >>> p = cp.choose(cp.sweep(y, rng.standard_normal(2000) + 2 * y), "f1")
+        >>> p.threshold, p.stability(100).thresholds
+        (1.7, [1.59..., 2.11...] at 95 %)
+        """
+        sampler = Sampler(self.sweep, seed)
+        q = self.question
+        points = [_choose(sampler.sample(k), q) for k in range(check_samples(n))]
+        threshold = np.array([p.threshold for p in points])
+        c = _at_thresholds(self.sweep, threshold)
+        d = c if q.prior is None else c.deployed(q.prior)
+        regret = q.goal.better * (self.value - np.asarray(q.goal(d), np.float64))
+        broken = ~_all_hold(q.limits, d, len(threshold)) if self.feasible else np.ones(n, np.bool_)
+        return Stability(threshold, regret, broken)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> list[str]:
+        q = self.question
+        aim = "least" if q.goal.better < 0 else "most"
+        value = f"{self.value:.6g}{self._interval()}"
+        first = f"flag {self._rule()}, for the {aim} {self.objective}: {value}"
+        lines = [first, _natural(self.confusion, q.prior)]
+        if self.cost_per_1000 is not None:
+            lines.append(f"expected cost of 1,000 cases: {self.cost_per_1000:.4g}")
+        sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
+        for status in self.status:
+            outcome = "holds" if status.holds else "fails"
+            lines.append(f"{status.limit}{sure}: {outcome}, it is {status.value:.6g} here")
+        if not self.feasible:
+            lines.append(self.explanation)
+        return lines
+
+    def _rule(self) -> str:
+        if self.threshold == np.inf and not self.confusion.flagged:
+            return "nothing"
+        return "everything" if self.threshold == -np.inf else f"from {self.threshold:.6g} on"
+
+    def _interval(self) -> str:
+        try:
+            return f" {self.interval!r}"
+        except CutpointError:
+            return ""
+
+    @property
+    def explanation(self) -> str:
+        """Why the limits can't be met, if they can't."""
+        if self.feasible:
+            return "all limits hold"
+        asked = " and ".join(limit.text for limit in self.question.limits)
+        if self.question.confidence:
+            return (
+                f"no cut can be shown to have {asked} with that confidence, on these rows; this is "
+                "the nearest. More rows, a lower confidence or a weaker limit would help."
+            )
+        return f"infeasible: no cut has {asked}; this is the nearest."
+
+    def _repr_html_(self) -> str:
+        title, *lines = self._lines()
+        facts = [("", line) for line in lines]
+        picture = ""
+        if self.sweep.P > 0 and self.sweep.N > 0:
+            small = self.sweep.compact()
+            at = (self.confusion.fpr, self.confusion.recall)
+            picture = roc_thumbnail(small.fp / self.sweep.N, small.tp / self.sweep.P, point=at)
+        return fact_table(title, facts, picture)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Frozen):
+    """What choosing again on bootstrap samples gives; see
+    :meth:`cutpoint.OperatingPoint.stability`."""
+
+    threshold: Floats
+    """The threshold that each sample chose."""
+    regret: Floats
+    """How much worse each does on the rows of the sweep than the point itself."""
+    broken: NDArray[np.bool_]
+    """Whether it breaks a limit there."""
+
+    @property
+    def thresholds(self) -> Interval:
+        """The range of 95 % of the thresholds."""
+        return percentiles(self.threshold, 0.95)
+
+    @property
+    def regrets(self) -> Interval:
+        """The range of 95 % of the regrets."""
+        return percentiles(self.regret, 0.95)
+
+    def __repr__(self) -> str:
+        text = (
+            f"thresholds {self.thresholds.low:.6g} to {self.thresholds.high:.6g} in 95 % of "
+            f"{len(self.threshold):,} samples, mean regret {np.mean(self.regret):.4g}"
+        )
+        if self.broken.any():
+            text += f", limits broken by {100 * np.mean(self.broken):.3g} %"
+        return text
+
+
+def choose(
+    s: Sweep,
+    objective: Any,
+    *,
+    subject_to: str | Limit | Sequence[str | Limit] | None = None,
+    prior: float | None = None,
+    confidence: float | None = None,
+) -> OperatingPoint:
+    """The best of all cuts there are, exactly: no grid, no search that may miss it.
+
+    Parameters
+    ----------
+    s
+        The sweep.
+    objective
+        What to aim at: ``Costs(fp=1, fn=20)``; the name of a measure, such as "f1", "balanced",
+        "youden", "mcc", "recall", "precision" or "fpr" (a rate of errors, and flagged, is made
+        small; anything else large); ``f(beta)``; or a function of (tp, fp, fn, tn), arrays with an
+        entry a cut, whose largest value is best.
+    subject_to
+        Limits, each a text such as "precision >= 0.9", "fpr <= 0.1 %" or "flagged <= 500". A
+        measure that is 0/0 satisfies none.
+    prior
+        The share of positives where decisions will be made, if it differs from that of the sweep.
+        Measures and limits then speak of cases with that share.
+    confidence
+        Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
+        recall, specificity, precision and the share flagged.
+
+    Returns
+    -------
+    OperatingPoint
+        If no cut satisfies the limits, the nearest one, with ``feasible=False``: that whose worst
+        shortfall, as a share of the limit, is least.
+
+    Notes
+    -----
+    There are m + 1 cuts of m distinct scores, from flagging nothing to flagging everything. Of
+    equally good ones that with the fewest false alarms is chosen, and of those the one that catches
+    most. "Equally good" is exact for costs, accuracy, balanced rate and Youden's J: costs are taken
+    as the decimals they are written as, and compared in integers. The threshold is placed between
+    scores by :meth:`Sweep.threshold_of`. (Where scores are ``+inf``, no threshold flags nothing.)
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> cp.choose(s, "f1").confusion
+    of 8 cases 4 are positive: 4 caught, 0 missed, 2 false alarms
+    >>> cp.choose(s, "recall", subject_to=["flagged <= 4", "fpr <= 30 %"]).threshold
+    0.67
+    >>> p = cp.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95)
+    >>> p.feasible, p.threshold  # four negatives prove nothing: only flagging nothing is safe
+    (True, inf)
+    >>> cp.choose(s, lambda tp, fp, fn, tn: tp - 0.5 * fp).threshold
+    0.45
+    """
+    return _choose(
+        s,
+        _Question(
+            as_objective(objective),
+            tuple(as_limits(subject_to)),
+            None if prior is None else check_prior(prior),
+            None if confidence is None else check_level(confidence, "confidence"),
+        ),
+    )
+
+
+def _choose(s: Sweep, q: _Question) -> OperatingPoint:
+    s.needs_rows("an operating point")
+    if q.prior is not None:
+        s.needs_both_classes("an operating point for another prior")
+    rules: list[Rule] = list(q.limits)
+    if q.confidence is not None:
+        rules = guaranteed(s, list(q.limits), q.confidence, q.prior)
+    cuts = _Cuts(q, *(_corners(s, q, rules) if _by_corners(q.goal, rules) else _all(s)))
+    ok = _all_hold(rules, cuts.judged, len(cuts.cut))
+    ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
+    feasible = bool(ok.any())
+    if not feasible:
+        cuts = _Cuts(q, *_all(s))
+        short = np.max([rule.shortfall(cuts.judged) for rule in rules], axis=0)
+        short[0] = short[0] if s.threshold[0] < np.inf else np.inf
+        ok = short <= short.min() * (1 + 1e-12)  # equally near, but for rounding
+    k = _best(s, q, cuts, ok)
+    tp, fp = cuts.c.tp[k].item(), cuts.c.fp[k].item()
+    confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
+    deployed = confusion if q.prior is None else confusion.deployed(q.prior)
+    cut = int(cuts.cut[k])
+    status = tuple(
+        Status(limit.text, float(limit.measure(deployed)), bool(rule.holds(cuts.judged_at(k))))
+        for limit, rule in zip(q.limits, rules, strict=True)
+    )
+    threshold = s.threshold_of(cut)
+    if any(isinstance(rule, Certified) for rule in rules) and 0 < cut < len(s):
+        # What was tested is flagging all that lies above the next lower score.
+        threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    value = float(q.goal(deployed))
+    return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+class _Cuts:
+    """Some cuts: what they do on the rows of the sweep, on what the objective looks at, and on what
+    limits look at."""
+
+    def __init__(self, q: _Question, cut: NDArray[np.int64], c: Confusion) -> None:
+        self.cut, self.c = cut, c
+        self.deployed = c if q.prior is None else c.deployed(q.prior)
+        # A guarantee counts the rows themselves.
+        self.judged = self.deployed if q.confidence is None else c
+
+    def judged_at(self, k: int) -> Confusion:
+        j = self.judged
+        return Confusion(j.tp[k], j.fp[k], j.fn[k], j.tn[k])
+
+
+def _all(s: Sweep) -> tuple[NDArray[np.int64], Confusion]:
+    tp, fp = (np.concatenate((mass[:1] * 0, mass)) for mass in (s.tp, s.fp))
+    return np.arange(len(s) + 1), Confusion(tp, fp, s.P - tp, s.N - fp)
+
+
+def _corners(s: Sweep, q: _Question, rules: list[Rule]) -> tuple[NDArray[np.int64], Confusion]:
+    """The corners of the staircase, and all cuts between the two where a limit is crossed."""
+    cut, tp, fp = s.corners.cut, s.corners.tp, s.corners.fp
+    judged = _Cuts(q, cut, Confusion(tp, fp, s.P - tp, s.N - fp)).judged
+    crossed = np.zeros(len(cut) - 1, np.bool_)
+    for rule in rules:
+        if not rule.helpful:
+            holds = rule.holds(judged)
+            crossed |= holds[1:] != holds[:-1]
+    columns = [cut, tp, fp]
+    for i in np.flatnonzero(crossed)[::-1]:
+        between = slice(cut[i], cut[i + 1] - 1)
+        more = (
+            np.arange(between.start + 1, between.stop + 1),
+            tp[i] + np.cumsum(s.pos[between]),
+            fp[i] + np.cumsum(s.neg[between]),
+        )
+        columns = [np.insert(a, i + 1, b) for a, b in zip(columns, more, strict=True)]
+    cut, tp, fp = columns
+    return cut, Confusion(tp, fp, s.P - tp, s.N - fp)
+
+
+def _by_corners(goal: Objective, rules: list[Rule]) -> bool:
+    """Whether the best cut is a corner, or next to where a limit is crossed.
+
+    Take any other cut: to flag one score less that has only negatives, or one more that has only
+    positives, does the objective good, and every limit too but for those that it crosses.
+    """
+    return goal.helpful and all(
+        rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
+    )
+
+
+def _all_hold(rules: Sequence[Rule], c: Confusion, n: int) -> NDArray[np.bool_]:
+    ok = np.ones(n, np.bool_)
+    for rule in rules:
+        ok &= rule.holds(c)
+    return ok
+
+
+def _best(s: Sweep, q: _Question, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
+    """The best of the cuts that are allowed."""
+    allowed = np.flatnonzero(ok)
+    tp, fp = cuts.c.tp[allowed], cuts.c.fp[allowed]
+    gains = _gains(s, q)
+    if gains is not None:
+        value = _linear(s, gains, tp, fp)
+    else:
+        everywhere = q.goal.better * np.asarray(q.goal(cuts.deployed), np.float64)
+        if np.isnan(everywhere).all():
+            raise undefined(q.goal.name)
+        value = everywhere[allowed]
+        value[np.isnan(value)] = -np.inf  # 0/0 is worse than any value
+    # Of equally good cuts the first has the fewest false alarms; others with as few may catch more.
+    first = int(np.argmax(value))
+    same = int(np.searchsorted(fp, fp[first], side="right"))
+    return int(allowed[same - 1 - int(np.argmax(value[first:same][::-1] == value[first]))])
+
+
+def _gains(s: Sweep, q: _Question) -> tuple[Fraction, Fraction] | None:
+    """What a TP gains and an FP loses, for objectives where that is the same at every cut."""
+    P, N = Fraction(s.P), Fraction(s.N)
+    if q.prior is None:
+        return q.goal.gains(P, N)
+    prior = Fraction(repr(q.prior))
+    # One row of the sweep stands for so many cases of its class.
+    as_pos, as_neg = prior * (P + N) / P, (1 - prior) * (P + N) / N
+    gains = q.goal.gains(as_pos * P, as_neg * N)
+    return None if gains is None else (gains[0] * as_pos, gains[1] * as_neg)
+
+
+def _linear(
+    s: Sweep, gains: tuple[Fraction, Fraction], tp: NDArray[Any], fp: NDArray[Any]
+) -> NDArray[Any]:
+    """Something that is greatest, and equal, exactly where a·TP − b·FP is."""
+    scale = lcm(gains[0].denominator, gains[1].denominator)
+    a, b = int(gains[0] * scale), int(gains[1] * scale)
+    common = gcd(a, b)
+    a, b = a // common, b // common
+    if not s.weighted and a * int(s.P) + b * int(s.N) < 2**62:
+        return np.asarray(a * tp - b * fp)
+    # Too large for integers of the processor: floats find the few that may be best.
+    x, y = (float(Fraction(g, max(a, b))) for g in (a, b))
+    rough = x * tp - y * fp
+    near = np.flatnonzero(rough >= rough.max() - 1e-12 * (x * float(s.P) + y * float(s.N)))
+    pairs = zip(tp[near].tolist(), fp[near].tolist(), strict=True)
+    exact = [a * Fraction(t) - b * Fraction(f) for t, f in pairs]
+    best, most = np.zeros(len(tp)), max(exact)
+    best[near] = [value == most for value in exact]
+    return best
+
+
+def _at_thresholds(s: Sweep, threshold: Floats) -> Confusion:
+    k = len(s) - np.searchsorted(s.threshold[::-1], threshold, side="left")
+    tp, fp = (np.concatenate((mass[:1] * 0, mass))[k] for mass in (s.tp, s.fp))
+    return Confusion(tp, fp, s.P - tp, s.N - fp)
+
+
+def _natural(c: Confusion, prior: float | None) -> str:
+    """In natural frequencies: of 10,000 cases, or of so many more that ten are positive."""
+    if prior is None and c.total <= 10_000:
+        return repr(c)
+    d = c if prior is None else c.deployed(prior)
+    base = 10_000
+    if 0 < d.prevalence < 0.001:
+        base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
+    tp, fp, fn = (_rounded(base * float(mass) / float(d.total)) for mass in (d.tp, d.fp, d.fn))
+    return (
+        f"of {base:,} cases {_rounded(base * d.prevalence)} are positive: "
+        f"{tp} caught, {fn} missed, {fp} false alarms"
+    )
+
+
+def _rounded(x: float) -> str:
+    return "?" if isnan(x) else f"{x:,.0f}" if x >= 10 or x == round(x) else f"{x:.1f}"

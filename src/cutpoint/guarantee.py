@@ -1,0 +1,167 @@
+"""Limits that hold out of sample, with a stated confidence.
+
+Rows are taken to be drawn independently, the deployed ones as these. Nothing else is assumed: not
+the distribution of the scores, nor their number of ties.
+
+**Rates that only rise or only fall with the threshold** (FPR, FNR, share flagged). Let the k + 1
+highest of N negatives be known, and flag what lies strictly above the lowest of them. The true FPR
+of that rule is at most a Beta(k + 1, N − k) variable, hence above α with probability at most
+P(Bin(N, α) ≤ k), which is the Clopper–Pearson bound for k of N. Take the largest k for which that
+is at most 1 − confidence, before looking at the data: then *every* cut with at most k false alarms
+holds at once, because FPRs are in the order of the cuts. The many cuts need no correction.
+
+**Precision** is not monotone, so it is tested cut by cut (learn then test). Given the score of the
+(j + 1)-th highest row, those strictly above it are independent, and their number of positives is
+binomial with the true precision of flagging above that score. Testing at j, then at j + 1 and so on
+until the first failure is valid without correction (a fixed sequence); since a sequence that starts
+in the wrong place fails at once, several start, at j four times as large each, and share the
+allowance.
+
+Several limits share it as well, so that they hold together.
+
+References: Tong, Feng & Li, "Neyman–Pearson classification algorithms and NP receiver operating
+characteristics", Science Advances 4 (2018), https://doi.org/10.1126/sciadv.aao1659. Angelopoulos,
+Bates, Candès, Jordan & Lei, "Learn then test", Annals of Applied Statistics 19 (2025),
+https://doi.org/10.1214/24-AOAS1998.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutpoint._sweep import Sweep
+from cutpoint.confusion import Confusion
+from cutpoint.errors import DataError, UndefinedError
+from cutpoint.objectives import MEASURES, Limit
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """The cuts that were tested and found to hold, by how many rows they flag."""
+
+    flagged: NDArray[Any]
+    helpful: bool = False
+
+    def holds(self, c: Confusion) -> Any:
+        return np.isin(c.flagged, self.flagged)
+
+    def shortfall(self, c: Confusion) -> Any:
+        """The lack of measured precision, above all shortfalls of limits that have a size."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.holds(c), 0.0, np.where(c.flagged > 0, 2.0 - c.precision, np.inf))
+
+
+Rule = Limit | Certified
+
+
+def guaranteed(s: Sweep, limits: list[Limit], confidence: float, prior: float | None) -> list[Rule]:
+    """Limits on the counts of this sweep, under which the given ones hold out of sample."""
+    if s.weighted:
+        raise UndefinedError(
+            "a guarantee counts rows, and this sweep adds up weights. Sweep the rows without them."
+        )
+    if not limits:
+        raise DataError("confidence is for limits to hold with; give subject_to='fpr <= 0.001'.")
+    return [_rule(s, limit, (1 - confidence) / len(limits), prior) for limit in limits]
+
+
+def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
+    name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
+    P, N = int(s.P), int(s.N)
+    if name == "flagged":
+        name, bound = "flagged_rate", bound / (P + N)
+    if prior is not None and name in ("precision", "flagged_rate"):
+        raise DataError(
+            f"a guarantee of the {name} is for cases like these, not for another prior. Leave the "
+            "prior out, or limit fpr and recall."
+        )
+    none, everything = Limit(MEASURES["flagged"], "<=", 0), Limit(MEASURES["flagged"], ">=", P + N)
+    if (name, upper) in (("fpr", True), ("specificity", False)):
+        k = most(N, bound if name == "fpr" else 1 - bound, error)
+        return Limit(MEASURES["fp"], "<=", k) if k >= 0 else none
+    if (name, upper) in (("fnr", True), ("recall", False)):
+        k = most(P, bound if name == "fnr" else 1 - bound, error)
+        return Limit(MEASURES["fn"], "<=", k) if k >= 0 else everything
+    if name == "flagged_rate" and upper:
+        k = most(P + N, bound, error)
+        return Limit(MEASURES["flagged"], "<=", max(k, 0))
+    if name == "flagged_rate":
+        k = most(P + N, 1 - bound, error)
+        return Limit(MEASURES["flagged"], ">=", P + N - max(k, 0))
+    if (name, upper) == ("precision", False):
+        return Certified(precise(s, bound, error))
+    raise DataError(
+        "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity and "
+        f"precision, and limits on flagged and flagged_rate; not for {limit.text!r}."
+    )
+
+
+def most(n: int, rate: float, error: float) -> int:
+    """The most of n rows to allow, so that the true share is above ``rate`` with probability at
+    most ``error``: the largest k with P(Bin(n, rate) ≤ k) ≤ error, or −1."""
+    from scipy.special import betainc
+
+    if rate >= 1:
+        return n
+    if rate <= 0:
+        return -1
+    low, high = -1, n  # P(Bin ≤ −1) = 0, and P(Bin ≤ n) = 1
+    while high - low > 1:
+        k = (low + high) // 2
+        low, high = (k, high) if betainc(n - k, k + 1, 1 - rate) <= error else (low, k)
+    return low
+
+
+def precise(s: Sweep, bound: float, error: float) -> NDArray[Any]:
+    """How many rows those cuts flag whose true precision is at least ``bound``."""
+    from scipy.special import betainc
+
+    flagged, total = s.tp + s.fp, int(s.P + s.N)
+    if bound <= 0:
+        return flagged
+    if bound >= 1 or not total:
+        return flagged[:0]
+    starts = _starts(total, bound, error)
+    certified = np.zeros(len(s), np.bool_)
+    for start in starts:
+        at, step = max(int(np.searchsorted(flagged, start, side="right")) - 1, 0), 64
+        while at < len(s):
+            part = slice(at, at + step)
+            tp, rows = s.tp[part], flagged[part]
+            # P(Bin(rows, bound) ≥ tp); without a positive there is nothing to show.
+            p_value = np.where(tp > 0, betainc(np.maximum(tp, 1), rows - tp + 1.0, bound), 1.0)
+            fails = np.flatnonzero(~(p_value <= error / len(starts)))
+            passed = int(fails[0]) if len(fails) else len(rows)
+            certified[at : at + passed] = True
+            if len(fails):
+                break
+            at, step = at + step, min(2 * step, 65_536)
+    return flagged[certified]
+
+
+def _starts(total: int, bound: float, error: float) -> list[int]:
+    """Where sequences of tests start: at the fewest rows that can prove anything, and at four times
+    as many again and again. How many there are depends on how many share the error."""
+    number = 1
+    while True:
+        fewest = max(1, ceil(log(error / number) / log(bound)))
+        starts = [fewest]
+        while 4 * starts[-1] <= total:
+            starts.append(4 * starts[-1])
+        if len(starts) <= number:
+            return starts
+        number = len(starts)
+
+
+def just_above(low: float, high: float) -> float:
+    """The first number above ``low``, as a float32 if that is not past ``high``."""
+    with np.errstate(over="ignore"):
+        single = np.float32(low)
+        while float(single) <= low and single < np.inf:
+            single = np.nextafter(single, np.float32(np.inf))
+    return float(single) if float(single) <= high else float(np.nextafter(low, np.inf))

@@ -1,0 +1,394 @@
+"""What people aim at: costs, measures of a confusion by name, and limits on them."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import inf, isfinite, log
+from typing import Any, Protocol
+
+import numpy as np
+
+from cutpoint._check import shown
+from cutpoint.confusion import Confusion, Number
+from cutpoint.errors import DataError, UndefinedError
+
+# What one more TP adds and one more FP takes away, for cuts of P positives and N negatives.
+Gains = tuple[Fraction, Fraction]
+
+
+class Objective(Protocol):
+    """Anything that gives each confusion a number."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def better(self) -> int:
+        """1 if more is better, −1 if less is."""
+
+    @property
+    def helpful(self) -> bool:
+        """Whether it never gets worse when a positive is caught or a negative left alone."""
+
+    def gains(self, P: Fraction, N: Fraction) -> Gains | None:
+        """What it gains by a TP and loses by an FP, if that is the same at every cut."""
+
+    def __call__(self, c: Confusion) -> Number: ...
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A named measure of a confusion; see :data:`MEASURES`."""
+
+    name: str
+    of: Callable[[Confusion], Number]
+    better: int = 1
+    helpful: bool = True
+    monotone: bool = False
+    """Whether it only rises, or only falls, from cut to cut."""
+    linear: Callable[[Fraction, Fraction], Gains] | None = None
+
+    def gains(self, P: Fraction, N: Fraction) -> Gains | None:
+        return self.linear(P, N) if self.linear and P and N else None
+
+    def __call__(self, c: Confusion) -> Number:
+        return self.of(c)
+
+
+def f(beta: float) -> Measure:
+    """The objective F_β: recall counts β times as much as precision.
+
+    F_β = (1+β²) TP / ((1+β²) TP + FP + β² FN).
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> cp.choose(s, cp.f(2)).confusion
+    of 8 cases 4 are positive: 4 caught, 0 missed, 2 false alarms
+    """
+    try:
+        b = float(beta)
+    except (TypeError, ValueError, OverflowError):
+        b = inf
+    if not 0 <= b < inf:
+        raise DataError(f"beta must be finite and at least 0; it is {shown(beta)}.")
+    return Measure(f"f{b:g}", lambda c: c.f(b))
+
+
+def _measures() -> dict[str, Measure]:
+    def even(p: Fraction, n: Fraction) -> Gains:
+        return 1 / p, 1 / n
+
+    def each(_: Fraction, __: Fraction) -> Gains:
+        return Fraction(1), Fraction(1)
+
+    up, down = 1, -1
+    rows: list[tuple[str, int, bool, bool, Any]] = [
+        # name, better, helpful, monotone, linear
+        ("tp", up, True, True, None),
+        ("fp", down, True, True, None),
+        ("fn", down, True, True, None),
+        ("tn", up, True, True, None),
+        ("recall", up, True, True, None),
+        ("fpr", down, True, True, None),
+        ("fnr", down, True, True, None),
+        ("specificity", up, True, True, None),
+        ("flagged", down, False, True, None),
+        ("flagged_rate", down, False, True, None),
+        ("precision", up, True, False, None),
+        ("npv", up, True, False, None),
+        ("lift", up, True, False, None),
+        ("accuracy", up, True, False, each),
+        ("error_rate", down, True, False, each),
+        ("balanced_rate", up, True, False, even),
+        ("youden", up, True, False, even),
+        ("mcc", up, True, False, None),
+        ("f1", up, True, False, None),
+    ]
+    known = {name: Measure(name, operator.attrgetter(name), *rest) for name, *rest in rows}
+    also = {
+        "tpr": "recall",
+        "sensitivity": "recall",
+        "tnr": "specificity",
+        "ppv": "precision",
+        "balanced": "balanced_rate",
+        "balanced_accuracy": "balanced_rate",
+        "error": "error_rate",
+    }
+    return known | {alias: known[name] for alias, name in also.items()}
+
+
+MEASURES = _measures()
+"""Every measure that has a name, under each of its names."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each outcome costs or brings in: the objective of a decision.
+
+    Parameters
+    ----------
+    fp, fn
+        Cost of a false alarm and of a missed positive (λ₋ and λ₊ of the literature).
+    tp, tn
+        Benefit of a caught positive and of a negative left alone; a negative one is a cost, as that
+        of acting on a case.
+
+    Notes
+    -----
+    A decision depends on two differences only: what a positive gains by being flagged,
+    λ₊ = fn + tp, and what a negative loses by it, λ₋ = fp + tn. Neither may be less than 0.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> costs = cp.Costs(fp=1, fn=20)
+    >>> costs.ratio, round(costs.probability, 4), round(costs.log_odds, 4)
+    (0.05, 0.0476, -2.9957)
+    >>> round(costs.llr(prior=0.002), 4)  # for scores that are log-likelihood ratios
+    3.2169
+    """
+
+    fp: float
+    fn: float
+    tp: float = 0.0
+    tn: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            try:
+                number = float(value)
+            except (TypeError, ValueError, OverflowError):
+                number = inf
+            if not isfinite(number) or isinstance(value, (str, bytes)):
+                raise DataError(f"a cost must be a finite number; {field.name} is {shown(value)}.")
+            object.__setattr__(self, field.name, number)
+        for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
+            worth = getattr(self, a) + getattr(self, b)
+            if worth < 0:
+                raise DataError(
+                    f"what a {what} by being flagged, {a} + {b}, must be at least 0; it is "
+                    f"{worth:g}. Costs are given as positive numbers, and so are the benefits "
+                    "tp and tn."
+                )
+        if not self.on_positives + self.on_negatives:
+            raise DataError(f"some decision must make a difference; {self} makes none.")
+
+    @property
+    def on_positives(self) -> Fraction:
+        """λ₊ = fn + tp, as the decimal number that it is written as."""
+        return _decimal(self.fn) + _decimal(self.tp)
+
+    @property
+    def on_negatives(self) -> Fraction:
+        """λ₋ = fp + tn."""
+        return _decimal(self.fp) + _decimal(self.tn)
+
+    @property
+    def ratio(self) -> float:
+        """λ₋/λ₊: how many missed positives a false alarm is worth."""
+        return float(self.on_negatives / self.on_positives) if self.on_positives else inf
+
+    @property
+    def log_odds(self) -> float:
+        """w₀ = ln(λ₋/λ₊): the best threshold for scores that are log posterior odds."""
+        return log(self.ratio) if self.ratio else -inf
+
+    @property
+    def probability(self) -> float:
+        """λ₋/(λ₋+λ₊): the best threshold for scores that are probabilities."""
+        return float(self.on_negatives / (self.on_negatives + self.on_positives))
+
+    def llr(self, prior: float) -> float:
+        """ln(λ₋/λ₊) − ln clr: the best threshold for scores that are log-likelihood ratios, where
+        the share ``prior`` of the cases is positive and clr = prior / (1 − prior)."""
+        p = check_prior(prior)
+        return self.log_odds - log(p / (1 - p))
+
+    @property
+    def name(self) -> str:
+        return "cost"
+
+    @property
+    def better(self) -> int:
+        return -1
+
+    @property
+    def helpful(self) -> bool:
+        return True
+
+    def gains(self, _: Fraction, __: Fraction) -> Gains:
+        return self.on_positives, self.on_negatives
+
+    def __call__(self, c: Confusion) -> Number:
+        """Expected cost of a case."""
+        cost = self.fp * c.fp + self.fn * c.fn - self.tp * c.tp - self.tn * c.tn
+        return cost / c.total
+
+    def __repr__(self) -> str:
+        shown_fields = (
+            f"{field.name}={getattr(self, field.name):g}"
+            for field in fields(self)
+            if field.name in ("fp", "fn") or getattr(self, field.name)
+        )
+        return f"Costs({', '.join(shown_fields)})"
+
+
+@dataclass(frozen=True)
+class _Custom:
+    """A user's function of (tp, fp, fn, tn), of which more is better."""
+
+    function: Callable[..., Any]
+    better: int = 1
+    helpful: bool = False
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "objective")
+
+    def gains(self, _: Fraction, __: Fraction) -> None:
+        return None
+
+    def __call__(self, c: Confusion) -> Number:
+        value = np.asarray(self.function(c.tp, c.fp, c.fn, c.tn))
+        if value.shape != np.shape(c.tp) or value.dtype.kind not in "biuf":
+            raise DataError(
+                "an objective must return a number for each cut, an array as long as tp; "
+                f"{self.name} returned {value.dtype} of the shape {value.shape}. Write it with "
+                "NumPy operations."
+            )
+        out = value.astype(np.float64)
+        return out if out.ndim else out.item()
+
+
+def as_objective(wanted: Any) -> Objective:
+    """A name, Costs, f(beta) or a function of (tp, fp, fn, tn), as an objective."""
+    if isinstance(wanted, (Measure, Costs, _Custom)):
+        return wanted
+    if isinstance(wanted, str):
+        return _named(wanted)
+    if callable(wanted):
+        return _Custom(wanted)
+    raise DataError(
+        "an objective must be the name of a measure, Costs(fp=..., fn=...), f(beta) or a function "
+        f"of (tp, fp, fn, tn); it is {shown(wanted)}."
+    )
+
+
+def _named(name: str) -> Measure:
+    key = name.strip().lower()
+    if key in MEASURES:
+        return MEASURES[key]
+    beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
+    if beta:
+        return f(float(beta[1]))
+    raise DataError(
+        f"{shown(name)} is not the name of a measure. Known are {', '.join(MEASURES)}, and f with "
+        "any beta, as in f2 or f0.5."
+    )
+
+
+_HOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on a measure, such as ``fpr <= 0.001``; it does not hold where the measure is 0/0."""
+
+    measure: Measure
+    sign: str
+    bound: float
+
+    @property
+    def text(self) -> str:
+        return f"{self.measure.name} {self.sign} {self.bound:.12g}"
+
+    @property
+    def helpful(self) -> bool:
+        """Whether catching a positive or sparing a negative never breaks it."""
+        return self.measure.helpful and (self.sign[0] == ">") == (self.measure.better == 1)
+
+    def holds(self, c: Confusion) -> Any:
+        return _HOLDS[self.sign](self.measure(c), self.bound)
+
+    def shortfall(self, c: Confusion) -> Any:
+        """How far the measure is on the wrong side, as a share of the bound; inf where 0/0."""
+        short = (self.bound - self.measure(c)) * (1 if self.sign[0] == ">" else -1)
+        short = np.where(self.holds(c), 0.0, short / (abs(self.bound) or 1.0))
+        return np.where(np.isnan(short), inf, short)
+
+
+_LIMIT = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
+
+
+def as_limits(subject_to: Any) -> list[Limit]:
+    """Limits from one text or several."""
+    if subject_to is None:
+        return []
+    several = [subject_to] if isinstance(subject_to, (str, Limit)) else subject_to
+    try:
+        return [_limit(one) for one in several]
+    except TypeError:
+        return [_limit(subject_to)]
+
+
+def _limit(text: Any) -> Limit:
+    if isinstance(text, Limit):
+        return text
+    parts = _LIMIT.fullmatch(text) if isinstance(text, str) else None
+    try:
+        bound = float(parts[3].replace("_", "")) if parts else inf
+    except ValueError:
+        bound = inf
+    if parts is None or not isfinite(bound):
+        raise DataError(
+            "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <), "
+            f"such as 'precision >= 0.9'; it is {shown(text)}."
+        )
+    sign = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2])
+    return Limit(_named(parts[1]), sign, bound / 100 if parts[4] else bound)
+
+
+def check_prior(prior: Any) -> float:
+    """A prevalence strictly between 0 and 1."""
+    try:
+        p = float(prior)
+    except (TypeError, ValueError, OverflowError):
+        p = inf
+    if not 0 < p < 1 or isinstance(prior, (str, bytes)):
+        raise DataError(
+            "a prior, the share of positives where decisions are made, must lie between 0 and 1; "
+            f"it is {shown(prior)}."
+        )
+    return p
+
+
+def check_level(level: Any, name: str = "level") -> float:
+    """A confidence strictly between 0 and 1."""
+    try:
+        p = float(level)
+    except (TypeError, ValueError, OverflowError):
+        p = inf
+    if not 0 < p < 1 or isinstance(level, (str, bytes)):
+        raise DataError(f"{name} must lie between 0 and 1, as 0.95 does; it is {shown(level)}.")
+    return p
+
+
+def _decimal(x: float) -> Fraction:
+    """A float as the shortest decimal that it is written as: 0.1 is 1/10."""
+    return Fraction(repr(x))
+
+
+def undefined(what: str) -> UndefinedError:
+    return UndefinedError(f"{what} is 0/0 at every cut of this sweep, so none is the best.")

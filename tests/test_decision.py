@@ -1,0 +1,395 @@
+"""Operating points against trying every cut, in fractions; and what they say of themselves."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutpoint as cp
+import oracle
+from cutpoint.objectives import MEASURES
+from strategies import Case, rows
+
+OBJECTIVES: dict[str, tuple[Any, tuple[Any, int]]] = {
+    name: (name, exact) for name, exact in oracle.MEASURES.items()
+}
+for _costs in ("fp=1 fn=20", "fp=0.1 fn=0.3", "fp=3 fn=0", "fp=0 fn=1", "fp=1 fn=1 tp=2.5 tn=0.7"):
+    _fields = dict(field.split("=") for field in _costs.split())
+    _floats = {name: float(value) for name, value in _fields.items()}
+    OBJECTIVES[_costs] = (cp.Costs(**_floats), oracle.cost(**_fields))
+OBJECTIVES["custom"] = (
+    lambda tp, fp, fn, tn: 3 * tp - fp * fp + 0 * (fn + tn),
+    (lambda a, b, c, d: 3 * a - b * b + 0 * (c + d), 1),
+)
+LIMITS: dict[str, list[tuple[str, str, Fraction]]] = {
+    text: [
+        (name, sign, Fraction(bound))
+        for name, sign, bound in (part.split() for part in text.split(", ") if part)
+    ]
+    for text in (
+        "",
+        "precision >= 0.75",
+        "precision >= 0.999",
+        "recall >= 0.5",
+        "fpr <= 0.25",
+        "fnr <= 0.4",
+        "flagged <= 3",
+        "flagged >= 3",
+        "flagged_rate <= 0.3",
+        "specificity >= 0.6",
+        "fpr >= 0.3",
+        "npv >= 0.7",
+        "accuracy >= 0.6",
+        "f1 >= 0.5",
+        "mcc >= 0.1",
+        "lift >= 1.25",
+        "recall <= 0.5",
+        "precision <= 0.6",
+        "fpr <= 0.5, recall >= 0.5",
+        "flagged >= 2, flagged <= 4",
+        "flagged <= 4, precision >= 0.6",
+        "recall >= 0.9, precision >= 0.9",
+        "youden >= 0.2, balanced >= 0.4",
+        "recall >= 0.45",
+        "precision >= 0.31",
+        "flagged <= 3.7",
+        "npv >= 0.71",
+    )
+}
+
+
+def random_sweep(rng: np.random.Generator) -> tuple[cp.Sweep, oracle.Table]:
+    """Few scores, many ties, one time in two with weights (whose sums are exact)."""
+    n = int(rng.integers(2, 14))
+    y = rng.integers(0, 2, n)
+    y[:2] = (0, 1)
+    score = rng.integers(0, rng.integers(1, 9) + 1, n) / 4
+    w = rng.integers(1, 9, n) / 4 if rng.random() < 0.5 else None
+    return cp.sweep(y, score, w), oracle.table(y, score, w)
+
+
+def agree(
+    s: cp.Sweep, t: oracle.Table, objective: str, limits: str, prior: Fraction | None = None
+) -> None:
+    wanted, exact = OBJECTIVES[objective]
+    best = oracle.choose(t, exact, LIMITS[limits], prior)
+    where = f"{objective} subject to {limits or 'nothing'} at {prior} of {t}"
+    question: dict[str, Any] = {"subject_to": limits.split(", ") if limits else None}
+    question["prior"] = None if prior is None else float(prior)
+    if oracle.choose(t, exact, (), prior).value is None:
+        with pytest.raises(cp.UndefinedError, match="is 0/0 at every cut of this sweep"):
+            cp.choose(s, wanted, **question)
+        return
+    mine = cp.choose(s, wanted, **question)
+    assert mine.feasible == best.feasible, where
+    assert mine.cut == best.cut or (objective, limits) in ROUNDED or prior is not None, where
+    if best.value is None:
+        assert math.isnan(mine.value), where
+    else:
+        assert mine.value == pytest.approx(float(best.value), rel=1e-12, abs=1e-12), where
+    assert s.at(mine.threshold) == mine.confusion, where
+    points = oracle.points(t)
+    assert (mine.confusion.tp, mine.confusion.fp) == points[mine.cut], where
+
+
+# Where equally good cuts may look different by a rounding: values that are no single quotient.
+ROUNDED = {("mcc", limits) for limits in LIMITS} | {("lift", limits) for limits in LIMITS}
+ROUNDED |= {
+    (name, limits)
+    for name in OBJECTIVES
+    for limits in LIMITS
+    if {"mcc", "lift"} & {*limits.split()}
+}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_cut_is_better(seed: int) -> None:
+    """500 sweeps each, on each four of all pairs of objective and limits (make validate: all)."""
+    rng = np.random.default_rng(seed)
+    objectives, limits = list(OBJECTIVES), list(LIMITS)
+    for _ in range(500):
+        s, t = random_sweep(rng)
+        for _ in range(4):
+            agree(
+                s, t, objectives[rng.integers(len(objectives))], limits[rng.integers(len(limits))]
+            )
+
+
+def test_every_pair_of_objective_and_limits() -> None:
+    rng = np.random.default_rng(99)
+    for objective in OBJECTIVES:
+        for limits in LIMITS:
+            for _ in range(3):
+                agree(*random_sweep(rng), objective, limits)
+
+
+@pytest.mark.parametrize("prior", ["0.002", "0.37", "0.9"])
+def test_for_another_prior(prior: str) -> None:
+    rng = np.random.default_rng(7)
+    for objective in OBJECTIVES:
+        for limits in ("", "recall >= 0.45", "precision >= 0.31", "flagged <= 3.7", "npv >= 0.71"):
+            for _ in range(6):
+                agree(*random_sweep(rng), objective, limits, Fraction(prior))
+
+
+def test_larger_sweeps_by_corners_and_by_all_cuts() -> None:
+    """The shortcut over the corners equals looking at all cuts, which a plain function forces."""
+    rng = np.random.default_rng(0)
+    y = rng.random(20_000) < 0.1
+    s = cp.sweep(y, np.round(rng.standard_normal(20_000) + 1.5 * y, 3))
+    for limits in (None, "precision >= 0.5", "flagged <= 1000", ["fpr <= 0.03", "flagged >= 50"]):
+        for name in ("f1", "mcc", "recall", "balanced", "precision"):
+            measure = MEASURES[name]
+            quick = cp.choose(s, name, subject_to=limits)
+            slow = cp.choose(
+                s, lambda *cells, m=measure: m(cp.Confusion(*cells)), subject_to=limits
+            )
+            assert quick.value == slow.value
+            assert quick.cut == slow.cut
+    assert len(s.corners.cut) < len(s) / 2
+
+
+def test_costs_beyond_the_integers_of_the_processor() -> None:
+    # Products of counts and costs leave 64 bits: floats find candidates and fractions decide.
+    big = 2**50
+    s = cp.Sweep.from_counts([3, 2, 1], [big, 1, 1], [0, 3, big])
+    # One more caught for three more false alarms: worth it by the last digit of the costs only.
+    for fn, cut in (("3000000000000001", 2), ("3000000000000000", 1), ("2999999999999999", 1)):
+        costs = cp.Costs(fp=1e15, fn=float(fn))
+        p = cp.choose(s, costs)
+        assert p.cut == cut
+
+
+def test_decimal_costs_are_decimals() -> None:
+    # 0.1 : 0.3 is 1 : 3 as people write it, though not as floats are: a tie, so flag less.
+    s = cp.Sweep.from_counts([2, 1], [5, 1], [0, 3])
+    assert cp.choose(s, cp.Costs(fp=0.1, fn=0.3)).cut == cp.choose(s, cp.Costs(fp=1, fn=3)).cut == 1
+    assert cp.choose(s, cp.Costs(fp=0.1, fn=0.3 + 1e-16)).cut == 2
+
+
+@given(rows(both=True))
+def test_invariances(case: Case) -> None:
+    if not np.isfinite(case.score).all() or np.abs(case.score).max() > 1e30:
+        return
+    s = cp.sweep(*case)
+    order = np.arange(len(s), 0, -1, dtype=np.float64)
+    for objective in ("f1", cp.Costs(fp=1, fn=3), "recall", "youden"):
+        p = cp.choose(s, objective)
+        moved = cp.choose(cp.Sweep(order, s.pos, s.neg), objective)
+        assert (moved.cut, moved.value) == (p.cut, p.value)
+        double = cp.choose(s + s, objective)
+        assert double.cut == p.cut
+        assert double.value == pytest.approx(p.value, rel=1e-12)
+    heavy = cp.choose(cp.sweep(*case, np.full(len(case.y), 2.0)), "f1")
+    assert heavy.value == pytest.approx(cp.choose(s, "f1").value, rel=1e-12)
+
+
+# --------------------------------------------------------------------------------------- thresholds
+
+
+@given(rows(least=1))
+def test_thresholds_make_their_cuts(case: Case) -> None:
+    s = cp.sweep(*case)
+    scores = case.score.astype(np.float64)
+    for cut in range(len(s) + 1):
+        t = s.threshold_of(cut)
+        if cut == 0 and s.threshold[0] == np.inf:
+            continue
+        kept = int((s.pos + s.neg)[:cut].sum())
+        assert s.at(t).flagged == kept
+        assert np.count_nonzero(scores >= t) == kept
+        # NumPy casts a Python number to the type of the scores.
+        assert np.count_nonzero(case.score >= t) == kept
+
+
+def test_thresholds_are_short() -> None:
+    s = cp.sweep([1, 0, 1, 0], [0.98765, 0.12345, -7123.4, -7123.5])
+    assert [s.threshold_of(k) for k in range(5)] == [np.inf, 0.6, -4000.0, -7123.45, -np.inf]
+
+
+def test_infinite_scores() -> None:
+    s = cp.sweep([1, 0, 0, 1], [np.inf, 1, -np.inf, -np.inf])
+    assert cp.choose(s, "fpr").threshold == np.inf
+    assert cp.choose(s, "fpr").confusion.tp == 1  # no threshold flags nothing
+    assert cp.choose(s, "recall").threshold == -np.inf
+    worst = cp.sweep([0, 1], [np.inf, 0])
+    p = cp.choose(worst, "fpr", subject_to="precision >= 0.9")
+    assert (p.feasible, p.cut) == (False, 2)
+    assert worst.at(p.threshold) == p.confusion
+
+
+# ------------------------------------------------------------------------------ what a point tells
+
+
+def detector() -> cp.Sweep:
+    return cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+
+
+def test_point() -> None:
+    p = cp.choose(detector(), cp.Costs(fp=1, fn=20))
+    assert (p.threshold, p.feasible, p.status, p.objective) == (0.7, True, (), "cost")
+    assert p.confusion == cp.Confusion(17, 41, 3, 9939)
+    assert p.value == pytest.approx(101 / 10_000)
+    assert p.cost_per_1000 == pytest.approx(10.1)
+    assert p.value in p.interval
+    assert p.interval == cp.interval(detector(), cp.Costs(fp=1, fn=20), at=p)
+    assert cp.choose(detector(), "f1").cost_per_1000 is None
+    assert p.explanation == "all limits hold"
+    copy = pickle.loads(pickle.dumps(p))
+    assert repr(copy) == repr(p)
+
+
+def test_natural_frequencies() -> None:
+    point = cp.choose(detector(), cp.Costs(fp=1, fn=20))
+    assert "of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms" in repr(point)
+    shifted = cp.choose(detector(), cp.Costs(fp=1, fn=500), prior=0.0001)
+    assert "of 100,000 cases 10 are positive: 8.5 caught, 1.5 missed, 411 false alarms" in repr(
+        shifted
+    )
+    everything = cp.choose(detector(), "recall", subject_to="recall >= 1")
+    assert repr(everything).startswith("flag everything, for the most recall: 1 [")
+    assert repr(cp.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0 [")
+    assert "1,000 cases" in point._repr_html_()
+    assert "<svg" in point._repr_html_()
+
+
+def test_infeasible_is_explained() -> None:
+    p = cp.choose(detector(), "recall", subject_to=["precision >= 0.5", "recall >= 0.5"])
+    assert not p.feasible
+    assert [s.holds for s in p.status] == [False, True]
+    assert p.status[0].value == pytest.approx(17 / 58)
+    assert p.explanation == (
+        "infeasible: no cut has precision >= 0.5 and recall >= 0.5; this is the nearest."
+    )
+    assert p.explanation in repr(p)
+    assert "precision >= 0.5: fails, it is 0.293103 here" in repr(p)
+
+
+def test_stability() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(4000) < 0.1
+    s = cp.sweep(y, rng.standard_normal(4000) + 2 * y)
+    p = cp.choose(s, "f1")
+    st_ = p.stability(100)
+    assert len(st_.threshold) == len(st_.regret) == 100
+    assert (st_.regret >= -1e-12).all()  # nothing is better on the rows themselves
+    assert st_.regret.max() > 0
+    assert p.threshold in st_.thresholds
+    assert not st_.broken.any()
+    assert p.stability(100).threshold.tolist() == st_.threshold.tolist()
+    assert p.stability(100, seed=1).threshold.tolist() != st_.threshold.tolist()
+    for threshold, regret in zip(st_.threshold[:5], st_.regret[:5], strict=True):
+        assert regret == pytest.approx(p.value - s.at(threshold).f1)
+    tight = cp.choose(s, "recall", subject_to="fpr <= 0.02").stability(100)
+    assert 0.2 < tight.broken.mean() < 0.8  # a limit met on the rows is broken every other time
+    assert "limits broken by" in repr(tight)
+    few = cp.choose(s + s + s + s, "f1").stability(100)
+    assert few.thresholds.width < st_.thresholds.width
+
+
+# ------------------------------------------------------------------------------------ what is asked
+
+
+def test_names() -> None:
+    s = detector()
+    assert cp.choose(s, "Sensitivity").objective == "recall"
+    assert cp.choose(s, " f2 ").value == cp.choose(s, cp.f(2)).value
+    assert cp.choose(s, "f0.5").objective == "f0.5"
+    p = cp.choose(s, "recall", subject_to="fpr≤1 %")
+    assert p.status[0].limit == "fpr <= 0.01"
+    assert cp.choose(s, "tp", subject_to="fp < 41").confusion.fp == 0
+    assert cp.choose(s, "tp", subject_to="fp <= 4_1").confusion.fp == 41
+
+
+@pytest.mark.parametrize(
+    ("objective", "limits", "message"),
+    [
+        ("accurcy", None, "'accurcy' is not the name of a measure. Known are tp, fp"),
+        (3, None, r"an objective must be the name of a measure, Costs\(fp=..., fn=...\)"),
+        ("f1", "precision", "a limit must have the form 'measure >= number'"),
+        ("f1", "precision = 0.9", "it is 'precision = 0.9'"),
+        ("f1", "precision >= high", "it is 'precision >= high'"),
+        ("f1", "precision >= nan", "a limit must have the form"),
+        ("f1", "precision >= inf", "a limit must have the form"),
+        ("f1", "cost <= 3", "'cost' is not the name of a measure"),
+        ("f1", 0.9, "it is 0.9"),
+        ("f1", [0.9], "it is 0.9"),
+        (lambda tp, fp, fn, tn: 1.0, None, "returned float64 of the shape"),  # noqa: ARG005
+        (lambda tp, fp, fn, tn: ["x"] * len(tp), None, "an array as long as tp"),  # noqa: ARG005
+    ],
+)
+def test_bad_questions(objective: Any, limits: Any, message: str) -> None:
+    with pytest.raises(cp.DataError, match=message):
+        cp.choose(detector(), objective, subject_to=limits)
+
+
+@pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, math.nan, "0.1", None.__class__, 10**400])
+def test_bad_prior(prior: Any) -> None:
+    with pytest.raises(cp.DataError, match="a prior, the share of positives where decisions"):
+        cp.choose(detector(), "f1", prior=prior)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"fp": -1, "fn": 1},
+            r"what a negative loses by.* fp \+ tn, must be at least 0; it is -1",
+        ),
+        ({"fp": 1, "fn": 1, "tp": -2}, r"what a positive gains by being flagged, fn \+ tp"),
+        ({"fp": 0, "fn": 0}, "some decision must make a difference"),
+        ({"fp": math.nan, "fn": 1}, "a cost must be a finite number; fp is nan"),
+        ({"fp": 1, "fn": "20"}, "fn is '20'"),
+        ({"fp": 1, "fn": 10**400}, "a cost must be a finite number; fn is"),
+    ],
+)
+def test_bad_costs(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(cp.DataError, match=message):
+        cp.Costs(**fields)
+
+
+def test_costs() -> None:
+    costs = cp.Costs(fp=1, fn=20)
+    assert costs.ratio == 0.05
+    assert costs.log_odds == pytest.approx(math.log(1 / 20))
+    assert costs.probability == pytest.approx(1 / 21)
+    assert costs.llr(0.002) == pytest.approx(math.log(1 / 20) - math.log(0.002 / 0.998))
+    assert costs.llr(0.5) == pytest.approx(costs.log_odds)
+    assert repr(cp.Costs(fp=1, fn=20, tp=3)) == "Costs(fp=1, fn=20, tp=3)"
+    # A benefit of a caught positive counts as a cost of a missed one does.
+    assert cp.Costs(fp=1, fn=15, tp=5).ratio == costs.ratio
+    assert cp.Costs(fp=1, fn=0).ratio == math.inf
+    assert cp.Costs(fp=0, fn=1).log_odds == -math.inf
+    # The theoretical threshold and the empirical one agree on scores that are calibrated.
+    rng = np.random.default_rng(0)
+    y = rng.random(400_000) < 0.3
+    llr = rng.standard_normal(400_000) * 2 + np.where(y, 2, -2)  # the LLR of N(±2, 4) is itself
+    found = cp.choose(cp.sweep(y, llr), costs, prior=0.05).threshold
+    assert found == pytest.approx(costs.llr(0.05), abs=0.15)
+
+
+def test_one_class_and_no_rows() -> None:
+    with pytest.raises(cp.UndefinedError, match="an operating point needs rows"):
+        cp.choose(cp.sweep([], []), "f1")
+    with pytest.raises(cp.UndefinedError, match="recall is 0/0 at every cut"):
+        cp.choose(cp.sweep([0, 0], [1, 2]), "recall")
+    with pytest.raises(cp.UndefinedError, match="needs positives and negatives"):
+        cp.choose(cp.sweep([0, 0], [1, 2]), cp.Costs(fp=1, fn=1), prior=0.1)
+    assert cp.choose(cp.sweep([0, 0], [1, 2]), cp.Costs(fp=1, fn=1)).threshold == np.inf
+    assert cp.choose(cp.sweep([1, 1], [1, 2]), cp.Costs(fp=1, fn=1)).threshold == -np.inf
+
+
+@given(st.floats(1e-300, 1 - 1e-9), rows(both=True))
+def test_deployed_confusion(prior: float, case: Case) -> None:
+    c = cp.sweep(*case).at(0.5)
+    d = c.deployed(prior)
+    assert d.total == pytest.approx(c.total)
+    assert d.prevalence == pytest.approx(prior)
+    assert (d.recall, d.fpr) == pytest.approx((c.recall, c.fpr))

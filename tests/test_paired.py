@@ -1,0 +1,769 @@
+"""Rows compared, resampled and grouped: against fractions, pROC, sweeps and each other."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf, isnan, nan, sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+import cutpoint as cp
+import oracle
+from cutpoint.inference import auc_variance
+from strategies import scores, weights
+
+Array = NDArray[Any]
+Matrix = list[list[Fraction]]
+
+
+class Pair(NamedTuple):
+    """Labels 0/1 and two scores of the same rows."""
+
+    y: Array
+    a: Array
+    b: Array
+
+
+@st.composite
+def pairs(draw: st.DrawFn, *, least: int = 2, most: int = 24) -> Pair:
+    """Rows with many ties and at least `least` of each class."""
+    n = draw(st.integers(2 * least, most))
+    y = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)), np.int64)
+    y[: 2 * least] = draw(st.permutations([0, 1] * least))
+    return Pair(y, draw(scores(n, np.float64)), draw(scores(n, np.float64)))
+
+
+def _mean(values: list[Fraction], w: list[Fraction]) -> Fraction:
+    return sum((v * x for v, x in zip(values, w, strict=True)), Fraction(0)) / sum(w)
+
+
+def covariance(y: Any, columns: Any, weight: Any = None) -> Matrix:
+    """DeLong's matrix by the definition: every placement is a loop over the other class."""
+    w = [Fraction(1)] * len(y) if weight is None else oracle.exactly(weight)
+    rows = [i for i in range(len(y)) if w[i] > 0]
+    total = [[Fraction(0)] * len(columns) for _ in columns]
+    for label in (1, 0):
+        own, others = [i for i in rows if y[i] == label], [i for i in rows if y[i] != label]
+        u, v = [w[i] for i in own], [w[j] for j in others]
+        centred = []
+        for s in columns:
+            sign = 1 if label == 1 else -1
+            placement = [
+                _mean([Fraction(1 + int(np.sign(sign * _order(s[i], s[j]))), 2) for j in others], v)
+                for i in own
+            ]
+            centred.append([p - _mean(placement, u) for p in placement])
+        scale = sum(u) ** 2 - sum(x * x for x in u)
+        for r, x in enumerate(centred):
+            for c, z in enumerate(centred):
+                total[r][c] += sum(k * k * p * q for k, p, q in zip(u, x, z, strict=True)) / scale
+    return total
+
+
+def _order(a: float, b: float) -> int:
+    """The sign of a − b, also of infinities."""
+    return int(a > b) - int(a < b)
+
+
+def close(value: float, exact: Fraction, ulps: int = 16) -> bool:
+    """Within a few roundings of numbers no larger than 1."""
+    return bool(abs(Fraction(value) - exact) <= ulps * Fraction(1, 2**53))
+
+
+def normal(n: int = 300, seed: int = 0, decimals: int = 1) -> Pair:
+    """Two scores that share half of their noise; the first is better."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    noise = rng.standard_normal((3, n))
+    return Pair(
+        y,
+        (y + noise[0] + noise[1]).round(decimals),
+        (0.5 * y + noise[0] + noise[2]).round(decimals),
+    )
+
+
+# ------------------------------------------------------------------------------------------- DeLong
+
+
+@given(pairs())
+def test_covariance(rows: Pair) -> None:
+    y, a, b = rows
+    ours, exact = cp.auc_covariance(y, [a, b]), covariance(y, [a, b])
+    for i, s in enumerate((a, b)):
+        assert ours.auc[i] == float(oracle.auc(y, s))
+        # The sweep's route: integers, and no row in sight.
+        variance = auc_variance(cp.sweep(y, s))
+        assert ours.covariance[i, i] == pytest.approx(variance, rel=1e-12, abs=1e-30)
+        for j in (0, 1):
+            assert close(ours.covariance[i, j], exact[i][j])
+    assert (ours.covariance == ours.covariance.T).all()
+
+
+@given(st.data(), pairs(), st.sampled_from((1.0, 0.1, 1e300, 2.0**-1060)))
+def test_weighted_covariance(data: st.DataObject, rows: Pair, unit: float) -> None:
+    y, a, b = rows
+    w = data.draw(weights(len(y), exact=True))
+    assume(all(np.count_nonzero(w[y == label]) >= 2 for label in (0, 1)))
+    ours, exact = cp.auc_covariance(y, [a, b], weight=w * unit), covariance(y, [a, b], w)
+    for i, s in enumerate((a, b)):
+        assert close(ours.auc[i], oracle.auc(y, s, w))
+        for j in (0, 1):
+            assert close(ours.covariance[i, j], exact[i][j], 64)
+
+
+@given(st.data(), pairs(), st.booleans())
+def test_compare(data: st.DataObject, rows: Pair, weighted: bool) -> None:
+    y, a, b = rows
+    w = data.draw(weights(len(y), exact=True)) if weighted else None
+    if w is not None:
+        assume(all(np.count_nonzero(w[y == label]) >= 2 for label in (0, 1)))
+        w = w * 0.1
+    exact = covariance(y, [a, b], w)
+    variance = exact[0][0] + exact[1][1] - 2 * exact[0][1]
+    difference = oracle.auc(y, a, w) - oracle.auc(y, b, w)
+    if variance < Fraction(1, 10**30) and abs(difference) > Fraction(1, 10**12):
+        with pytest.raises(cp.UndefinedError, match="doesn't vary over these rows"):
+            cp.compare(y, a, b, weight=w)
+        return
+    c = cp.compare(y, a, b, weight=w)
+    assert (c.statistic, c.method, c.df, c.cost_difference) == ("auc", "delong", inf, None)
+    if variance < Fraction(1, 10**30):
+        assert (c.difference, c.standard_error, c.z, c.p_value) == (0, 0, 0, 1)
+        assert tuple(c.interval) == (0, 0)
+        return
+    z = float(difference) / sqrt(variance)
+    assert close(c.a - c.b, difference)
+    assert c.difference == c.a - c.b
+    assert c.standard_error == pytest.approx(sqrt(variance), rel=1e-10)
+    assert c.z == pytest.approx(z, abs=1e-10)
+    assert c.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9, abs=1e-300)
+    reach = stats.norm.ppf(0.975) * sqrt(variance)
+    assert tuple(c.interval) == pytest.approx((difference - reach, difference + reach), abs=1e-12)
+
+
+def test_compare_by_hand() -> None:
+    # Placements of the positives: 1, 1 and 1, 0; of the negatives: 1, 1 and 1/2, 1/2.
+    c = cp.compare([1, 1, 0, 0], [4, 3, 2, 1], [4, 1, 2, 3], level=0.9)
+    assert (c.a, c.b, c.difference) == (1, 0.5, 0.5)
+    # The differences 0, 1 have the variance 1/2, over 2 rows; 1/2, 1/2 have none.
+    assert c.standard_error == sqrt(0.5 / 2)
+    assert c.z == 1
+    assert c.interval.level == 0.9
+    assert c.interval.width == pytest.approx(2 * stats.norm.ppf(0.95) * 0.5, rel=1e-14)
+
+
+ASAH = Path(__file__).parents[2] / "shared/data/asah.csv"
+
+
+@pytest.mark.skipif(not ASAH.exists(), reason="pROC's data are not ours to ship")
+def test_proc() -> None:
+    """Values of pROC's own tests: roc.test(r.wfns, r.s100b), var(r.wfns), cov(r.wfns, r.ndka) …"""
+    with ASAH.open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    y = [row["outcome"] for row in table]
+    column = {name: [float(row[name]) for row in table] for name in ("wfns", "s100b", "ndka")}
+    near = {"rel": 1e-12}
+
+    c = cp.auc_covariance(y, column, positive="Poor")
+    assert c.names == ("wfns", "s100b", "ndka")
+    assert c.auc[[0, 2]] == pytest.approx([0.823678861788618, 0.611957994579946], **near)
+    assert c.covariance[0, 0] == pytest.approx(0.00146991470882363, **near)
+    assert c.covariance[2, 2] == pytest.approx(0.0031908105493913, **near)
+    assert c.covariance[0, 1] == pytest.approx(0.00119615567376754, **near)
+    assert c.covariance[0, 2] == pytest.approx(-0.000532967856762438, **near)
+    assert c.covariance[1, 2] == pytest.approx(-0.000756164938056579, **near)
+
+    for a, b, z, p, interval, t, p_unpaired in (
+        (
+            *("wfns", "s100b", 2.20898359144091, 0.0271757822291882),
+            (0.0104061769564846, 0.174214419249478),
+            *(1.43490640926908, 0.152825378808796),
+        ),
+        (
+            *("wfns", "ndka", 2.79777591868904, 0.00514557970691098),
+            (0.0634011709339876, 0.3600405634833566),
+            *(3.10125096778969, 0.00220950791756457),
+        ),
+        (
+            *("ndka", "s100b", -1.39077002573558, 0.164295175223054),
+            (-0.2876917446341914, 0.0488706064228094),
+            *(-1.55995743389685, 0.120192832430845),
+        ),
+    ):
+        paired = cp.compare(y, column[a], column[b], positive="Poor")
+        assert (paired.z, paired.p_value) == pytest.approx((z, p), **near)
+        assert tuple(paired.interval) == pytest.approx(interval, **near)
+        unpaired = cp.compare_unpaired(
+            *(cp.sweep(y, column[name], positive="Poor") for name in (a, b))
+        )
+        assert (unpaired.z, unpaired.p_value) == pytest.approx((t, p_unpaired), **near)
+
+
+@given(pairs())
+def test_swap(rows: Pair) -> None:
+    y, a, b = rows
+    try:
+        c = cp.compare(y, a, b)
+    except cp.UndefinedError:
+        with pytest.raises(cp.UndefinedError, match="doesn't vary"):
+            cp.compare(y, b, a)
+        return
+    d = cp.compare(y, b, a)
+    assert (d.a, d.b, d.difference, d.z, d.p_value) == (c.b, c.a, -c.difference, -c.z, c.p_value)
+    assert tuple(d.interval) == (-c.interval.high, -c.interval.low)
+
+
+INVARIANCES: tuple[Callable[[Pair], Pair], ...] = (
+    lambda p: Pair(p.y, np.exp(p.a), p.b**3),
+    lambda p: Pair(p.y[::-1], p.a[::-1], p.b[::-1]),
+    lambda p: Pair(1 - p.y, -p.a, -p.b),
+    lambda p: Pair(2 * p.y - 1, p.a, p.b),
+)
+
+
+@pytest.mark.parametrize("change", INVARIANCES)
+def test_invariances(change: Callable[[Pair], Pair]) -> None:
+    rows = normal(200)
+    c, d = cp.compare(*rows), cp.compare(*change(rows))
+    assert (d.a, d.b) == (c.a, c.b)
+    assert (d.standard_error, d.z) == pytest.approx((c.standard_error, c.z), rel=1e-13)
+
+
+def test_weights_are_repetitions_for_the_values_alone() -> None:
+    y, a, b = normal(100)
+    twice = cp.compare(*(np.repeat(column, 2) for column in (y, a, b)))
+    heavy = cp.compare(y, a, b, weight=np.full(100, 2.0))
+    plain = cp.compare(y, a, b)
+    assert (twice.a, twice.b) == (heavy.a, heavy.b) == (plain.a, plain.b)
+    # Weights say how much a row counts, and not that there are more of it.
+    assert heavy.standard_error == pytest.approx(plain.standard_error, rel=1e-14)
+    assert twice.standard_error < 0.75 * plain.standard_error
+    # A row of weight 0 is as good as absent.
+    w = np.arange(100) % 3.0
+    some = cp.compare(y, a, b, weight=w)
+    kept = cp.compare(y[w > 0], a[w > 0], b[w > 0], weight=w[w > 0])
+    assert some == kept
+
+
+def test_rounding_of_weights_is_no_difference() -> None:
+    """Scores that order only the negatives differently add up weights in another order."""
+    rng = np.random.default_rng(0)
+    y, a = np.repeat([1, 0, 1], 200), np.arange(600.0)
+    b = np.concatenate((a[:200], a[200:400][::-1], a[400:]))
+    w = rng.exponential(size=600)
+    c = cp.compare(y, a, b, weight=w)
+    assert (c.z, c.p_value, c.difference) == (0, 1, 0)
+    c = cp.compare(y, a, b, weight=w, method="bootstrap", n=20)
+    assert (c.z, c.p_value, c.difference) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("method", ["delong", "bootstrap"])
+@pytest.mark.parametrize("other", [[1, 2, 3, 4], [0, 0, 0, 0]])
+def test_a_difference_that_never_varies(method: Any, other: list[int]) -> None:
+    with pytest.raises(cp.UndefinedError, match=r"between a = 1 and b = 0\.?5? doesn't vary"):
+        cp.compare([1, 1, 0, 0], [4, 3, 2, 1], other, method=method, n=20)
+
+
+# --------------------------------------------------------------------------------------- unpaired t
+
+
+def test_unpaired_is_welch() -> None:
+    first, second = normal(150, seed=1), normal(80, seed=2)
+    a, b = cp.sweep(first.y, first.a), cp.sweep(second.y, second.b)
+    c = cp.compare_unpaired(a, b, level=0.9)
+    v = [
+        cp.auc_covariance(p.y, [s]).covariance[0, 0]
+        for p, s in ((first, first.a), (second, second.b))
+    ]
+    df = sum(v) ** 2 / (v[0] ** 2 / 149 + v[1] ** 2 / 79)
+    t = (a.auc - b.auc) / sqrt(sum(v))
+    assert (c.a, c.b, c.difference) == (a.auc, b.auc, a.auc - b.auc)
+    assert (c.df, c.z) == pytest.approx((df, t), rel=1e-12)
+    assert c.p_value == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-11)
+    reach = stats.t.ppf(0.95, df) * sqrt(sum(v))
+    assert tuple(c.interval) == pytest.approx((c.difference - reach, c.difference + reach))
+    assert c.method == "unpaired"
+
+
+def test_unpaired_with_weights() -> None:
+    y, a, b = normal(100)
+    w = np.random.default_rng(0).exponential(size=100)
+    plain = cp.compare_unpaired(cp.sweep(y, a), cp.sweep(y, b))
+    equal = [cp.sweep(y, s, np.full(100, 0.1), squares=True) for s in (a, b)]
+    c = cp.compare_unpaired(*equal)
+    assert (c.z, c.df, c.p_value) == pytest.approx((plain.z, plain.df, plain.p_value), rel=1e-9)
+    # The same variances by the other route; and 1/Σw² rows instead of 100.
+    some = cp.compare_unpaired(*(cp.sweep(y, s, w, squares=True) for s in (a, b)))
+    v = np.diag(cp.auc_covariance(y, [a, b], weight=w).covariance)
+    rows = w.sum() ** 2 / (w * w).sum()
+    assert some.standard_error == pytest.approx(sqrt(v.sum()), rel=1e-12)
+    assert some.df == pytest.approx(v.sum() ** 2 / (v @ v) * (rows - 1), rel=1e-12)
+    with pytest.raises(cp.UndefinedError, match="squares=True"):
+        cp.compare_unpaired(cp.sweep(y, a, w), cp.sweep(y, b, w))
+
+
+def test_unpaired_of_perfect_scores() -> None:
+    perfect, useless = cp.sweep([1, 1, 0, 0], [2, 2, 1, 1]), cp.sweep([1, 1, 0, 0], [1, 1, 1, 1])
+    c = cp.compare_unpaired(perfect, perfect)
+    assert (c.z, c.p_value, tuple(c.interval)) == (0, 1, (0, 0))
+    with pytest.raises(cp.UndefinedError, match=r"a = 1 and b = 0.5 doesn't vary"):
+        cp.compare_unpaired(perfect, useless)
+
+
+# ---------------------------------------------------------------------------------------- bootstrap
+
+
+def test_bootstrap_agrees_with_delong() -> None:
+    rows = normal(400)
+    delong, boot = cp.compare(*rows), cp.compare(*rows, method="bootstrap", n=1500)
+    assert (boot.a, boot.b, boot.difference) == (delong.a, delong.b, delong.difference)
+    assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.08)
+    assert tuple(boot.interval) == pytest.approx(tuple(delong.interval), abs=0.012)
+    assert boot.z == boot.difference / boot.standard_error
+    assert boot.p_value == pytest.approx(2 * stats.norm.sf(abs(boot.z)), rel=1e-12)
+    # Were the scores resampled apart, the error would be that of the unpaired test.
+    y, a, b = rows
+    apart = cp.compare_unpaired(cp.sweep(y, a), cp.sweep(y, b)).standard_error
+    assert boot.standard_error < 0.85 * apart
+
+
+def test_bootstrap_with_weights_agrees_with_delong() -> None:
+    y, a, b = normal(400, seed=3)
+    w = np.random.default_rng(1).choice([0.5, 1.0, 3.0], 400)
+    delong = cp.compare(y, a, b, weight=w)
+    boot = cp.compare(y, a, b, weight=w, method="bootstrap", n=1500)
+    assert (boot.a, boot.b) == (delong.a, delong.b)
+    assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.08)
+    assert delong.standard_error > 1.1 * cp.compare(y, a, b).standard_error
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_samples_are_sweeps_of_drawn_rows(weighted: bool, clustered: bool) -> None:
+    """Each replicate's sweep is one of rows that exist, of one sample for both scores."""
+    y, a, b = normal(60)
+    w = np.random.default_rng(0).integers(1, 4, 60).astype(float) if weighted else None
+    unit = np.arange(60) // 2 if clustered else None
+    seen: list[cp.Sweep] = []
+
+    def statistic(s: cp.Sweep) -> float:
+        seen.append(s)
+        return s.auc
+
+    c = cp.compare(y, a, b, weight=w, groups=unit, method="bootstrap", statistic=statistic, n=30)
+    whole, samples = seen[:2], seen[2:]
+    differences = [
+        first.auc - second.auc for first, second in zip(*[iter(samples)] * 2, strict=True)
+    ]
+    assert c.standard_error == pytest.approx(np.std(differences, ddof=1), rel=1e-12)
+    assert len(samples) == 60
+    assert [s.auc for s in whole] == [cp.sweep(y, s, w).auc for s in (a, b)]
+    sizes = set()
+    for first, second in zip(samples[::2], samples[1::2], strict=True):
+        assert (first.P, first.N) == (second.P, second.N)
+        sizes.add((first.P, first.N))
+        for s, score in ((first, a), (second, b)):
+            assert (np.diff(s.threshold) < 0).all()
+            assert (s.pos + s.neg > 0).all()
+            assert s.weighted == weighted
+            at = np.isin(s.threshold, score[y == 1])
+            assert (s.pos[~at] == 0).all()
+            assert s.at(-inf).total == first.P + first.N
+    if not weighted:
+        assert {sum(size) for size in sizes} == {60}
+        assert (len(sizes) == 1) == (not clustered)  # units bring their classes along
+
+
+def test_bootstrap_rows() -> None:
+    y, score, _ = normal(300)
+    boot = cp.bootstrap_rows(y, score, cp.auc, n=1000)
+    assert boot.estimate == cp.sweep(y, score).auc
+    assert len(boot.replicates) == 1000
+    error = cp.auc_covariance(y, [score]).standard_error[0]
+    assert boot.standard_error == pytest.approx(error, rel=0.1)
+    low, high = np.quantile(boot.replicates, [0.025, 0.975])
+    assert tuple(boot.interval) == pytest.approx((low, high), rel=1e-14)
+    assert cp.bootstrap_rows(y, score, cp.auc, n=1000, level=0.5).interval.width < high - low
+    same, other = (cp.bootstrap_rows(y, score, cp.auc, n=10, seed=seed) for seed in (0, 1))
+    assert (same.replicates == boot.replicates[:10]).all()
+    assert (same.replicates != other.replicates).any()
+
+
+def test_zeros_have_one_sign() -> None:
+    signs = set()
+
+    def statistic(s: cp.Sweep) -> float:
+        signs.update(np.signbit(s.threshold).tolist())
+        return s.auc
+
+    cp.bootstrap_rows([1, 0], [-0.0, 0.0], statistic, n=2)
+    assert signs == {False}
+
+
+def test_units_of_one_row_are_rows() -> None:
+    y, score, _ = normal(300)
+    rows = cp.bootstrap_rows(y, score, cp.auc, n=1000)
+    units = cp.bootstrap_rows(y, score, cp.auc, groups=np.arange(300)[::-1], n=1000)
+    assert units.standard_error == pytest.approx(rows.standard_error, rel=0.1)
+
+
+def test_copies_in_a_unit_add_nothing() -> None:
+    y, a, b = normal(100)
+    four = [np.repeat(column, 4) for column in (y, a, b)]
+    unit = np.repeat([f"patient {i}" for i in range(100)], 4)
+    once = cp.bootstrap_rows(y, a, cp.auc, groups=range(100), n=500)
+    copied = cp.bootstrap_rows(*four[:2], cp.auc, groups=unit, n=500)
+    assert (copied.replicates == once.replicates).all()  # the same units are drawn
+    naive = cp.bootstrap_rows(*four[:2], cp.auc, n=500)
+    assert naive.standard_error < 0.6 * copied.standard_error
+    paired = cp.compare(*four, groups=unit, method="bootstrap", n=500)
+    naive_pair = cp.compare(*four, method="bootstrap", n=500)
+    assert naive_pair.interval.width < 0.6 * paired.interval.width
+
+
+def test_a_unit_without_weight_is_absent() -> None:
+    y, score, _ = normal(40)
+    w, unit = np.repeat([0.0, 1.0], 20), np.arange(40) // 2
+    some = cp.bootstrap_rows(y, score, cp.auc, weight=w, groups=unit, n=20)
+    kept = cp.bootstrap_rows(y[20:], score[20:], cp.auc, weight=w[20:], groups=unit[20:], n=20)
+    assert (some.replicates == kept.replicates).all()
+
+
+def test_samples_that_lack_a_class_are_drawn_again() -> None:
+    # Half of all samples of these two units would.
+    boot = cp.bootstrap_rows([1, 0, 0], [3, 2, 1], lambda s: s.P, groups=["a", "b", "b"], n=50)
+    assert (boot.replicates == 1).all()
+
+
+# -------------------------------------------------------------------------------------------- costs
+
+
+@pytest.mark.parametrize("method", ["delong", "bootstrap"])
+@pytest.mark.parametrize("prior", [None, 0.01])
+def test_costs(method: Any, prior: float | None) -> None:
+    y, a, b = normal(120)
+    costs = cp.Costs(fp=1, fn=5)
+
+    def cost(s: cp.Sweep) -> float:
+        p = s.prevalence if prior is None else prior
+        roc = cp.roc(s)
+        return float(np.min(5 * p * (1 - roc.tpr) + (1 - p) * roc.fpr))
+
+    c = cp.compare(y, a, b, costs=costs, prior=prior, method=method, n=200)
+    assert c.cost_a == pytest.approx(cost(cp.sweep(y, a)), rel=1e-12)
+    assert c.cost_b == pytest.approx(cost(cp.sweep(y, b)), rel=1e-12)
+    # The cost as a statistic of the same samples, by formula.
+    d = cp.compare(y, a, b, statistic=cost, method="bootstrap", n=200)
+    assert c.cost_difference is not None
+    assert tuple(c.cost_difference) == pytest.approx(tuple(d.interval), abs=1e-12)
+    assert c.cost_difference.level == 0.95
+    plain = cp.compare(y, a, b, method=method, n=200)
+    assert (c.difference, c.interval, c.z) == (plain.difference, plain.interval, plain.z)
+
+
+# ------------------------------------------------------------------------------------------- groups
+
+
+class Grouped(NamedTuple):
+    y: Array
+    score: Array
+    group: Array
+
+
+@st.composite
+def grouped(draw: st.DrawFn) -> Grouped:
+    n = draw(st.integers(0, 40))
+    y = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)), np.int64)
+    group = np.array(draw(st.lists(st.integers(-2, 5), min_size=n, max_size=n)), np.int64)
+    return Grouped(y, draw(scores(n, np.float64)), group)
+
+
+def check_groups(rows: Grouped, w: Array | None = None) -> None:
+    """by_group against one sweep for each group, and its sums against fractions."""
+    y, score, group = rows
+    g = cp.by_group(y, score, group, weight=w)
+    present = group if w is None else group[w > 0]
+    assert g.group.tolist() == list(dict.fromkeys(present.tolist()))
+    aucs, wins, all_pairs, mass = [], Fraction(0), Fraction(0), []
+    for i, label in enumerate(g.group):
+        at = group == label
+        s = cp.sweep(y[at], score[at], None if w is None else w[at])
+        assert (g.P[i], g.N[i]) == pytest.approx((s.P, s.N), rel=0 if w is None else 1e-14)
+        if not (s.P > 0 and s.N > 0):
+            assert isnan(g.auc[i])
+            continue
+        exact = oracle.auc(y[at], score[at], None if w is None else w[at])
+        if w is None:
+            assert g.auc[i] == s.auc == float(exact)
+        assert close(g.auc[i], exact)
+        aucs.append(exact)
+        mass.append(Fraction(s.P) + Fraction(s.N))
+        wins += exact * Fraction(s.P) * Fraction(s.N)
+        all_pairs += Fraction(s.P) * Fraction(s.N)
+    if not aucs:
+        for summary in ("pooled", "weighted", "macro"):
+            with pytest.raises(cp.UndefinedError, match=f"none of {len(g)} has both"):
+                getattr(g, summary)
+        return
+    assert close(g.pooled, wins / all_pairs)
+    assert close(g.weighted, sum(a * m for a, m in zip(aucs, mass, strict=True)) / sum(mass))
+    assert close(g.macro, sum(aucs, Fraction(0)) / len(aucs))
+    assert close(g.covered, sum(mass) / sum(map(Fraction, (g.P + g.N).tolist())))
+
+
+@given(grouped())
+def test_by_group(rows: Grouped) -> None:
+    check_groups(rows)
+    g = cp.by_group(*rows)
+    assert g.P.dtype == g.N.dtype == np.int64
+
+
+@given(st.data(), grouped())
+def test_by_group_with_weights(data: st.DataObject, rows: Grouped) -> None:
+    check_groups(rows, data.draw(weights(len(rows.y))))
+
+
+def test_by_group_of_a_thousand() -> None:
+    rng = np.random.default_rng(0)
+    rows = Grouped(
+        rng.integers(0, 2, 6000), rng.standard_normal(6000).round(1), rng.integers(0, 999, 6000)
+    )
+    check_groups(rows)
+    check_groups(rows, rng.exponential(size=6000))
+
+
+def test_one_group_is_a_sweep() -> None:
+    y, score, _ = normal(100)
+    g = cp.by_group(y, score, np.zeros(100))
+    auc = cp.sweep(y, score).auc
+    assert (g.pooled, g.weighted, g.macro, g.covered) == (auc, auc, auc, 1)
+
+
+TEXT = ["b", "a", "b", "a", "c", "b"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        TEXT,
+        np.array(TEXT),
+        np.array(TEXT, "S1"),
+        np.array(TEXT, object),
+        np.array([2, 1, 2, 1, 3, 2], "u1"),
+        np.array([0.5, -inf, 0.5, -inf, inf, 0.5]),
+        np.array(["2024", "2023", "2024", "2023", "2025", "2024"], "M8[D]"),
+        [("b", 1), ("a", 1), ("b", 1), ("a", 1), ("c", 1), ("b", 1)],
+        pd.Series(TEXT),
+        pd.Series(TEXT, dtype="category"),
+        pd.Series([2, 1, 2, 1, 3, 2], dtype="Int64"),
+        pl.Series(TEXT),
+        pl.Series(TEXT, dtype=pl.Categorical),
+        pl.Series([2, 1, 2, 1, 3, 2]),
+    ],
+    ids=str,
+)
+def test_columns_of_groups(column: Any) -> None:
+    if isinstance(column, list) and isinstance(column[0], tuple):
+        whole = np.empty(len(column), object)
+        whole[:] = column
+        column = whole
+    y, score = [1, 1, 0, 0, 1, 0], [5, 2, 5, 3, 1, 4]
+    g = cp.by_group(y, score, column)
+    assert len(g) == 3
+    assert g.P.tolist() == [1, 1, 1]
+    assert g.N.tolist() == [2, 1, 0]
+    assert g.auc.tolist()[:2] == [0.75, 0]
+    assert isnan(g.auc[2])
+    assert g.group.tolist() == list(dict.fromkeys(np.asarray(column).tolist()))
+    boot = cp.bootstrap_rows(y, score, cp.auc, groups=column, n=5)
+    plain = cp.bootstrap_rows(y, score, cp.auc, groups=TEXT, n=5)
+    assert (boot.replicates == plain.replicates).all()
+
+
+def test_a_group_without_weight_is_absent() -> None:
+    w = [0, 1, 0, 1, 1, 2]
+    g = cp.by_group([1, 1, 0, 0, 1, 0], [5, 2, 5, 3, 1, 4], list("babacb"), weight=w)
+    assert g.group.tolist() == ["a", "c", "b"]
+    assert (g.P.tolist(), g.N.tolist()) == ([1, 1, 0], [1, 0, 2])
+
+
+def test_perfect_groups_are_not_more_than_perfect() -> None:
+    rng = np.random.default_rng(0)
+    y, group = rng.integers(0, 2, 20_000), rng.integers(0, 1000, 20_000)
+    g = cp.by_group(y, y + rng.random(20_000), group, weight=rng.exponential(size=20_000))
+    both = (g.P > 0) & (g.N > 0)
+    assert g.auc[both].max() == 1
+    assert g.auc[both].min() > 1 - 1e-15
+
+
+def test_no_rows_in_no_groups() -> None:
+    g = cp.by_group([], [], [])
+    assert len(g) == 0
+    with pytest.raises(cp.UndefinedError, match="needs rows; there are none"):
+        _ = g.covered
+    assert cp.by_group([1, 1], [2, 1], ["a", "b"]).covered == 0
+
+
+# ------------------------------------------------------------------------------ how results present
+
+
+def test_words() -> None:
+    y, a, b = normal(300)
+    c = cp.compare(y, a, b, costs=cp.Costs(fp=1, fn=2), n=20)
+    flipped = cp.compare(y, b, a)
+    assert repr(c).startswith(f"a {c.a:.4f}, b {c.b:.4f}: a is better by {c.difference:.4g} [")
+    assert repr(flipped).startswith(
+        f"a {c.b:.4f}, b {c.a:.4f}: b is better by {c.difference:.4g} ["
+    )
+    assert "(paired DeLong); cost per case a " in repr(c)
+    assert "b is dearer by" in repr(c)
+    assert "no difference: 0 [0, 0] at 95 %, z = 0, p = 1" in repr(cp.compare(y, a, a))
+    unpaired = cp.compare_unpaired(cp.sweep(y, a), cp.sweep(y, b))
+    assert f"at 95 %, t({unpaired.df:.4g}) = " in repr(unpaired)
+    boot = cp.compare(y, a, b, method="bootstrap", statistic=lambda s: -s.auc, n=20)
+    assert repr(boot).startswith("<lambda> a -0.")
+    assert "b is higher by" in repr(boot)
+    assert "&lt;lambda&gt;" in boot._repr_html_()
+    for text in ("a is better by", "cost per case", "b is dearer by"):
+        assert text in c._repr_html_()
+
+
+def test_words_of_several() -> None:
+    y, a, b = normal(100)
+    c = cp.auc_covariance(y, {"<old>": a, "new": b})
+    assert repr(c).startswith(f"AUC ± standard error: <old> {c.auc[0]:.4f} ± ")
+    assert "&lt;old&gt;" in c._repr_html_()
+    g = cp.by_group(y, a, y, weight=np.ones(100))
+    assert repr(g) == "GroupAuc of 2 groups: 0 have both classes, no AUC"
+    g = cp.by_group(y, a, np.arange(100) % 3, weight=np.full(100, 0.5))
+    assert "3 have both classes (100 % of weight 50), AUC" in repr(g)
+    assert f"{g.macro:.6g}" in g._repr_html_()
+
+
+def test_frozen() -> None:
+    y, a, b = normal(50)
+    covariance, groups = cp.auc_covariance(y, [a, b]), cp.by_group(y, a, np.arange(50) % 4)
+    for array in (covariance.auc, covariance.covariance, groups.P, groups.auc, groups.group):
+        assert not array.flags.writeable
+    for again in (pickle.loads(pickle.dumps(groups)), copy.deepcopy(groups)):
+        assert repr(again) == repr(groups)
+        assert not again.auc.flags.writeable
+    c = cp.compare(y, a, b)
+    assert pickle.loads(pickle.dumps(c)) == c
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame])
+def test_scores_by_name(make: Callable[..., Any]) -> None:
+    y, a, b = normal(50)
+    c, plain = cp.auc_covariance(y, make({"a": a, "b": b})), cp.auc_covariance(y, [a, b])
+    assert c.names == ("a", "b")
+    assert plain.names == (0, 1)
+    assert (c.covariance == plain.covariance).all()
+    assert (cp.auc_covariance(y, np.column_stack([a, b])).covariance == c.covariance).all()
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+def _compare(y: Any, a: Any, b: Any, **more: Any) -> Any:
+    return cp.compare(y, a, b, **{"n": 10, **more})
+
+
+Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: _compare(Y, [1, nan, 3, 4], B), r"^with score_a: a score.*score\[1\] is NaN"),
+        (lambda: _compare(Y, A, [1, 2, 3, nan]), r"^with score_b: a score.*score\[3\] is NaN"),
+        (lambda: _compare(Y, A, [1, 2, 3]), "^with score_b: .* there are 4 labels and 3 scores"),
+        (lambda: _compare([1, 2, 1, 2], A, B), "labels are understood without help"),
+        (lambda: _compare(["y", "n", "n", "y"], A, B, positive="x"), "it is 'x'"),
+        (lambda: _compare(Y, A, B, weight=[1, 1, 1, -1]), r"weight\[3\] is -1"),
+        (lambda: _compare(Y, A, B, weight=[1e308] * 4), "weights must add up to less"),
+        (
+            lambda: _compare(Y, A, B, level=1),
+            "level must lie between 0 and 1, .* is 1",
+        ),
+        (lambda: _compare(Y, A, B, level="x"), "as 0.95 does; it is 'x'"),
+        (lambda: cp.bootstrap_rows(Y, A, cp.auc, level=0), "as 0.95 does; it is 0"),
+        (
+            lambda: cp.compare_unpaired(cp.sweep(Y, A), cp.sweep(Y, B), level=nan),
+            "as 0.95 does; it is nan",
+        ),
+        (lambda: _compare(Y, A, B, method="t"), 'must be "delong" or "bootstrap"; it is \'t\''),
+        (lambda: _compare(Y, A, B, statistic="ap"), "or a function of a sweep; it is 'ap'"),
+        (lambda: _compare(Y, A, B, statistic=cp.gini), 'compares AUCs.*method="bootstrap"'),
+        (lambda: _compare(Y, A, B, prior=0.1), "pass costs="),
+        (lambda: _compare(Y, A, B, groups=Y), 'rows as independent.*method="bootstrap"'),
+        (lambda: _compare(Y, A, B, method="bootstrap", n=1), "samples must be from 2 to"),
+        (
+            lambda: _compare(Y, A, B, method="bootstrap", n=2.5),
+            "samples must be from 2 to .*; it is 2.5",
+        ),
+        (
+            lambda: _compare(Y, A, B, method="bootstrap", seed=-1),
+            "seed must be a whole number from 0",
+        ),
+        (
+            lambda: cp.bootstrap_rows(Y, [1, 2, nan, 3], cp.auc),
+            r"^a score must .*score\[2\] is NaN",
+        ),
+        (lambda: cp.by_group(Y, A, [1, 2]), "one group for each score; there are 2 groups and 4"),
+        (lambda: cp.by_group(Y, A, "user"), "group must be a column of values; it is 'user'"),
+        (lambda: cp.by_group(Y, A, np.zeros((4, 1))), r"one dimension; it has the shape \(4, 1\)"),
+        (lambda: cp.by_group(Y, A, [1, nan, 2, 3]), r"group\[1\] is missing \(nan\)"),
+        (lambda: cp.by_group(Y, A, ["a", None, "b", "b"]), r"group\[1\] is missing \(None\)"),
+        (lambda: cp.by_group(Y, A, np.array(["a", nan, "b", "b"], object)), r"group\[1\] is mis"),
+        (lambda: cp.by_group(Y, A, pd.Series(["a", "b", "b", None])), r"group\[3\] is missing"),
+        (lambda: cp.by_group(Y, A, pl.Series([1, 2, None, 2])), r"group\[2\] is null"),
+        (
+            lambda: cp.by_group(Y, A, np.array(["2024", "NaT", "2024", "2025"], "M8[D]")),
+            r"group\[1\] is missing \(.*NaT",
+        ),
+        (lambda: cp.by_group(Y, A, np.array([{}, 1, 2, 3], object)), "groups must be plain values"),
+        (lambda: cp.auc_covariance(Y, []), "at least one score"),
+        (lambda: cp.auc_covariance(Y, np.zeros(4)), r"shape \(4,\). Pass a list of columns"),
+        (lambda: cp.auc_covariance(Y, {"x": A, "z": [1, 2, 3, nan]}), r"^with z: .*score\[3\] is"),
+    ],
+)
+def test_bad_input(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(cp.DataError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: _compare([1, 0, 0], [3, 2, 1], [1, 2, 3]), "least 2 rows of each class; the pos"),
+        (lambda: _compare([1, 1, 0], [3, 2, 1], [1, 2, 3]), "least 2 rows of each class; the neg"),
+        (lambda: _compare(Y, A, B, weight=[1, 1e-12, 1, 1]), "1 has nearly all of their weight"),
+        (lambda: _compare(Y, A, B, weight=[1, 0, 1, 1]), "the positives are 1 row"),
+        (lambda: _compare([1, 1], [1, 2], [2, 1]), "a comparison needs positives and negatives"),
+        (lambda: _compare([], [], []), "a comparison needs rows"),
+        (lambda: _compare([0], [1], [2], method="bootstrap"), "a comparison needs positives and"),
+        (lambda: cp.bootstrap_rows([1], [1], cp.auc), "needs positives and negatives"),
+        (lambda: cp.auc_covariance([1, 1], [[1, 2]]), "needs positives and negatives"),
+        (
+            lambda: cp.bootstrap_rows(Y, A, lambda s: s.at(inf).precision, n=10),
+            "the statistic is nan in a bootstrap sample",
+        ),
+    ],
+)
+def test_undefined(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(cp.UndefinedError, match=message):
+        call()
