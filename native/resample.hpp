@@ -29,8 +29,9 @@ using Bytes = std::uint8_t __attribute__((vector_size(16)));
 class Random {
    public:
     Random(std::uint64_t seed, std::uint64_t stream) {
-        // SplitMix64 spreads the seed, and its own state keeps the streams apart.
-        std::uint64_t x = mixed(seed) + stream * 0x9e3779b97f4a7c15;
+        // SplitMix64 fills the state from a start that is a hash: starts in a row would make states
+        // that are shifts of each other, and streams that repeat.
+        std::uint64_t x = mixed(mixed(seed + 0x9e3779b97f4a7c15) + mixed(~stream));
         for (auto& word : state_)
             for (int lane = 0; lane < 4; ++lane) word[lane] = mixed(x += 0x9e3779b97f4a7c15);
     }

@@ -374,7 +374,7 @@ def bootstrap(  # noqa: PLR0913 - options have names
         raise DataError(f"the method must be 'percentile' or 'bca'; it is {shown(method)}.")
     statistic = as_statistic(statistic)
     sampler = Sampler(s, seed)
-    estimate = float(statistic(s))
+    estimate = as_number(statistic(s))
     replicates = sampler.areas(n) if statistic is auc else sampler.values(statistic, n)
     if method == "percentile":
         return Bootstrap(estimate, replicates, percentiles(replicates, level))

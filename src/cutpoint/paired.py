@@ -533,7 +533,7 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
     whole = sampler.scores[0].sweep()
     whole.needs_both_classes("a bootstrap of rows")
     replicates = sampler.replicates(measure)[:, 0]
-    return Bootstrap(float(measure(whole)), replicates, percentiles(replicates, level))
+    return Bootstrap(as_number(measure(whole)), replicates, percentiles(replicates, level))
 
 
 def by_group(

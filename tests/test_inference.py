@@ -1,0 +1,441 @@
+"""Intervals: against definitions in fractions, pROC's figures, SciPy's and plain resampling."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import cutpoint as cp
+from cutpoint import _native
+from cutpoint.inference import Sampler, clopper_pearson, wilson
+from strategies import Case, rows, weights
+
+ASAH = Path(__file__).parents[2] / "shared" / "data" / "asah.csv"
+
+
+def placements(case: Case) -> tuple[list[Fraction], list[Fraction]]:
+    """Of every row, the share of the other class that it is on the right side of."""
+    ones, zeros = case.score[case.y == 1].tolist(), case.score[case.y == 0].tolist()
+
+    def right(a: float, b: float) -> Fraction:
+        return Fraction(2 * (a > b) + (a == b), 2)
+
+    of_pos = [sum((right(a, b) for b in zeros), Fraction(0)) / len(zeros) for a in ones]
+    of_neg = [sum((right(a, b) for a in ones), Fraction(0)) / len(ones) for b in zeros]
+    return of_pos, of_neg
+
+
+def variance(values: list[Fraction]) -> Fraction:
+    n, mean = len(values), sum(values, Fraction(0)) / len(values)
+    return sum(((v - mean) ** 2 for v in values), Fraction(0)) / (n - 1)
+
+
+@given(rows(both=True, least=4))
+def test_delong_variance(case: Case) -> None:
+    assume(2 <= case.y.sum() <= len(case.y) - 2)
+    of_pos, of_neg = placements(case)
+    exact = variance(of_pos) / len(of_pos) + variance(of_neg) / len(of_neg)
+    s = cp.sweep(*case)
+    assert cp.auc_variance(s) == float(exact)
+    # The same by floats, which sweeps of weights take; and with every row twice as heavy.
+    for w in (1.0, 2.0):
+        heavy = cp.sweep(*case, np.full(len(case.y), w), squares=True)
+        assert cp.auc_variance(heavy) == pytest.approx(float(exact), rel=1e-12, abs=1e-15)
+
+
+def test_delong_variance_of_weights() -> None:
+    rng = np.random.default_rng(0)
+    y, w = rng.integers(0, 2, 200), rng.exponential(size=200)
+    score = (rng.standard_normal(200) + y).round(1)
+    s = cp.sweep(y, score, w, squares=True)
+    v = np.array(
+        [
+            sum(w[y != c] * ((2 * c - 1) * (x - score[y != c]) > 0))
+            + 0.5 * sum(w[y != c] * (x == score[y != c]))
+            for x, c in zip(score, y, strict=True)
+        ]
+    )
+    expected = 0.0
+    for c in (0, 1):
+        own, other = y == c, y != c
+        placed = v[own] / w[other].sum()
+        n = w[own].sum() ** 2 / (w[own] ** 2).sum()
+        expected += (w[own] ** 2 * (placed - s.auc) ** 2).sum() / w[own].sum() ** 2 * n / (n - 1)
+    assert cp.auc_variance(s) == pytest.approx(expected, rel=1e-12)
+    halves = cp.sweep(y[:90], score[:90], w[:90], squares=True)
+    halves += cp.sweep(y[90:], score[90:], w[90:], squares=True)
+    assert cp.auc_variance(halves) == pytest.approx(expected, rel=1e-12)
+
+
+@given(rows(both=True), st.data())
+def test_squares(case: Case, data: st.DataObject) -> None:
+    w = data.draw(weights(len(case.y)))
+    if w.max() > 1e100:
+        with pytest.raises(cp.DataError, match="squares of weights must be finite"):
+            cp.sweep(*case, w, squares=True)
+        return
+    s = cp.sweep(*case, w, squares=True)
+    assert s.pos2 is not None
+    assert s.neg2 is not None
+    for k, threshold in enumerate(s.threshold):
+        here = case.score == threshold
+        for mass, cls in ((s.pos2, 1), (s.neg2, 0)):
+            assert mass[k] == pytest.approx((w[here & (case.y == cls)] ** 2).sum(), rel=1e-14)
+    plain = cp.sweep(*case, w)
+    assert plain.pos2 is None
+    assert (s + plain).pos2 is None
+    merged = s + cp.sweep(*case)  # rows without weights weigh 1, and so do their squares
+    assert merged.pos2 is not None
+    assert merged.pos2.sum() == pytest.approx(s.pos2.sum() + case.y.sum())
+    compact = s.compact()
+    assert compact.pos2 is not None
+    assert compact.pos2.sum() == pytest.approx(s.pos2.sum())
+
+
+def test_large_counts_take_the_float_route() -> None:
+    # P (2N)² leaves 128 bits: counts as floats, and the same number.
+    rng = np.random.default_rng(0)
+    pos, neg = rng.integers(1, 2**40, 200), rng.integers(1, 2**40, 200)
+    s = cp.Sweep.from_counts(np.arange(200), pos, neg)
+    small = cp.Sweep.from_counts(np.arange(200), pos // 2**30, neg // 2**30)
+    ratio = s.P / small.P
+    assert cp.auc_variance(s) * ratio == pytest.approx(cp.auc_variance(small), rel=1e-2)
+
+
+@pytest.mark.skipif(not ASAH.exists(), reason="pROC's data are not ours to ship")
+def test_figures_of_proc() -> None:
+    with ASAH.open() as file:
+        table = list(csv.DictReader(file))
+    poor = [row["outcome"] == "Poor" for row in table]
+    wfns, ndka = (cp.sweep(poor, [float(row[c]) for row in table]) for c in ("wfns", "ndka"))
+    assert (wfns.P, wfns.N) == (41, 72)
+    assert wfns.auc == pytest.approx(0.823678861788618, abs=5e-16)
+    assert ndka.auc == pytest.approx(0.611957994579946, abs=5e-16)
+    assert cp.auc_variance(wfns) == pytest.approx(0.00146991470882363, abs=5e-18)
+    assert cp.auc_variance(ndka) == pytest.approx(0.0031908105493913, abs=5e-17)
+    low, high = cp.auc_interval(ndka)
+    assert low == pytest.approx(0.501244999271703, abs=5e-16)
+    assert high == pytest.approx(0.722670989888189, abs=5e-16)
+
+
+def binormal(n: int, share: float = 0.3, distance: float = 1.0, seed: int = 0) -> cp.Sweep:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    return cp.sweep(y, rng.standard_normal(n) + distance * y)
+
+
+def test_auc_intervals() -> None:
+    s = binormal(400)
+    plain, logit, newcombe, percentile, bca = (
+        cp.auc_interval(s, method=m) for m in ("delong", "logit", "newcombe", "bootstrap", "bca")
+    )
+    half = scipy.stats.norm.ppf(0.975) * cp.auc_variance(s) ** 0.5
+    assert tuple(plain) == pytest.approx((s.auc - half, s.auc + half))
+    for other in (logit, newcombe, percentile, bca):
+        assert s.auc in other
+        assert other.level == 0.95
+        assert other.low == pytest.approx(plain.low, abs=0.012)
+        assert other.high == pytest.approx(plain.high, abs=0.012)
+    a = s.auc
+    half /= a * (1 - a)
+    assert np.log(logit.high / (1 - logit.high)) == pytest.approx(np.log(a / (1 - a)) + half)
+    assert cp.auc_interval(s, level=0.5).width < plain.width < cp.auc_interval(s, level=0.99).width
+    assert cp.interval(s, "auc") == plain
+
+
+def test_perfect_separation_is_not_certainty() -> None:
+    for n in (3, 30):
+        s = cp.sweep([1] * n + [0] * n, [1.0] * n + [0.0] * n)
+        for method in ("delong", "logit", "newcombe"):
+            interval = cp.auc_interval(s, method=method)
+            assert interval.high == 1.0
+            assert interval.low < 1 - 0.5 / n
+    tied = cp.auc_interval(cp.sweep([1, 0] * 10, [0.0] * 20))
+    assert tied.low < 0.4
+    assert tied.high > 0.6
+
+
+def test_newcombe_solves_its_equation() -> None:
+    s = binormal(100)
+    z = scipy.stats.norm.ppf(0.975)
+    for end in cp.auc_interval(s, method="newcombe"):
+        others = (s.P + s.N) / 2 - 1
+        spread = end * (1 - end) * (1 + others * ((1 - end) / (2 - end) + end / (1 + end)))
+        assert abs(end - s.auc) == pytest.approx(z * (spread / (s.P * s.N)) ** 0.5, rel=1e-9)
+
+
+# -------------------------------------------------------------------------------------------- rates
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.sampled_from((0.5, 0.9, 0.95, 0.999)))
+def test_shares_as_scipy_has_them(k: int, n: int, level: float) -> None:
+    assume(k <= n)
+    test = scipy.stats.binomtest(k, n)
+    exact, score = (test.proportion_ci(level, method=m) for m in ("exact", "wilson"))
+    assert clopper_pearson(k, n, level) == pytest.approx(
+        (exact.low, exact.high), rel=1e-9, abs=1e-12
+    )
+    assert wilson(k, n, level) == pytest.approx((score.low, score.high), rel=1e-9, abs=1e-12)
+
+
+def test_intervals_of_rates() -> None:
+    s = cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+    p = cp.choose(s, "f1")
+    for name, k, n in (
+        ("recall", 17, 20),
+        ("fnr", 3, 20),
+        ("fpr", 41, 9980),
+        ("specificity", 9939, 9980),
+        ("precision", 17, 58),
+        ("flagged_rate", 58, 10_000),
+    ):
+        assert tuple(cp.interval(s, name, at=p)) == wilson(k, n, 0.95)
+        assert tuple(
+            cp.interval(s, name, at=0.9, level=0.8, method="clopper-pearson")
+        ) == clopper_pearson(k, n, 0.8)
+    # Any other measure: as the confusion varies from sample to sample.
+    rng = np.random.default_rng(1)
+    tp, fp = rng.binomial(20, 17 / 20, 100_000), rng.binomial(9980, 41 / 9980, 100_000)
+    for name, values in (
+        ("f1", 2 * tp / (tp + fp + 20)),
+        ("youden", tp / 20 - fp / 9980),
+        (cp.Costs(fp=1, fn=20), (fp + 20 * (20 - tp)) / 10_000),
+        (lambda tp, fp, fn, tn: tp - fp + 0 * (fn + tn), tp - fp),
+    ):
+        low, high = np.quantile(values, (0.025, 0.975))
+        mine = cp.interval(s, name, at=p)
+        assert (mine.low, mine.high) == pytest.approx((low, high), abs=0.05 * (high - low) + 1e-9)
+    # At another prior the precision is no share of counted rows.
+    there = cp.interval(s, "precision", at=p, prior=0.5)
+    assert 17 / 20 / (17 / 20 + 41 / 9980) in there
+    assert cp.interval(s, "recall", at=p, prior=0.5) == cp.interval(s, "recall", at=p)
+
+
+def test_intervals_of_weighted_rates() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(1000) < 0.4
+    score = rng.standard_normal(1000) + y
+    plain = cp.interval(cp.sweep(y, score), "recall", at=0.5)
+    same = cp.interval(cp.sweep(y, score, np.full(1000, 7.0), squares=True), "recall", at=0.5)
+    assert tuple(same) == pytest.approx(tuple(plain))
+    f1 = cp.interval(cp.sweep(y, score, np.full(1000, 7.0), squares=True), "f1", at=0.5)
+    assert tuple(f1) == pytest.approx(
+        tuple(cp.interval(cp.sweep(y, score), "f1", at=0.5)), abs=0.01
+    )
+    uneven = cp.sweep(y, score, rng.exponential(size=1000) ** 3, squares=True)
+    assert cp.interval(uneven, "recall", at=0.5).width > 2 * plain.width
+    with pytest.raises(cp.UndefinedError, match="squares=True"):
+        cp.interval(cp.sweep(y, score, np.ones(1000)), "recall", at=0.5)
+    with pytest.raises(cp.UndefinedError, match="squares=True"):
+        cp.auc_interval(cp.sweep(y, score, np.ones(1000)))
+
+
+# ---------------------------------------------------------------------------------------- bootstrap
+
+
+@pytest.mark.parametrize(
+    ("n", "digits"), [(30, 9), (60, 1), (400, 9), (5000, 9), (6000, 1), (70_000, 9)]
+)
+def test_samples_are_multinomial(n: int, digits: int) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    s = cp.sweep(y, np.round(rng.standard_normal(n), digits))
+    sampler = Sampler(s, 5)
+    assert sampler.by_rows == (digits == 9 or n < 6000)
+    drawn = [sampler.sample(k) for k in range(300)]
+    for sample in drawn:
+        assert (sample.P, sample.N) == (s.P, s.N)
+        assert ((sample.pos > 0) | (sample.neg > 0)).all()
+        assert np.isin(sample.threshold, s.threshold).all()
+    # How often each row is drawn: mean 1, variance 1 − 1/n; and two rows are correlated as −1/n.
+    pos = np.zeros((300, len(s)))
+    for i, sample in enumerate(drawn):
+        pos[i, np.searchsorted(-s.threshold, -sample.threshold)] = sample.pos
+    expected = s.pos / s.P
+    chi = ((pos.sum(axis=0) - 300 * s.pos) ** 2)[s.pos > 0] / (300 * s.pos[s.pos > 0])
+    cells = np.count_nonzero(s.pos)
+    assert scipy.stats.chi2.cdf(chi.sum(), cells - 1) < 1 - 1e-6
+    assert scipy.stats.chi2.cdf(chi.sum(), cells - 1) > 1e-6
+    within = pos.var(axis=0)[s.pos > 0] / (s.P * expected * (1 - expected))[s.pos > 0]
+    assert within.mean() == pytest.approx(1, abs=6 * (2 / 300 / cells) ** 0.5 + 0.02)
+
+
+def test_counts_are_poisson_given_their_sum() -> None:
+    # One row in many: its count is binomial(n, 1/n).
+    n, draws = 1000, 400
+    mass = np.ones(n, np.int64)
+    counts = np.concatenate([_native.resample(mass, 1, k) for k in range(draws)])
+    seen = np.bincount(counts, minlength=9)[:9]
+    expected = scipy.stats.binom.pmf(np.arange(9), n, 1 / n) * n * draws
+    tail = expected > 5
+    assert (
+        scipy.stats.chisquare(
+            seen[tail], expected[tail] * seen[tail].sum() / expected[tail].sum()
+        ).pvalue
+        > 1e-4
+    )
+    assert all(_native.resample(mass, 1, k).sum() == n for k in range(20))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
+def test_native_areas_are_those_of_the_samples(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < share
+    s = cp.sweep(y, np.round(rng.standard_normal(3000) + y, 3))
+    one, many = (np.empty(0),) * 2
+    for threads in ("1", "3"):
+        monkeypatch.setenv("CUTPOINT_THREADS", threads)
+        one, many = many, Sampler(s, 3).areas(40)
+    assert one.tolist() == many.tolist()
+    small = Sampler(s.compact(), 3)
+    assert [small.sample(k).auc for k in range(40)] == many.tolist()
+
+
+def test_bootstrap_agrees_with_delong_and_with_resampled_rows() -> None:
+    s = binormal(2000)
+    b = cp.bootstrap(s, n=4000)
+    assert b.estimate == s.auc
+    assert b.standard_error == pytest.approx(cp.auc_variance(s) ** 0.5, rel=0.05)
+    assert abs(b.bias) < 3 * b.standard_error / 4000**0.5
+    by_rows = cp.bootstrap_rows(
+        np.repeat([1, 0], (s.pos.sum(), s.neg.sum())),
+        np.concatenate((np.repeat(s.threshold, s.pos), np.repeat(s.threshold, s.neg))),
+        cp.auc,
+    )
+    assert scipy.stats.ks_2samp(b.replicates, by_rows.replicates).pvalue > 1e-3
+    slow = cp.bootstrap(s, lambda x: x.auc, n=300)  # the same samples, one by one
+    assert slow.replicates.tolist() == b.replicates[:300].tolist()
+
+
+def test_streams_are_independent() -> None:
+    mass = np.ones(20_000, np.int64)
+    counts = [_native.resample(mass, seed, k) for seed in (0, 1) for k in range(6)]
+    for i, a in enumerate(counts):
+        for b in counts[:i]:
+            # Also shifted against each other, as neighbouring states might be.
+            for shift in (-4, -2, -1, 0, 1, 2, 4):
+                assert abs(np.corrcoef(a, np.roll(b, shift))[0, 1]) < 6 / 20_000**0.5
+
+
+def test_bca_as_scipy_has_it() -> None:
+    s = binormal(120, distance=2.0)
+    ones, zeros = np.repeat(s.threshold, s.pos), np.repeat(s.threshold, s.neg)
+
+    def statistic(a: Any, b: Any) -> float:
+        return float((np.sign(np.subtract.outer(a, b)).mean() + 1) / 2)
+
+    theirs = scipy.stats.bootstrap(
+        (ones, zeros),
+        statistic,
+        method="BCa",
+        n_resamples=4000,
+        vectorized=False,
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    for mine in (
+        cp.bootstrap(s, "auc", 4000, method="bca"),
+        cp.bootstrap(s, lambda x: x.auc, 4000, method="bca"),
+    ):
+        assert mine.interval.low == pytest.approx(theirs.low, abs=0.006)
+        assert mine.interval.high == pytest.approx(theirs.high, abs=0.006)
+    assert "4,000 bootstrap samples" in repr(mine)
+
+
+def test_seeds() -> None:
+    s = binormal(300)
+    a, b, c = (cp.bootstrap(s, n=50, seed=seed).replicates.tolist() for seed in (1, 1, 2))
+    assert a == b != c
+    few = cp.bootstrap(cp.sweep([1, 0], [2, 1]), n=10)
+    assert few.replicates.tolist() == [1.0] * 10
+
+
+# -------------------------------------------------------------------------------------------- band
+
+
+def test_band() -> None:
+    s = binormal(1000)
+    band = cp.roc_band(s)
+    roc = cp.roc(s)
+    low, high = np.interp(roc.fpr, band.fpr, band.low), np.interp(roc.fpr, band.fpr, band.high)
+    assert (low <= roc.tpr + 1e-12).all()
+    assert (high >= roc.tpr - 1e-12).all()
+    assert band.fpr[0] == 0 < band.high[0]
+    assert band.fpr[-1] == 1 == band.high[-1]
+    assert (np.diff(band.fpr) > 0).all()
+    assert (np.diff(band.low) >= 0).all()
+    assert (np.diff(band.high) >= 0).all()
+    assert cp.roc_band(s, level=0.5).low.mean() > band.low.mean()
+    truth = scipy.stats.norm.cdf(scipy.stats.norm.ppf(band.fpr) + 1.0)
+    assert (band.low <= truth).all()
+    assert (truth <= band.high).all()
+
+
+# --------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: cp.auc_interval(s, level=95), "level must lie between 0 and 1.*it is 95"),
+        (lambda s: cp.auc_interval(s, method="wald"), "the method must be 'delong'.*it is 'wald'"),
+        (lambda s: cp.interval(s, "recall"), "an interval needs a threshold: at=0.5"),
+        (lambda s: cp.interval(s, "recall", at="x"), "a threshold must be a number; it is 'x'"),
+        (lambda s: cp.interval(s, "rcall", at=1), "'rcall' is not the name of a measure"),
+        (lambda s: cp.interval(s, "recall", at=1, method="exact"), "'wilson' or 'clopper-pearson'"),
+        (lambda s: cp.interval(s, "f1", at=1, prior=2), "a prior, the share of positives"),
+        (
+            lambda s: cp.bootstrap(s, 3),
+            'a statistic must be "auc" or a function of a sweep; it is 3',
+        ),
+        (
+            lambda s: cp.bootstrap(s, n=1),
+            "the number of samples must be from 2 to 10,000,000; it is 1",
+        ),
+        (lambda s: cp.bootstrap(s, n=True), "number of samples"),
+        (lambda s: cp.bootstrap(s, n=10, seed=-1), "a seed must be a whole number from 0"),
+        (lambda s: cp.bootstrap(s, n=10, method="t"), "'percentile' or 'bca'"),
+        (lambda s: cp.bootstrap(s, lambda _: "a", n=10), "must return a number.*it returned 'a'"),
+        (lambda s: cp.roc_band(s, level="x"), "level must lie between 0 and 1"),
+    ],
+)
+def test_bad_input(call: Any, message: str) -> None:
+    with pytest.raises(cp.DataError, match=message):
+        call(cp.sweep([1, 1, 0, 0], [4, 2, 3, 1]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: cp.auc_variance(cp.sweep([1, 0, 0], [3, 2, 1])),
+            "at least two rows of each class",
+        ),
+        (lambda: cp.auc_interval(cp.sweep([1, 1], [2, 1])), "needs positives and negatives"),
+        (lambda: cp.interval(cp.sweep([1, 0], [2, 1]), "precision", at=5), "the precision is 0/0"),
+        (lambda: cp.interval(cp.sweep([0, 0], [2, 1]), "f1", at=5), "the f1 is 0/0"),
+        (lambda: cp.bootstrap(cp.sweep([1, 0], [2, 1], [1, 2])), "bootstrap_rows"),
+        (lambda: cp.bootstrap(cp.sweep([], [])), "needs rows"),
+        (
+            lambda: cp.bootstrap(cp.sweep([1, 0], [2, 1]), lambda _: np.nan, n=5),
+            "the statistic is nan",
+        ),
+        (lambda: cp.roc_band(cp.sweep([1], [1])), "needs positives and negatives"),
+    ],
+)
+def test_undefined(call: Any, message: str) -> None:
+    with pytest.raises(cp.UndefinedError, match=message):
+        call()
+
+
+def test_one_row_of_each_class() -> None:
+    assert cp.auc_interval(cp.sweep([1, 0], [2, 1]), method="newcombe").low < 0.3
