@@ -6,11 +6,11 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint bench sanitize docs wheel clean
+.PHONY: demo test lint bench validate sanitize docs wheel clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo | test | lint | bench | sanitize | docs | wheel | clean"
+	@echo "make demo | test | lint | bench | validate | sanitize | docs | wheel | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -39,6 +39,10 @@ test: lint
 # Times beside scikit-learn's in one run; writes docs/benchmarks.md. Wants an idle machine.
 bench: .venv/tools
 	$(BIN)/python benchmarks/run.py
+
+# Coverage of intervals and honesty of guarantees by simulation; writes docs/validation.md.
+validate: .venv/tools
+	$(BIN)/python validation/run.py
 
 # The native core against a plain oracle: each build of the kernels with address and
 # undefined-behaviour checks, then many threads under the race detector.

@@ -208,6 +208,25 @@ def cost(fp: str, fn: str, tp: str = "0", tn: str = "0") -> tuple[Any, int]:
     return of, -1
 
 
+_measured: dict[Any, Any] = {}
+
+
+def remember(t: Table) -> None:
+    """Forget what was measured before: questions on one table follow each other."""
+    _measured.clear()
+    _measured[None] = t
+
+
+def _measure(of: Any, cells: tuple[Fraction, ...], prior: Fraction | None) -> Any:
+    """A measure of four cells, computed once for the table that is remembered."""
+    if None not in _measured or prior is not None:
+        return of(*cells)
+    key = (of, cells)
+    if key not in _measured:
+        _measured[key] = of(*cells)
+    return _measured[key]
+
+
 class Chosen(NamedTuple):
     """The best cut of all, by trying each."""
 
@@ -232,10 +251,10 @@ def choose(
             n = t.P + t.N
             p, q = prior * n / t.P, (1 - prior) * n / t.N
             cells = (p * cells[0], q * cells[1], p * cells[2], q * cells[3])
-        value = of(*cells)
+        value = _measure(of, cells, prior)
         short: Any = 0
         for name, sign, bound in limits:
-            measured = MEASURES[name][0](*cells)
+            measured = _measure(MEASURES[name][0], cells, prior)
             if measured is None:
                 short = float("inf")
             elif not (measured >= bound if sign == ">=" else measured <= bound):

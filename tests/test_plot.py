@@ -134,6 +134,391 @@ def test_what_is_drawn_must_be_computed_first(s):
         (cp.plot.lift, s, r"plot\.lift\(cp\.gain\(s\)\)"),
         (cp.plot.distributions, cp.roc(s), r"draws a Sweep; got a Roc"),
         (cp.plot.overview, cp.roc(s), r"plot\.overview\(cp\.sweep\(y, score\)\)"),
+        (cp.plot.hull, s, r"draws a Hull or a JointHull; got a Sweep. Call plot\.hull\(cp\.hull"),
+        (cp.plot.cost_curve, s, r"plot\.cost_curve\(cp\.cost_curve\(s\)\)"),
+        (cp.plot.net_benefit, 3, r"draws a NetBenefit; got an int. Call plot\.net_benefit\(cp\.ne"),
+        (cp.plot.operating_point, s, r"draws an OperatingPoint; got a Sweep.*cp\.choose\(s, obj"),
+        (cp.plot.stability, s, r"draws a Stability; got a Sweep. Call plot\.stability\(p\.stab"),
     ):
         with pytest.raises(cp.DataError, match=call):
             draw(given)
+
+
+def texts(artists):
+    return [text.get_text() for text in artists]
+
+
+def drawn(ax, gid):
+    return [line for line in ax.lines if line.get_gid() == gid]
+
+
+@pytest.fixture
+def probabilities(s):
+    """The same order of cases as probabilities of about the right size."""
+    return cp.Sweep(1 / (1 + np.exp(3.3 - 1.5 * s.threshold)), s.pos, s.neg)
+
+
+# ------------------------------------------------------------------- the ROC curve's companions
+
+
+def test_roc_with_band_hull_and_points(s):
+    band, hull = cp.roc_band(s, level=0.9), cp.hull(s)
+    points = [cp.choose(s, "f1"), cp.choose(s, "youden")]
+    ax = cp.plot.roc(cp.roc(s), label="mine", band=band, hull=hull, point=points)
+    saved(ax.figure)
+    assert np.array_equal(curve_of(ax), np.column_stack((cp.roc(s).fpr, cp.roc(s).tpr)))
+    edge = ax.collections[0].get_paths()[0].vertices
+    for side in (band.low, band.high):
+        assert {*zip(band.fpr, side, strict=True)} <= {*map(tuple, edge)}
+    assert drawn(ax, "hull")[0].get_xydata().tolist() == list(
+        map(list, zip(hull.fpr, hull.tpr, strict=True))
+    )
+    assert {(text.get_text(), *text.xy) for text in ax.texts} == {
+        (f"≥ {p.threshold:.6g}", p.confusion.fpr, p.confusion.recall) for p in points
+    }
+    assert texts(ax.get_legend().get_texts()) == ["mine", "90 % band", "convex hull"]
+
+
+def test_roc_marks_the_ends_and_leaves_out_points_without_rates(s):
+    none = cp.choose(s, "fpr", subject_to="flagged <= 0")
+    tied = cp.choose(cp.sweep([1, 0], [1.0, 1.0]), "recall")
+    infinite = cp.choose(cp.sweep([1, 0], [np.inf, 0.0]), "f1")
+    one_class = cp.choose(cp.sweep([1, 1], [1.0, 2.0]), "recall")
+    ax = cp.plot.roc(cp.roc(s), point=(none, tied, infinite, one_class))
+    saved(ax.figure)
+    assert sorted((*text.xy, text.get_text()) for text in ax.texts) == [
+        (0, 0, "flag none"),
+        (0, 1, "≥ ∞"),
+        (1, 1, "flag all"),
+    ]
+
+
+def test_labels_of_close_points_do_not_overlap(s):
+    from matplotlib.text import Text
+
+    points = [cp.choose(s, cp.Costs(fp=1, fn=fn)) for fn in (1, 2, 3, 4, 5, 6, 8, 10, 30, 80)]
+    ax = cp.plot.roc(cp.roc(s), point=points)
+    ax = cp.plot.roc(cp.roc(s), ax, point=points[2:4])  # again: neither text is put twice
+    saved(ax.figure)
+    assert len(ax.texts) == len({p.threshold for p in points})
+    boxes = [Text.get_window_extent(text) for text in ax.texts]  # without its leader
+    for k, a in enumerate(boxes):
+        assert not any(a.overlaps(b) for b in boxes[:k])
+
+
+@pytest.mark.parametrize("name", ["band", "hull", "point"])
+def test_companions_must_be_computed_first(s, name):
+    with pytest.raises(cp.DataError, match=rf"^{name} must be an? .*; it is .*Pass {name}=cp\."):
+        cp.plot.roc(cp.roc(s), **{name: s if name != "point" else [0.5]})
+    with pytest.raises(cp.DataError, match=r"point must be an OperatingPoint; it is 0\.5"):
+        cp.plot.roc(cp.roc(s), point=0.5)
+
+
+# ------------------------------------------------------------------------------------------ hulls
+
+
+def test_hull_of_one_sweep(s):
+    h = cp.hull(s)
+    ax = cp.plot.hull(h, label="hull")
+    assert np.array_equal(curve_of(ax), np.column_stack((h.fpr, h.tpr)))
+    assert drawn(ax, "curve")[0].get_marker() == "o"
+    assert cp.plot.hull(h, ax, label="again", marker="") is ax
+    assert texts(ax.get_legend().get_texts()) == ["hull", "again"]
+    x = np.linspace(0, 1, 400)  # a circle: all points are vertices
+    round_one = cp.Sweep(
+        x[::-1], np.round(1e9 * (1 - x)).astype(int), np.round(1e9 * x).astype(int)
+    )
+    assert len(cp.hull(round_one)) > 300
+    assert drawn(cp.plot.hull(cp.hull(round_one)), "curve")[0].get_marker() == "none"
+
+
+def test_joint_hull_has_vertices_by_classifier(s):
+    other = cp.Sweep.from_counts([2.0, 1.0], pos=[97, 3], neg=[30, 70])
+    h = cp.hull({"$a_$": s, "b": other, r"\rule{": (0.05, 0.8), "bad": (0.6, 0.5)})
+    ax = saved(cp.plot.hull(h, label="best of all").figure).axes[0]
+    (line,) = drawn(ax, "hull")
+    assert np.array_equal(line.get_xydata(), np.column_stack((h.fpr, h.tpr)))
+    for k, line in zip((0, 1, 2), drawn(ax, "vertices"), strict=True):
+        mine = h.classifier == k
+        assert mine.any()
+        assert np.array_equal(line.get_xydata(), np.column_stack((h.fpr, h.tpr))[mine])
+        assert line.get_label() == h.names[k]
+        assert line.get_marker() == ("D" if k == 2 else "o")
+    assert len({line.get_color() for line in drawn(ax, "vertices")}) == 3
+    assert texts(ax.get_legend().get_texts()) == [
+        "best of all",
+        "$a_$",
+        "b",
+        r"\rule{",
+        "bad (never best)",
+    ]
+    saved(cp.plot.roc(cp.roc(s), hull=h).figure)
+
+
+def test_twenty_classifiers_differ_in_colour_or_marker():
+    angle = np.linspace(0.1, 1.4, 20)
+    h = cp.hull([(1 - np.cos(a), np.sin(a)) for a in angle])
+    lines = drawn(saved(cp.plot.hull(h).figure).axes[0], "vertices")
+    assert len(lines) == 20
+    assert len({(line.get_color(), line.get_marker()) for line in lines}) == 20
+
+
+def test_hulls_of_next_to_nothing():
+    for y, score in (([1, 0], [1.0, 1.0]), ([0, 1], [2.0, 1.0]), ([1, 0], [np.inf, -np.inf])):
+        h = cp.hull(cp.sweep(y, score))
+        saved(cp.plot.roc(cp.roc(cp.sweep(y, score)), cp.plot.hull(h), hull=h).figure)
+    chance = cp.hull({"chance": cp.sweep([0, 1], [2.0, 1.0])})  # no vertex but the ends
+    assert texts(saved(cp.plot.hull(chance).figure).axes[0].get_legend().get_texts()) == [
+        "chance (never best)"
+    ]
+
+
+# ------------------------------------------------------------------------------------------ costs
+
+
+def test_cost_curve_is_the_envelope(s):
+    curve = cp.cost_curve(s)
+    ax = saved(cp.plot.cost_curve(curve, x=0.05).figure).axes[0]
+    xy = curve_of(ax)
+    assert xy[0].tolist() == [0, 0]
+    assert xy[-1].tolist() == [1, 0]
+    assert np.array_equal(xy[1:, 0], curve.high)
+    at = np.linspace(0, 1, 1001)
+    assert np.interp(at, *xy.T) == pytest.approx(curve.cost(at), abs=1e-12)
+    shade = ax.collections[0].get_paths()[0].vertices
+    assert [0.5, 0.5] in shade.tolist()
+    assert texts(ax.texts) == [
+        "flag none",
+        "flag all",
+        f"at 0.05: {curve.cost(0.05):.3g} instead of 0.05",
+    ]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (
+        "probability × cost of positives",
+        "normalised expected cost",
+    )
+
+
+def test_a_second_cost_curve_adds_its_line_only(s):
+    ax = cp.plot.cost_curve(cp.cost_curve(s), label="a")
+    before = len(ax.lines), len(ax.texts), len(ax.collections)
+    cp.plot.cost_curve(cp.cost_curve(s), ax, label="$b")
+    assert (len(ax.lines), len(ax.texts), len(ax.collections)) == (before[0] + 1, *before[1:])
+    assert texts(ax.get_legend().get_texts()) == ["a", "$b"]
+
+
+@pytest.mark.parametrize("x", [-0.1, 1.5, np.nan, "half", [0.1, 0.2]])
+def test_a_probability_cost_lies_from_0_to_1(s, x):
+    with pytest.raises(cp.DataError, match="x must be a probability-cost from 0 to 1; it is "):
+        cp.plot.cost_curve(cp.cost_curve(s), x=x)
+
+
+def test_net_benefit_draws_model_best_cut_and_both_trivial_rules(probabilities):
+    curve = cp.net_benefit(probabilities)
+    ax = saved(cp.plot.net_benefit(curve).figure).axes[0]
+    assert texts(ax.get_legend().get_texts()) == ["model", "best cut", "flag all", "flag none"]
+    bottom, top = ax.get_ylim()
+    assert top > curve.best[1:].max()
+    assert -0.2 * top < bottom < 0
+    shows = curve.net_benefit[1:] > bottom
+    given = {*zip(curve.threshold[1:][shows], curve.net_benefit[1:][shows], strict=True)}
+    model = curve_of(ax)
+    assert given <= {*map(tuple, model)}
+    assert np.all(np.diff(model[:, 0]) >= 0)
+    assert model[0].tolist() == pytest.approx([0, probabilities.prevalence])
+    assert model[-1].tolist() == [1, 0]
+    best = drawn(ax, "best")[0].get_xydata()[::-1]
+    assert np.array_equal(best, np.column_stack((curve.threshold, curve.best))[1:])
+    flag_all = next(line for line in ax.lines if line.get_label() == "flag all").get_xydata()
+    at = curve.threshold[1:]
+    near = curve.flag_all[1:] > bottom
+    assert np.interp(at, *flag_all.T)[near] == pytest.approx(curve.flag_all[1:][near], abs=1e-4)
+
+
+def test_a_second_decision_curve_shares_the_trivial_rules(probabilities):
+    one, other = (cp.net_benefit(probabilities, prior=p) for p in (None, 0.3))
+    ax = cp.plot.net_benefit(one, label="a")
+    names = ["a", "a, best cut", "flag all", "flag none", "$b", "$b, best cut"]
+    assert texts(cp.plot.net_benefit(one, ax, label="$b").get_legend().get_texts()) == names
+    cp.plot.net_benefit(other, ax, label="c")
+    saved(ax.figure)
+    assert texts(ax.get_legend().get_texts()) == [*names, "c", "c, best cut", "flag all"]
+    assert ax.get_ylim()[1] > 0.3
+
+
+@pytest.mark.parametrize(
+    ("y", "score"),
+    [
+        ([1, 0], [1.0, 1.0]),
+        ([1, 0], [1.0, 0.0]),
+        ([0, 1], [1.0, 0.0]),
+        ([1, 0], [0.0, 0.0]),
+        ([1, 0, 1], [0.5, 0.5, 0.5]),
+        ([0, 1, 1], [1.0, 1.0, np.nextafter(1.0, 0.0)]),
+    ],
+)
+def test_degenerate_costs_and_benefits_draw_without_a_warning(y, score):
+    s = cp.sweep(y, score)
+    ax = saved(cp.plot.net_benefit(cp.net_benefit(s)).figure).axes[0]
+    assert np.isfinite(np.concatenate([line.get_xydata() for line in ax.lines])).all()
+    ax = None
+    for x in (None, 0, 0.5, 1):
+        ax = cp.plot.cost_curve(cp.cost_curve(s), ax, x)
+    saved(ax.figure)
+
+
+def test_net_benefit_that_is_nan_is_left_out():
+    nan = np.full(3, np.nan)
+    t = np.array([np.inf, 0.5, 0.2])
+    saved(cp.plot.net_benefit(cp.NetBenefit(t, nan, nan, nan)).figure)
+    some = np.array([0.0, np.nan, 0.1])
+    curve = cp.NetBenefit(t, some, np.array([-np.inf, -0.5, 0.1]), some)
+    xy = curve_of(saved(cp.plot.net_benefit(curve).figure).axes[0])
+    assert [0.2, 0.1] in xy.tolist()
+    assert np.isfinite(xy).all()
+
+
+def test_large_costs_benefits_and_bands_are_thinned():
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.3
+    s = cp.sweep(y, 1 / (1 + np.exp(0.8 - rng.standard_normal(200_000) - y)))
+    curve = cp.net_benefit(s)
+    ax = cp.plot.net_benefit(curve)
+    assert all(len(line.get_xydata()) < 10_000 for line in ax.lines)
+    xy = curve_of(ax)
+    shows = curve.net_benefit > 0
+    drawn_there = np.interp(curve.threshold[shows], *xy.T)
+    assert np.abs(drawn_there - curve.net_benefit[shows]).max() < 1e-3
+    ax = cp.plot.roc(cp.roc(s), band=cp.roc_band(s))
+    assert len(ax.collections[0].get_paths()[0].vertices) < 20_000
+
+
+# -------------------------------------------------------------------------------------- decisions
+
+
+def test_operating_point_says_what_it_does(s):
+    p = cp.choose(s, cp.Costs(fp=1, fn=20))
+    ax = saved(cp.plot.operating_point(p, bins=20).figure).axes[0]
+    c = p.confusion
+    assert texts(ax.texts) == [
+        "not flagged",
+        f"{c.fn:,} missed",
+        f"{c.tn:,} left alone",
+        "flagged",
+        f"{c.tp:,} caught",
+        f"{c.fp:,} false alarms",
+    ]
+    assert [line.get_xdata()[0] for line in ax.lines] == [p.threshold]
+    assert ax.get_title(loc="left") == f"flag from {p.threshold:.6g} on, for the least cost"
+    assert texts(ax.get_legend().get_texts()) == ["positive", "negative"]
+    tallest = max(patch.get_data().values.max() for patch in ax.patches[:4])
+    assert tallest < 0.76 * ax.get_ylim()[1]  # the texts are above
+
+
+def test_operating_points_at_the_ends_and_out_of_reach(s):
+    for objective, limits, title in (
+        ("fpr", "flagged <= 0", "flag nothing, for the least fpr"),
+        ("recall", ["precision >= 0.99", "recall >= 0.99"], "(limits not met)"),
+    ):
+        p = cp.choose(s, objective, subject_to=limits)
+        ax = saved(cp.plot.operating_point(p).figure).axes[0]
+        assert title in ax.get_title(loc="left")
+        assert len(ax.lines) == np.isfinite(p.threshold)
+    for y, score in (
+        ([1, 0], [1.0, 1.0]),
+        ([1, 1], [1.0, 2.0]),
+        ([1, 0, 1], [np.inf, -np.inf, 0.0]),
+        ([1, 0], [np.inf, np.inf]),
+        ([0, 1, 1], [-1e308, 1e308, 1e307]),
+        ([0, 1], [1.0, NEXT]),
+        ([0, 1], [0.0, 5e-324]),
+    ):
+        saved(cp.plot.operating_point(cp.choose(cp.sweep(y, score), "recall")).figure)
+    weighted = cp.choose(cp.sweep([1, 0, 1], [3, 2, 1], [0.25, 2.0, 0.5]), "precision")
+    assert texts(cp.plot.operating_point(weighted).texts)[1:3] == ["0.5 missed", "2 left alone"]
+
+
+def test_an_objective_of_any_name_is_text(s):
+    def profit(tp, fp, fn, tn):
+        return tp - 0.1 * fp + 0 * (fn + tn)
+
+    profit.__name__ = "$profit_$"
+    ax = cp.plot.operating_point(cp.choose(s, profit))
+    saved(ax.figure)
+    assert not ax._left_title.get_parse_math()
+
+
+def test_stability_is_a_histogram_of_thresholds(s):
+    p = cp.choose(s, "f1")
+    st = p.stability(100)
+    ax = saved(cp.plot.stability(st, point=p, bins=10).figure).axes[0]
+    bars = ax.patches[0].get_data()
+    assert np.array_equal(bars.values, np.histogram(st.threshold, 10)[0])
+    low, high = st.thresholds
+    span = ax.patches[-1]
+    assert (span.get_x(), span.get_x() + span.get_width()) == pytest.approx((low, high))
+    assert ax.lines[0].get_xdata()[0] == p.threshold
+    assert ax.get_title(loc="left") == (
+        f"mean regret {st.regret.mean():.3g} in 100 bootstrap samples"
+    )
+    assert texts(ax.get_legend().get_texts())[1:] == [
+        f"95 %: {low:.6g} to {high:.6g}",
+        f"chosen: ≥ {p.threshold:.6g}",
+    ]
+    broken = cp.choose(s, "recall", subject_to="fpr <= 5 %").stability(50)
+    share = f", limits broken by {100 * broken.broken.mean():.3g} %"
+    assert cp.plot.stability(broken).get_title(loc="left").endswith(share)
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        [np.inf] * 3,
+        [-np.inf] * 3,
+        [-np.inf, 0.0, np.inf],
+        [1.0] * 3,
+        [1.0, NEXT, 1.0],
+        [-1e308, 1e308, 1e308],
+        [0.0, 5e-324, np.inf],
+    ],
+    ids=str,
+)
+def test_thresholds_of_any_size_have_a_bar(s, threshold):
+    st = cp.Stability(np.array(threshold), np.full(3, np.nan), np.ones(3, np.bool_))
+    for point in (None, cp.choose(s, "f1"), cp.choose(s, "fpr", subject_to="flagged <= 0")):
+        ax = saved(cp.plot.stability(st, point=point).figure).axes[0]
+        bars = [bar.get_height() for bar in ax.containers for bar in bar]
+        assert ax.patches[0].get_data().values.sum() + sum(bars) == 3
+        assert texts(ax.texts) == [
+            sign
+            for sign, end in (("−∞", -np.inf), ("∞", np.inf))
+            if np.any(np.array(threshold) == end)
+        ]
+
+
+@pytest.mark.parametrize("bins", [0, -3, 2.5, "ten", None, True, 10**9])
+def test_bins_are_a_whole_number(s, bins):
+    p = cp.choose(s, "f1")
+    for draw, given in (
+        (cp.plot.distributions, s),
+        (cp.plot.operating_point, p),
+        (cp.plot.stability, p.stability(5)),
+    ):
+        with pytest.raises(cp.DataError, match=r"must have from 1 to 100,000 bins.*; it is .*\. L"):
+            draw(given, bins=bins)
+    assert len(cp.plot.distributions(s, bins=np.int64(1)).patches[0].get_data().values) == 1
+
+
+def test_functions_draw_on_given_axes(s, probabilities):
+    from matplotlib.figure import Figure
+
+    p = cp.choose(s, "f1")
+    for draw, value in (
+        (cp.plot.hull, cp.hull(s)),
+        (cp.plot.cost_curve, cp.cost_curve(s)),
+        (cp.plot.net_benefit, cp.net_benefit(probabilities)),
+        (cp.plot.operating_point, p),
+        (cp.plot.stability, p.stability(10)),
+    ):
+        ax = Figure(layout="constrained").add_subplot()
+        assert draw(value, ax) is ax
+        saved(ax.figure)

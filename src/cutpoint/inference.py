@@ -287,9 +287,7 @@ def _simulated(
     values = values[~np.isnan(values)]
     if not len(values):
         raise UndefinedError(f"the {goal.name} is 0/0 at this threshold, so it has no interval.")
-    tail = (1 - level) / 2
-    low, high = np.quantile(values, (tail, 1 - tail)).tolist()
-    return Interval(low, high, level)
+    return percentiles(values, level)
 
 
 def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> NDArray[Any]:
@@ -472,8 +470,10 @@ def as_number(value: Any) -> float:
 
 
 def percentiles(replicates: Floats, level: float) -> Interval:
+    """The range of the middle replicates. Between infinite ones there is nothing to interpolate."""
     tail = (1 - level) / 2
-    low, high = np.quantile(replicates, (tail, 1 - tail)).tolist()
+    how: Any = "linear" if np.isfinite(replicates).all() else "inverted_cdf"
+    low, high = np.quantile(replicates, (tail, 1 - tail), method=how).tolist()
     return Interval(low, high, level)
 
 
