@@ -46,7 +46,7 @@ validate: .venv/tools
 
 # The native core against a plain oracle: each build of the kernels with address and
 # undefined-behaviour checks, then many threads under the race detector.
-SELFTEST := -std=c++20 -O1 -g -Wall -Wextra -Inative -pthread native/tests/selftest.cpp native/dispatch.cpp \
+SELFTEST := -std=c++20 -O1 -g -Wall -Wextra -Wno-psabi -Inative -pthread native/tests/selftest.cpp native/dispatch.cpp \
   native/masses.cpp native/memory.cpp
 CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
 AVX2 := $(filter x86_64,$(shell uname -m))
@@ -54,7 +54,7 @@ sanitize:
 	@mkdir -p build/sanitize
 	$(CXX) $(SELFTEST) native/kernels.cpp $(CHECKS) -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/plain
 	build/sanitize/plain 200
-	$(if $(AVX2),$(CXX) -c native/kernels.cpp -std=c++20 -O1 -g -Inative $(CHECKS) -mavx2 -mbmi2 \
+	$(if $(AVX2),$(CXX) -c native/kernels.cpp -std=c++20 -O1 -g -Wno-psabi -Inative $(CHECKS) -mavx2 -mbmi2 \
 	  -DCUTPOINT_ISA=cutpoint::avx2 -o build/sanitize/avx2.o)
 	$(if $(AVX2),$(CXX) $(SELFTEST) native/kernels.cpp build/sanitize/avx2.o $(CHECKS) \
 	  -DCUTPOINT_HAS_AVX2 -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/avx2)

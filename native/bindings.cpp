@@ -209,6 +209,14 @@ NB_MODULE(_native, m) {
         });
         return std::make_tuple(python_int(of_pos), python_int(of_neg));
     });
+    m.def("look_up", [](const In<double>& table, const In<double>& x, bool level, int threads) {
+        cutpoint::Buffer<std::int64_t> out(x.shape(0));
+        unlocked([&] {
+            cutpoint::look_up(table.data(), table.shape(0), x.data(), x.shape(0), level, threads,
+                              out.data());
+        });
+        return hand_over(std::move(out));
+    });
     m.def("resample", [](const In<std::int64_t>& mass, std::uint64_t seed, std::uint64_t stream) {
         cutpoint::Buffer<std::int64_t> out(mass.shape(0));
         unlocked([&] { cutpoint::resample(mass.data(), mass.shape(0), seed, stream, out.data()); });

@@ -17,6 +17,7 @@ namespace cutpoint {
     Masses<double> weighted_sweep(const Rows&);                           \
     void bin(const Rows&, int, std::int64_t*, std::int64_t*);             \
     void weighted_bin(const Rows&, int, double*, double*);               \
+    void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, double*); \
     void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);
 
@@ -46,6 +47,10 @@ void bin(const Rows& r, int bits, std::int64_t* pos, std::int64_t* neg) {
 }
 void weighted_bin(const Rows& r, int bits, double* pos, double* neg) {
     CUTPOINT_DISPATCH(weighted_bin(r, bits, pos, neg));
+}
+void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,
+             std::int64_t* out) {
+    CUTPOINT_DISPATCH(look_up(table, m, x, n, level, threads, out));
 }
 void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t n, double* areas) {
     CUTPOINT_DISPATCH(bootstrap_area(s, seed, threads, n, areas));

@@ -5,6 +5,7 @@
 
 #include "binning.hpp"
 #include "exact.hpp"
+#include "lookup.hpp"
 #include "rank.hpp"
 #include "resample.hpp"
 
@@ -47,6 +48,14 @@ void bin(const Rows& rows, int bits, std::int64_t* pos, std::int64_t* neg) {
 
 void weighted_bin(const Rows& rows, int bits, double* pos, double* neg) {
     by_score(rows, [&]<class S>(S) { add_to_bins<S>(rows, bits, pos, neg); });
+}
+
+void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,
+             std::int64_t* out) {
+    if (level)
+        looked_up<true>(table, m, x, n, threads, out);
+    else
+        looked_up<false>(table, m, x, n, threads, out);
 }
 
 void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,

@@ -113,6 +113,10 @@ Hull<Mass> hull(const Mass* tp, const Mass* fp, std::size_t size);
 std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int64_t* neg, std::size_t m,
                                          std::uint64_t all_neg);
 
+// For each of n values, how many of the m entries of an ascending table are less; if `level`, not more.
+void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,
+             std::int64_t* out);
+
 // A bootstrap sample of rows that are counted: mass[k] rows of kind k, as many drawn with replacement.
 // Equal (seed, stream) draw the same sample, on every processor.
 void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,

@@ -68,23 +68,32 @@ Corners<Mass> corners(View<Mass> s) {
 template Corners<std::int64_t> corners(View<std::int64_t>);
 template Corners<double> corners(View<double>);
 
-// Whether a*b <= c*d, exactly.
-static bool product_at_most(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
-    return Wide(a) * Wide(b) <= Wide(c) * Wide(d);
-}
-static bool product_at_most(double a, double b, double c, double d) {
-    // Rounded products that differ are in the right order; of equal ones the errors tell.
-    const double ab = a * b, cd = c * d;
-    return ab != cd ? ab < cd : std::fma(a, b, -ab) <= std::fma(c, d, -cd);
-}
+// Whether a*b <= c*d, exactly: in 64 bits where all products fit, in 128 bits, or of floats.
+struct Narrow {
+    static bool at_most(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+        return a * b <= c * d;
+    }
+};
+struct Broad {
+    static bool at_most(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+        return Wide(a) * Wide(b) <= Wide(c) * Wide(d);
+    }
+};
+struct Rounded {
+    static bool at_most(double a, double b, double c, double d) {
+        // Rounded products that differ are in the right order; of equal ones the errors tell.
+        const double ab = a * b, cd = c * d;
+        return ab != cd ? ab < cd : std::fma(a, b, -ab) <= std::fma(c, d, -cd);
+    }
+};
 
-template <class Mass>
-Hull<Mass> hull(const Mass* tp, const Mass* fp, std::size_t size) {
+template <class Product, class Mass>
+static Hull<Mass> hull_by(const Mass* tp, const Mass* fp, std::size_t size) {
     Hull<Mass> h{Buffer<std::int64_t>(size), Buffer<Mass>(size), Buffer<Mass>(size)};
     std::size_t top = 0;  // segments so far, their slopes falling
     for (std::size_t i = 1; i < size; ++i) {
         Mass p = tp[i] - tp[i - 1], n = fp[i] - fp[i - 1];
-        while (top > 0 && product_at_most(h.pos[top - 1], n, p, h.neg[top - 1])) {
+        while (top > 0 && Product::at_most(h.pos[top - 1], n, p, h.neg[top - 1])) {
             --top;
             p += h.pos[top];
             n += h.neg[top];
@@ -102,8 +111,16 @@ Hull<Mass> hull(const Mass* tp, const Mass* fp, std::size_t size) {
     }
     return out;
 }
-template Hull<std::int64_t> hull(const std::int64_t*, const std::int64_t*, std::size_t);
-template Hull<double> hull(const double*, const double*, std::size_t);
+
+template <>
+Hull<std::int64_t> hull(const std::int64_t* tp, const std::int64_t* fp, std::size_t size) {
+    const bool fits = size == 0 || double(tp[size - 1]) * double(fp[size - 1]) < 0x1p62;
+    return fits ? hull_by<Narrow>(tp, fp, size) : hull_by<Broad>(tp, fp, size);
+}
+template <>
+Hull<double> hull(const double* tp, const double* fp, std::size_t size) {
+    return hull_by<Rounded>(tp, fp, size);
+}
 
 std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int64_t* neg, std::size_t m,
                                          std::uint64_t all_neg) {

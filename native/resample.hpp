@@ -95,43 +95,54 @@ class Draw {
 
     std::size_t size() const { return (n_ + 15) / 16 * 16; }  // of the counts, which n of them fill
 
-    void operator()(Random& random, std::uint8_t* counts) const {
-        std::size_t missing = n_;
-        if (few_) {
+    // Returns a number that no count exceeds.
+    std::uint8_t operator()(Random& random, std::uint8_t* counts) const {
+        std::size_t sum = 0;
+        std::uint8_t largest = 7;
+        if (few_)
             std::memset(counts, 0, size());
-        } else {
-            while (!poisson(random, counts, missing)) {}
-        }
-        for (; missing > 0; --missing) ++counts[random.below(std::uint32_t(n_))];
+        else
+            while ((sum = poisson(random, counts, largest)) > n_) {}
+        for (; sum < n_; ++sum) largest = std::max(largest, ++counts[random.below(std::uint32_t(n_))]);
+        return largest;
     }
 
    private:
     // Sixteen bits tell a count but for one time in eight thousand, when they are the leading bits of
     // a limit; then 48 more are drawn.
-    bool poisson(Random& random, std::uint8_t* counts, std::size_t& missing) const {
+    std::size_t poisson(Random& random, std::uint8_t* counts, std::uint8_t& largest) const {
         Shorts limit[7];
         for (int k = 0; k < 7; ++k)
             limit[k] = Shorts{} + std::int16_t(std::uint16_t(up_to_[std::size_t(k)] >> 48) ^ 0x8000);
-        std::uint64_t sum = 0;
-        for (std::size_t i = 0; i < n_; i += 16) {
-            const auto bits = (Shorts)random();
-            Shorts count{}, open = bits == (Shorts{} + std::int16_t(0x7fff));
-            for (const auto& least : limit) {
-                count -= bits > least;
-                open |= bits == least;
+        std::size_t sum = 0;
+        constexpr std::size_t part = 16 * 1024;  // sums of so many counts fit 16 bits, lane by lane
+        for (std::size_t start = 0; start < n_; start += part) {
+            Shorts sums{};
+            for (std::size_t i = start; i < std::min(start + part, n_); i += 16) {
+                const auto bits = (Shorts)random();
+                Shorts count{}, open = bits == (Shorts{} + std::int16_t(0x7fff));
+                for (const auto& least : limit) {
+                    count -= bits > least;
+                    open |= bits == least;
+                }
+                const auto any = (Words)open;
+                if (any[0] | any[1] | any[2] | any[3]) [[unlikely]]
+                    for (int lane = 0; lane < 16; ++lane)
+                        if (open[lane]) {
+                            count[lane] = exact(bits[lane], random);
+                            largest = std::max(largest, std::uint8_t(count[lane]));
+                        }
+                sums += count;
+                const Bytes narrow = __builtin_convertvector(count, Bytes);
+                std::memcpy(counts + i, &narrow, 16);
             }
-            const Bytes narrow = __builtin_convertvector(count, Bytes);
-            std::memcpy(counts + i, &narrow, 16);
-            const auto any = (Words)open;
-            if (any[0] | any[1] | any[2] | any[3]) [[unlikely]]
-                for (int lane = 0; lane < 16; ++lane)
-                    if (open[lane]) counts[i + std::size_t(lane)] = exact(bits[lane], random);
+            for (int lane = 0; lane < 16; ++lane) sum += std::uint16_t(sums[lane]);
         }
-        for (std::size_t i = n_; i < size(); ++i) counts[i] = 0;
-        for (std::size_t i = 0; i < n_; ++i) sum += counts[i];
-        if (sum > n_) return false;
-        missing = n_ - sum;
-        return true;
+        for (std::size_t i = n_; i < size(); ++i) {  // there are no such rows
+            sum -= counts[i];
+            counts[i] = 0;
+        }
+        return sum;
     }
 
     std::uint8_t exact(std::int16_t bits, Random& random) const {
@@ -145,6 +156,39 @@ class Draw {
     std::array<std::uint64_t, 20> up_to_;  // chances of at most k, times 2^64
     bool few_;
 };
+
+// sums[i]: all counts before the i-th. There is room for `size` counts, a multiple of 16, and one more.
+inline void prefix_sums(const std::uint8_t* counts, std::size_t size, std::uint8_t largest,
+                        std::uint32_t* sums) {
+    using Eight = std::uint32_t __attribute__((vector_size(32)));
+    std::uint32_t sum = 0;
+    if (largest > 15) {  // sixteen of them may not fit a byte; this hardly ever happens
+        for (std::size_t i = 0; i < size; ++i) {
+            sums[i] = sum;
+            sum += counts[i];
+        }
+    } else {
+        const Bytes none{};
+        for (std::size_t i = 0; i < size; i += 16) {
+            Bytes x;
+            std::memcpy(&x, counts + i, 16);
+            x += __builtin_shufflevector(none, x, 0, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+            x += __builtin_shufflevector(none, x, 0, 1, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+            x += __builtin_shufflevector(none, x, 0, 1, 2, 3, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27);
+            x += __builtin_shufflevector(none, x, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+            const auto wide = __builtin_convertvector(x, Shorts);
+            const auto left = __builtin_shufflevector(wide, wide, 0, 1, 2, 3, 4, 5, 6, 7);
+            const auto right = __builtin_shufflevector(wide, wide, 8, 9, 10, 11, 12, 13, 14, 15);
+            const Eight a = __builtin_convertvector(left, Eight) + sum;
+            const Eight b = __builtin_convertvector(right, Eight) + sum;
+            sums[i] = sum;
+            std::memcpy(sums + i + 1, &a, sizeof a);
+            std::memcpy(sums + i + 9, &b, sizeof b);
+            sum += x[15];
+        }
+    }
+    sums[size] = sum;
+}
 
 inline std::size_t total(const std::int64_t* mass, std::size_t m) {
     std::size_t n = 0;
@@ -176,7 +220,9 @@ inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int thread
     Buffer<std::uint32_t> above(rare), level(rare);
     const auto *a = rare_pos ? s.pos : s.neg, *b = rare_pos ? s.neg : s.pos;
     std::uint32_t so_far = 0;
+    bool tied = false;
     for (std::size_t k = 0, i = 0; k < s.m; ++k) {
+        tied = tied || (a[k] > 0 && b[k] > 0);
         const auto with = so_far + std::uint32_t(b[k]);
         for (auto left = a[k]; left > 0; --left, ++i) {
             above[i] = so_far;
@@ -196,19 +242,19 @@ inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int thread
         auto& [of_rare, of_common, sums] = scratch[std::size_t(worker)];
         of_rare.reserve(draw_rare.size());
         of_common.reserve(draw_common.size());
-        sums.reserve(common + 1);
+        sums.reserve(draw_common.size() + 1);
         Random random_rare(seed, 2 * replicate + !rare_pos), random_common(seed, 2 * replicate + rare_pos);
-        draw_common(random_common, of_common.data());
+        const auto largest = draw_common(random_common, of_common.data());
         draw_rare(random_rare, of_rare.data());
-        std::uint32_t sum = 0;
-        for (std::size_t i = 0; i < common; ++i) {
-            sums[i] = sum;
-            sum += of_common[i];
-        }
-        sums[common] = sum;
+        prefix_sums(of_common.data(), draw_common.size(), largest, sums.data());
         std::uint64_t twice = 0;
-        for (std::size_t i = 0; i < rare; ++i)
-            twice += std::uint64_t(of_rare[i]) * (std::uint64_t(sums[above[i]]) + sums[level[i]]);
+        if (tied) {
+            for (std::size_t i = 0; i < rare; ++i)
+                twice += std::uint64_t(of_rare[i]) * (std::uint64_t(sums[above[i]]) + sums[level[i]]);
+        } else {
+            for (std::size_t i = 0; i < rare; ++i) twice += std::uint64_t(of_rare[i]) * sums[above[i]];
+            twice *= 2;
+        }
         const auto all = 2 * std::uint64_t(P) * N;
         areas[replicate] = double(rare_pos ? all - twice : twice) / double(all);
     });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import cutpoint as cp
 import oracle
-from cutpoint.objectives import MEASURES
+from cutpoint import decision
 from strategies import Case, rows
 
 OBJECTIVES: dict[str, tuple[Any, tuple[Any, int]]] = {
@@ -139,21 +140,43 @@ def test_for_another_prior(prior: str) -> None:
                 agree(*random_sweep(rng), objective, limits, Fraction(prior))
 
 
-def test_larger_sweeps_by_corners_and_by_all_cuts() -> None:
-    """The shortcut over the corners equals looking at all cuts, which a plain function forces."""
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("share", [0.03, 0.5])
+def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of large sweeps most blocks of cuts are not looked into: as good as looking at all."""
     rng = np.random.default_rng(0)
-    y = rng.random(20_000) < 0.1
-    s = cp.sweep(y, np.round(rng.standard_normal(20_000) + 1.5 * y, 3))
-    for limits in (None, "precision >= 0.5", "flagged <= 1000", ["fpr <= 0.03", "flagged >= 50"]):
-        for name in ("f1", "mcc", "recall", "balanced", "precision"):
-            measure = MEASURES[name]
-            quick = cp.choose(s, name, subject_to=limits)
-            slow = cp.choose(
-                s, lambda *cells, m=measure: m(cp.Confusion(*cells)), subject_to=limits
+    y = rng.random(9000) < share
+    score = np.round(rng.standard_normal(9000) + 1.5 * y, 3)
+    s = cp.sweep(y, score, rng.integers(1, 5, 9000) / 2 if weighted else None)
+    assert len(s) > 4 * s.blocks.size
+    looked: list[int] = []
+    everything = decision._promising
+
+    def counted(*question: Any) -> Any:
+        cuts = everything(*question)
+        looked.append(len(cuts.cut))
+        return cuts
+
+    limits = [
+        *LIMITS,
+        "flagged <= 300",
+        "flagged >= 17, fpr <= 0.01",
+        "flagged <= 5, recall >= 0.9",
+    ]
+    limits += ["tp >= 40, fp <= 3", "precision >= 0.97, recall >= 0.01"]
+    for objective, limit in itertools.product(OBJECTIVES, limits):
+        asked = {"subject_to": limit.split(", ") if limit else None}
+        with monkeypatch.context() as m:
+            m.setattr(decision, "_promising", counted)
+            quick = cp.choose(s, OBJECTIVES[objective][0], **asked)
+            m.setattr(
+                decision, "_promising", lambda s, q, _: decision._Cuts(s, q, *decision._all(s))
             )
-            assert quick.value == slow.value
-            assert quick.cut == slow.cut
-    assert len(s.corners.cut) < len(s) / 2
+            slow = cp.choose(s, OBJECTIVES[objective][0], **asked)
+        where = f"{objective} subject to {limit}"
+        assert (quick.cut, quick.feasible) == (slow.cut, slow.feasible), where
+        assert quick.confusion == slow.confusion, where
+    assert np.median(looked) < len(s) / 4
 
 
 def test_costs_beyond_the_integers_of_the_processor() -> None:
@@ -272,6 +295,25 @@ def test_infeasible_is_explained() -> None:
     assert "precision >= 0.5: fails, it is 0.293103 here" in repr(p)
 
 
+def test_user_functions_may_divide_by_nothing() -> None:
+    p = cp.choose(detector(), lambda tp, fp, fn, tn: tp / (tp + fp) + 0 * (fn + tn))
+    assert (p.cut, p.objective) == (1, "objective")
+    assert p.value == 17 / 58
+
+
+def test_one_traceback() -> None:
+    with pytest.raises(cp.DataError, match="it is 3") as error:
+        cp.choose(detector(), "f1", subject_to=3)  # type: ignore[arg-type]
+    assert error.value.__context__ is None
+
+
+def test_stability_of_flagging_nothing() -> None:
+    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    st_ = cp.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95).stability(20)
+    assert tuple(st_.thresholds) == (np.inf, np.inf)
+    assert "inf" in repr(st_)
+
+
 def test_stability() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(4000) < 0.1
@@ -320,6 +362,7 @@ def test_names() -> None:
         ("f1", "precision >= inf", "a limit must have the form"),
         ("f1", "cost <= 3", "'cost' is not the name of a measure"),
         ("f1", 0.9, "it is 0.9"),
+        ("f1", "flagged <= 5 %", "a count has no per cent; the limit is 'flagged <= 5 %'"),
         ("f1", [0.9], "it is 0.9"),
         (lambda tp, fp, fn, tn: 1.0, None, "returned float64 of the shape"),  # noqa: ARG005
         (lambda tp, fp, fn, tn: ["x"] * len(tp), None, "an array as long as tp"),  # noqa: ARG005

@@ -115,6 +115,16 @@ def test_nothing_can_be_shown() -> None:
     assert p.confusion.precision == 1.0  # the nearest: the most precise
 
 
+def test_nearest_is_measured_by_the_limits_as_given() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.3
+    s = cp.sweep(y, rng.standard_normal(2000) + 1.5 * y)
+    p = cp.choose(s, "recall", subject_to=["recall >= 0.8", "fpr <= 0.2"], confidence=0.95)
+    assert not p.feasible
+    assert p.confusion.recall > 0.7
+    assert p.confusion.fpr < 0.3
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -149,6 +149,7 @@ def test_auc_intervals() -> None:
     assert np.log(logit.high / (1 - logit.high)) == pytest.approx(np.log(a / (1 - a)) + half)
     assert cp.auc_interval(s, level=0.5).width < plain.width < cp.auc_interval(s, level=0.99).width
     assert cp.interval(s, "auc") == plain
+    assert cp.interval(s, "auc", method="logit") == logit
 
 
 def test_perfect_separation_is_not_certainty() -> None:
@@ -392,6 +393,10 @@ def test_band() -> None:
         (lambda s: cp.interval(s, "recall", at="x"), "a threshold must be a number; it is 'x'"),
         (lambda s: cp.interval(s, "rcall", at=1), "'rcall' is not the name of a measure"),
         (lambda s: cp.interval(s, "recall", at=1, method="exact"), "'wilson' or 'clopper-pearson'"),
+        (
+            lambda s: cp.interval(s, "f1", at=1, method="wilson"),
+            "the f1 is no share of counted rows",
+        ),
         (lambda s: cp.interval(s, "f1", at=1, prior=2), "a prior, the share of positives"),
         (
             lambda s: cp.bootstrap(s, 3),

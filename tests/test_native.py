@@ -214,3 +214,19 @@ def test_finite_scores_on_request(n: int, value: float) -> None:
             for kernel in (_native.area, _native.sweep):
                 with pytest.raises(_native.RowFault, match=f"^score:{n - 3}$"):
                     kernel(score, y, 0, 1, 2, finite=True)
+
+
+# ------------------------------------------------------------------------------------------ look-up
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 3, 7, 64, 1000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_look_up_is_searchsorted(m: int, threads: int) -> None:
+    rng = np.random.default_rng(m)
+    table = np.sort(rng.integers(-20, 20, m) / 4)
+    for n in (0, 1, 15, 16, 17, 70_000):
+        x = rng.integers(-24, 24, n) / 4
+        x[: n // 9] = np.inf
+        for level, side in ((False, "left"), (True, "right")):
+            found = _native.look_up(table, x, level, threads)
+            assert found.tolist() == np.searchsorted(table, x, side).tolist()  # type: ignore[call-overload]

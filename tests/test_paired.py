@@ -139,7 +139,7 @@ def test_compare(data: st.DataObject, rows: Pair, weighted: bool) -> None:
             cp.compare(y, a, b, weight=w)
         return
     c = cp.compare(y, a, b, weight=w)
-    assert (c.statistic, c.method, c.df, c.cost_difference) == ("auc", "delong", inf, None)
+    assert (c.statistic, c.method, c.df, c.cost_interval) == ("auc", "delong", inf, None)
     if variance < Fraction(1, 10**30):
         assert (c.difference, c.standard_error, c.z, c.p_value) == (0, 0, 0, 1)
         assert tuple(c.interval) == (0, 0)
@@ -467,9 +467,9 @@ def test_costs(method: Any, prior: float | None) -> None:
     assert c.cost_b == pytest.approx(cost(cp.sweep(y, b)), rel=1e-12)
     # The cost as a statistic of the same samples, by formula.
     d = cp.compare(y, a, b, statistic=cost, method="bootstrap", n=200)
-    assert c.cost_difference is not None
-    assert tuple(c.cost_difference) == pytest.approx(tuple(d.interval), abs=1e-12)
-    assert c.cost_difference.level == 0.95
+    assert c.cost_interval is not None
+    assert tuple(c.cost_interval) == pytest.approx(tuple(d.interval), abs=1e-12)
+    assert c.cost_interval.level == 0.95
     plain = cp.compare(y, a, b, method=method, n=200)
     assert (c.difference, c.interval, c.z) == (plain.difference, plain.interval, plain.z)
 

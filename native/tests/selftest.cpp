@@ -81,6 +81,76 @@ S any_nan() {
     return std::bit_cast<S>(bits);
 }
 
+// The upper hull by its definition: a vertex has no chord over it, and none through it.
+void decide(View<std::int64_t> s, int threads) {
+    const auto c = corners(s);
+    const std::size_t size = c.cut.size();
+    std::vector<std::int64_t> tp{0}, fp{0};
+    for (std::size_t k = 0; k < s.m; ++k) {
+        tp.push_back(tp.back() + s.pos[k]);
+        fp.push_back(fp.back() + s.neg[k]);
+    }
+    CHECK(c.cut[0] == 0 && c.cut[size - 1] == std::int64_t(s.m));
+    for (std::size_t i = 0; i < size; ++i) {
+        CHECK(i == 0 || c.cut[i] > c.cut[i - 1]);
+        CHECK(c.tp[i] == tp[std::size_t(c.cut[i])] && c.fp[i] == fp[std::size_t(c.cut[i])]);
+    }
+    const auto h = hull(c.tp.data(), c.fp.data(), size);
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < h.end.size(); ++i) {
+        const auto from = std::size_t(c.cut[std::size_t(at)]), to = std::size_t(c.cut[std::size_t(h.end[i])]);
+        CHECK(tp[to] - tp[from] == h.pos[i] && fp[to] - fp[from] == h.neg[i]);
+        for (std::size_t k = from; k <= to; ++k)  // nothing is above a segment
+            CHECK((tp[k] - tp[from]) * h.neg[i] <= h.pos[i] * (fp[k] - fp[from]));
+        if (i > 0) CHECK(h.pos[i - 1] * h.neg[i] > h.pos[i] * h.neg[i - 1]);
+        at = h.end[i];
+    }
+    CHECK(at == std::int64_t(size - 1));
+
+    const auto [of_pos, of_neg] =
+        squared_placements(s.pos, s.neg, s.m, std::uint64_t(fp.back()));
+    Wide expected_pos = 0, expected_neg = 0;
+    for (std::size_t k = 0; k < s.m; ++k) {
+        const Wide won = Wide(2 * (fp.back() - fp[k + 1]) + s.neg[k]), lost = Wide(tp[k] + tp[k + 1]);
+        expected_pos += Wide(s.pos[k]) * won * won;
+        expected_neg += Wide(s.neg[k]) * lost * lost;
+    }
+    CHECK(of_pos == expected_pos && of_neg == expected_neg);
+
+    std::vector<std::int64_t> pos(s.m), neg(s.m);
+    std::vector<double> areas(3);
+    if (tp.back() > 0 && fp.back() > 0) {
+        bootstrap_area(s, 7, threads, areas.size(), areas.data());
+        for (std::size_t i = 0; i < areas.size(); ++i) {
+            resample(s.pos, s.m, 7, 2 * i, pos.data());
+            resample(s.neg, s.m, 7, 2 * i + 1, neg.data());
+            std::int64_t p = 0, n = 0;
+            for (std::size_t k = 0; k < s.m; ++k) {
+                CHECK((s.pos[k] > 0 || pos[k] == 0) && (s.neg[k] > 0 || neg[k] == 0));
+                p += pos[k];
+                n += neg[k];
+            }
+            CHECK(p == tp.back() && n == fp.back());
+            const Wide twice = twice_area(pos.data(), neg.data(), s.m);
+            CHECK(areas[i] == double(std::uint64_t(twice)) / double(2 * std::uint64_t(p) * std::uint64_t(n)));
+        }
+    }
+
+    std::vector<double> table(s.threshold, s.threshold + s.m);
+    std::reverse(table.begin(), table.end());
+    std::vector<double> x(100);
+    for (auto& v : x) v = table.empty() || uniform() < 0.3 ? score(0) : table[below(table.size())];
+    std::vector<std::int64_t> found(x.size());
+    for (const bool level : {false, true}) {
+        look_up(table.data(), table.size(), x.data(), x.size(), level, threads, found.data());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const auto where = level ? std::upper_bound(table.begin(), table.end(), x[i])
+                                     : std::lower_bound(table.begin(), table.end(), x[i]);
+            CHECK(found[i] == where - table.begin());
+        }
+    }
+}
+
 template <class S, class L>
 void trial(std::size_t n, int shape, double share, int threads) {
     std::vector<double> s(n), y(n), w(n);
@@ -124,7 +194,9 @@ void trial(std::size_t n, int shape, double share, int threads) {
         CHECK(p == double(pos) && q == double(neg));
     };
     const Area a = area(rows);
-    compare(counts, sweep(rows), a.twice, double(a.pos), double(a.neg));
+    const auto masses = sweep(rows);
+    compare(counts, masses, a.twice, double(a.pos), double(a.neg));
+    decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
     rows.weight = weights.column;
     const WeightedArea b = weighted_area(rows);
     compare(sums, weighted_sweep(rows), Wide(b.twice), b.pos, b.neg);
@@ -194,6 +266,9 @@ void crowd() {
                 CHECK(area(rows).twice == expected.twice);
                 const auto m = sweep(rows);
                 CHECK(twice_area(m.pos.data(), m.neg.data(), m.pos.size()) == expected.twice);
+                double areas[4];
+                bootstrap_area({nullptr, m.pos.data(), m.neg.data(), m.pos.size()}, 1, 4, 4, areas);
+                CHECK(areas[0] > 0 && areas[0] < 1);
             }
         });
 }

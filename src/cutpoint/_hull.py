@@ -218,15 +218,21 @@ def hull(s: Sweep | Sequence[Any] | Mapping[str, Any]) -> Hull | JointHull:
 def _hull(s: Sweep) -> Hull:
     s.needs_both_classes("a hull")
     c = s.corners
-    find = _native.weighted_hull if s.weighted else _native.hull
-    ends, pos, neg = find(c.tp, c.fp)
-    at = np.concatenate(([0], ends))
+    at, odds = chain(np.arange(len(c.cut)), c.tp, c.fp)
     cut = c.cut[at]
     threshold = np.concatenate(([np.inf], s.threshold[cut[1:] - 1]))
-    with np.errstate(divide="ignore"):
-        odds = pos / neg
     # One product with a constant: odds that fall make slopes that fall.
     return Hull(threshold, c.tp[at], c.fp[at], odds * (s.N / s.P), odds, cut)
+
+
+def chain(name: NDArray[np.int64], tp: Masses, fp: Masses) -> tuple[NDArray[np.int64], Floats]:
+    """The names of those points of a staircase that are vertices of its hull, and the odds TP : FP
+    of the segments between them."""
+    find: Any = _native.weighted_hull if tp.dtype.kind == "f" else _native.hull
+    ends, pos, neg = find(np.ascontiguousarray(tp), np.ascontiguousarray(fp))
+    with np.errstate(divide="ignore"):
+        odds = pos / neg
+    return np.concatenate((name[:1], name[ends])), odds
 
 
 class _Vertex(NamedTuple):

@@ -93,6 +93,9 @@ def weighted_hull(
 def squared_placements(
     pos: NDArray[int64], neg: NDArray[int64], all_neg: int
 ) -> tuple[int, int]: ...
+def look_up(
+    table: NDArray[float64], x: NDArray[float64], level: bool, threads: int
+) -> NDArray[int64]: ...
 def resample(mass: NDArray[int64], seed: int, stream: int) -> NDArray[int64]: ...
 def bootstrap_area(
     pos: NDArray[int64], neg: NDArray[int64], n: int, seed: int, threads: int

@@ -36,6 +36,17 @@ class Corners(Frozen):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Blocks(Frozen):
+    """Every so many cuts: ``cut[i]`` and what it flags. Block i has the cuts after ``cut[i]`` up to
+    ``cut[i + 1]``."""
+
+    cut: NDArray[np.int64]
+    tp: Masses
+    fp: Masses
+    size: int = 256
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Sweep(Frozen):
     """The mass of each class at each distinct score.
 
@@ -113,12 +124,12 @@ class Sweep(Frozen):
     @derived
     def P(self) -> int | float:
         """Mass of all positives."""
-        return _last(self.tp) if self.weighted else int(self.pos.sum())
+        return _last(self.tp) if self.weighted else int(self.blocks.tp[-1])
 
     @derived
     def N(self) -> int | float:
         """Mass of all negatives."""
-        return _last(self.fp) if self.weighted else int(self.neg.sum())
+        return _last(self.fp) if self.weighted else int(self.blocks.fp[-1])
 
     @property
     def prevalence(self) -> float:
@@ -146,6 +157,18 @@ class Sweep(Frozen):
         """The cuts that can be best where more TP and fewer FP are better."""
         find = _native.weighted_corners if self.weighted else _native.corners
         return Corners(*find(self.pos, self.neg))
+
+    @derived
+    def blocks(self) -> Blocks:
+        """Every 256th cut."""
+        starts = np.arange(0, len(self), Blocks.size)
+        cut = np.append(starts, len(self))
+        if self.weighted:
+            tp, fp = (np.append(0.0, mass[cut[1:] - 1]) for mass in (self.tp, self.fp))
+        else:
+            sums = (np.add.reduceat(mass, starts) for mass in (self.pos, self.neg))
+            tp, fp = (np.append(0, np.cumsum(mass)) for mass in sums)
+        return Blocks(cut, tp, fp)
 
     def threshold_of(self, cut: int) -> float:
         """A threshold that flags exactly the ``cut`` highest of the distinct scores.

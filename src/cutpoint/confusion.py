@@ -180,9 +180,14 @@ class Confusion:
         # As floats, since a product of counts overflows an int64; scaled by a power of two, which
         # rounds nothing, since products of weights leave the floats; and the roots in these pairs,
         # since that makes a perfect decision exactly 1.
-        counts = [np.multiply(count, 1.0) for count in (self.tp, self.fp, self.fn, self.tn)]
-        _, size = np.frexp(reduce(np.maximum, counts))
-        tp, fp, fn, tn = (np.ldexp(count, -size) for count in counts)
+        cells = (self.tp, self.fp, self.fn, self.tn)
+        tp, fp, fn, tn = (np.multiply(cell, 1.0) for cell in cells)
+        if not all(
+            isinstance(cell, (int, np.ndarray)) and np.asarray(cell).dtype.kind == "i"
+            for cell in cells
+        ):
+            _, size = np.frexp(reduce(np.maximum, (tp, fp, fn, tn)))
+            tp, fp, fn, tn = (np.ldexp(cell, -size) for cell in (tp, fp, fn, tn))
         scale = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))
         mcc = np.clip(_ratio(tp * tn - fp * fn, scale), -1.0, 1.0)
         return mcc if isinstance(mcc, np.ndarray) else float(mcc)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint._check import array_of, shown
+from cutpoint import _native
+from cutpoint._check import array_of, shown, threads
 from cutpoint._frozen import Frozen
-from cutpoint._hull import Hull, hull
+from cutpoint._hull import Hull, chain, hull
 from cutpoint._sweep import Floats, Sweep
 from cutpoint.errors import DataError
 from cutpoint.objectives import Costs, check_prior
@@ -45,12 +46,16 @@ def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) ->
     array([0.88])
     """
     ratio = _ratios(cost_ratios)
-    h = hull(s)
-    placed = np.array([s.threshold_of(int(cut)) for cut in h.cut])
+    s.needs_both_classes("a threshold for costs")
     if prior is not None:
         p = check_prior(prior)
-        return placed[_best_vertex(h.slope, ratio * ((1 - p) / p))]
-    return placed[_best_vertex(h.odds, ratio)]
+        ratio = ratio * ((1 - p) / p * (s.P / s.N))  # of posterior odds in this sweep
+    c = s.corners
+    # Where scores are +inf no threshold flags nothing: the hull of the other cuts.
+    first = 1 if s.threshold[0] == np.inf else 0
+    cut, odds = chain(c.cut[first:], c.tp[first:], c.fp[first:])
+    placed = np.array([s.threshold_of(int(k)) for k in cut])
+    return placed[_best_vertex(odds, ratio)]
 
 
 def _ratios(values: Any) -> Floats:
@@ -68,10 +73,12 @@ def _ratios(values: Any) -> Floats:
     return ratio
 
 
-def _best_vertex(slope: Floats, line: Floats) -> NDArray[np.intp]:
+def _best_vertex(slope: Floats, line: Floats) -> NDArray[np.int64]:
     """The vertex that lines of a given slope touch: past all segments that are steeper, and past
     what is caught without a false alarm."""
-    return np.searchsorted(-slope, -np.minimum(line, np.finfo(np.float64).max), side="left")
+    steepest = np.minimum(line, np.finfo(np.float64).max)
+    at = _native.look_up(-slope, -steepest.ravel(), False, threads(steepest.size))
+    return np.asarray(at).reshape(steepest.shape)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,6 +140,7 @@ def cost_curve(s: Sweep) -> CostCurve:
     >>> curve.high.round(3), curve.cost(0.5)
     (array([0.   , 0.333, 0.5  , 1.   , 1.   ]), np.float64(0.25))
     """
+    s.needs_both_classes("a cost curve")
     h = hull(s)
     edge = 1 / (1 + h.slope)
     low, high = np.concatenate(([0.0], edge)), np.concatenate((edge, [1.0]))
@@ -261,6 +269,7 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
     >>> round(cp.h_measure(s), 6)
     0.420653
     """
+    s.needs_both_classes("the H measure")
     h: Hull = hull(s)
     p = s.prevalence
     a, b = 1 + p if a is None else a, 2 - p if b is None else b

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, gcd, isnan, lcm, log10
+from math import ceil, gcd, lcm, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,7 +126,7 @@ class OperatingPoint:
         >>> y = rng.random(2000) < 0.1
         >>> p = cp.choose(cp.sweep(y, rng.standard_normal(2000) + 2 * y), "f1")
         >>> p.threshold, p.stability(100).thresholds
-        (1.7, [1.59..., 2.11...] at 95 %)
+        (1.7, [1.60..., 2.01...] at 95 %)
         """
         sampler = Sampler(self.sweep, seed)
         q = self.question
@@ -299,12 +299,11 @@ def _choose(s: Sweep, q: _Question) -> OperatingPoint:
     rules: list[Rule] = list(q.limits)
     if q.confidence is not None:
         rules = guaranteed(s, list(q.limits), q.confidence, q.prior)
-    cuts = _Cuts(q, *(_corners(s, q, rules) if _by_corners(q.goal, rules) else _all(s)))
-    ok = _all_hold(rules, cuts.judged, len(cuts.cut))
-    ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
+    cuts = _promising(s, q, rules)
+    ok = _allowed(s, cuts, rules)
     feasible = bool(ok.any())
     if not feasible:
-        cuts = _Cuts(q, *_all(s))
+        cuts = _Cuts(s, q, *_all(s))
         short = np.max([rule.shortfall(cuts.judged) for rule in rules], axis=0)
         short[0] = short[0] if s.threshold[0] < np.inf else np.inf
         ok = short <= short.min() * (1 + 1e-12)  # equally near, but for rounding
@@ -329,53 +328,88 @@ class _Cuts:
     """Some cuts: what they do on the rows of the sweep, on what the objective looks at, and on what
     limits look at."""
 
-    def __init__(self, q: _Question, cut: NDArray[np.int64], c: Confusion) -> None:
-        self.cut, self.c = cut, c
-        self.deployed = c if q.prior is None else c.deployed(q.prior)
+    def __init__(
+        self, s: Sweep, q: _Question, cut: NDArray[Any], tp: NDArray[Any], fp: NDArray[Any]
+    ) -> None:
+        self.cut, self.q = cut, q
+        self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
+        self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
         # A guarantee counts the rows themselves.
-        self.judged = self.deployed if q.confidence is None else c
+        self.judged = self.deployed if q.confidence is None else self.c
 
     def judged_at(self, k: int) -> Confusion:
         j = self.judged
         return Confusion(j.tp[k], j.fp[k], j.fn[k], j.tn[k])
 
-
-def _all(s: Sweep) -> tuple[NDArray[np.int64], Confusion]:
-    tp, fp = (np.concatenate((mass[:1] * 0, mass)) for mass in (s.tp, s.fp))
-    return np.arange(len(s) + 1), Confusion(tp, fp, s.P - tp, s.N - fp)
-
-
-def _corners(s: Sweep, q: _Question, rules: list[Rule]) -> tuple[NDArray[np.int64], Confusion]:
-    """The corners of the staircase, and all cuts between the two where a limit is crossed."""
-    cut, tp, fp = s.corners.cut, s.corners.tp, s.corners.fp
-    judged = _Cuts(q, cut, Confusion(tp, fp, s.P - tp, s.N - fp)).judged
-    crossed = np.zeros(len(cut) - 1, np.bool_)
-    for rule in rules:
-        if not rule.helpful:
-            holds = rule.holds(judged)
-            crossed |= holds[1:] != holds[:-1]
-    columns = [cut, tp, fp]
-    for i in np.flatnonzero(crossed)[::-1]:
-        between = slice(cut[i], cut[i + 1] - 1)
-        more = (
-            np.arange(between.start + 1, between.stop + 1),
-            tp[i] + np.cumsum(s.pos[between]),
-            fp[i] + np.cumsum(s.neg[between]),
-        )
-        columns = [np.insert(a, i + 1, b) for a, b in zip(columns, more, strict=True)]
-    cut, tp, fp = columns
-    return cut, Confusion(tp, fp, s.P - tp, s.N - fp)
+    def values(self) -> Floats:
+        """The objective's values, of which more is better."""
+        return self.q.goal.better * np.asarray(self.q.goal(self.deployed), np.float64)
 
 
-def _by_corners(goal: Objective, rules: list[Rule]) -> bool:
-    """Whether the best cut is a corner, or next to where a limit is crossed.
+def _all(s: Sweep) -> tuple[NDArray[Any], ...]:
+    return (
+        np.arange(len(s) + 1),
+        *(np.concatenate((mass[:1] * 0, mass)) for mass in (s.tp, s.fp)),
+    )
 
-    Take any other cut: to flag one score less that has only negatives, or one more that has only
-    positives, does the objective good, and every limit too but for those that it crosses.
+
+def _promising(s: Sweep, q: _Question, rules: list[Rule]) -> _Cuts:
+    """All cuts that can be the best, among few others.
+
+    No cut of a block of cuts catches more than the last of them, nor has fewer false alarms than
+    the first. Where that does an objective good, it bounds what the block can reach, and blocks
+    that can't be better than the best of their ends are not looked into.
     """
-    return goal.helpful and all(
+    by_bounds = q.goal.helpful and all(
         rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
     )
+    if not by_bounds or len(s) <= 4 * s.blocks.size:
+        return _Cuts(s, q, *_all(s))
+    cut, tp, fp = s.blocks.cut, s.blocks.tp, s.blocks.fp
+    ends = _Cuts(s, q, cut, tp, fp)
+    most = _Cuts(s, q, cut[1:], tp[1:], fp[:-1])
+    bound = most.values()
+    bound[np.isnan(bound)] = np.inf  # 0/0 here, but perhaps not inside
+    open_ = np.ones(len(bound), np.bool_)
+    for rule in rules:
+        assert isinstance(rule, Limit)
+        if rule.helpful:
+            open_ &= rule.may_hold(most.judged)
+        else:  # monotone: if it holds anywhere inside, then at one of the ends
+            holds = rule.holds(ends.judged)
+            open_ &= holds[1:] | holds[:-1]
+    found = ends.values()[_allowed(s, ends, rules)]
+    best = np.nanmax(found, initial=-np.inf)
+    slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
+    return _Cuts(s, q, *_inside(s, np.flatnonzero(open_ & (bound >= best - slack))))
+
+
+def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
+    """All cuts of some blocks, in order, and flagging nothing."""
+    size, cut = s.blocks.size, s.blocks.cut
+    at = cut[blocks][:, None] + np.arange(1, size + 1)
+    at = at[at <= len(s)]  # the last block may be shorter
+    if s.weighted:  # as they are rounded there
+        tp, fp = s.tp[at - 1], s.fp[at - 1]
+    else:
+        # One running sum over all, which jumps where blocks in between were left out.
+        first = (at - 1) % size == 0
+        pairs = ((s.pos, s.blocks.tp), (s.neg, s.blocks.fp))
+        tp, fp = (_running(mass[at - 1], first, start[blocks]) for mass, start in pairs)
+    return tuple(np.concatenate((np.zeros(1, a.dtype), a)) for a in (at, tp, fp))
+
+
+def _running(mass: NDArray[Any], first: NDArray[np.bool_], start: NDArray[Any]) -> NDArray[Any]:
+    """Cumulative sums of stretches of masses, each from its own start on."""
+    total = np.cumsum(mass)
+    skipped = start - (total - mass)[first]
+    return np.asarray(total + skipped[np.cumsum(first) - 1])
+
+
+def _allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+    ok = _all_hold(rules, cuts.judged, len(cuts.cut))
+    ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
+    return ok
 
 
 def _all_hold(rules: Sequence[Rule], c: Confusion, n: int) -> NDArray[np.bool_]:
@@ -393,7 +427,7 @@ def _best(s: Sweep, q: _Question, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
     if gains is not None:
         value = _linear(s, gains, tp, fp)
     else:
-        everywhere = q.goal.better * np.asarray(q.goal(cuts.deployed), np.float64)
+        everywhere = cuts.values()
         if np.isnan(everywhere).all():
             raise undefined(q.goal.name)
         value = everywhere[allowed]
@@ -451,12 +485,12 @@ def _natural(c: Confusion, prior: float | None) -> str:
     base = 10_000
     if 0 < d.prevalence < 0.001:
         base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
-    tp, fp, fn = (_rounded(base * float(mass) / float(d.total)) for mass in (d.tp, d.fp, d.fn))
+    p, tp, fp = (_rounded(base * float(m) / float(d.total)) for m in (d.positives, d.tp, d.fp))
     return (
-        f"of {base:,} cases {_rounded(base * d.prevalence)} are positive: "
-        f"{tp} caught, {fn} missed, {fp} false alarms"
+        f"of {base:,} cases {p:,g} are positive: "
+        f"{tp:,g} caught, {p - tp:,.10g} missed, {fp:,g} false alarms"
     )
 
 
-def _rounded(x: float) -> str:
-    return "?" if isnan(x) else f"{x:,.0f}" if x >= 10 or x == round(x) else f"{x:.1f}"
+def _rounded(x: float) -> float:
+    return round(x, 0 if x >= 10 else 1)

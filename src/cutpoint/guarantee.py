@@ -82,11 +82,13 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
         )
     none, everything = Limit(MEASURES["flagged"], "<=", 0), Limit(MEASURES["flagged"], ">=", P + N)
     if (name, upper) in (("fpr", True), ("specificity", False)):
-        k = most(N, bound if name == "fpr" else 1 - bound, error)
-        return Limit(MEASURES["fp"], "<=", k) if k >= 0 else none
+        rate = bound if name == "fpr" else 1 - bound
+        k = most(N, rate, error)
+        return Limit(MEASURES["fp"], "<=", k, rate * N) if k >= 0 else none
     if (name, upper) in (("fnr", True), ("recall", False)):
-        k = most(P, bound if name == "fnr" else 1 - bound, error)
-        return Limit(MEASURES["fn"], "<=", k) if k >= 0 else everything
+        rate = bound if name == "fnr" else 1 - bound
+        k = most(P, rate, error)
+        return Limit(MEASURES["fn"], "<=", k, rate * P) if k >= 0 else everything
     if name == "flagged_rate" and upper:
         k = most(P + N, bound, error)
         return Limit(MEASURES["flagged"], "<=", max(k, 0))

@@ -184,7 +184,7 @@ def interval(  # noqa: PLR0913 - options have names
     at: Any = None,
     prior: float | None = None,
     level: float = 0.95,
-    method: str = "wilson",
+    method: str | None = None,
 ) -> Interval:
     """Confidence interval of a measure at a threshold that is given.
 
@@ -202,10 +202,10 @@ def interval(  # noqa: PLR0913 - options have names
     level
         The confidence.
     method
-        ``"wilson"`` or ``"clopper-pearson"`` (never covers less than it says, hence wider) for
-        rates, which are shares of counted rows: recall, fnr, fpr, specificity, precision and
-        flagged_rate. All other measures have the percentiles of 10,000 samples of the confusion,
-        drawn in each class.
+        For rates, which are shares of counted rows (recall, fnr, fpr, specificity, precision and
+        flagged_rate): ``"wilson"``, the default, or ``"clopper-pearson"``, which never covers less
+        than it says and is wider. For "auc" those of :func:`cutpoint.auc_interval`. All other
+        measures have the percentiles of 10,000 samples of the confusion, drawn in each class.
 
     Examples
     --------
@@ -217,10 +217,8 @@ def interval(  # noqa: PLR0913 - options have names
     [0.621073, 0.967929] at 95 %
     """
     level = check_level(level)
-    if measure == "auc":
-        return auc_interval(s, level=level)
-    if method not in ("wilson", "clopper-pearson"):
-        raise DataError(f"the method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
+    if isinstance(measure, str) and measure == "auc":
+        return auc_interval(s, level=level, method=method or "delong")
     if at is None:
         raise DataError("an interval needs a threshold: at=0.5, or an operating point.")
     goal = as_objective(measure)
@@ -229,7 +227,12 @@ def interval(  # noqa: PLR0913 - options have names
     rows = _rows_at(s, threshold) if s.weighted else c
     shifted = prior is not None and goal.name in ("precision", "flagged_rate")
     if goal.name in _SHARES and not shifted:
-        return _share(goal.name, c, rows, level, method)
+        return _share(goal.name, c, rows, level, method or "wilson")
+    if method is not None:
+        raise DataError(
+            f"the {goal.name} is no share of counted rows, so its interval has no method "
+            f"{shown(method)}; it is simulated. Leave the method out."
+        )
     return _simulated(goal, c, rows, level, None if prior is None else check_prior(prior))
 
 
@@ -240,6 +243,8 @@ def _rows_at(s: Sweep, threshold: float) -> Confusion:
 
 
 def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
+    if method not in ("wilson", "clopper-pearson"):
+        raise DataError(f"the method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
     part, whole = (getattr(c, cell) for cell in _SHARES[name])
     squares = getattr(rows, _SHARES[name][1])
     if not squares > 0:

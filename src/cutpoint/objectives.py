@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import inf, isfinite, log
@@ -250,13 +250,15 @@ class _Custom:
 
     @property
     def name(self) -> str:
-        return getattr(self.function, "__name__", "objective")
+        name = getattr(self.function, "__name__", "<")
+        return "objective" if name.startswith("<") else name
 
     def gains(self, _: Fraction, __: Fraction) -> None:
         return None
 
     def __call__(self, c: Confusion) -> Number:
-        value = np.asarray(self.function(c.tp, c.fp, c.fn, c.tn))
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is no value, here as elsewhere
+            value = np.asarray(self.function(c.tp, c.fp, c.fn, c.tn))
         if value.shape != np.shape(c.tp) or value.dtype.kind not in "biuf":
             raise DataError(
                 "an objective must return a number for each cut, an array as long as tp; "
@@ -309,6 +311,8 @@ class Limit:
     measure: Measure
     sign: str
     bound: float
+    scale: float | None = None
+    """What a shortfall is measured by, if not by the bound."""
 
     @property
     def text(self) -> str:
@@ -322,10 +326,14 @@ class Limit:
     def holds(self, c: Confusion) -> Any:
         return _HOLDS[self.sign](self.measure(c), self.bound)
 
+    def may_hold(self, c: Confusion) -> Any:
+        """Where it holds, or is 0/0."""
+        return self.holds(c) | np.isnan(self.measure(c))
+
     def shortfall(self, c: Confusion) -> Any:
         """How far the measure is on the wrong side, as a share of the bound; inf where 0/0."""
         short = (self.bound - self.measure(c)) * (1 if self.sign[0] == ">" else -1)
-        short = np.where(self.holds(c), 0.0, short / (abs(self.bound) or 1.0))
+        short = np.where(self.holds(c), 0.0, short / (self.scale or abs(self.bound) or 1.0))
         return np.where(np.isnan(short), inf, short)
 
 
@@ -336,11 +344,8 @@ def as_limits(subject_to: Any) -> list[Limit]:
     """Limits from one text or several."""
     if subject_to is None:
         return []
-    several = [subject_to] if isinstance(subject_to, (str, Limit)) else subject_to
-    try:
-        return [_limit(one) for one in several]
-    except TypeError:
-        return [_limit(subject_to)]
+    several = isinstance(subject_to, Iterable) and not isinstance(subject_to, str)
+    return [_limit(one) for one in (subject_to if several else [subject_to])]
 
 
 def _limit(text: Any) -> Limit:
@@ -356,8 +361,13 @@ def _limit(text: Any) -> Limit:
             "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <), "
             f"such as 'precision >= 0.9'; it is {shown(text)}."
         )
-    sign = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2])
-    return Limit(_named(parts[1]), sign, bound / 100 if parts[4] else bound)
+    sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), _named(parts[1])
+    if parts[4] and measure.name in ("tp", "fp", "fn", "tn", "flagged"):
+        raise DataError(
+            f"a count has no per cent; the limit is {shown(text)}. Limit a rate: recall, fpr, fnr, "
+            "specificity or flagged_rate."
+        )
+    return Limit(measure, sign, bound / 100 if parts[4] else bound)
 
 
 def check_prior(prior: Any) -> float:

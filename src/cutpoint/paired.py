@@ -77,7 +77,7 @@ class Comparison:
         Degrees of freedom; ``inf`` for the normal distribution.
     cost_a, cost_b
         Expected cost per case of either score at its own best cut, if costs were given.
-    cost_difference
+    cost_interval
         Interval of cost_a − cost_b; every replicate chooses its cuts anew.
     """
 
@@ -93,7 +93,7 @@ class Comparison:
     df: float = inf
     cost_a: float | None = None
     cost_b: float | None = None
-    cost_difference: Interval | None = None
+    cost_interval: Interval | None = None
 
     def _facts(self) -> dict[str, str]:
         t = "z" if self.df == inf else f"t({self.df:.4g})"
@@ -103,10 +103,10 @@ class Comparison:
             "difference": _verdict(self.difference, self.interval, better),
             "test": f"{t} = {self.z:.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})",
         }
-        if self.cost_a is not None and self.cost_b is not None and self.cost_difference is not None:
+        if self.cost_a is not None and self.cost_b is not None and self.cost_interval is not None:
             facts["cost per case"] = f"a {self.cost_a:.4g}, b {self.cost_b:.4g}"
             facts["difference of costs"] = _verdict(
-                self.cost_a - self.cost_b, self.cost_difference, "dearer"
+                self.cost_a - self.cost_b, self.cost_interval, "dearer"
             )
         return facts
 
@@ -366,7 +366,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     cost_a, cost_b = map(cost, whole)
     difference = np.subtract(*sampler.replicates(cost).T)
     return replace(
-        result, cost_a=cost_a, cost_b=cost_b, cost_difference=percentiles(difference, level)
+        result, cost_a=cost_a, cost_b=cost_b, cost_interval=percentiles(difference, level)
     )
 
 
