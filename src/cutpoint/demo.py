@@ -16,6 +16,9 @@ from typing import Any
 from cutpoint import plot
 from cutpoint._sweep import Sweep, sweep
 from cutpoint.areas import average_precision, equal_error_rate, kolmogorov_smirnov, partial_auc
+from cutpoint.decision import OperatingPoint, choose
+from cutpoint.inference import auc_interval
+from cutpoint.objectives import Costs
 
 _TITLE = "A made-up detector: 10,000 card payments, about one in fifty of them fraud"
 _BUDGETS = (0.001, 0.01, 0.05, 0.2)
@@ -38,11 +41,11 @@ def run(folder: Path) -> str:
     csv.writer(table).writerows([("fraud", "score"), *zip(y, score, strict=True)])
     s = sweep(y, score)
     picture = _picture(s)
-    measures, cuts = _measures(s), _cuts(s)
+    measures, cuts, decisions = _measures(s), _cuts(s), _decisions(s)
     files = {
         "scores.csv": table.getvalue().encode(),
         "curves.png": picture,
-        "report.html": _page(s, measures, cuts, picture).encode(),
+        "report.html": _page(s, measures, cuts, decisions, picture).encode(),
     }
     for name, content in files.items():
         _write(folder / name, content)
@@ -52,11 +55,16 @@ def run(folder: Path) -> str:
             "",
             repr(s),
             "",
-            *(f"  {name:<30}{value:>8}" for name, value in measures),
+            *(f"  {name:<30}  {value}" for name, value in measures),
             "",
             "If you flag the scores       you catch   false alarms   precision",
             *("  {:<26}{:>10}{:>15}{:>12}".format(*cut) for cut in cuts),
             "",
+            *(
+                line
+                for aim, point in decisions
+                for line in (f"{aim}:", *(f"  {told}" for told in repr(point).splitlines()), "")
+            ),
             "Wrote " + ", ".join(str(folder / name) for name in files),
         ]
     )
@@ -76,8 +84,9 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _measures(s: Sweep) -> list[tuple[str, str]]:
+    interval = auc_interval(s)
     return [
-        ("AUC (exact)", f"{s.auc:.4f}"),
+        ("AUC (exact)", f"{s.auc:.4f}  95 %: {interval.low:.4f} to {interval.high:.4f}"),
         ("AUC where FPR <= 1 %, McClish", f"{partial_auc(s, max_fpr=0.01, standardized=True):.4f}"),
         ("average precision", f"{average_precision(s):.4f}"),
         ("Kolmogorov–Smirnov", f"{kolmogorov_smirnov(s):.4f}"),
@@ -102,6 +111,16 @@ def _cuts(s: Sweep) -> list[tuple[str, str, str, str]]:
     return cuts
 
 
+def _decisions(s: Sweep) -> list[tuple[str, OperatingPoint]]:
+    return [
+        ("A missed fraud costs 50, a false alarm 1", choose(s, Costs(fp=1, fn=50))),
+        (
+            "The most fraud caught with at most 1 % false alarms, guaranteed for new payments",
+            choose(s, "recall", subject_to="fpr <= 0.01", confidence=0.95),
+        ),
+    ]
+
+
 def _picture(s: Sweep) -> bytes:
     out = BytesIO()
     plot.overview(s).savefig(out, format="png", dpi=110)
@@ -112,6 +131,7 @@ def _page(
     s: Sweep,
     measures: list[tuple[str, str]],
     cuts: list[tuple[str, str, str, str]],
+    decisions: list[tuple[str, OperatingPoint]],
     picture: bytes,
 ) -> str:
     def table(head: tuple[str, ...], rows: list[Any]) -> str:
@@ -126,13 +146,18 @@ def _page(
             + "</table>"
         )
 
+    told = "".join(
+        f"<h2>{escape(aim)}</h2><p class='told'>{escape(repr(point))}</p>"
+        for aim, point in decisions
+    )
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>cutpoint: {escape(_TITLE)}</title>
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
        color: #222; background: #fff }}
-h1 {{ font-size: 1.5rem; margin: 0 }} p {{ color: #555; margin: .3rem 0 1.5rem }}
+h1 {{ font-size: 1.5rem; margin: 0 }} h2 {{ font-size: 1.1rem; margin: 2rem 0 0 }}
+.told {{ white-space: pre-line }} p {{ color: #555; margin: .3rem 0 1.5rem }}
 img {{ width: 100% }}
 .tables {{ display: flex; flex-wrap: wrap; gap: 1rem 4rem; margin-top: 1.5rem }}
 table {{ border-collapse: collapse; align-self: start; font-variant-numeric: tabular-nums }}
@@ -148,5 +173,6 @@ th {{ border-bottom: 2px solid #888 }}
 {table(("flag the scores", "you catch", "false alarms", "precision"), cuts)}
 {table(("measure", "value"), measures)}
 </div>
+{told}
 </html>
 """
