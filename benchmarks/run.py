@@ -306,6 +306,7 @@ def comparison(lines: list[Line]) -> str:
 def page(  # noqa: PLR0913 - what is on it
     n: int,
     lines: list[Line],
+    *,
     asked: list[Share],
     read: tuple[float, float],
     loads: dict[str, float],
@@ -351,8 +352,8 @@ distributions one standard deviation apart. {versions}.
 
 ## Questions to a sweep of a million float64 rows
 
-All scores are distinct: a million and one cuts. The sweep itself takes {shown(asked[0].sweep)}. The first
-question to a sweep adds up its masses; later ones find them there.
+All scores are distinct: a million and one cuts. The sweep itself takes
+{shown(asked[0].sweep)}. The first question to a sweep adds up its masses; later ones find them there.
 
 | | time | of the sweep | promised |
 |---|---:|---:|---:|
@@ -389,7 +390,14 @@ def main() -> int:
     n = 10**6 if quick else 10**7
     lines = [*areas(n), *sweeps(n), *small(), resampling()]
     asked = shares(10**6)
-    text = page(n, lines, asked, reading(n), imports(), growth(10**6 if quick else 10**8))
+    text = page(
+        n,
+        lines,
+        asked=asked,
+        read=reading(n),
+        loads=imports(),
+        grown=growth(10**6 if quick else 10**8),
+    )
     print(text)
     missed = sum(line.ratio < line.bar for line in lines) + sum(q.share > q.bar for q in asked)
     if quick:
