@@ -353,7 +353,8 @@ distributions one standard deviation apart. {versions}.
 ## Questions to a sweep of a million float64 rows
 
 All scores are distinct: a million and one cuts. The sweep itself takes
-{shown(asked[0].sweep)}. The first question to a sweep adds up its masses; later ones find them there.
+{shown(asked[0].sweep)}. The first question to a sweep adds up its masses; later ones find the
+sums there.
 
 | | time | of the sweep | promised |
 |---|---:|---:|---:|
