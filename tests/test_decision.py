@@ -237,6 +237,17 @@ def test_thresholds_are_short() -> None:
     assert [s.threshold_of(k) for k in range(5)] == [np.inf, 0.6, -4000.0, -7123.45, -np.inf]
 
 
+@pytest.mark.parametrize("top", [1e40, 1.5e100, 7e200, float(np.finfo(float).max)])
+def test_thresholds_between_huge_neighbours(top: float) -> None:
+    scores = [top]
+    for _ in range(4):
+        scores.append(float(np.nextafter(scores[-1], 0)))
+    for some in (scores, scores[::2], scores[::4]):
+        s = cp.sweep(np.arange(len(some)) % 2, some)
+        for cut in range(len(s) + 1):
+            assert s.at(s.threshold_of(cut)).flagged == cut
+
+
 def test_infinite_scores() -> None:
     s = cp.sweep([1, 0, 0, 1], [np.inf, 1, -np.inf, -np.inf])
     assert cp.choose(s, "fpr").threshold == np.inf

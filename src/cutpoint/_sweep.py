@@ -413,15 +413,19 @@ def _last(cumulative: Masses) -> int | float:
 def _between(low: float, high: float) -> float:
     """A number in (low, high]: the shortest decimal in the middle half, if there is one."""
     gap = high - low
-    if not 1e-300 < gap < np.inf:
+    if not 1e-300 < gap < 1e300:
         return high
     middle = low + 0.5 * gap
     digits = -floor(log10(0.5 * gap))
-    for candidate in (round(middle, digits - 1), round(middle, digits)):
+    for places in (digits - 1, digits):
+        try:
+            candidate = round(middle, places)
+        except OverflowError:  # past the largest float
+            continue
         with np.errstate(over="ignore"):
             single = float(np.float32(candidate))
         # As a float32 too, since so NumPy compares float32 scores with a Python number.
-        fits = low < single <= high or np.isinf(single)
+        fits = low < candidate <= high and (low < single <= high or np.isinf(single))
         if fits and 4 * abs(candidate - middle) <= gap:
             return candidate
     return high
