@@ -230,6 +230,24 @@ def _grid(s: cp.Sweep, promise: Promise) -> float:
     return best
 
 
+# -------------------------------------------------------------------------------------- calibration
+
+CALIBRATORS = ("logistic", "platt", "gaussian", "monotone")
+
+
+def calibration_error(task: tuple[Truth, int, int, int]) -> Array:
+    """Mean squared errors of the LLRs of new rows, whose true ones are known, by each method."""
+    truth, rows, first, draws = task
+    out = np.zeros(len(CALIBRATORS))
+    new = ndtri((np.arange(2000) + 0.5) / 2000)
+    new = np.concatenate((new, new + truth.distance))
+    true = truth.distance * (new - truth.distance / 2)
+    for seed in range(first, first + draws):
+        s = cp.sweep(*sample(truth, rows // 2, rows // 2, (seed, 3)))
+        out += [np.mean(np.square(cp.calibrate(s, m).llr(new) - true)) for m in CALIBRATORS]
+    return out
+
+
 # ------------------------------------------------------------------------------ every cut, by force
 
 
@@ -254,22 +272,118 @@ def by_force(task: tuple[int, int]) -> tuple[int, int]:
 # ---------------------------------------------------------------------------------------- the page
 
 
-def spread(
-    pool: ProcessPoolExecutor, run: Callable[[Any], Any], heads: list[Any], draws: int
-) -> list[Any]:
-    """Sums of run(head, first, draws) over parts of the draws, for each head."""
-    parts = 10
-    each = -(-draws // parts)
-    tasks = [(*head, k * each, each) for head in heads for k in range(parts)]
-    done = list(pool.map(run, tasks))
-    return [
-        np.sum(done[i * parts : (i + 1) * parts], axis=0) / (parts * each)
-        for i in range(len(heads))
-    ]
-
-
 def percent(x: float) -> str:
     return f"{100 * x:.1f} %"
+
+
+@dataclass
+class Report:
+    """Lines of the page, and promises that were broken."""
+
+    pool: ProcessPoolExecutor
+    draws: int
+    sweeps: int
+    text: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def slack(self) -> float:
+        """How far a rate of 5 % may be off by luck."""
+        return 3 * (0.05 * 0.95 / self.draws) ** 0.5
+
+    def spread(self, run: Callable[[Any], Any], heads: list[Any], draws: int | None = None) -> Any:
+        """Pairs of a head and the mean of run(*head, first, draws), in parts over the processes."""
+        parts = 10
+        each = -(-(draws or self.draws) // parts)
+        tasks = [(*head, k * each, each) for head in heads for k in range(parts)]
+        done = list(self.pool.map(run, tasks))
+        for i, head in enumerate(heads):
+            yield head, np.sum(done[i * parts : (i + 1) * parts], axis=0) / (parts * each)
+
+    def table(self, introduction: str, *columns: str) -> None:
+        self.text += [introduction, f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+
+    def row(self, *cells: str) -> None:
+        self.text.append(f"| {' | '.join(cells)} |")
+
+
+SIZES = [(20, 20), (20, 200), (100, 100), (500, 500), (2000, 2000)]
+
+
+def report_force(r: Report) -> None:
+    parts = 40
+    tasks = [(k * r.sweeps // parts, r.sweeps // parts) for k in range(parts)]
+    asked = sum(count for _, count in r.pool.map(by_force, tasks))
+    r.text.append(FORCE_TEXT.format(sweeps=r.sweeps, asked=asked))
+
+
+def report_auc(r: Report) -> None:
+    r.table(AUC_TEXT, "truth", "positives, negatives", *AUC_METHODS)
+    heads = [(truth, p, n) for truth in NAMES for p, n in SIZES]
+    for (truth, p, n), got in r.spread(auc_coverage, heads):
+        r.row(NAMES[truth], f"{p:,}, {n:,}", *map(_marked, got))
+        promised = [c for c, m in zip(got, AUC_METHODS, strict=True) if m != "newcombe"]
+        if p >= 500 and not all(abs(c - 0.95) <= max(0.01, r.slack) for c in promised):
+            r.faults.append(f"AUC of {p} and {n} {NAMES[truth]}: {got}")
+
+
+def report_others(r: Report) -> None:
+    r.table(OTHER_TEXT, "positives, negatives", *OTHERS)
+    for (_, p, n), got in r.spread(other_coverage, [(SMOOTH, p, n) for p, n in SIZES]):
+        r.row(f"{p:,}, {n:,}", *map(_marked, got))
+        if min(got[1], got[3]) < 0.95 - r.slack or (p >= 500 and got[0] < 0.94 - r.slack):
+            r.faults.append(f"intervals of {p} and {n}: {got}")
+
+
+def report_pairs(r: Report) -> None:
+    r.table(PAIR_TEXT, "difference of means", "positives, negatives", "coverage", "p < 0.05")
+    heads = [(shift, p, n) for shift in (0.0, 0.3) for p, n in SIZES]
+    for (shift, p, n), got in r.spread(pair_coverage, heads):
+        r.row(f"{shift:g}", f"{p:,}, {n:,}", _marked(got[0]), percent(got[1]))
+        if p >= 100 and abs(got[0] - 0.95) > max(0.012, r.slack):
+            r.faults.append(f"comparison of {p} and {n}: {got}")
+
+
+def report_guarantees(r: Report) -> None:
+    r.table(
+        GUARANTEE_TEXT,
+        "limit",
+        "rows, positive",
+        "truth",
+        "broken",
+        "without guarantee",
+        "achieved",
+        "grid of 100",
+        "no cut",
+    )
+    for (promise,), got in r.spread(promise_kept, [(promise,) for promise in PROMISES]):
+        broken, plain, mine, grid, none, no_grid = got
+        what = "specificity" if promise.aim == "fpr" else "recall"
+        r.row(
+            promise.limit,
+            f"{promise.rows:,}, {100 * promise.prevalence:g} %",
+            NAMES[promise.truth],
+            percent(broken),
+            percent(plain),
+            f"{what} {mine:.3f}",
+            f"{grid:.3f}",
+            f"{percent(none)}, {percent(no_grid)}",
+        )
+        if broken > 0.05 + r.slack or mine < grid:
+            r.faults.append(f"promise {promise}: {got}")
+
+
+def report_calibration(r: Report) -> None:
+    r.table(CALIBRATION_TEXT, "rows", *CALIBRATORS, "logistic · √n")
+    rates = []
+    for rows in (100, 1_000, 10_000, 100_000, 1_000_000):
+        draws = max(20, r.draws // 25) if rows < 10**5 else 20
+        (_, got), *_ = r.spread(calibration_error, [(SMOOTH, rows)], draws)
+        errors = np.sqrt(got)
+        rates.append(float(errors[0]) * rows**0.5)
+        r.row(f"{rows:,}", *(f"{e:.4f}" for e in errors), f"{rates[-1]:.2f}")
+    if not 0.6 < rates[-1] / rates[1] < 1.6:
+        r.faults.append(f"the logistic calibrator does not converge as it should: {rates}")
 
 
 def main() -> int:
@@ -277,70 +391,26 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the draws, no page")
     quick = parser.parse_args().quick
     draws, start = 500 if quick else 5000, time.time()
-    text, faults = [INTRODUCTION.format(draws=draws)], []
     with ProcessPoolExecutor() as pool:
-        sizes = [(20, 20), (20, 200), (100, 100), (500, 500), (2000, 2000)]
-        heads = [(truth, p, n) for truth in NAMES for p, n in sizes]
-        text += [AUC_TEXT, "| truth | positives, negatives | " + " | ".join(AUC_METHODS) + " |"]
-        text += ["|---|---|" + "---|" * len(AUC_METHODS)]
-        for (truth, p, n), got in zip(heads, spread(pool, auc_coverage, heads, draws), strict=True):
-            cells = " | ".join(_marked(c) for c in got)
-            text.append(f"| {NAMES[truth]} | {p:,}, {n:,} | {cells} |")
-            promised = [c for c, m in zip(got, AUC_METHODS, strict=True) if m != "newcombe"]
-            if p >= 500 and not quick and not all(0.94 <= c <= 0.96 for c in promised):
-                faults.append(f"AUC of {p} and {n} {NAMES[truth]}: {got}")
-        print(f"AUC: {time.time() - start:.0f} s", flush=True)
-
-        heads = [(SMOOTH, p, n) for p, n in sizes]
-        text += [OTHER_TEXT, "| positives, negatives | " + " | ".join(OTHERS) + " |"]
-        text += ["|---|" + "---|" * len(OTHERS)]
-        for (_, p, n), got in zip(heads, spread(pool, other_coverage, heads, draws), strict=True):
-            text.append(f"| {p:,}, {n:,} | " + " | ".join(_marked(c) for c in got) + " |")
-            slack = 3 * (0.05 * 0.95 / draws) ** 0.5
-            if got[1] < 0.95 - slack or got[3] < 0.95 - slack or (p >= 500 and got[0] < 0.935):
-                faults.append(f"intervals of {p} and {n}: {got}")
-        print(f"others: {time.time() - start:.0f} s", flush=True)
-
-        heads = [(shift, p, n) for shift in (0.0, 0.3) for p, n in sizes]
-        text += [PAIR_TEXT, "| difference of means | positives, negatives | coverage | p < 0.05 |"]
-        text += ["|---|---|---|---|"]
-        for (shift, p, n), got in zip(
-            heads, spread(pool, pair_coverage, heads, draws), strict=True
+        r = Report(pool, draws, 200 if quick else 10_000, [INTRODUCTION.format(draws=draws)])
+        for part in (
+            report_force,
+            report_auc,
+            report_others,
+            report_pairs,
+            report_guarantees,
+            report_calibration,
         ):
-            text.append(f"| {shift:g} | {p:,}, {n:,} | {_marked(got[0])} | {percent(got[1])} |")
-            if p >= 100 and not 0.938 <= got[0] <= 0.962:
-                faults.append(f"comparison of {p} and {n}: {got}")
-        print(f"pairs: {time.time() - start:.0f} s", flush=True)
-
-        text += [GUARANTEE_TEXT]
-        done = spread(pool, promise_kept, [(promise,) for promise in PROMISES], draws)
-        for promise, got in zip(PROMISES, done, strict=True):
-            broken, plain, mine, grid, none, no_grid = got
-            what = "specificity" if promise.aim == "fpr" else "recall"
-            text.append(
-                f"| {promise.limit} | {promise.rows:,}, {100 * promise.prevalence:g} % "
-                f"| {NAMES[promise.truth]} | {percent(broken)} | {percent(plain)} "
-                f"| {what} {mine:.3f} | {grid:.3f} | {percent(none)}, {percent(no_grid)} |"
-            )
-            if broken > 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5 or mine < grid:
-                faults.append(f"promise {promise}: {got}")
-        print(f"guarantees: {time.time() - start:.0f} s", flush=True)
-
-        sweeps = 200 if quick else 10_000
-        parts = 20
-        forced = list(
-            pool.map(by_force, [(k * sweeps // parts, sweeps // parts) for k in range(parts)])
-        )
-        asked = sum(count for _, count in forced)
-        text.append(FORCE_TEXT.format(sweeps=sweeps, asked=asked))
-        print(f"by force: {time.time() - start:.0f} s", flush=True)
-    if not quick:
-        (ROOT / "docs" / "validation.md").write_text("\n".join(text), encoding="utf-8")
+            part(r)
+            print(f"{part.__name__}: {time.time() - start:.0f} s", flush=True)
+    page = "\n".join(r.text) + "\n"
+    if quick:
+        print(page)
     else:
-        print("\n".join(text))
-    for fault in faults:
+        (ROOT / "docs" / "validation.md").write_text(page, encoding="utf-8")
+    for fault in r.faults:
         print(f"broken: {fault}", file=sys.stderr)
-    return bool(faults)
+    return bool(r.faults)
 
 
 def _marked(coverage: float) -> str:
@@ -384,9 +454,16 @@ GUARANTEE_TEXT = """
 it costs: the mean true recall (or specificity) at the guaranteed cut, and at the best of 100
 quantiles of the scores tested at 5 %/100 each, on the same data. Last, how often there was no such
 cut, here and on the grid.
+"""
 
-| limit | rows, positive | truth | broken | without guarantee | achieved | grid of 100 | none |
-|---|---|---|---|---|---|---|---|"""
+CALIBRATION_TEXT = """
+## Calibration
+
+Scores of two normal distributions, whose true log-likelihood ratio is a straight line: the root
+mean square error of the calibrated LLR of new rows. The logistic calibrator assumes that line, and
+its error falls as 1/√n, the parametric rate: the last column, error · √n, stays the same. The
+monotone one assumes nothing and pays for it.
+"""
 
 FORCE_TEXT = """
 ## Every cut, by force

@@ -25,6 +25,19 @@ if TYPE_CHECKING:
     from cutpoint.areas import kolmogorov_smirnov as kolmogorov_smirnov
     from cutpoint.areas import partial_auc as partial_auc
     from cutpoint.binned import BinnedSweep as BinnedSweep
+    from cutpoint.calibration.calibrators import Affine as Affine
+    from cutpoint.calibration.calibrators import Beta as Beta
+    from cutpoint.calibration.calibrators import Calibrator as Calibrator
+    from cutpoint.calibration.calibrators import Chain as Chain
+    from cutpoint.calibration.calibrators import Gaussian as Gaussian
+    from cutpoint.calibration.calibrators import Monotone as Monotone
+    from cutpoint.calibration.comparison import MethodComparison as MethodComparison
+    from cutpoint.calibration.fitting import calibrate as calibrate
+    from cutpoint.calibration.fitting import cross_fit as cross_fit
+    from cutpoint.calibration.intervals import VennAbers as VennAbers
+    from cutpoint.calibration.intervals import venn_abers as venn_abers
+    from cutpoint.calibration.shift import PriorShift as PriorShift
+    from cutpoint.calibration.shift import prior_shift as prior_shift
     from cutpoint.confusion import Confusion as Confusion
     from cutpoint.costs import CostCurve as CostCurve
     from cutpoint.costs import NetBenefit as NetBenefit
@@ -63,6 +76,14 @@ if TYPE_CHECKING:
     from cutpoint.paired import by_group as by_group
     from cutpoint.paired import compare as compare
     from cutpoint.paired import compare_unpaired as compare_unpaired
+    from cutpoint.scoring import Decomposition as Decomposition
+    from cutpoint.scoring import Reliability as Reliability
+    from cutpoint.scoring import brier as brier
+    from cutpoint.scoring import cllr as cllr
+    from cutpoint.scoring import decompose as decompose
+    from cutpoint.scoring import log_loss as log_loss
+    from cutpoint.scoring import min_cllr as min_cllr
+    from cutpoint.scoring import reliability as reliability
 
 __version__ = "0.1.0.dev0"
 
@@ -73,6 +94,7 @@ _HOME = {
     "Hull": "_hull",
     "JointHull": "_hull",
     "hull": "_hull",
+    "Interval": "_interval",
     "Sweep": "_sweep",
     "sweep": "_sweep",
     "auc": "areas",
@@ -82,6 +104,19 @@ _HOME = {
     "kolmogorov_smirnov": "areas",
     "partial_auc": "areas",
     "BinnedSweep": "binned",
+    "Affine": "calibration.calibrators",
+    "Beta": "calibration.calibrators",
+    "Calibrator": "calibration.calibrators",
+    "Chain": "calibration.calibrators",
+    "Gaussian": "calibration.calibrators",
+    "Monotone": "calibration.calibrators",
+    "MethodComparison": "calibration.comparison",
+    "calibrate": "calibration.fitting",
+    "cross_fit": "calibration.fitting",
+    "VennAbers": "calibration.intervals",
+    "venn_abers": "calibration.intervals",
+    "PriorShift": "calibration.shift",
+    "prior_shift": "calibration.shift",
     "Confusion": "confusion",
     "CostCurve": "costs",
     "NetBenefit": "costs",
@@ -110,7 +145,6 @@ _HOME = {
     "bootstrap": "inference",
     "interval": "inference",
     "roc_band": "inference",
-    "Interval": "_interval",
     "Costs": "objectives",
     "f": "objectives",
     "AucCovariance": "paired",
@@ -121,8 +155,16 @@ _HOME = {
     "by_group": "paired",
     "compare": "paired",
     "compare_unpaired": "paired",
+    "Decomposition": "scoring",
+    "Reliability": "scoring",
+    "brier": "scoring",
+    "cllr": "scoring",
+    "decompose": "scoring",
+    "log_loss": "scoring",
+    "min_cllr": "scoring",
+    "reliability": "scoring",
 }
-_MODULES = ("metrics", "plot", "torch")
+_MODULES = ("estimators", "metrics", "plot", "torch")
 
 __all__ = list(_HOME)  # not the modules: import * must not need torch
 

@@ -109,7 +109,7 @@ class Rows:
 
 def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Rows:
     """Columns for the native core, from lists, NumPy, pandas, polars, pyarrow or torch (CPU)."""
-    s = _score(score)
+    s = score_column(score)
     label = _label(y, positive)
     w = None if weight is None else _weight(weight)
     for name, column in (("label", label), ("weight", w)):
@@ -162,7 +162,7 @@ def checked(rows: Rows, kernel: Callable[..., _T], *more: Any) -> _T:
 
 def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Rows, Rows, bool]:
     """Masses counted elsewhere, as weighted rows of either class; and whether they are counts."""
-    t = _score(threshold, "threshold")
+    t = score_column(threshold, "threshold")
     if np.isnan(t).any():
         row = int(np.isnan(t).argmax())
         raise DataError(f"a threshold must be a number; threshold[{row}] is NaN. Drop such rows.")
@@ -209,7 +209,7 @@ def _is_whole(column: Array) -> bool:
     )
 
 
-def _score(values: Any, name: str = "score") -> Array:
+def score_column(values: Any, name: str = "score") -> Array:
     a = vector(values, name)
     kind, size = a.dtype.kind, a.dtype.itemsize
     if kind == "f" and size in (4, 8):

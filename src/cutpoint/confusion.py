@@ -152,13 +152,15 @@ class Confusion:
         """P and N, where products with them are safe: one quotient of those is rounded once, and
         1 − 0.8 is 0.2."""
         p, n = self.positives, self.negatives
-        product = np.max(p, initial=0) * float(np.max(n, initial=0))
+        product = float(np.max(p + n, initial=0)) ** 2
         return (p, n) if 1e-280 < product < 2**53 else None
 
     @property
     def lift(self) -> Number:
         """Precision over prevalence: how much richer the flagged cases are than all."""
-        return _ratio(self.precision, self.prevalence)
+        if self._class_sizes() is None:
+            return _ratio(self.precision, self.prevalence)
+        return _ratio(self.tp * self.total, self.flagged * self.positives)
 
     @property
     def f1(self) -> Number:

@@ -1,0 +1,325 @@
+"""calibrate and cross_fit: a calibrator of a sweep by any method, or by the one that does best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutpoint._check import check_rows, shown
+from cutpoint._sweep import Floats, Masses, Sweep, sweep
+from cutpoint.calibration.calibrators import Calibrator
+from cutpoint.calibration.comparison import Entry, MethodComparison
+from cutpoint.calibration.methods import METHODS
+from cutpoint.errors import CutpointError, DataError, UndefinedError
+from cutpoint.scoring import check_seed
+
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "logistic": (),
+    "platt": ("smooth",),
+    "beta": ("smooth",),
+    "gaussian": (),
+    "monotone": ("smooth", "interpolate", "strict"),
+    "auto": ("folds", "seed"),
+}
+
+# With smoothed targets these have a fit whatever the folds: perfect separation is not rare there.
+_IN_AUTO: dict[str, dict[str, Any]] = {"platt": {"smooth": True}, "beta": {"smooth": True}}
+
+# NumPy draws from fewer rows than this without replacement.
+_MOST_DEALT = 10**9
+
+
+def calibrate(  # noqa: PLR0913 - the options of the methods
+    s: Sweep,
+    method: str = "auto",
+    *,
+    smooth: bool | None = None,
+    interpolate: bool | None = None,
+    strict: bool | None = None,
+    folds: int | None = None,
+    seed: int | None = None,
+) -> Calibrator:
+    r"""A calibrator: a map from scores to log-likelihood ratios, fitted to a sweep.
+
+    It knows neither the prior nor the costs; these come in when it is used, and nothing is fitted
+    again when they change.
+
+    Parameters
+    ----------
+    s
+        The sweep, with both classes. Weights count as numbers of rows.
+    method
+        ``"logistic"``: γ = (d̄₊ − d̄₋)/σ² and d₀ = (d̄₊ + d̄₋)/2, from the means of the classes and
+        their common variance σ², the squares within classes divided by P + N. Exact for normal
+        scores of equal widths. ``"platt"``: the same shape, γ (score − d₀), by maximum likelihood.
+        ``"beta"``: a ln p − b ln(1−p) + c with a, b ≥ 0, for scores that are probabilities, by
+        maximum likelihood; 0 and 1 count as 2⁻⁵² and 1 − 2⁻⁵². ``"gaussian"``: normal scores
+        of any widths (variances divided by P and by N), a quadratic that need not be monotone.
+        ``"monotone"``: the slopes of the ROC convex hull, which is isotonic regression (PAV).
+        ``"auto"``: the simplest of them that does as well as the best on rows it was not fitted to.
+    smooth
+        Of ``"platt"`` and ``"beta"``: whether positives count as (P+1)/(P+2) of a positive and
+        negatives as 1/(N+2), Platt's targets, which give a fit even where the classes are
+        separated. Off unless asked for. Of ``"monotone"``: whether a first step without negatives
+        and a last one without positives get finite LLRs; on unless asked off. Such a step has the
+        odds of its p positives to half a negative, (p+½)/½, plus the odds of the next step, so that
+        it stays above; at the other end it is the same with the classes swapped.
+    interpolate
+        Of ``"monotone"``: straight lines between the mean scores of the steps. Off: a staircase,
+        the scores of which have the AUC of the hull. Its steps meet where
+        :meth:`Sweep.threshold_of` has its thresholds, so that decisions are those of
+        :func:`cutpoint.choose`.
+    strict
+        Of ``"monotone"``: add a tilt that never exceeds 2⁻¹⁰, about 0.1 % in odds, so that the
+        map is strictly increasing and the ranking is kept (to the resolution of floats).
+    folds, seed
+        Of ``"auto"``: how many folds, 5, and the seed that deals the rows, 0.
+
+    Returns
+    -------
+    Calibrator
+        With ``"auto"`` its ``comparison`` is a table of all methods and says why this one.
+
+    Notes
+    -----
+    ``"auto"`` deals the rows of either class into folds, calibrates on all folds but one and takes
+    the log loss of the one left out, at the prior of the sweep. A sweep of counts is enough: rows
+    with the same score and class are alike, so counts are dealt (a draw without replacement). Whole
+    weights are dealt like counts; of others the mass of a class at a score stays together.
+    Differences between methods have standard errors from the same rows; the first of logistic,
+    platt, beta, gaussian, monotone that is within one of them of the best is chosen. Platt and beta
+    are smoothed there.
+
+    References
+    ----------
+    Platt, "Probabilistic outputs for support vector machines" (1999); Lin, Lin & Weng 2007,
+    https://doi.org/10.1007/s10994-007-5018-6. Kull, Silva Filho & Flach, "Beta calibration",
+    AISTATS (2017), https://proceedings.mlr.press/v54/kull17a.html. Fawcett & Niculescu-Mizil, "PAV
+    and the ROC convex hull", https://doi.org/10.1007/s10994-007-5011-0. Niculescu-Mizil & Caruana,
+    "Predicting good probabilities with supervised learning", ICML (2005).
+    https://doi.org/10.1145/1102351.1102430
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> c = cp.calibrate(s, "logistic")
+    >>> c
+    LLR = 5.25336 (score − 0.63625), by logistic
+    >>> c.llr([0.9, 0.3]).round(3), round(c.probability(0.9, prior=0.002), 4)
+    (array([ 1.386, -1.766]), 0.0079)
+    >>> c.decide([0.9, 0.3], cp.Costs(fp=1, fn=400), prior=0.002)
+    array([ True, False])
+    >>> cp.calibrate(s, "monotone").llr([0.9, 0.8, 0.5, 0.2]).round(3)
+    array([ 1.609,  0.693,  0.   , -1.792])
+    """
+    given = {
+        "smooth": smooth,
+        "interpolate": interpolate,
+        "strict": strict,
+        "folds": folds,
+        "seed": seed,
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    if not isinstance(method, str) or method not in _OPTIONS:
+        raise DataError(f"the method must be one of {', '.join(_OPTIONS)}; it is {shown(method)}.")
+    for name, value in options.items():
+        if name not in _OPTIONS[method]:
+            users = [m for m, known in _OPTIONS.items() if name in known]
+            raise DataError(
+                f"{name} is an option of {' and '.join(users)}, not of {method}; it is "
+                f"{shown(value)}."
+            )
+    if not isinstance(s, Sweep):
+        raise DataError(f"calibrate needs a sweep; it is {shown(s)}. Make one: sweep(y, score).")
+    if method == "auto":
+        return _auto(s, **options)
+    return METHODS[method](s, **options)
+
+
+def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a calibrator
+    y: Any,
+    score: Any,
+    method: str = "auto",
+    *,
+    weight: Any = None,
+    positive: Any = None,
+    folds: int = 5,
+    seed: int = 0,
+    **options: Any,
+) -> Floats:
+    """Out-of-fold LLRs: each row's by a calibrator that was fitted to the other folds.
+
+    Calibrators look better on the rows they were fitted to than they are, the monotone one most.
+    These LLRs don't: their Cllr, log loss and reliability are honest.
+
+    Parameters
+    ----------
+    y, score, weight, positive
+        Rows, as for :func:`cutpoint.sweep`.
+    method
+        As for :func:`cutpoint.calibrate`; with ``"auto"`` each fold chooses for itself.
+    folds, seed
+        How many folds, each with its share of either class, and the seed that deals the rows.
+    **options
+        Of the method.
+
+    Returns
+    -------
+    numpy.ndarray
+        One LLR for each row, in the order of the rows.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 1000)
+    >>> score = rng.normal(size=1000) + 2 * y
+    >>> llr = cp.cross_fit(y, score, "monotone")
+    >>> inside = cp.calibrate(cp.sweep(y, score), "monotone").llr(score)
+    >>> round(cp.cllr(cp.sweep(y, inside)), 3), round(cp.cllr(cp.sweep(y, llr)), 3)
+    (0.435, 0.461)
+    """
+    rows = check_rows(y, score, weight, positive)
+    sweep(y, score, weight, positive).needs_both_classes("cross-fitting")
+    ones = np.asarray(rows.label == rows.positive)
+    least = int(min(np.count_nonzero(ones), np.count_nonzero(~ones)))
+    count = _check_folds(folds, least)
+    rng = np.random.default_rng(check_seed(seed))
+    fold = np.empty(len(ones), np.int64)
+    for members in (np.flatnonzero(ones), np.flatnonzero(~ones)):
+        fold[rng.permutation(members)] = np.arange(len(members)) % count
+    out = np.empty(len(ones))
+    for k in range(count):
+        test = fold == k
+        w = None if rows.weight is None else rows.weight[~test]
+        c = calibrate(sweep(ones[~test], rows.score[~test], w), method, **options)
+        out[test] = c.llr(rows.score[test])
+    return out
+
+
+def _auto(s: Sweep, folds: int = 5, seed: int = 0) -> Calibrator:
+    s.needs_both_classes("calibration")
+    if s.weighted and s.P + s.N < 2**53 and _are_whole(s.pos) and _are_whole(s.neg):
+        # Rows weighted by how often they occur are as good as rows repeated so often.
+        s = Sweep(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
+    # What can be dealt: rows, or the masses that stay together.
+    sizes = [np.count_nonzero(mass) if s.weighted else mass.sum() for mass in (s.pos, s.neg)]
+    count = _check_folds(folds, int(min(sizes)))
+    rng = np.random.default_rng(check_seed(seed))
+    deal = _deal_whole if s.weighted else _deal
+    parts = list(zip(deal(s.pos, count, rng), deal(s.neg, count, rng), strict=True))
+
+    entries, chosen = _judged(s, *_out_of_fold(s, parts))
+    table = MethodComparison(entries, chosen, count, s.P + s.N)
+    return replace(_fitted(s, chosen), comparison=table)  # type: ignore[type-var]
+
+
+def _fitted(s: Sweep, method: str) -> Calibrator:
+    return METHODS[method](s, **_IN_AUTO.get(method, {}))
+
+
+class _OutOfFold(NamedTuple):
+    """The log loss of each row, or group of rows that are alike, by each method."""
+
+    losses: dict[str, Floats]
+    mass: Floats
+    notes: dict[str, str]
+
+
+def _out_of_fold(s: Sweep, parts: list[tuple[Masses, Masses]]) -> _OutOfFold:
+    losses: dict[str, list[Floats]] = {method: [] for method in METHODS}
+    notes: dict[str, str] = {}
+    masses = []
+    prior = np.log(s.P) - np.log(s.N)
+    for pos, neg in parts:
+        left = (s.pos - pos, s.neg - neg)
+        some = left[0] + left[1] > 0
+        train = Sweep(s.threshold[some], left[0][some], left[1][some])
+        ones, zeros = pos > 0, neg > 0
+        masses += [pos[ones], neg[zeros]]
+        for method in METHODS:
+            if method in notes:
+                continue
+            try:
+                c = _fitted(train, method)
+                loss = (
+                    np.logaddexp(0, -prior - c.llr(s.threshold[ones])),
+                    np.logaddexp(0, prior + c.llr(s.threshold[zeros])),
+                )
+            except CutpointError as error:
+                notes[method] = str(error).partition(". ")[0].rstrip(".")
+                continue
+            losses[method] += loss
+    done = {m: np.concatenate(loss) for m, loss in losses.items() if m not in notes}
+    return _OutOfFold(done, np.concatenate(masses).astype(np.float64), notes)
+
+
+def _judged(
+    s: Sweep, losses: dict[str, Floats], mass: Floats, notes: dict[str, str]
+) -> tuple[tuple[Entry, ...], str]:
+    share = mass / (s.P + s.N)
+    # Of counts each row varies by itself; a sum of weights is one row's or as good as one.
+    squares = np.square(share) if s.weighted else share / (s.P + s.N)
+
+    def mean(of: Floats) -> tuple[float, float]:
+        m = float(np.sum(share * of))
+        return m, sqrt(float(np.sum(squares * np.square(of - m))))
+
+    means = {method: mean(loss) for method, loss in losses.items()}
+    best = min(means, key=lambda method: means[method][0])
+    entries, chosen = [], ""
+    for method in METHODS:
+        if method in notes:
+            entries.append(Entry(method, nan, nan, nan, nan, notes[method]))
+            continue
+        excess, error = mean(losses[method] - losses[best])
+        entries.append(Entry(method, *means[method], excess, error))
+        if not chosen and excess <= error:
+            chosen = method
+    return tuple(entries), chosen
+
+
+def _are_whole(mass: Masses) -> bool:
+    return bool((mass == np.floor(mass)).all())
+
+
+def _deal(mass: Masses, folds: int, rng: np.random.Generator) -> list[Masses]:
+    """Rows dealt into folds as a shuffled pack of cards would be, from their counts."""
+    total, left, out = int(mass.sum()), mass, []
+    for k in range(folds - 1):
+        if total < _MOST_DEALT:
+            size = total // folds + (k < total % folds)
+            part = rng.multivariate_hypergeometric(left, size, method="marginals")
+        else:  # each row by itself; with so many the folds are as good as equal
+            part = rng.binomial(left, 1 / (folds - k))
+        out.append(part)
+        left = left - part
+    return [*out, left]
+
+
+def _deal_whole(mass: Masses, folds: int, rng: np.random.Generator) -> list[Masses]:
+    """Masses dealt into folds without dividing any."""
+    some = rng.permutation(np.flatnonzero(mass))
+    out = []
+    for k in range(folds):
+        part = np.zeros(len(mass))
+        part[some[k::folds]] = mass[some[k::folds]]
+        out.append(part)
+    return out
+
+
+def _check_folds(folds: Any, least: int) -> int:
+    """How many folds to make of a class of ``least`` rows."""
+    if not isinstance(folds, (int, np.integer)) or isinstance(folds, bool) or folds < 2:
+        raise DataError(f"folds must be a whole number from 2 on; it is {shown(folds)}.")
+    if least < 2:
+        raise UndefinedError(
+            "cross-fitting needs at least two rows of each class, to fit to one and test on the "
+            f"other; one class has {least}. Name a method, such as 'platt' with smooth=True."
+        )
+    return min(int(folds), least)

@@ -1,0 +1,226 @@
+"""scikit-learn estimators. This module alone imports scikit-learn when it is imported itself:
+``pip install cutpoint[sklearn]``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+from sklearn.utils._indexing import _safe_indexing
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
+
+from cutpoint._sweep import sweep
+from cutpoint.calibration import calibrate
+from cutpoint.calibration.calibrators import log_odds, sigmoid
+from cutpoint.objectives import Costs
+
+__all__ = ["CalibratedDetector"]
+
+Floats = NDArray[np.float64]
+
+# Perfect separation is common in small folds; smoothed targets have a fit even then.
+_SMOOTHED = ("platt", "beta")
+
+
+class CalibratedDetector(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Any binary classifier of scikit-learn, with scores calibrated to log-likelihood ratios.
+
+    The classifier is fitted on all folds but one and scores the one left out, in turn; the
+    calibrator is fitted to these out-of-fold scores, and the classifier that is used at the end to
+    all rows. Prior and costs are bound at prediction: ``set_params(prior=..., costs=...)`` takes
+    effect without another fit.
+
+    Parameters
+    ----------
+    estimator
+        A classifier with ``decision_function`` or ``predict_proba``; the first is used if there are
+        both, except by ``method="beta"``. None is a ``LogisticRegression``.
+    method
+        As for :func:`cutpoint.calibrate`; ``"platt"`` and ``"beta"`` are smoothed.
+    cv
+        Folds, as scikit-learn understands them: a number, a splitter, or pairs of indices that
+        leave each row out once. ``"prefit"``: the estimator is fitted already, and all rows are
+        used to calibrate it; they should not be those it was fitted to. A ``FrozenEstimator``
+        does the same with any ``cv``.
+    prior
+        The share of positives where predictions are made. None is that of the training rows.
+    costs
+        What errors cost, :class:`cutpoint.Costs`. None counts all errors alike.
+
+    Attributes
+    ----------
+    estimator_
+        The fitted classifier.
+    calibrator_
+        From its scores to LLRs: :class:`cutpoint.Calibrator`.
+    prior_
+        The share (by weight) of positives among the training rows.
+    classes_
+        The labels, the negative one first, as scikit-learn sorts them.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from cutpoint.estimators import CalibratedDetector
+    >>> X, y = make_classification(400, weights=[0.8], random_state=0)
+    >>> detector = CalibratedDetector(GaussianNB(), method="platt").fit(X, y)
+    >>> int(detector.predict(X).sum())
+    66
+    >>> int(detector.set_params(costs=cp.Costs(fp=1, fn=10)).predict(X).sum())
+    131
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: str = "auto",
+        cv: Any = 5,
+        prior: float | None = None,
+        costs: Costs | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.prior = prior
+        self.costs = costs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedDetector:
+        """Fit the classifier and its calibrator.
+
+        Weights count as numbers of rows. A classifier that takes none is fitted without them, with
+        a warning; the calibrator uses them in any case.
+        """
+        X, y = indexable(X, y)
+        if not _num_samples(X):
+            raise ValueError("CalibratedDetector needs rows; X has 0 sample(s).")
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind == "multiclass":
+            # The wording that scikit-learn's checks look for.
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass, "
+                f"with {len(np.unique(y))} classes. Calibrate one of them against the rest."
+            )
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        mass = np.bincount(codes, weight)
+        if np.count_nonzero(mass) != 2:
+            raise ValueError(
+                "CalibratedDetector needs rows of two classes; y has 1 class with any weight, "
+                f"{self.classes_.tolist()[int(mass.argmax())]!r}."
+            )
+        estimator = LogisticRegression() if self.estimator is None else self.estimator
+        if isinstance(self.cv, str) and self.cv == "prefit":
+            check_is_fitted(estimator)
+            self.estimator_ = estimator
+            self._same_classes(estimator)
+            scores = self._scores(estimator, X)
+        else:
+            scores = self._out_of_fold(estimator, X, y, weight)
+            self.estimator_ = self._fitted(estimator, X, y, weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        s = sweep(codes, scores, weight)
+        options: dict[str, Any] = {"smooth": True} if self.method in _SMOOTHED else {}
+        self.calibrator_ = calibrate(s, self.method, **options)
+        self.prior_ = s.prevalence
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log posterior odds: LLR + ln clr at ``prior``."""
+        check_is_fitted(self)
+        llr: Floats = self.calibrator_.llr(self._scores(self.estimator_, X))
+        return llr + log_odds(self.prior_ if self.prior is None else self.prior)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """P(negative), P(positive) of each row, at ``prior``."""
+        odds = self.decision_function(X)
+        return np.column_stack((sigmoid(-odds), sigmoid(odds)))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithms of ``predict_proba``, exact where these round to 0 or 1."""
+        odds = self.decision_function(X)
+        return -np.column_stack((np.logaddexp(0, odds), np.logaddexp(0, -odds)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊)."""
+        odds = self.decision_function(X)
+        least = 0.0 if self.costs is None else self.costs.log_odds
+        return np.asarray(self.classes_[(odds >= least).astype(np.intp)])
+
+    def _scores(self, estimator: Any, X: Any) -> Floats:
+        if hasattr(estimator, "decision_function") and self.method != "beta":
+            scores = estimator.decision_function(X)
+        elif hasattr(estimator, "predict_proba"):
+            scores = np.asarray(estimator.predict_proba(X))[:, 1]
+        else:
+            raise TypeError(
+                f"{type(estimator).__name__} has no "
+                + ("predict_proba, which 'beta'" if self.method == "beta" else "score: calibration")
+                + " needs. Use a classifier with decision_function or predict_proba."
+            )
+        return np.asarray(scores, np.float64).ravel()
+
+    def _out_of_fold(self, estimator: Any, X: Any, y: Any, weight: Any) -> Floats:
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        out = np.full(len(y), np.nan)
+        for train, test in splits:
+            w = None if weight is None else weight[train]
+            part = self._fitted(estimator, _safe_indexing(X, train), _safe_indexing(y, train), w)
+            out[test] = self._scores(part, _safe_indexing(X, test))
+        if sum(len(test) for _, test in splits) != len(y) or np.isnan(out).any():
+            raise ValueError(
+                "cv must leave each row out exactly once, as KFold does; this one does not."
+            )
+        return out
+
+    def _fitted(self, estimator: Any, X: Any, y: Any, weight: Any) -> Any:
+        new = clone(estimator)
+        if weight is None:
+            new.fit(X, y)
+        elif has_fit_parameter(new, "sample_weight"):
+            new.fit(X, y, sample_weight=weight)
+        else:
+            warnings.warn(
+                f"{type(new).__name__} takes no sample_weight; only the calibrator uses it.",
+                stacklevel=4,
+            )
+            new.fit(X, y)
+        self._same_classes(new)
+        return new
+
+    def _same_classes(self, estimator: Any) -> None:
+        seen = getattr(estimator, "classes_", self.classes_)
+        if not np.array_equal(seen, self.classes_):
+            raise ValueError(
+                f"the estimator knows the classes {np.asarray(seen).tolist()}, and y has "
+                f"{self.classes_.tolist()}."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        inner = getattr(self.estimator, "__sklearn_tags__", None)
+        if inner is not None:
+            tags.input_tags.sparse = inner().input_tags.sparse
+        return tags

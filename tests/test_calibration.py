@@ -1,0 +1,1169 @@
+"""Calibrators: closed forms by hand, maxima by their gradients, PAV by scipy, and what holds for
+all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from math import exp, inf, log, nan, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from sklearn.isotonic import IsotonicRegression
+
+import cutpoint as cp
+from cutpoint.calibration import (
+    Affine,
+    Beta,
+    Calibrator,
+    Chain,
+    Gaussian,
+    Monotone,
+    calibrate,
+    cross_fit,
+    fitting,
+    logistic,
+    prior_shift,
+    venn_abers,
+)
+from cutpoint.scoring import cllr, decompose, log_loss, min_cllr
+from strategies import Case, rows, weights
+
+METHODS = ("logistic", "platt", "beta", "gaussian", "monotone")
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-np.asarray(x)))
+
+
+@st.composite
+def tame(draw: st.DrawFn) -> tuple[Case, Any]:
+    """Rows of both classes with tied, finite scores, and perhaps weights."""
+    case = draw(rows(both=True, least=4))
+    score = np.clip(case.score.astype(np.float64), -1e6, 1e6)
+    w = draw(st.one_of(st.none(), weights(len(score), exact=True)))
+    assume(w is None or (w[case.y == 1].sum() > 0 and w[case.y == 0].sum() > 0))
+    return Case(case.y, score), w
+
+
+def binormal(
+    n: int, seed: int, share: float = 0.5, gap: float = 2.0, width: float = 1.0
+) -> tuple[Any, Any]:
+    """Labels and scores: N(gap, width²) against N(0, 1)."""
+    rng = np.random.default_rng(seed)
+    y = (rng.uniform(size=n) < share).astype(np.int64)
+    return y, np.where(y == 1, gap, 0.0) + rng.normal(size=n) * np.where(y == 1, width, 1.0)
+
+
+# ----------------------------------------------------------------------- logistic: document 001
+
+
+def test_plain_sigmoid() -> None:
+    """Unit variance and means ±½: the LLR is the distance itself."""
+    s = cp.sweep([1, 1, 0, 0], [1.5, -0.5, 0.5, -1.5])
+    c = calibrate(s, "logistic")
+    assert c == Affine(1.0, 0.0, "logistic")
+    d = np.array([-3.0, 0.0, 0.7])
+    assert c.llr(d).tolist() == d.tolist()
+    np.testing.assert_allclose(c.probability(d, 0.5), np.exp(d) / (np.exp(d) + 1), rtol=1e-15)
+
+
+def test_basic_classifier() -> None:
+    """w = μ₊ − μ₋ through the midpoint, ‖w‖ = 1: d₀ = 0 and γ = ‖μ₊ − μ₋‖/σ²."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [40, 60])
+    X = rng.normal(size=(100, 3)) + np.outer(y, [1.0, -2.0, 0.5])
+    up, down = X[y == 1].mean(0), X[y == 0].mean(0)
+    w = (up - down) / np.linalg.norm(up - down)
+    d = (X - (up + down) / 2) @ w
+    c = calibrate(cp.sweep(y, d), "logistic")
+    assert isinstance(c, Affine)
+    within = np.where(y == 1, d - d[y == 1].mean(), d - d[y == 0].mean())
+    assert c.d0 == pytest.approx(0, abs=1e-14)
+    assert c.gamma == pytest.approx(np.linalg.norm(up - down) / np.mean(within**2), rel=1e-13)
+
+
+@given(tame())
+def test_logistic_is_its_closed_form(data: tuple[Case, Any]) -> None:
+    (y, d), w = data
+    d = np.where(np.abs(d) < 1e-100, 0.0, d)  # γ of denormals is beyond float64
+    s = cp.sweep(y, d, w)
+    w = np.ones(len(d)) if w is None else w
+    weight = {k: [Fraction(v) for v in w[y == k]] for k in (0, 1)}
+    score = {k: [Fraction(v) for v in d[y == k]] for k in (0, 1)}
+    mean = {
+        k: sum(a * b for a, b in zip(weight[k], score[k], strict=True)) / sum(weight[k])
+        for k in (0, 1)
+    }
+    squares = sum(
+        a * (b - mean[k]) ** 2 for k in (0, 1) for a, b in zip(weight[k], score[k], strict=True)
+    )
+    variance = squares / (sum(weight[0]) + sum(weight[1]))
+    if variance == 0:
+        if mean[0] != mean[1]:
+            with pytest.raises(cp.UndefinedError, match="all positives share one score"):
+                calibrate(s, "logistic")
+        else:
+            assert calibrate(s, "logistic").llr(d).tolist() == [0.0] * len(d)
+        return
+    # The class means must differ by more than their rounding for γ to have digits.
+    spread = float(s.threshold[0] - s.threshold[-1])
+    assume(variance > Fraction(1e-12 * spread) ** 2)
+    c = calibrate(s, "logistic")
+    assert isinstance(c, Affine)
+    scale = spread / float(variance)
+    assert c.gamma == pytest.approx(
+        float((mean[1] - mean[0]) / variance), rel=1e-9, abs=1e-9 * scale
+    )
+    assert c.d0 == pytest.approx(float((mean[1] + mean[0]) / 2), rel=1e-12, abs=1e-12 * spread)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_units_of_the_score_do_not_matter(scale: float) -> None:
+    y, x = binormal(500, 1)
+    s = cp.sweep(y, x)
+    for method in ("logistic", "platt", "gaussian"):
+        there = calibrate(cp.sweep(y, x * scale), method).llr(x * scale)
+        np.testing.assert_allclose(there, calibrate(s, method).llr(x), rtol=1e-9, atol=1e-11)
+
+
+# -------------------------------------------------------------------------------------------- Platt
+
+
+def test_platts_reference() -> None:
+    """LibSVM's sigmoid of three rows, as scikit-learn tests it; LibSVM stops at 1e-5."""
+    s = cp.sweep([1, -1, -1], [5, -4, 1])
+    c = calibrate(s, "platt", smooth=True)
+    assert isinstance(c, Affine)
+    a, b = -c.gamma, c.gamma * c.d0 - log(s.P / s.N)
+    assert a == pytest.approx(-0.20261354391187855, abs=5e-6)
+    assert b == pytest.approx(0.65236314980010512, abs=5e-6)
+    # The maximum itself: the gradient vanishes, where that of the reference is 5e-6.
+    f, target = np.array([5.0, -4.0, 1.0]), np.array([2 / 3, 1 / 4, 1 / 4])
+    left = sigmoid(-(a * f + b)) - target
+    assert abs(left.sum()) < 1e-15
+    assert abs(left @ f) < 1e-14
+    np.testing.assert_allclose(c.probability(f, 1 / 3), sigmoid(-(a * f + b)), rtol=1e-14)
+
+
+@given(tame(), st.booleans())
+def test_platt_is_at_the_maximum(data: tuple[Case, Any], smooth: bool) -> None:
+    (y, x), w = data
+    x = np.round(np.clip(x, -3, 3), 1)
+    s = cp.sweep(y, x, w)
+    assume(len(s) > 1)
+    w = np.ones(len(x)) if w is None else w
+    P, N = w[y == 1].sum(), w[y == 0].sum()
+    seen = w > 0
+    low = {k: x[seen & (y == k)].min() for k in (0, 1)}
+    high = {k: x[seen & (y == k)].max() for k in (0, 1)}
+    if not smooth and not (low[1] < high[0] and low[0] < high[1]):
+        with pytest.raises(cp.UndefinedError, match=r"no maximum of the likelihood.*smooth=True"):
+            calibrate(s, "platt")
+        return
+    c = calibrate(s, "platt", smooth=smooth)
+    target = np.where(y == 1, (P + 1) / (P + 2), 1 / (N + 2)) if smooth else y
+    left = w * (sigmoid(c.llr(x) + log(P / N)) - target)
+    if isinstance(c, Affine) and c.gamma == 0:  # no score tells anything: not even smoothing does
+        left = w * (np.average(target, weights=w) - target)
+    assert abs(left.sum()) < 1e-9 * (P + N)
+    assert abs((left * x).sum()) < 1e-9 * (P + N)
+
+
+def test_platt_of_equal_scores_says_nothing() -> None:
+    for smooth in (False, True):
+        c = calibrate(cp.sweep([1, 0, 0], [7, 7, 7]), "platt", smooth=smooth)
+        assert c.llr([7, 8, -inf]).tolist() == [0, 0, 0]
+
+
+def test_grouped_scores_end_at_the_same_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    y, x = binormal(20_000, 2, share=0.1)
+    s, p = cp.sweep(y, x), sigmoid(x - 1)
+    one = [calibrate(s, "platt"), calibrate(cp.sweep(y, p), "beta")]
+    monkeypatch.setattr(logistic, "_GROUPS", 100)
+    two = [calibrate(s, "platt"), calibrate(cp.sweep(y, p), "beta")]
+    assert one[0] != two[0]
+    np.testing.assert_allclose(two[0].llr(x), one[0].llr(x), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(two[1].llr(p), one[1].llr(p), rtol=1e-7, atol=1e-7)
+
+
+def test_groups_that_are_separable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes that overlap within one group only: its means have no maximum, all scores do."""
+    x = np.arange(1000.0)
+    y = (x >= 500).astype(int)
+    y[[499, 500]] = 1, 0
+    alone = calibrate(cp.sweep(y, x), "platt")
+    monkeypatch.setattr(logistic, "_GROUPS", 3)
+    assert alone.llr(x).tolist() == pytest.approx(
+        calibrate(cp.sweep(y, x), "platt").llr(x).tolist()
+    )
+
+
+def test_outliers_and_offsets() -> None:
+    """Scores with a huge offset, and one far away: the standardisation must hold."""
+    y, x = binormal(400, 3)
+    far = calibrate(cp.sweep(y, x.round(3) + 1e9), "platt")
+    near = calibrate(cp.sweep(y, x.round(3)), "platt")
+    np.testing.assert_allclose(far.llr(x + 1e9), near.llr(x), atol=1e-5)
+    wild = np.append(x, 1e12)
+    c = calibrate(cp.sweep(np.append(y, 1), wild), "platt")
+    left = sigmoid(c.llr(wild) + log((y.sum() + 1) / (400 - y.sum()))) - np.append(y, 1)
+    assert abs(left.sum()) < 1e-6
+
+
+# --------------------------------------------------------------------------------------------- beta
+
+
+def test_beta_at_the_maximum() -> None:
+    y, x = binormal(2000, 4)
+    p = sigmoid(1.7 * x - 0.5)
+    c = calibrate(cp.sweep(y, p), "beta")
+    assert isinstance(c, Beta)
+    assert min(c.a, c.b) > 0.2
+    left = sigmoid(c.llr(p) + log(y.sum() / (2000 - y.sum()))) - y
+    for feature in (np.ones(2000), np.log(p), np.log1p(-p)):
+        assert abs(left @ feature) < 1e-8
+
+
+def test_beta_contains_the_identity() -> None:
+    """Probabilities that are calibrated already: a = b = 1, c the prior."""
+    rng = np.random.default_rng(5)
+    p = rng.beta(1, 2, 400_000)
+    c = calibrate(cp.sweep(rng.uniform(size=len(p)) < p, p), "beta")
+    assert isinstance(c, Beta)
+    assert [c.a, c.b, c.c] == pytest.approx([1, 1, log(2)], abs=0.07)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "truth", "free"),
+    [
+        # Log odds that fall, those that flatten to the right, and those that do to the left.
+        (0.05, 0.95, (-1, -1, 0), (False, False)),
+        (0.05, 0.6, (3, -2, 4), (True, False)),
+        (0.4, 0.95, (-2, 3, -4), (False, True)),
+        (0.05, 0.95, (2, 0.5, 0), (True, True)),
+    ],
+)
+def test_beta_never_falls(low: float, high: float, truth: Any, free: Any) -> None:
+    """The constraints hold, and on them the fit is the best of all maps that satisfy them."""
+    rng = np.random.default_rng(6)
+    x = rng.uniform(low, high, 2000)
+    features = np.array([np.log(x), -np.log1p(-x), np.ones(2000)])
+    y = (rng.uniform(size=2000) < sigmoid(truth @ features)).astype(int)
+    c = calibrate(cp.sweep(y, x), "beta")
+    assert isinstance(c, Beta)
+    assert (c.a > 0, c.b > 0) == free
+    prior = log(y.sum() / (2000 - y.sum()))
+
+    def loss(theta: Any) -> float:
+        eta = theta @ features
+        return float(np.mean(np.logaddexp(0, eta) - y * eta))
+
+    bounds = [(0, None), (0, None), (None, None)]
+    best = optimize.minimize(loss, [0.5, 0.5, 0.0], bounds=bounds, method="L-BFGS-B")
+    ours = np.array([c.a, c.b, c.c + prior])
+    assert loss(ours) <= best.fun + 1e-12
+    assert loss(ours) == pytest.approx(best.fun, abs=1e-6)
+
+
+def test_beta_of_certainties() -> None:
+    """0 and 1 count as 2⁻⁵² and 1 − 2⁻⁵²."""
+    c = Beta(1.0, 2.0, 0.25)
+    assert c.llr([0, 1]).tolist() == pytest.approx(
+        [-52 * log(2) + 0.25, 2 * 52 * log(2) + 0.25], rel=1e-14
+    )
+    s = cp.sweep([1, 0, 1, 0, 0], [1, 1, 0.6, 0, 0.3])
+    assert np.isfinite(calibrate(s, "beta").llr([0, 0.5, 1])).all()
+
+
+# ----------------------------------------------------------------------------------------- gaussian
+
+
+def test_gaussian_is_two_densities() -> None:
+    c = Gaussian(2.0, 0.5, -1.0, 1.5, -5, 5)
+    x = np.linspace(-6, 6, 50)
+    exact = stats.norm(2, 0.5).logpdf(x) - stats.norm(-1, 1.5).logpdf(x)
+    np.testing.assert_allclose(c.llr(x), exact, rtol=1e-12, atol=1e-13)
+
+
+def test_gaussian_moments() -> None:
+    c = calibrate(cp.sweep([1, 1, 0, 0, 0], [1, 5, 0, 0, 3], [1, 3, 1, 1, 1]), "gaussian")
+    assert isinstance(c, Gaussian)
+    assert (c.pos_mean, c.pos_sd) == (4, pytest.approx(sqrt(3)))
+    assert (c.neg_mean, c.neg_sd) == (1, pytest.approx(sqrt(2)))
+    assert (c.low, c.high) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("c", "turn", "monotone", "says"),
+    [
+        (Gaussian(2, 1, 0, 1, -9, 9), None, True, "monotone"),
+        (Gaussian(0, 1, 2, 1, -9, 9), None, False, "falls everywhere"),
+        (Gaussian(2, 2, 0, 1, -3, 9), -2 / 3, False, "not monotone: it falls below -0.666667"),
+        (Gaussian(2, 2, 0, 1, 0, 9), -2 / 3, True, "rises from 0 to 9, the scores seen"),
+        (Gaussian(2, 1, 0, 2, -9, 9), 8 / 3, False, "not monotone: it falls above 2.66667"),
+        (Gaussian(2, 1, 0, 2, -9, 2), 8 / 3, True, "rises from -9 to 2"),
+    ],
+)
+def test_gaussian_says_where_it_turns(
+    c: Gaussian, turn: float | None, monotone: bool, says: str
+) -> None:
+    assert c.turning_point == pytest.approx(turn)
+    assert c.monotone is monotone
+    assert says in repr(c)
+    assert says in c._repr_html_()
+    x = np.linspace(c.low, c.high, 1001)
+    assert (np.diff(c.llr(x)) >= 0).all() == monotone
+    if turn is not None:
+        step = c.llr(np.array([turn - 0.1, turn, turn + 0.1]))
+        assert (step[0] - step[1]) * (step[2] - step[1]) > 0
+
+
+def test_gaussian_limits() -> None:
+    wide_pos, wide_neg = Gaussian(2, 2, 0, 1, -3, 9), Gaussian(2, 1, 0, 2, -3, 9)
+    for x in (inf, -inf, 1e300, -1e300, np.finfo(float).max):
+        assert wide_pos.llr(x) == inf
+        assert wide_neg.llr(x) == -inf
+    equal = Gaussian(2, 1, 0, 1, -3, 9)
+    assert equal.llr([inf, -inf]).tolist() == [inf, -inf]
+    assert Gaussian(0, 1, 2, 1, -3, 9).llr([inf, -inf]).tolist() == [-inf, inf]
+    assert Gaussian(0, 1, 0, 1, -3, 9).llr([inf, -inf, 3]).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("method", ["logistic", "platt", "gaussian"])
+def test_converges_to_the_truth(method: str) -> None:
+    """Binormal scores: the LLR is 2 x − 2, and the error falls like 1/√n."""
+    x = np.linspace(-1, 3, 9)
+    error = []
+    for n in (1000, 100_000):
+        runs = [calibrate(cp.sweep(*binormal(n, k)), method).llr(x) for k in range(20)]
+        error.append(np.sqrt(np.mean((np.array(runs) - (2 * x - 2)) ** 2)))
+    assert error[1] < 0.03
+    assert 5 < error[0] / error[1] < 20  # 10 is the square root of 100
+
+
+# ----------------------------------------------------------------------------------------- monotone
+
+
+def test_staircase_by_hand() -> None:
+    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [0.91, 0.85, 0.77, 0.72, 0.61, 0.48, 0.42, 0.33])
+    c = calibrate(s, "monotone")
+    assert isinstance(c, Monotone)
+    # Hull: 1+, then 2+ 1−, then 1+ 1−, then 2−. Ends: 2 + 1.5/½ and 1/(1/1 + 2.5/½).
+    np.testing.assert_allclose(np.exp(c.value), [5, 2, 1, 1 / 6], rtol=1e-15)
+    assert c.threshold.tolist() == [s.threshold_of(k) for k in (1, 4, 6, 8)]
+    bare = calibrate(s, "monotone", smooth=False)
+    assert bare.llr([0.95, 0.8, 0.5, 0.1]).tolist() == [inf, log(2), 0, -inf]
+
+
+@given(tame())
+def test_slopes_are_isotonic_odds(data: tuple[Case, Any]) -> None:
+    (y, x), w = data
+    s = cp.sweep(y, x, w)
+    c = calibrate(s, "monotone", smooth=False)
+    mass = (s.pos + s.neg).astype(float)
+    fit = optimize.isotonic_regression(s.pos / mass, weights=mass, increasing=False).x
+    np.testing.assert_allclose(
+        c.probability(s.threshold, s.prevalence), fit, rtol=1e-12, atol=1e-15
+    )
+    with np.errstate(divide="ignore"):
+        lr = fit / (1 - fit) * (s.N / s.P)
+    inner = (fit > 0) & (fit < 1)
+    np.testing.assert_allclose(np.exp(c.llr(s.threshold))[inner], lr[inner], rtol=1e-12)
+
+
+@given(rows(both=True))
+def test_area_of_the_staircase_is_that_of_the_hull(case: Case) -> None:
+    """Smoothed ends or not, and infinite scores among them: exact, by integers."""
+    s = cp.sweep(*case)
+    for smooth in (True, False):
+        llr = calibrate(s, "monotone", smooth=smooth).llr(case.score)
+        assert cp.sweep(case.y, llr).auc == cp.hull(s).auc
+        assert np.isfinite(llr).all() or not smooth
+
+
+@given(rows(both=True), st.data())
+def test_loss_of_the_staircase_is_the_least(case: Case, data: st.DataObject) -> None:
+    w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
+    s = cp.sweep(*case, w)
+    assume(s.P > 0 and s.N > 0)
+    c = calibrate(s, "monotone", smooth=False)
+    after = cp.sweep(case.y, c.probability(case.score, s.prevalence), w)
+    for score in ("brier", "log"):
+        d = decompose(after, score)
+        assert d.miscalibration == pytest.approx(0, abs=1e-14)
+    assert cllr(cp.sweep(case.y, c.llr(case.score), w)) == pytest.approx(min_cllr(s), abs=1e-13)
+
+
+@given(rows(both=True), st.floats(0.01, 100), st.floats(0.01, 0.99))
+def test_decisions_are_those_of_choose(case: Case, fp: float, prior: float) -> None:
+    """Where choose cuts, decide flags: the cost of either is the least there is."""
+    s = cp.sweep(*case)
+    costs = cp.Costs(fp=fp, fn=1)
+    flagged = calibrate(s, "monotone", smooth=False).decide(s.threshold, costs, prior)
+    tp, fp_mass = s.pos[flagged].sum(), s.neg[flagged].sum()
+
+    def cost(tp: Any, fp: Any) -> Any:
+        return (1 - prior) * costs.fp * (fp / s.N) + prior * (1 - tp / s.P)
+
+    least = min(cost(0, 0), float(np.min(cost(s.tp, s.fp))))
+    assert cost(tp, fp_mass) == pytest.approx(least, rel=1e-12, abs=1e-14)
+
+
+@given(rows(both=True))
+def test_smoothed_ends_stay_in_order(case: Case) -> None:
+    s = cp.sweep(*case)
+    bare = calibrate(s, "monotone", smooth=False)
+    c = calibrate(s, "monotone")
+    assert isinstance(bare, Monotone)
+    assert isinstance(c, Monotone)
+    assert (np.diff(c.value) < 0).all()
+    inner = np.isfinite(bare.value)
+    assert c.value[inner].tolist() == bare.value[inner].tolist()
+    # More rows of one class at the end say more.
+    assert np.isfinite(c.value).all()
+
+
+def test_smoothed_ends_of_separated_classes() -> None:
+    c = calibrate(cp.sweep([1, 1, 1, 0], [4, 3, 2, 1]), "monotone")
+    ratio = log(1 / 3)
+    assert c.llr([3, 0]).tolist() == pytest.approx([log(7) + ratio, -log(3) + ratio], rel=1e-15)
+
+
+def test_interpolated() -> None:
+    s = cp.sweep([1, 1, 0, 1, 0, 0], [9, 7, 5, 4, 2, 0])
+    c = calibrate(s, "monotone", interpolate=True)
+    assert isinstance(c, Monotone)
+    assert c.threshold.tolist() == [8, 4.5, 1]  # mean scores of the steps
+    stair = calibrate(s, "monotone").llr([8, 4.5, 1])
+    assert c.llr([8, 4.5, 1]).tolist() == stair.tolist()
+    assert c.llr(6.25) == pytest.approx((stair[0] + stair[1]) / 2, rel=1e-14)
+    assert c.llr([100, inf, -100, -inf]).tolist() == [stair[0], stair[0], stair[2], stair[2]]
+    weighted = calibrate(cp.sweep([1, 1, 0], [9, 7, 0], [3, 1, 1]), "monotone", interpolate=True)
+    assert isinstance(weighted, Monotone)
+    assert weighted.threshold.tolist() == [8.5, 0]
+
+
+@given(rows(both=True), st.booleans())
+def test_strict_keeps_the_ranking(case: Case, interpolate: bool) -> None:
+    score = np.round(np.clip(case.score.astype(np.float64), -50, 50), 3)
+    s = cp.sweep(case.y, score)
+    plain = calibrate(s, "monotone", interpolate=interpolate)
+    c = calibrate(s, "monotone", strict=True, interpolate=interpolate)
+    assert (np.diff(c.llr(s.threshold)) < 0).all()
+    assert cp.sweep(case.y, c.llr(score)).auc == s.auc
+    assert np.abs(c.llr(score) - plain.llr(score)).max() <= 2**-10
+
+
+def test_strict_of_infinite_scores() -> None:
+    s = cp.sweep([1, 0, 1, 0], [inf, 2, 1, -inf])
+    llr = calibrate(s, "monotone", strict=True).llr([inf, 2, 1, -inf])
+    assert (np.diff(llr) < 0).all()
+    assert np.isfinite(llr).all()
+
+
+def test_isotonic_of_a_peer() -> None:
+    y, x = binormal(3000, 8)
+    theirs = IsotonicRegression(y_min=0, y_max=1).fit(x, y).predict(x)
+    ours = calibrate(cp.sweep(y, x), "monotone", smooth=False).probability(x, y.mean())
+    np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+# --------------------------------------------------------------------------- what all of them share
+
+
+@given(tame(), st.sampled_from(METHODS))
+def test_repeated_rows_are_weights(data: tuple[Case, Any], method: str) -> None:
+    (y, x), w = data
+    assume(w is not None)
+    x = sigmoid(x / 1e6) if method == "beta" else x
+    times = w.astype(int)
+    one, two = cp.sweep(y, x, w), cp.sweep(np.repeat(y, times), np.repeat(x, times))
+    options = {"smooth": True} if method in ("platt", "beta") else {}
+    try:
+        expected = calibrate(two, method, **options).llr(x)
+    except cp.UndefinedError as error:
+        with pytest.raises(cp.UndefinedError, match=str(error)[:20]):
+            calibrate(one, method, **options)
+        return
+    scale = np.abs(expected).max()
+    got = calibrate(one, method, **options).llr(x)
+    np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-7 * scale)
+
+
+@given(rows(both=True), st.sampled_from(METHODS), st.booleans(), st.data())
+def test_any_scores_and_weights(case: Case, method: str, smooth: bool, data: st.DataObject) -> None:
+    """Tiny and huge scores and weights: a calibrator without NaN, or a clear error."""
+    w = data.draw(weights(len(case.y)))
+    score = (
+        sigmoid(np.clip(case.score.astype(float), -700, 700)) if method == "beta" else case.score
+    )
+    options = {"smooth": smooth} if method in ("platt", "beta", "monotone") else {}
+    try:
+        c = calibrate(cp.sweep(case.y, score, w), method, **options)
+    except cp.CutpointError:
+        return
+    llr = c.llr(score)
+    assert not np.isnan(llr).any()
+    if method in ("beta", "monotone"):
+        rising = llr[np.argsort(score, kind="stable")]
+        slack = 1e-9 * np.abs(llr[np.isfinite(llr)]).max(initial=0)
+        assert (rising[1:] >= rising[:-1] - slack).all()
+
+
+def examples() -> list[Calibrator]:
+    y, x = binormal(200, 9)
+    p = sigmoid(x - 1)
+    affine = Affine(0.1, 1 / 3, "platt")
+    s = cp.sweep(y, x)
+    return [
+        affine,
+        Affine(-2.5, 1e300),
+        Beta(0.1, 1e-17, -3.3),
+        Gaussian(1.1, 0.7, -0.3, 1.3, -2.2, 4.4),
+        calibrate(cp.sweep(y, p), "beta"),
+        calibrate(s, "monotone"),
+        calibrate(s, "monotone", smooth=False),
+        calibrate(s, "monotone", interpolate=True),
+        calibrate(s, "monotone", strict=True),
+        calibrate(s, "auto"),
+        calibrate(s, "monotone").then(affine),
+        Beta(1.0, 2.0, 0.0).then(Gaussian(1.1, 0.7, -0.3, 1.3, -2.2, 4.4)).then(affine),
+    ]
+
+
+@pytest.mark.parametrize("c", examples(), ids=lambda c: c.kind)
+def test_json_comes_back_exactly(c: Calibrator) -> None:
+    text = c.to_json()
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    again = Calibrator.from_json(text)
+    assert type(again) is type(c)
+    assert again.to_json() == text
+    assert again.method == c.method
+    x = np.linspace(0, 1, 1001)
+    assert again.llr(x).tolist() == c.llr(x).tolist()
+    assert Calibrator.from_dict(c.to_dict()).llr(x).tolist() == c.llr(x).tolist()
+    assert type(c)._repr_html_(c).startswith("<div")
+    assert repr(again)
+
+
+def edited(**changes: Any) -> str:
+    data = Affine(2.0, 1.0).to_dict() | changes
+    return json.dumps({name: value for name, value in data.items() if value is not None})
+
+
+def monotone_json(**changes: Any) -> str:
+    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    return json.dumps(calibrate(s, "monotone").to_dict() | changes)
+
+
+BAD_JSON = [
+    ("{", "a calibrator is JSON text; this is not: '{'"),
+    ("[1]", "a mapping with format = 'cutpoint calibrator'; it is \\[1\\]"),
+    (edited(format="other"), "a mapping with format = 'cutpoint calibrator'"),
+    (edited(version=2), "reads version 1 of calibrators; it is 2"),
+    (edited(version=True), "reads version 1 of calibrators; it is True"),
+    (edited(kind="spline"), "kind must be one of affine, beta, .*; it is 'spline'"),
+    (edited(kind=["affine"]), "kind must be one of"),
+    (edited(d0=None), "this calibrator of the kind affine lacks 'd0'"),
+    (edited(extra=1), "this calibrator of the kind affine has an unknown 'extra'"),
+    (
+        edited(gamma="2"),
+        "gamma must be a finite number, in a calibrator of the kind affine; it is '2'",
+    ),
+    (
+        edited(gamma=True),
+        "gamma must be a finite number, in a calibrator of the kind affine; it is True",
+    ),
+    (
+        edited(gamma=nan),
+        "gamma must be a finite number, in a calibrator of the kind affine; it is nan",
+    ),
+    (
+        edited(gamma="inf"),
+        "gamma must be a finite number, in a calibrator of the kind affine; it is 'inf'",
+    ),
+    (edited(method=3), "method must be text, in a calibrator of the kind affine; it is 3"),
+    (monotone_json(value=[1, 2, 3]), "must fall"),
+    (monotone_json(value=[1]), "one value for each threshold, and at least one; there are 1 and"),
+    (
+        monotone_json(value=3),
+        "value must be a list of numbers, in a calibrator of the kind monotone; it is 3",
+    ),
+    (monotone_json(value=["a"]), "must be a list of numbers"),
+    (monotone_json(threshold=[3, 2, 1]), "the last step of a staircase begins at -inf; it is 1"),
+    (monotone_json(interpolate=True), "to interpolate between must be finite"),
+    (monotone_json(interpolate=1), "interpolate must be true or false, in a .* it is 1"),
+    (monotone_json(scale=0), "scale must be a finite number above 0"),
+    (json.dumps(Beta(1, 1, 1).to_dict() | {"a": -1}), "a and b of a beta calibrator must be at"),
+    (
+        json.dumps(Gaussian(1, 1, 1, 1, 0, 1).to_dict() | {"low": 2}),
+        "low of a gaussian calibrator must be at most high",
+    ),
+    (json.dumps(Chain((Affine(1, 1),)).to_dict() | {"steps": []}), "must have at least one"),
+    (
+        json.dumps(Chain((Affine(1, 1),)).to_dict() | {"steps": [Chain(()).to_dict()]}),
+        "none of them a chain",
+    ),
+    (
+        json.dumps(Chain((Affine(1, 1),)).to_dict() | {"steps": [{"kind": "affine"}]}),
+        "a mapping with format",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), BAD_JSON)
+def test_malformed_json(text: str, says: str) -> None:
+    with pytest.raises(cp.DataError, match=says):
+        Calibrator.from_json(text)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", ">f8", "i4", "O"])
+def test_any_type_of_scores(dtype: str) -> None:
+    x = np.array([0, 1, 1, 0]).astype(dtype)
+    for c in examples():
+        out = c.llr(x)
+        assert out.dtype == np.float64
+        assert out.tolist() == c.llr([0.0, 1.0, 1.0, 0.0]).tolist()
+
+
+def test_shapes() -> None:
+    c = Affine(2.0, 1.0)
+    assert c.llr(1.5) == 1.0
+    assert type(c.llr(1.5)) is float
+    assert type(c.probability(1.5, 0.5)) is float
+    assert c.llr(np.ones((2, 3))).shape == (2, 3)
+    assert c.llr([]).shape == (0,)
+    many = np.linspace(-3, 3, 100_001)  # several blocks
+    np.testing.assert_array_equal(c.llr(many), 2 * (many - 1))
+
+
+def test_infinite_scores_of_affine_calibrators() -> None:
+    assert Affine(2.0, 1.0).llr([inf, -inf]).tolist() == [inf, -inf]
+    assert Affine(-2.0, 1.0).llr([inf, -inf]).tolist() == [-inf, inf]
+    assert Affine(0.0, 1.0).llr([inf, -inf]).tolist() == [0, 0]
+    assert Affine(2.0, 1.0).probability([inf, -inf], 0.1).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("c", examples(), ids=lambda c: c.kind)
+def test_nan_is_refused(c: Calibrator) -> None:
+    x = np.full(40_000, 0.5)
+    x[33_333] = nan
+    with pytest.raises(cp.DataError, match=r"a score must be a number; score\[33333\] is NaN"):
+        c.llr(x)
+
+
+def test_probability_and_decision() -> None:
+    c = Affine(1.0, 0.0)
+    x = np.linspace(-40, 40, 81)
+    for prior in (0.5, 0.002, 1 - 1e-9):
+        p = c.probability(x, prior)
+        odds = np.exp(x) * prior / (1 - prior)
+        np.testing.assert_allclose(p, odds / (1 + odds), rtol=1e-13)
+        costs = cp.Costs(fp=1, fn=20)
+        flags = c.decide(x, costs, prior)
+        # The expected cost of flagging is at most that of leaving alone.
+        np.testing.assert_array_equal(flags, (1 - p) * 1 <= p * 20)
+    edge = cp.Costs(fp=1, fn=1)
+    assert c.decide(0.0, edge, 0.5)  # a tie is flagged
+    assert c.probability(-800.0, 0.5) == exp(-800) or c.probability(-800.0, 0.5) == 0
+    assert c.probability(-700.0, 0.5) == pytest.approx(exp(-700), rel=1e-13)
+    with pytest.raises(cp.DataError, match=r"a prior.*must lie between 0 and 1"):
+        c.probability(x, 0)
+    with pytest.raises(cp.DataError, match="costs must be Costs"):
+        c.decide(x, 3, 0.5)  # type: ignore[arg-type]
+
+
+floats = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3)
+
+
+@given(floats, floats, floats, floats, st.lists(st.floats(-1e3, 1e3), min_size=1))
+def test_composition(g1: float, d1: float, g2: float, d2: float, x: list[float]) -> None:
+    a, b = Affine(g1, d1), Affine(g2, d2)
+    both = a.then(b)
+    assert isinstance(both, Affine) == (g1 != 0)
+    scale = abs(g2) * (abs(g1) * (2e3 + abs(d1)) + abs(d2))
+    np.testing.assert_allclose(both.llr(x), b.llr(a.llr(x)), rtol=1e-9, atol=1e-12 * scale)
+
+
+@given(floats.filter(bool), floats, st.floats(-1e3, 1e3))
+def test_inverse(g: float, d0: float, x: float) -> None:
+    c = Affine(g, d0)
+    assert c.inverse(c.llr(x)) == pytest.approx(x, rel=1e-12, abs=1e-12 * (abs(d0) + abs(x)))
+
+
+def test_inverse_where_there_is_none() -> None:
+    for c in examples():
+        if isinstance(c, Affine):
+            continue
+        with pytest.raises(cp.UndefinedError, match=f"a {c.kind} calibrator has no inverse"):
+            c.inverse(0.0)
+    with pytest.raises(cp.UndefinedError, match="γ = 0 has no inverse"):
+        Affine(0.0, 1.0).inverse(0.0)
+
+
+def test_chain() -> None:
+    y, x = binormal(300, 10)
+    first, second = calibrate(cp.sweep(y, x), "monotone"), Affine(2.0, 0.5)
+    both = first.then(second)
+    assert isinstance(both, Chain)
+    assert both.llr(x).tolist() == (2 * (first.llr(x) - 0.5)).tolist()
+    assert isinstance(both.then(first), Chain)
+    assert len(both.then(both).steps) == 4  # type: ignore[attr-defined]
+    assert ", then " in repr(both)
+    with pytest.raises(cp.DataError, match=r"beta calibrator maps probabilities.* only come first"):
+        first.then(Beta(1, 1, 0))
+    with pytest.raises(cp.DataError, match="only a calibrator can follow a calibrator; it is 3"):
+        first.then(3)  # type: ignore[arg-type]
+    with pytest.raises(cp.DataError, match=r"a beta calibrator maps.*from 0 to 1; score\[1\] is 2"):
+        Beta(1, 1, 0).then(second).llr([0.5, 2])
+
+
+def test_fold() -> None:
+    """γ (w·x + b − d₀) is linear in x: (γ w, γ (b − d₀))."""
+    rng = np.random.default_rng(11)
+    X, w, b = rng.normal(size=(50, 4)), rng.normal(size=4), 0.7
+    c = Affine(1.7, -0.4)
+    w2, b2 = c.fold(w, b)
+    np.testing.assert_allclose(X @ w2 + b2, c.llr(X @ w + b), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(w2 / np.linalg.norm(w2), w / np.linalg.norm(w), rtol=1e-14)
+
+
+def test_repr() -> None:
+    assert repr(Affine(2.0, -1.0, "platt")) == "LLR = 2 (score + 1), by platt"
+    assert "falls: higher scores are less positive" in repr(Affine(-2.0, 1.0))
+    assert repr(Beta(1, 2, -0.5)) == "LLR = 1 ln p − 2 ln(1−p) − 0.5, by beta"
+    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    assert repr(calibrate(s, "monotone")) == (
+        "LLR by staircase of 3 steps from -1.38629 to 1.38629, by monotone"
+    )
+    assert "strictly increasing" in repr(calibrate(s, "monotone", strict=True))
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("method", [*METHODS, "auto"])
+def test_one_class_has_no_calibration(method: str) -> None:
+    with pytest.raises(cp.UndefinedError, match="needs positives and negatives"):
+        calibrate(cp.sweep([1, 1], [0.5, 0.25]), method)
+    with pytest.raises(cp.UndefinedError, match="needs rows"):
+        calibrate(cp.sweep([], []), method)
+
+
+@pytest.mark.parametrize("method", ["logistic", "platt", "gaussian"])
+def test_infinite_scores_have_no_moments(method: str) -> None:
+    with pytest.raises(
+        cp.DataError, match=f"{method} calibration needs finite scores; one is -inf"
+    ):
+        calibrate(cp.sweep([1, 0, 1], [1, 0, -inf]), method)
+    with pytest.raises(cp.DataError, match="interpolated monotone calibration needs finite"):
+        calibrate(cp.sweep([1, 0, 1], [1, 0, inf]), "monotone", interpolate=True)
+
+
+BAD_CALLS: list[tuple[Callable[[cp.Sweep], Any], type[Exception], str]] = [
+    (lambda s: calibrate(s, "isotonic"), cp.DataError, "the method must be one of logistic, platt"),
+    (lambda s: calibrate(s, 3), cp.DataError, "it is 3"),  # type: ignore[arg-type]
+    (lambda _: calibrate([1], "platt"), cp.DataError, "calibrate needs a sweep"),  # type: ignore[arg-type]
+    (lambda s: calibrate(s, "platt", strict=True), cp.DataError, "strict is an option of monotone"),
+    (lambda s: calibrate(s, "logistic", smooth=True), cp.DataError, "of platt and beta and monot"),
+    (lambda s: calibrate(s, "platt", folds=3), cp.DataError, "folds is an option of auto, not of"),
+    (lambda s: calibrate(s, "auto", folds=1), cp.DataError, "folds must be a whole number from 2"),
+    (lambda s: calibrate(s, "auto", seed=-1), cp.DataError, "a seed must be a whole number"),
+    (lambda s: calibrate(s, "beta"), cp.DataError, "beta calibration needs probabilities"),
+    (
+        lambda s: calibrate(s, "monotone", smooth=False, strict=True),
+        cp.DataError,
+        "must have finite ends",
+    ),
+    (
+        lambda _: calibrate(cp.sweep([1, 0, 0], [2, 1, 0]), "auto"),
+        cp.UndefinedError,
+        "at least two rows of each class.*one class has 1",
+    ),
+    (
+        lambda _: calibrate(cp.sweep([1, 0], [0.9, 0.1]), "beta"),
+        cp.UndefinedError,
+        "no maximum of the likelihood",
+    ),
+    (
+        lambda _: calibrate(cp.sweep([1, 1, 0], [2, 1, 0]), "gaussian"),
+        cp.UndefinedError,
+        "needs scores that vary within each class",
+    ),
+    (
+        lambda _: calibrate(
+            cp.sweep([1, 1, 1, 0, 0, 0], 5e-324 * np.array([2, 2, 1, 2, 1, 1])), "platt"
+        ),
+        cp.DataError,
+        "Rescale the scores",
+    ),
+    (lambda _: Beta(1, 1, 0).llr([0.5, -0.1]), cp.DataError, r"score\[1\] is -0.1"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "says"), BAD_CALLS)
+def test_bad_calls(call: Callable[[cp.Sweep], Any], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        call(cp.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
+
+
+# --------------------------------------------------------------------------------------------- auto
+
+
+def test_auto_takes_the_simplest_that_will_do() -> None:
+    y, x = binormal(20_000, 12)
+    c = calibrate(cp.sweep(y, x), "auto")
+    assert c.comparison is not None
+    assert c.comparison.chosen == c.method
+    assert isinstance(c, Affine)
+    by_method = {e.method: e for e in c.comparison.entries}
+    assert list(by_method) == list(METHODS)
+    best = by_method[c.comparison.best]
+    for e in by_method.values():
+        if not e.note:
+            assert e.excess >= 0
+            assert e.log_loss >= best.log_loss
+    chosen = by_method[c.method]
+    assert chosen.excess <= chosen.excess_se
+    assert by_method["monotone"].excess > 0
+    assert "needs probabilities" in by_method["beta"].note
+    assert "chosen: the simplest within one standard error of the best" in repr(c)
+    assert "needs probabilities" in c.comparison._repr_html_()
+
+
+def test_auto_sees_what_a_line_can_not() -> None:
+    y, x = binormal(20_000, 13, width=2.5)
+    assert calibrate(cp.sweep(y, x), "auto").method == "gaussian"
+    y, x = binormal(50_000, 13)
+    kinked = np.where(x > 1, 1 + (x - 1) ** 5, x)  # the same order, and nothing normal about it
+    assert calibrate(cp.sweep(y, kinked), "auto").method == "monotone"
+
+
+def test_auto_is_honest_on_few_rows() -> None:
+    """On the rows it was fitted to the staircase always wins; out of fold it does not."""
+    worse = []
+    for seed in range(10):
+        y, x = binormal(100, seed)
+        s = cp.sweep(y, x)
+        table = calibrate(s, "auto").comparison
+        assert table is not None
+        loss = {e.method: e.log_loss for e in table.entries}
+        worse.append(loss["monotone"] - loss["platt"])
+        inside = {
+            m: log_loss(cp.sweep(y, calibrate(s, m).probability(x, s.prevalence)))
+            for m in ("monotone", "platt")
+        }
+        assert inside["monotone"] < inside["platt"]
+        assert table.chosen != "monotone"
+    assert np.mean(worse) > 0.01
+
+
+def test_out_of_fold_losses_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table from masses equals the one from rows, given the same folds."""
+    y, x = binormal(300, 15)
+    x = x.round(1)
+    s = cp.sweep(y, x)
+    dealt: list[list[Any]] = []
+    deal = fitting._deal
+
+    def remember(*args: Any) -> Any:
+        dealt.append(deal(*args))
+        return dealt[-1]
+
+    monkeypatch.setattr(fitting, "_deal", remember)
+    c = calibrate(s, "auto")
+    assert c.comparison is not None
+    by_row: dict[str, list[float]] = {"logistic": [], "monotone": []}
+    for pos, neg in zip(*dealt, strict=True):
+        t = np.concatenate(
+            (np.repeat(s.threshold, s.pos - pos), np.repeat(s.threshold, s.neg - neg))
+        )
+        label = np.repeat([1, 0], [(s.pos - pos).sum(), (s.neg - neg).sum()])
+        test = np.concatenate((np.repeat(s.threshold, pos), np.repeat(s.threshold, neg)))
+        truth = np.repeat([1, 0], [pos.sum(), neg.sum()])
+        for method in by_row:
+            p = calibrate(cp.sweep(label, t), method).probability(test, s.prevalence)
+            by_row[method] += (-np.log(np.where(truth == 1, p, 1 - p))).tolist()
+    assert all(len(losses) == 300 for losses in by_row.values())
+    for e in c.comparison.entries:
+        if e.method in by_row:
+            loss = np.array(by_row[e.method])
+            assert e.log_loss == pytest.approx(loss.mean(), rel=1e-12)
+            assert e.se == pytest.approx(loss.std() / sqrt(300), rel=1e-10)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=20).filter(lambda m: sum(m) >= 2),
+    st.integers(2, 5),
+    st.integers(0, 1000),
+)
+def test_dealing(mass: list[int], folds: int, seed: int) -> None:
+    counts = np.array(mass)
+    rng = np.random.default_rng(seed)
+    parts = fitting._deal(counts, folds, rng)
+    sizes = [int(part.sum()) for part in parts]
+    assert np.sum(parts, axis=0).tolist() == mass
+    assert min(map(np.min, parts)) >= 0
+    assert max(sizes) - min(sizes) <= 1
+    whole = fitting._deal_whole(counts.astype(float), folds, rng)
+    assert np.sum(whole, axis=0).tolist() == mass
+    assert all(sum(bool(part[k]) for part in whole) == bool(mass[k]) for k in range(len(mass)))
+
+
+def test_dealing_more_rows_than_can_be_drawn_without_replacement() -> None:
+    parts = fitting._deal(np.array([10**12, 3]), 4, np.random.default_rng(0))
+    assert np.sum(parts, axis=0).tolist() == [10**12, 3]
+    assert all(abs(part[0] / 10**12 - 0.25) < 1e-5 for part in parts)
+
+
+def test_auto_of_weights() -> None:
+    y, x = binormal(2000, 16)
+    whole = np.random.default_rng(0).integers(0, 4, 2000)
+    repeated = calibrate(cp.sweep(np.repeat(y, whole), np.repeat(x, whole)), "auto")
+    weighted = calibrate(cp.sweep(y, x, whole), "auto")
+    assert repeated.comparison == weighted.comparison
+    odd = calibrate(cp.sweep(y, x, whole * 0.7), "auto")
+    assert odd.comparison is not None
+    assert repeated.comparison is not None
+    assert odd.comparison.folds == 5
+    # Weights that vary say less than as many rows: the standard error is larger.
+    assert odd.comparison.entries[0].se > repeated.comparison.entries[0].se
+
+
+def test_auto_is_deterministic() -> None:
+    s = cp.sweep(*binormal(300, 17))
+    assert calibrate(s).comparison == calibrate(s).comparison
+    assert calibrate(s).comparison != calibrate(s, "auto", seed=1).comparison
+    small = calibrate(cp.sweep([1, 1, 1, 0, 0, 0, 0], [5, 3, 4, 1, 2, 3.5, 0]))
+    assert small.comparison is not None
+    assert small.comparison.folds == 3
+
+
+# ---------------------------------------------------------------------------------------- cross-fit
+
+
+@pytest.mark.parametrize("method", ["platt", "monotone", "auto"])
+def test_cross_fit_leaves_the_row_out(method: str) -> None:
+    y, x = binormal(200, 18)
+    llr = cross_fit(y, x, method, folds=4, seed=3)
+    assert np.isfinite(llr).all()
+    # Recover the folds: the same deal, and each fold's calibrator by hand.
+    rng = np.random.default_rng(3)
+    fold = np.empty(200, int)
+    for members in (np.flatnonzero(y == 1), np.flatnonzero(y == 0)):
+        fold[rng.permutation(members)] = np.arange(len(members)) % 4
+    for k in range(4):
+        c = calibrate(cp.sweep(y[fold != k], x[fold != k]), method)
+        assert llr[fold == k].tolist() == c.llr(x[fold == k]).tolist()
+
+
+def test_cross_fit_of_labels_and_weights() -> None:
+    y, x = binormal(200, 19)
+    base = cross_fit(y, x, "logistic")
+    assert cross_fit(2 * y - 1, x, "logistic").tolist() == base.tolist()
+    names = np.where(y == 1, "bad", "ok")
+    assert cross_fit(names, x, "logistic", positive="bad").tolist() == base.tolist()
+    ones = cross_fit(y, x, "logistic", weight=np.ones(200))
+    np.testing.assert_allclose(ones, base, rtol=1e-12, atol=1e-13)
+    w = np.linspace(0.1, 2, 200)
+    assert cross_fit(y, x, "logistic", weight=w).tolist() != base.tolist()
+    assert cross_fit(y, x, "platt", smooth=True).tolist() != cross_fit(y, x, "platt").tolist()
+    with pytest.raises(cp.UndefinedError, match="needs positives and negatives"):
+        cross_fit([1, 1], [1, 2])
+    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
+        cross_fit([1, 0], [1, nan])
+
+
+def test_cross_fit_is_honest() -> None:
+    y, x = binormal(300, 20, gap=1)
+    inside = calibrate(cp.sweep(y, x), "monotone").llr(x)
+    outside = cross_fit(y, x, "monotone")
+    fresh_y, fresh_x = binormal(100_000, 21, gap=1)
+    fresh = cllr(cp.sweep(fresh_y, calibrate(cp.sweep(y, x), "monotone").llr(fresh_x)))
+    assert cllr(cp.sweep(y, inside)) < fresh
+    assert abs(cllr(cp.sweep(y, outside)) - fresh) < abs(cllr(cp.sweep(y, inside)) - fresh)
+
+
+# -------------------------------------------------------------------------------------- prior shift
+
+
+def em(llr: Any, steps: int = 20_000) -> float:
+    """Saerens's iteration, as written."""
+    pi = 0.5
+    for _ in range(steps):
+        pi = float(np.mean(sigmoid(llr + log(pi / (1 - pi)))))
+    return pi
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_prior_shift_is_where_em_converges(share: float) -> None:
+    _, x = binormal(2000, 22, share=share)
+    llr = 2 * x - 2
+    found = prior_shift(llr)
+    assert found.prior == pytest.approx(em(llr), rel=1e-9)
+    assert share in found.interval
+    assert found.iterations < 20
+    assert found.rows == 2000
+
+
+def test_prior_shift_interval_is_the_likelihood_ratio() -> None:
+    _, x = binormal(500, 23, share=0.2)
+    llr = 2 * x - 2
+    found = prior_shift(llr, level=0.9)
+    height = [
+        float(np.sum(np.log(p * np.exp(llr) + 1 - p))) for p in (found.prior, *found.interval)
+    ]
+    drop = stats.chi2(1).ppf(0.9) / 2
+    assert height[0] - height[1] == pytest.approx(drop, rel=1e-6)
+    assert height[0] - height[2] == pytest.approx(drop, rel=1e-6)
+
+
+def test_prior_shift_covers() -> None:
+    hits = sum(
+        0.1 in prior_shift(2 * binormal(300, 1000 + k, share=0.1)[1] - 2, level=0.8).interval
+        for k in range(300)
+    )
+    assert abs(hits / 300 - 0.8) < 3 * sqrt(0.8 * 0.2 / 300)
+
+
+def test_prior_shift_at_the_ends() -> None:
+    low = prior_shift([-5.0, -6.0, -4.0])
+    assert low.prior == 0
+    assert low.interval.low == 0
+    assert 0 < low.interval.high < 1
+    high = prior_shift([5.0, 6.0, 4.0])
+    assert high.prior == 1
+    assert high.interval.high == 1
+    assert high.probability([0.0, -3.0]).tolist() == [1, 1]
+    assert low.probability(2.0) == 0
+    certain = prior_shift([inf, -inf, -inf, -inf])
+    assert certain.prior == pytest.approx(0.25, rel=1e-12)
+    exact = optimize.brentq(
+        lambda p: log(0.25) + 3 * log(0.75) - log(p) - 3 * log(1 - p) - 3.841458820694124 / 2,
+        1e-9,
+        0.25,
+    )
+    assert certain.interval.low == pytest.approx(exact, rel=1e-9)
+    assert prior_shift([inf]).prior == 1
+    tiny = prior_shift(np.concatenate(([inf], np.full(10**6, -40.0))))
+    assert tiny.prior == pytest.approx(1e-6, rel=1e-4)
+
+
+def test_prior_shift_of_probabilities() -> None:
+    _, x = binormal(1000, 24, share=0.2)
+    llr = 2 * x - 2
+    from_llr = prior_shift(llr)
+    from_p = prior_shift(sigmoid(llr + log(0.01 / 0.99)), prior=0.01)
+    assert from_p.prior == pytest.approx(from_llr.prior, rel=1e-9)
+    np.testing.assert_allclose(
+        from_llr.probability(llr), sigmoid(llr + log(from_llr.prior / (1 - from_llr.prior)))
+    )
+    assert "from 1,000 unlabelled rows" in repr(from_llr)
+    assert "interval" in from_llr._repr_html_()
+
+
+def test_prior_shift_of_bad_input() -> None:
+    with pytest.raises(cp.UndefinedError, match="needs rows"):
+        prior_shift([])
+    with pytest.raises(cp.UndefinedError, match="all 0 say nothing about the prior"):
+        prior_shift([0.0, 0.0])
+    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
+        prior_shift([0.0, nan])
+    with pytest.raises(
+        cp.DataError, match=r"scores are probabilities, from 0 to 1; score\[0\] is 2"
+    ):
+        prior_shift([2.0], prior=0.5)
+    with pytest.raises(cp.DataError, match=r"a prior.*must lie between 0 and 1; it is 0"):
+        prior_shift([0.5], prior=0)
+    with pytest.raises(cp.DataError, match="one is NaN"):
+        prior_shift([1.0, -1.0]).probability([nan])
+
+
+def test_undersampled_negatives_need_the_prior_only() -> None:
+    """Calibrated on rows with 1 % of the negatives, used at the prior of all: as good as on all."""
+    rng = np.random.default_rng(0)
+    y, x = binormal(400_000, 25, share=0.01)
+    keep = (y == 1) | (rng.uniform(size=len(y)) < 0.01)
+    fresh_y, fresh_x = binormal(400_000, 26, share=0.01)
+    prior = float(y.mean())
+    few, all_rows = (calibrate(cp.sweep(y[rows], x[rows]), "platt") for rows in (keep, slice(None)))
+    p_few, p_all = few.probability(fresh_x, prior), all_rows.probability(fresh_x, prior)
+    each = [-np.log(np.where(fresh_y == 1, p, 1 - p)) for p in (p_few, p_all)]
+    error = each[1].std() / sqrt(len(fresh_y))
+    assert abs(each[0].mean() - each[1].mean()) < error
+    # At the prior of the undersampled rows it is not even near.
+    biased = few.probability(fresh_x, float(y[keep].mean()))
+    assert (
+        np.mean(-np.log(np.where(fresh_y == 1, biased, 1 - biased))) > each[1].mean() + 20 * error
+    )
+    # And the batch tells its prior without labels, as well as the calibrator is right.
+    assert prior_shift(few.llr(fresh_x)).prior == pytest.approx(fresh_y.mean(), rel=0.3)
+    assert prior_shift(all_rows.llr(fresh_x)).prior == pytest.approx(fresh_y.mean(), rel=0.1)
+
+
+# --------------------------------------------------------------------------------------- Venn–Abers
+
+
+def refitted(y: Any, x: Any, w: Any, new: float, label: int) -> float:
+    """Isotonic regression with the new case among the rows, its value there."""
+    X, Y, W = np.append(x, new), np.append(y, label), np.append(w, 1.0)
+    at = np.unique(X)
+    mass = np.array([W[t == X].sum() for t in at])
+    mean = np.array([(W * Y)[t == X].sum() for t in at]) / mass
+    fit = optimize.isotonic_regression(mean, weights=mass).x
+    return float(fit[at == new][0])
+
+
+@given(tame(), st.lists(st.floats(-1e6, 1e6), max_size=5))
+def test_venn_abers_is_two_fits(data: tuple[Case, Any], more: list[float]) -> None:
+    (y, x), w = data
+    s = cp.sweep(y, x, w)
+    new = np.array([*x[:5], *more, -inf, inf])
+    seen = slice(None) if w is None else w > 0
+    w = np.ones(len(x)) if w is None else w
+    v = venn_abers(s, new)
+    for k, score in enumerate(np.clip(new, -1e9, 1e9).tolist()):
+        low, high = (refitted(y[seen], x[seen], w[seen], score, label) for label in (0, 1))
+        assert v.low[k] == pytest.approx(low, rel=1e-12, abs=1e-15)
+        assert v.high[k] == pytest.approx(high, rel=1e-12, abs=1e-15)
+    assert (v.low < v.high).all()
+    assert ((v.low <= v.probability) & (v.probability <= v.high)).all()
+
+
+def test_venn_abers_of_more_rows() -> None:
+    y, x = binormal(1500, 27)
+    v = venn_abers(cp.sweep(y, x), x[:40])
+    for k in range(40):
+        for label, ours in ((0, v.low), (1, v.high)):
+            theirs = refitted(y, x, np.ones(1500), float(x[k]), label)
+            assert ours[k] == pytest.approx(theirs, rel=1e-12)
+    small = venn_abers(cp.sweep(y[:50], x[:50]), x[:40])
+    assert np.mean(small.high - small.low) > 3 * np.mean(v.high - v.low)
+    assert "VennAbers of 40 scores: intervals of width" in repr(v)
+    assert len(venn_abers(cp.sweep(y, x), [])) == 0
+    assert repr(venn_abers(cp.sweep(y, x), [])) == "VennAbers of no scores"
+
+
+def test_venn_abers_by_hand() -> None:
+    v = venn_abers(cp.sweep([1, 0], [2, 1]), [3, 1.5, 0])
+    assert v.low.tolist() == [0.5, 0, 0]
+    assert v.high.tolist() == [1, 1, 0.5]
+    assert v.probability.tolist() == [2 / 3, 0.5, 1 / 3]
+    one = venn_abers(cp.sweep([1], [2]), [2])
+    assert (one.low.tolist(), one.high.tolist()) == ([0.5], [1])
+
+
+def test_venn_abers_of_bad_input() -> None:
+    with pytest.raises(cp.UndefinedError, match="Venn–Abers prediction needs rows"):
+        venn_abers(cp.sweep([], []), [1])
+    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
+        venn_abers(cp.sweep([1, 0], [2, 1]), [1, nan])
+    with pytest.raises(cp.DataError, match="score must be a column of values"):
+        venn_abers(cp.sweep([1, 0], [2, 1]), 1.0)

@@ -1,0 +1,378 @@
+"""Proper scores against fractions, direct formulas, scipy's isotonic regression and peers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from math import fsum, inf, isinf, log, log1p
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from sklearn import metrics
+
+import cutpoint as cp
+import oracle
+from cutpoint import scoring
+from cutpoint.scoring import (
+    Decomposition,
+    brier,
+    cllr,
+    decompose,
+    log_loss,
+    min_cllr,
+    reliability,
+)
+from strategies import Case, rows, weights
+
+PROBABILITIES = (0.0, 1.0, 0.5, 0.1, 0.9, 0.3, 2**-40, 1 - 2**-40, 5e-324)
+
+
+@st.composite
+def forecasts(draw: st.DrawFn, *, both: bool = False) -> Case:
+    """Labels, and probabilities with many ties, 0 and 1 among them."""
+    n = draw(st.integers(2 if both else 1, 30))
+    y = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    if both:
+        y[:2] = 0, 1
+    one = st.one_of(st.sampled_from(PROBABILITIES), st.floats(0, 1))
+    pool = draw(st.lists(one, min_size=1, max_size=6))
+    return Case(y, np.array(draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n))))
+
+
+def pav(t: oracle.Table) -> list[tuple[int, Fraction, Fraction]]:
+    """Blocks (scores, positives, negatives) from the highest score on, by pooling neighbours."""
+    out: list[tuple[int, Fraction, Fraction]] = []
+    for p, n in zip(t.pos, t.neg, strict=True):
+        out.append((1, p, n))
+        while len(out) > 1 and out[-2][1] * (out[-1][1] + out[-1][2]) <= out[-1][1] * (
+            out[-2][1] + out[-2][2]
+        ):
+            k, p1, n1 = out.pop()
+            j, p0, n0 = out.pop()
+            out.append((j + k, p0 + p1, n0 + n1))
+    return out
+
+
+def mean_log_loss(masses: list[tuple[Fraction, Fraction]], p: list[float]) -> float:
+    """−Σ pos ln p − Σ neg ln(1−p), over all."""
+    total = sum(a + b for a, b in masses)
+    terms = []
+    for (a, b), q in zip(masses, p, strict=True):
+        if a:
+            terms.append(inf if q == 0 else -log(q) * float(a / total))
+        if b:
+            terms.append(inf if q == 1 else -log1p(-q) * float(b / total))
+    return fsum(terms)
+
+
+# ---------------------------------------------------------------------------------------- the means
+
+
+def test_by_hand() -> None:
+    s = cp.sweep([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.6])
+    assert brier(s) == pytest.approx((0.01 + 0.04 + 0.16 + 0.36) / 4, rel=1e-15)
+    assert log_loss(s) == pytest.approx(-(log(0.9) + log(0.8) + log(0.6) + log(0.4)) / 4, rel=1e-15)
+
+
+@given(forecasts(), st.data())
+def test_brier_is_a_fraction(case: Case, data: st.DataObject) -> None:
+    w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
+    t = oracle.table(*case, w)
+    assume(t.P + t.N > 0)
+    exact = sum(
+        p * (1 - Fraction(q)) ** 2 + n * Fraction(q) ** 2
+        for q, p, n in zip(t.threshold, t.pos, t.neg, strict=True)
+    ) / (t.P + t.N)
+    assert brier(cp.sweep(*case, w)) == pytest.approx(float(exact), rel=1e-13, abs=1e-300)
+
+
+@given(forecasts(), st.data())
+def test_log_loss_is_its_formula(case: Case, data: st.DataObject) -> None:
+    w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
+    t = oracle.table(*case, w)
+    assume(t.P + t.N > 0)
+    exact = mean_log_loss(list(zip(t.pos, t.neg, strict=True)), t.threshold)
+    assert log_loss(cp.sweep(*case, w)) == pytest.approx(exact, rel=1e-13, abs=1e-300)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_peers(weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    y, p = rng.integers(0, 2, 500), rng.uniform(0.01, 0.99, 500).round(2)
+    w = rng.exponential(size=500) if weighted else None
+    s = cp.sweep(y, p, w)
+    theirs = metrics.brier_score_loss(y, p, sample_weight=w)
+    assert brier(s) == pytest.approx(theirs, rel=1e-13)
+    assert log_loss(s) == pytest.approx(metrics.log_loss(y, p, sample_weight=w), rel=1e-13)
+
+
+def test_certainty() -> None:
+    assert log_loss(cp.sweep([1, 0], [1, 0])) == 0
+    assert log_loss(cp.sweep([1, 0, 0], [1, 1, 0])) == inf
+    assert log_loss(cp.sweep([1, 0], [0, 0])) == inf
+    # However little the row weighs: its share of the total is 0 in floats.
+    assert log_loss(cp.sweep([1, 0], [0.5, 1], [1e300, 5e-324])) == inf
+    assert brier(cp.sweep([0, 1], [1, 0])) == 1
+
+
+def test_one_class_is_enough_for_a_mean() -> None:
+    assert brier(cp.sweep([1, 1], [0.5, 1])) == 0.125
+    assert log_loss(cp.sweep([0], [0.5])) == log(2)
+    d = decompose(cp.sweep([1, 1], [0.5, 1]))
+    assert d == Decomposition(0.125, 0.125, 0.0, 0.0)
+
+
+# --------------------------------------------------------------------------------------------- Cllr
+
+
+def direct_cllr(lr_pos: Any, lr_neg: Any) -> float:
+    """½ (mean log₂(1 + 1/LR) over positives + mean log₂(1 + LR) over negatives)."""
+    return float((np.log2(1 + 1 / lr_pos).mean() + np.log2(1 + lr_neg).mean()) / 2)
+
+
+def test_cllr_by_the_direct_formula() -> None:
+    rng = np.random.default_rng(2)
+    lr_pos, lr_neg = np.exp(rng.normal(2, 2, 300)), np.exp(rng.normal(-2, 2, 700))
+    y = np.repeat([1, 0], [300, 700])
+    s = cp.sweep(y, np.log(np.concatenate((lr_pos, lr_neg))))
+    assert cllr(s) == pytest.approx(direct_cllr(lr_pos, lr_neg), rel=1e-13)
+
+
+def test_cllr_by_hand() -> None:
+    assert cllr(cp.sweep([1, 0, 0], [0, 0, 0])) == 1  # LR = 1 says nothing
+    assert cllr(cp.sweep([1, 0], [log(3), -log(3)])) == pytest.approx(np.log2(4 / 3), rel=1e-15)
+    assert cllr(cp.sweep([1, 0], [inf, -inf])) == 0
+    assert cllr(cp.sweep([1, 0], [-inf, -1])) == inf
+    assert cllr(cp.sweep([1, 0], [-800, 800])) == pytest.approx(800 / log(2), rel=1e-15)
+
+
+@given(rows(both=True), st.data())
+def test_cllr_is_the_balanced_log_loss_in_bits(case: Case, data: st.DataObject) -> None:
+    llr = np.clip(case.score.astype(np.float64), -30, 30)
+    w = data.draw(weights(len(llr), exact=True))
+    s = cp.sweep(case.y, llr, w)
+    assume(s.P > 0 and s.N > 0)
+    even = np.where(case.y == 1, w / s.P, w / s.N)
+    balanced = log_loss(cp.sweep(case.y, 1 / (1 + np.exp(-llr)), even)) / log(2)
+    assert cllr(s) == pytest.approx(balanced, rel=1e-3, abs=1e-12)
+
+
+@given(rows(both=True), st.data())
+def test_min_cllr_is_that_of_the_isotonic_fit(case: Case, data: st.DataObject) -> None:
+    w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
+    t, s = oracle.table(*case, w), cp.sweep(*case, w)
+    assume(t.P > 0 and t.N > 0)
+    terms = []
+    for _, p, n in pav(t):
+        a, b = p / t.P, n / t.N
+        terms += [float(a) * log((a + b) / a) if a else 0, float(b) * log((a + b) / b) if b else 0]
+    exact = fsum(terms) / (2 * log(2))
+    assert min_cllr(s) == pytest.approx(exact, rel=1e-13, abs=1e-15)
+    assert -1e-15 <= min_cllr(s) <= 1 + 1e-15
+    assert min_cllr(s) <= cllr(s) + 1e-12
+
+
+@given(rows(both=True))
+def test_min_cllr_depends_on_the_order_only(case: Case) -> None:
+    order = np.unique(case.score, return_inverse=True)[1]
+    assert min_cllr(cp.sweep(case.y, order)) == min_cllr(cp.sweep(*case))
+
+
+# ------------------------------------------------------------------------------------ decomposition
+
+
+def test_decomposition_by_hand() -> None:
+    d = decompose(cp.sweep([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.6]))
+    # PAV: 1, ½ twice, 0; so S_c = 2 · ¼ / 4.
+    assert d.score == pytest.approx(0.1425, rel=1e-15)
+    assert d.miscalibration == pytest.approx(0.1425 - 0.125, rel=1e-13)
+    assert d.discrimination == 0.125
+    assert d.uncertainty == 0.25
+    assert repr(d) == (
+        "score 0.1425 = miscalibration 0.0175 − discrimination 0.125 + uncertainty 0.25"
+    )
+    assert "0.0175" in d._repr_html_()
+
+
+@given(forecasts(both=True), st.sampled_from(("brier", "log", "cllr")), st.data())
+def test_decomposition_adds_up(case: Case, score: str, data: st.DataObject) -> None:
+    w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
+    s, t = cp.sweep(*case, w), oracle.table(*case, w)
+    assume(t.P > 0 and t.N > 0)
+    d = decompose(s, score)
+    assert d.miscalibration >= 0
+    assert 0 <= d.discrimination <= d.uncertainty + 1e-15
+    sum_of_parts = d.miscalibration - d.discrimination + d.uncertainty
+    assert d.score == pytest.approx(sum_of_parts, rel=1e-13, abs=1e-15)
+    total, blocks = t.P + t.N, pav(t)
+    if score == "brier":
+        best = float(sum(p * n / (p + n) for _, p, n in blocks) / total)
+        constant = float(t.P * t.N / total**2)
+    elif score == "log":
+        masses = [(p, n) for _, p, n in blocks]
+        best = mean_log_loss(masses, [float(p / (p + n)) for _, p, n in blocks])
+        constant = mean_log_loss([(t.P, t.N)], [float(t.P / total)])
+    else:
+        best, constant = min_cllr(s), 1.0
+    assert d.uncertainty == pytest.approx(constant, rel=1e-12)
+    assert d.uncertainty - d.discrimination == pytest.approx(best, rel=1e-12, abs=1e-14)
+    if isinf(d.score):
+        assert d.miscalibration == inf
+
+
+@given(forecasts(both=True), st.data())
+def test_no_monotone_map_beats_pav(case: Case, data: st.DataObject) -> None:
+    s = cp.sweep(*case)
+    steps = data.draw(st.lists(st.floats(1e-3, 1), min_size=len(s), max_size=len(s)))
+    p = np.cumsum(steps) / (sum(steps) + data.draw(st.floats(1e-3, 10)))
+    other = cp.Sweep(p[::-1].copy(), s.pos, s.neg)
+    for score, mean in (("brier", brier), ("log", log_loss)):
+        d = decompose(s, score)
+        assert mean(other) >= d.uncertainty - d.discrimination - 1e-12
+
+
+# ------------------------------------------------------------------------------------- reliability
+
+
+@given(forecasts(), st.data())
+def test_reliability_is_isotonic_regression(case: Case, data: st.DataObject) -> None:
+    w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
+    s = cp.sweep(*case, w)
+    assume(len(s))
+    r = reliability(s, level=None)
+    mass = (s.pos + s.neg).astype(float)
+    fit = optimize.isotonic_regression(s.pos / mass, weights=mass, increasing=False)
+    np.testing.assert_allclose(r.calibrated, fit.x, rtol=1e-12, atol=1e-15)
+    # Blocks of the definition: neighbours with equal values are one.
+    sizes = [k for k, _, _ in pav(oracle.table(*case, w))]
+    assert np.diff([*r.start.tolist(), len(s)]).tolist() == sizes
+    assert all(a > b for a, b in pairwise(r.calibrated[r.start].tolist()))
+    np.testing.assert_array_equal(r.mass, s.pos + s.neg)
+    np.testing.assert_array_equal(r.forecast, s.threshold)
+
+
+def test_band_of_one_forecast_is_binomial() -> None:
+    """PAV of one forecast is the share of positives, of which the distribution is known."""
+    r = reliability(cp.Sweep.from_counts([0.3], [20], [80]), level=0.9, samples=20_000)
+    assert r.low is not None
+    assert r.high is not None
+    low, high = stats.binom(100, 0.3).ppf([0.05, 0.95]) / 100
+    assert r.low[0] == pytest.approx(low, abs=1e-12)
+    assert r.high[0] == pytest.approx(high, abs=1e-12)
+    assert r.outside.tolist() == [True]
+    assert r.samples == 20_000
+
+
+def test_band_contains_calibrated_forecasts() -> None:
+    """At a fixed forecast the band misses the curve of calibrated data one time in ten."""
+    rng = np.random.default_rng(3)
+    p = np.linspace(0.05, 0.95, 19)
+    outside = np.zeros(19)
+    for seed in range(300):
+        pos = rng.binomial(40, p)
+        s = cp.Sweep.from_counts(p, pos, 40 - pos)
+        outside += reliability(s, level=0.9, samples=200, seed=seed).outside[::-1]
+    share = outside / 300
+    # Values come in steps of 1/40 and less: the band is a little wide, never narrow.
+    assert share.max() < 0.16
+    assert 0.05 < share.mean() < 0.115
+
+
+def test_band_finds_overconfidence() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.uniform(0.2, 0.8, 3000)
+    y = rng.uniform(size=3000) < truth
+    told = 1 / (1 + np.exp(-3 * np.log(truth / (1 - truth))))
+    calm, loud = (reliability(cp.sweep(y, p.round(2)), samples=200) for p in (truth, told))
+    share = [float(np.sum(r.mass * r.outside) / np.sum(r.mass)) for r in (calm, loud)]
+    assert share[0] < 0.15
+    assert share[1] > 0.7
+    assert "% of cases outside the 95 % band" in repr(loud)
+    assert "forecasts" in loud._repr_html_()
+
+
+def test_band_by_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups change the band by less than its own noise."""
+    rng = np.random.default_rng(5)
+    p = np.sort(rng.uniform(size=4000))
+    s = cp.sweep(rng.uniform(size=4000) < p, p)
+    whole = reliability(s, samples=400)
+    monkeypatch.setattr(scoring, "_ALONE", 50)
+    monkeypatch.setattr(scoring, "_GROUPS", 400)
+    grouped = reliability(s, samples=400)
+    assert grouped.low is not None
+    assert len(np.unique(grouped.low)) < 501
+    for a, b in ((whole.low, grouped.low), (whole.high, grouped.high)):
+        assert a is not None
+        assert b is not None
+        assert not np.array_equal(a, b)
+        assert np.abs(a - b).mean() < 0.01
+        assert np.abs(a - b).max() < 0.08
+
+
+def test_band_is_deterministic_and_seeded() -> None:
+    s = cp.Sweep.from_counts([0.2, 0.5, 0.7], [20, 51, 68], [80, 49, 32])
+    one, same, other = (reliability(s, samples=50, seed=k) for k in (1, 1, 2))
+    np.testing.assert_array_equal(one.low, same.low)
+    assert not np.array_equal(np.array([one.low, one.high]), np.array([other.low, other.high]))
+
+
+def test_reliability_of_one_class() -> None:
+    r = reliability(cp.sweep([1, 1], [0.4, 0.8]), samples=100)
+    assert r.calibrated.tolist() == [1.0, 1.0]
+    assert len(r.start) == 1
+
+
+# --------------------------------------------------------------------------------------- bad input
+
+PROBABILITY_ONLY = [
+    (brier, "the Brier score"),
+    (log_loss, "the log loss"),
+    (reliability, "a reliability curve"),
+    (decompose, "the Brier score"),
+]
+
+
+@pytest.mark.parametrize(("measure", "name"), PROBABILITY_ONLY)
+@pytest.mark.parametrize("bad", [1.5, -0.25, inf])
+def test_scores_that_are_no_probabilities(
+    measure: Callable[..., Any], name: str, bad: float
+) -> None:
+    text = f"^{name} needs probabilities, from 0 to 1; a score is {bad:g}. Calibrate the scores"
+    with pytest.raises(cp.DataError, match=text):
+        measure(cp.sweep([1, 0], [0.5, bad]))
+
+
+@pytest.mark.parametrize("measure", [brier, log_loss, cllr, min_cllr, decompose, reliability])
+def test_no_rows(measure: Callable[..., Any]) -> None:
+    with pytest.raises(cp.UndefinedError, match="needs rows; this sweep has none"):
+        measure(cp.sweep([], []))
+
+
+@pytest.mark.parametrize("measure", [cllr, min_cllr])
+def test_one_class_has_no_cllr(measure: Callable[..., Any]) -> None:
+    with pytest.raises(cp.UndefinedError, match="Cllr needs positives and negatives"):
+        measure(cp.sweep([1], [1]))
+
+
+def test_other_bad_input() -> None:
+    s = cp.sweep([1, 0], [0.6, 0.4])
+    with pytest.raises(cp.DataError, match=r"score must be 'brier', 'log' or 'cllr'; it is 'x'\."):
+        decompose(s, "x")
+    with pytest.raises(cp.DataError, match="level must lie between 0 and 1"):
+        reliability(s, level=95)
+    with pytest.raises(cp.DataError, match="samples must be a whole number from 1 to 1,000,000"):
+        reliability(s, samples=0)
+    with pytest.raises(cp.DataError, match=r"a seed must be a whole number from 0 on; it is 0\.5"):
+        reliability(s, seed=0.5)  # type: ignore[arg-type]
+    weighted = cp.sweep([1, 0], [0.6, 0.4], [1, 2])
+    with pytest.raises(cp.UndefinedError, match=r"reliability\(s, level=None\) is the curve"):
+        reliability(weighted)
+    assert reliability(weighted, level=None).calibrated.tolist() == [1.0, 0.0]
+    with pytest.raises(cp.UndefinedError, match="band that was not drawn"):
+        _ = reliability(weighted, level=None).outside
