@@ -75,6 +75,17 @@ bootstrap-nan bootstrap-one
 
 compare-alike compare-no-spread compare-nan compare-statistic compare-groups group-one-class
 group-none-has-both group-missing
+
+probability-outside probability-certain probability-certain-wrong probability-one-class
+cllr-infinite cllr-infinite-wrong cllr-one-class cllr-nothing-said min-cllr-any-scores
+decompose-infinite decompose-one-class reliability-weighted reliability-no-band
+
+calibrate-one-class calibrate-infinite calibrate-infinite-monotone calibrate-separated
+calibrate-separated-smooth calibrate-no-variance calibrate-all-equal calibrate-beta-outside
+calibrate-beta-certain calibrate-ends calibrate-ends-bare calibrate-auto-few calibrate-option
+llr-nan llr-infinite llr-infinite-flat llr-number inverse-none calibrator-json
+calibrator-json-version calibrator-json-unknown shift-empty shift-flat shift-all-negative
+shift-infinite venn-abers-infinite venn-abers-one-class
 """.split()  # noqa: SIM905 - easier to read
 
 LIBRARIES = {"pd": "pandas", "pl": "polars", "pa": "pyarrow", "torch": "torch"}
