@@ -115,6 +115,13 @@ def test_nothing_can_be_shown() -> None:
     assert p.confusion.precision == 1.0  # the nearest: the most precise
 
 
+@pytest.mark.parametrize("limit", ["fpr <= -1", "recall >= 1.5", "flagged_rate <= -0.1"])
+def test_impossible_limits_are_infeasible(limit: str) -> None:
+    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    assert not cp.choose(s, "recall", subject_to=limit, confidence=0.9).feasible
+    assert not cp.choose(s, "recall", subject_to=limit).feasible
+
+
 def test_nearest_is_measured_by_the_limits_as_given() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(2000) < 0.3

@@ -82,6 +82,11 @@ def test_hull_of_any_weights_is_concave_and_above() -> None:
         assert h.auc >= s.auc
 
 
+def test_hull_of_extreme_weights() -> None:
+    h = cp.hull(cp.sweep([1, 0, 1], [2, 1, 0], [1e300, 1e-300, 5e-324]))
+    assert h.slope.tolist() == [np.inf, 0.0]
+
+
 def test_counts_past_what_floats_tell_apart() -> None:
     # Slopes that differ by less than 1e-30: only products of 128 bits see the order.
     big = 2**51

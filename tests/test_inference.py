@@ -442,5 +442,25 @@ def test_undefined(call: Any, message: str) -> None:
         call()
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda s: cp.choose(s, "f1"),
+        cp.auc_interval,
+        cp.auc_variance,
+        cp.bootstrap,
+        lambda s: cp.interval(s, "recall", at=1),
+        cp.roc_band,
+        cp.cost_curve,
+        cp.net_benefit,
+        cp.h_measure,
+        lambda s: cp.thresholds_for(s, [1]),
+    ],
+)
+def test_rows_are_no_sweep(ask: Any) -> None:
+    with pytest.raises(cp.DataError, match=r"this needs a sweep; it is \[1, 0\]. Make one: sweep"):
+        ask([1, 0])
+
+
 def test_one_row_of_each_class() -> None:
     assert cp.auc_interval(cp.sweep([1, 0], [2, 1]), method="newcombe").low < 0.3

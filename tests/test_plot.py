@@ -139,6 +139,12 @@ def test_what_is_drawn_must_be_computed_first(s):
         (cp.plot.net_benefit, 3, r"draws a NetBenefit; got an int. Call plot\.net_benefit\(cp\.ne"),
         (cp.plot.operating_point, s, r"draws an OperatingPoint; got a Sweep.*cp\.choose\(s, obj"),
         (cp.plot.stability, s, r"draws a Stability; got a Sweep. Call plot\.stability\(p\.stab"),
+        (
+            cp.plot.reliability,
+            s,
+            r"draws a Reliability; got a Sweep. Call plot\.reliability\(cp\.r",
+        ),
+        (cp.plot.calibrator, s, r"draws a Calibrator; got a Sweep. Call plot\.calibrator\(cp\.cal"),
     ):
         with pytest.raises(cp.DataError, match=call):
             draw(given)
@@ -502,6 +508,7 @@ def test_bins_are_a_whole_number(s, bins):
         (cp.plot.distributions, s),
         (cp.plot.operating_point, p),
         (cp.plot.stability, p.stability(5)),
+        (cp.plot.reliability, cp.reliability(cp.sweep([1, 0], [0.6, 0.4]), level=None)),
     ):
         with pytest.raises(cp.DataError, match=r"must have from 1 to 100,000 bins.*; it is .*\. L"):
             draw(given, bins=bins)
@@ -518,7 +525,151 @@ def test_functions_draw_on_given_axes(s, probabilities):
         (cp.plot.net_benefit, cp.net_benefit(probabilities)),
         (cp.plot.operating_point, p),
         (cp.plot.stability, p.stability(10)),
+        (cp.plot.reliability, cp.reliability(probabilities, samples=10)),
+        (cp.plot.calibrator, cp.calibrate(s, "monotone")),
     ):
         ax = Figure(layout="constrained").add_subplot()
         assert draw(value, ax) is ax
         saved(ax.figure)
+
+
+# ------------------------------------------------------------------------------------ calibration
+
+
+def test_reliability_is_level_in_blocks_and_has_a_band_and_a_histogram(probabilities):
+    r = cp.reliability(probabilities, level=0.9, samples=50)
+    ax = saved(cp.plot.reliability(r, label="$mine_$", bins=20).figure).axes[0]
+    xy = curve_of(ax)
+    assert len(xy) <= 2 * len(r.start)
+    # Straight lines between the ends of the blocks go through every point in between.
+    assert np.interp(r.forecast, *xy[::-1].T) == pytest.approx(r.calibrated, abs=1e-12)
+    edge = {*map(tuple, ax.collections[0].get_paths()[0].vertices)}
+    for side in (r.low, r.high):
+        assert {*zip(r.forecast, side, strict=True)} <= edge
+    bars = ax.patches[0].get_data()
+    share = (bars.values - bars.baseline) / np.sum(bars.values - bars.baseline)
+    count, edges = np.histogram(r.forecast, 20, (0, 1), weights=r.mass)
+    assert share == pytest.approx(count / r.mass.sum())
+    assert np.array_equal(bars.edges, edges)
+    assert bars.values.max() < 0  # below the curve, never behind it
+    assert texts(ax.get_legend().get_texts()) == ["$mine_$", "90 % band if calibrated"]
+    assert [0, 1] in [line.get_xdata().tolist() for line in ax.lines]
+
+
+def test_a_second_reliability_curve_shares_the_name_of_the_band(probabilities):
+    r = cp.reliability(probabilities, samples=20)
+    ax = cp.plot.reliability(r, label="a")
+    cp.plot.reliability(r, ax, label="b", linestyle=":")
+    saved(ax.figure)
+    assert texts(ax.get_legend().get_texts()) == ["a", "95 % band if calibrated", "b"]
+    assert len({line.get_color() for line in drawn(ax, "curve")}) == 2
+    assert len(ax.collections) == 2
+
+
+def test_few_forecasts_are_points():
+    few = cp.Sweep.from_counts([0.9, 0.7, 0.1], pos=[8, 3, 1], neg=[2, 3, 9])
+    ax = saved(cp.plot.reliability(cp.reliability(few, samples=20)).figure).axes[0]
+    assert drawn(ax, "curve")[0].get_marker() == "o"
+    assert len(ax.collections) == 2  # the band, and its width at each forecast
+    ax = saved(cp.plot.reliability(cp.reliability(few, level=None)).figure).axes[0]
+    assert len(ax.collections) == 0
+    assert ax.get_legend() is None
+
+
+@pytest.mark.parametrize(
+    ("y", "score", "weight"),
+    [
+        ([1], [0.5], None),
+        ([1, 0], [1.0, 0.0], None),
+        ([0, 1], [1.0, 0.0], None),
+        ([1, 1, 0], [5e-324, 5e-324, 0.0], None),
+        ([1, 0], [0.7, 0.2], [8e307, 5e-324]),
+    ],
+)
+def test_odd_reliability_curves_draw_without_a_warning(y, score, weight):
+    r = cp.reliability(cp.sweep(y, score, weight), level=None if weight else 0.95, samples=10)
+    ax = saved(cp.plot.reliability(r).figure).axes[0]
+    assert np.isfinite(curve_of(ax)).all()
+
+
+def test_large_reliability_bands_are_thinned():
+    rng = np.random.default_rng(0)
+    p = rng.random(200_000)
+    r = cp.reliability(cp.sweep(rng.random(200_000) < p, p), samples=10)
+    ax = cp.plot.reliability(r)
+    assert len(ax.collections[0].get_paths()[0].vertices) < 20_000
+
+
+def test_a_calibrator_is_drawn_over_the_scores_of_a_sweep(s):
+    ax = None
+    for method in ("logistic", "gaussian", "monotone"):
+        c = cp.calibrate(s, method)
+        ax = cp.plot.calibrator(c, ax, s=s, label=method)
+        x, llr = drawn(ax, "curve")[-1].get_xydata().T
+        assert (x[0], x[-1]) == (s.threshold[-1], s.threshold[0])
+        assert np.array_equal(llr, c.llr(x))
+    saved(ax.figure)
+    assert texts(ax.get_legend().get_texts()) == ["logistic", "gaussian", "monotone"]
+    assert len(ax.lines) == 4  # one of them the line of LLR = 0
+    # A staircase has two points at each step, as close as floats are.
+    inner = c.threshold[:-1]
+    assert {*inner, *np.nextafter(inner, -np.inf)} <= {*x}
+
+
+def test_the_range_of_a_calibrator_is_found_or_given(s):
+    c = cp.calibrate(s, "platt")
+
+    def ends(ax):
+        return drawn(ax, "curve")[-1].get_xdata()[[0, -1]].tolist()
+
+    ax = cp.plot.calibrator(c, low=-2, high=np.float32(3))
+    assert ends(ax) == [-2, 3]
+    assert ends(cp.plot.calibrator(cp.Affine(1.0, 0.0), ax)) == [-2, 3]  # as the one before
+    assert ends(cp.plot.calibrator(cp.Beta(1.0, 1.0, 0.0), ax)) == [0, 1]  # as far as it goes
+    assert ends(cp.plot.calibrator(cp.Beta(1.0, 1.0, 0.0))) == [0.001, 0.999]
+    assert ends(cp.plot.calibrator(cp.Affine(-2.0, 1.0))) == [-1.5, 3.5]
+    assert ends(cp.plot.calibrator(cp.Affine(0.0, 1.0))) == [0, 2]
+    assert ends(cp.plot.calibrator(c, s=s, low=0)) == [0, s.threshold[0]]
+    g = cp.calibrate(s, "gaussian")
+    assert ends(cp.plot.calibrator(g)) == [g.low, g.high]
+    assert ends(cp.plot.calibrator(g.then(c))) == [g.low, g.high]
+    for kw, message in (
+        ({"low": np.inf}, r"low must be a number within ±1e300; it is inf.*the lowest score"),
+        ({"high": "3"}, "high must be a number within ±1e300; it is '3'"),
+        ({"high": 10**400}, "high must be a number within"),
+        ({"low": 3, "high": 3}, "low must be less than high; they are 3 and 3"),
+        ({"s": c}, r"s must be a Sweep; it is .*Pass s=cp\.sweep"),
+    ):
+        with pytest.raises(cp.DataError, match=message):
+            cp.plot.calibrator(c, **kw)
+    with pytest.raises(cp.DataError, match="maps probabilities, from 0 to 1"):
+        cp.plot.calibrator(cp.Beta(1.0, 1.0, 0.0), low=-1)
+
+
+def test_infinite_llrs_are_signs_at_the_edge(s):
+    c = cp.calibrate(s, "monotone", smooth=False)
+    assert np.isinf(c.value[[0, -1]]).all()
+    ax = saved(cp.plot.calibrator(c).figure).axes[0]
+    assert texts(ax.texts) == ["∞", "−∞"]
+    assert np.isnan(curve_of(ax)[[0, -1], 1]).all()
+
+
+@pytest.mark.parametrize(
+    "c",
+    [
+        cp.Affine(1e-300, 0.0),
+        cp.Affine(5e-324, 1e308),
+        cp.Affine(1e300, -1e300),
+        cp.Gaussian(1.0, 1e-100, 0.0, 1.0, -1e308, 1e308),
+        cp.Monotone(np.array([1.0, -np.inf]), np.array([np.inf, -np.inf])),
+        cp.Monotone(np.array([-np.inf]), np.array([0.0])),
+        cp.Monotone(np.array([1.0, 1.0 - 2**-53, -np.inf]), np.array([2.0, 1.0, 0.0])),
+        cp.Monotone(np.array([1.5e308, -1.5e308, -np.inf]), np.array([2.0, 1.0, 0.0])),
+        cp.Monotone(np.array([0.5]), np.array([2.0]), interpolate=True),
+    ],
+    ids=repr,
+)
+def test_odd_calibrators_draw_without_a_warning(c):
+    saved(cp.plot.calibrator(c).figure)
+    saved(cp.plot.calibrator(c, s=cp.sweep([], [])).figure)
+    saved(cp.plot.calibrator(c, s=cp.sweep([1, 0], [np.inf, 1.0])).figure)

@@ -222,7 +222,9 @@ def _hull(s: Sweep) -> Hull:
     cut = c.cut[at]
     threshold = np.concatenate(([np.inf], s.threshold[cut[1:] - 1]))
     # One product with a constant: odds that fall make slopes that fall.
-    return Hull(threshold, c.tp[at], c.fp[at], odds * (s.N / s.P), odds, cut)
+    slope = np.full(len(odds), np.inf)
+    np.multiply(odds, s.N / s.P, out=slope, where=np.isfinite(odds))
+    return Hull(threshold, c.tp[at], c.fp[at], slope, odds, cut)
 
 
 def chain(name: NDArray[np.int64], tp: Masses, fp: Masses) -> tuple[NDArray[np.int64], Floats]:

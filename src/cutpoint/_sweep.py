@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, check_counts, check_rows, check_threshold, check_totals, checked
+from cutpoint._check import (
+    Rows,
+    check_counts,
+    check_rows,
+    check_threshold,
+    check_totals,
+    checked,
+    shown,
+)
 from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint.confusion import Confusion, counted
@@ -392,6 +400,13 @@ def _sweep(rows: Rows) -> Sweep:
     if rows.weight is None:
         return Sweep(*checked(rows, _native.sweep))
     return _bounded(Sweep(*checked(rows, _native.weighted_sweep)))
+
+
+def check_sweep(s: Any) -> Sweep:
+    """A sweep, or an error that says how to make one."""
+    if not isinstance(s, Sweep):
+        raise DataError(f"this needs a sweep; it is {shown(s)}. Make one: sweep(y, score).")
+    return s
 
 
 def area(rows: Rows) -> tuple[float, float, float]:

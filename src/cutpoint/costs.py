@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from cutpoint import _native
 from cutpoint._check import array_of, shown, threads
 from cutpoint._frozen import Frozen
 from cutpoint._hull import Hull, chain, hull
-from cutpoint._sweep import Floats, Sweep
+from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.errors import DataError
 from cutpoint.objectives import Costs, check_prior
 
@@ -46,7 +47,7 @@ def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) ->
     array([0.88])
     """
     ratio = _ratios(cost_ratios)
-    s.needs_both_classes("a threshold for costs")
+    check_sweep(s).needs_both_classes("a threshold for costs")
     if prior is not None:
         p = check_prior(prior)
         ratio = ratio * ((1 - p) / p * (s.P / s.N))  # of posterior odds in this sweep
@@ -97,8 +98,8 @@ class CostCurve(Frozen):
 
     def cost(self, x: Any) -> Any:
         """Normalised expected cost of the best cut at the probability-cost ``x``, from 0 to 1."""
-        at = np.asarray(x, np.float64)
-        if not np.all((at >= 0) & (at <= 1)):
+        at = np.asarray(x)
+        if at.dtype.kind not in "biuf" or not np.all((at >= 0) & (at <= 1)):
             raise DataError(f"a probability-cost must lie between 0 and 1; it is {shown(x)}.")
         k = np.searchsorted(self.high[:-1], at, side="left")
         return self.fnr[k] * at + self.fpr[k] * (1 - at)
@@ -140,7 +141,7 @@ def cost_curve(s: Sweep) -> CostCurve:
     >>> curve.high.round(3), curve.cost(0.5)
     (array([0.   , 0.333, 0.5  , 1.   , 1.   ]), np.float64(0.25))
     """
-    s.needs_both_classes("a cost curve")
+    check_sweep(s).needs_both_classes("a cost curve")
     h = hull(s)
     edge = 1 / (1 + h.slope)
     low, high = np.concatenate(([0.0], edge)), np.concatenate((edge, [1.0]))
@@ -202,7 +203,7 @@ def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:
     >>> curve.best
     array([0.   , 0.25 , 0.25 , 0.25 , 0.4375])
     """
-    s.needs_both_classes("a decision curve")
+    check_sweep(s).needs_both_classes("a decision curve")
     if not 0 <= s.threshold[-1] <= s.threshold[0] <= 1:
         raise DataError(
             "a decision curve needs scores that are probabilities; these reach from "
@@ -269,12 +270,14 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
     >>> round(cp.h_measure(s), 6)
     0.420653
     """
-    s.needs_both_classes("the H measure")
+    check_sweep(s).needs_both_classes("the H measure")
     h: Hull = hull(s)
     p = s.prevalence
     a, b = 1 + p if a is None else a, 2 - p if b is None else b
-    if not (0 < a < np.inf and 0 < b < np.inf):
-        raise DataError(f"a Beta distribution needs a > 0 and b > 0; they are {a:g} and {b:g}.")
+    if not all(isinstance(x, Real) and 0 < x < np.inf for x in (a, b)):
+        raise DataError(
+            f"a Beta distribution needs a > 0 and b > 0; they are {shown(a)} and {shown(b)}."
+        )
     # Vertex k is best while c passes from 1/(1 + odds[k - 1]) down to 1/(1 + odds[k]).
     change = np.concatenate(([1.0], 1 / (1 + 1 / _positive(h.odds)), [0.0]))
     fnr = (h.tp[-1] - h.tp) / h.tp[-1]

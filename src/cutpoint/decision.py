@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint._interval import Interval
-from cutpoint._sweep import Floats, Sweep
+from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.confusion import Confusion
 from cutpoint.errors import CutpointError
 from cutpoint.guarantee import Certified, Rule, guaranteed, just_above
@@ -282,7 +282,7 @@ def choose(
     0.45
     """
     return _choose(
-        s,
+        check_sweep(s),
         _Question(
             as_objective(objective),
             tuple(as_limits(subject_to)),

@@ -80,6 +80,8 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
             f"a guarantee of the {name} is for cases like these, not for another prior. Leave the "
             "prior out, or limit fpr and recall."
         )
+    if bound < 0 if upper else bound > 1:
+        return Limit(MEASURES["flagged"], "<=", -1, 1.0)  # no rate is that small, or that large
     none, everything = Limit(MEASURES["flagged"], "<=", 0), Limit(MEASURES["flagged"], ">=", P + N)
     if (name, upper) in (("fpr", True), ("specificity", False)):
         rate = bound if name == "fpr" else 1 - bound

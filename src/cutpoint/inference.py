@@ -15,7 +15,7 @@ from cutpoint import _native
 from cutpoint._check import check_threshold, shown, threads
 from cutpoint._frozen import Frozen
 from cutpoint._interval import Interval
-from cutpoint._sweep import Floats, Sweep
+from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.areas import auc
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
@@ -43,7 +43,7 @@ def auc_variance(s: Sweep) -> float:
     >>> cp.auc_variance(cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
     0.041666666666666664
     """
-    s.needs_both_classes("the variance of the AUC")
+    check_sweep(s).needs_both_classes("the variance of the AUC")
     pos2, neg2 = s.squares("the variance of the AUC")
     rows_pos, rows_neg = _effective(s.P, pos2), _effective(s.N, neg2)
     if not (rows_pos > 1 and rows_neg > 1):
@@ -127,7 +127,7 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> In
             "the method must be 'delong', 'logit', 'newcombe', 'bootstrap' or 'bca'; it is "
             f"{shown(method)}."
         )
-    s.needs_both_classes("an interval of the AUC")
+    check_sweep(s).needs_both_classes("an interval of the AUC")
     variance = 0.0 if method == "newcombe" else auc_variance(s)
     if not variance > 0:
         pos2, neg2 = s.squares("an interval of the AUC")
@@ -217,6 +217,7 @@ def interval(  # noqa: PLR0913 - options have names
     [0.621073, 0.967929] at 95 %
     """
     level = check_level(level)
+    check_sweep(s)
     if isinstance(measure, str) and measure == "auc":
         return auc_interval(s, level=level, method=method or "delong")
     if at is None:
@@ -412,7 +413,7 @@ class Sampler:
     """Stratified bootstrap samples of an unweighted sweep."""
 
     def __init__(self, s: Sweep, seed: int) -> None:
-        if s.weighted:
+        if check_sweep(s).weighted:
             raise UndefinedError(
                 "a bootstrap sample draws rows, and this sweep of weights has forgotten them. Draw "
                 "from the rows: bootstrap_rows(y, score, statistic, weight=...)."
@@ -577,7 +578,7 @@ def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     (np.float64(0.45), np.float64(0.68))
     """
     level = check_level(level)
-    s.needs_both_classes("a ROC band")
+    check_sweep(s).needs_both_classes("a ROC band")
     pos2, neg2 = s.squares("a ROC band")
     rows = (_effective(s.P, pos2), _effective(s.N, neg2))
     up, right = (sqrt(log(2 / (1 - sqrt(level))) / (2 * n)) for n in rows)

@@ -7,6 +7,7 @@ again with the axes it returned to put another detector into the same picture.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,18 +20,21 @@ from cutpoint._check import shown
 from cutpoint._hull import Hull, JointHull
 from cutpoint._sweep import Sweep
 from cutpoint.areas import average_precision
+from cutpoint.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutpoint.confusion import counted
 from cutpoint.costs import CostCurve, NetBenefit
 from cutpoint.curves import Det, Gain, PrecisionRecall, Roc
 from cutpoint.decision import OperatingPoint, Stability
 from cutpoint.errors import DataError
 from cutpoint.inference import Band
+from cutpoint.scoring import Reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
+    "calibrator",
     "cost_curve",
     "det",
     "distributions",
@@ -41,6 +45,7 @@ __all__ = [
     "operating_point",
     "overview",
     "pr",
+    "reliability",
     "roc",
     "stability",
 ]
@@ -52,6 +57,9 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#
 _POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
 # Past as many classifiers as there are colours, others: for sweeps, and for single points.
 _MARKERS = ("oD", "sP", "^X", "v*")
+
+# How far the histogram of a reliability diagram reaches below 0.
+_STRIP = 0.16
 
 # No screen or page shows more steps than this along one axis.
 _STEPS = 2000
@@ -391,6 +399,130 @@ def net_benefit(
             (thin,) = ax.plot(across, up, color="0.45", linewidth=1.2, zorder=2, label=name)
             thin.set_linestyle(dashes)
     _legend(ax)
+    return ax
+
+
+def reliability(
+    r: Reliability, ax: Axes | None = None, *, label: str | None = None, bins: int = 50, **line: Any
+) -> Axes:
+    """Draw a reliability diagram: what happened against what was forecast.
+
+    Calibrated forecasts are on the diagonal. The line is level where forecasts share a calibrated
+    value, and passes straight to the next such block. The shaded band is around the diagonal and
+    not around the line: it is where the line of calibrated forecasts would be. The histogram below
+    has the mass of forecasts.
+
+    Parameters
+    ----------
+    r
+        From :func:`cutpoint.reliability`.
+    ax
+        Axes to draw on; a new figure if left out.
+    label
+        Name in the legend.
+    bins
+        How many bins the histogram has.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.Sweep.from_counts([0.9, 0.7, 0.5, 0.1], pos=[80, 30, 32, 10], neg=[20, 30, 28, 90])
+    >>> ax = cp.plot.reliability(cp.reliability(s), label="mine")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['mine', '95 % band if calibrated']
+    """
+    _needs(r, Reliability, "reliability(cp.reliability(s))")
+    count = _bins(bins)
+    ax = _new(4.4, 4.7) if ax is None else ax
+    ax = _axes(ax, "forecast probability", "calibrated probability", square=True)
+    ax.set(ylim=(-_STRIP, 1.01), yticks=np.linspace(0, 1, 6))
+    ax.spines["left"].set_bounds(0, 1)
+    _guide(ax, [0, 1], [0, 1])
+    # Both ends of each block: where it starts, and before the next one starts.
+    ends = np.unique(np.concatenate((r.start, r.start[1:] - 1, [len(r) - 1])))
+    few = {"marker": "o", "markersize": 4.0} if len(r) <= 30 else {}
+    _line(ax, r.forecast[ends], r.calibrated[ends], label, {**few, **line})
+    colour = ax.lines[-1].get_color()
+    if r.low is not None and r.high is not None and r.level is not None:
+        x, low, high = _thinned(r.forecast, r.low, r.high)
+        name: str | None = f"{100 * r.level:g} % band if calibrated"
+        if name in ax.get_legend_handles_labels()[1]:  # of the curve before
+            name = None
+        shade: dict[str, Any] = {"color": colour, "alpha": 0.16, "linewidth": 0, "zorder": 1.5}
+        ax.fill_between(x, low, high, label=name, **shade)
+        if few:  # between them there is nothing
+            ax.vlines(x, low, high, color=colour, alpha=0.4, linewidth=3, zorder=1.6)
+        _legend(ax)
+    # As shares: a sum of weights may be as large as floats go.
+    share, edges = np.histogram(r.forecast, count, (0, 1), weights=r.mass / np.sum(r.mass))
+    floor = -_STRIP
+    height = floor + (_STRIP - 0.02) * share / share.max()
+    shape: dict[str, Any] = {"baseline": floor, "color": colour, "zorder": 1.4}
+    ax.stairs(height, edges, fill=True, alpha=0.35, **shape)
+    ax.stairs(height, edges, linewidth=0.8, **shape)
+    return ax
+
+
+def calibrator(  # noqa: PLR0913 - options have names
+    c: Calibrator,
+    ax: Axes | None = None,
+    *,
+    s: Sweep | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw a calibrator: the log-likelihood ratio of each score.
+
+    Above the dashed line a score speaks for the positive class, below it for the negative one.
+
+    Parameters
+    ----------
+    c
+        From :func:`cutpoint.calibrate`.
+    ax
+        Axes to draw on; a new figure if left out.
+    s
+        A sweep, whose range of scores is drawn.
+    low, high
+        The range of scores, if it is another one. Without any it is that of the curves on ``ax``,
+        or one that suits the calibrator.
+    label
+        Name in the legend.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> ax = None
+    >>> for method in ("platt", "monotone"):
+    ...     ax = cp.plot.calibrator(cp.calibrate(s, method), ax, s=s, label=method)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['platt', 'monotone']
+    """
+    _needs(c, Calibrator, "calibrator(cp.calibrate(s))")
+    _option(s, Sweep, "s=cp.sweep(y, score)")
+    start, end = _scores_of(c, ax, s, low, high)
+    ax = _wide_axes(ax, "score", "log-likelihood ratio")
+    x = np.linspace(start, end, 1001)
+    if isinstance(c, Monotone):
+        # Each step from its first score to the last float before the next, and each bend.
+        inner = c.threshold[(c.threshold > start) & (c.threshold <= end)]
+        x = np.unique(np.concatenate((x, inner, np.nextafter(inner, -np.inf))))
+    llr = c.llr(x)
+    finite = np.abs(llr) <= 1e300
+    if not any(line.get_gid() == "guide" for line in ax.lines):
+        zero = ax.axhline(0, color="0.65", linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+        zero.set_gid("guide")
+    _line(ax, x, llr if finite.all() else np.where(finite, llr, np.nan), label, line)
+    ax.update_datalim([(start, 0.0), (end, 0.0)])  # even where there is no line
+    ax.autoscale_view()
+    _infinities(ax, x, llr, ax.lines[-1].get_color())
     return ax
 
 
@@ -769,14 +901,83 @@ def _within(x: Floats, y: Floats, top: float) -> tuple[Floats, Floats]:
     return x[known], np.maximum(y[known], -top)
 
 
-def _edges(values: Floats, bins: int) -> Floats:
-    """Edges of equal bins over all finite values."""
+def _scores_of(
+    c: Calibrator, ax: Axes | None, s: Sweep | None, low: Any, high: Any
+) -> tuple[float, float]:
+    """The range of scores to draw a calibrator over."""
+    for name, given in (("low", low), ("high", high)):
+        if given is not None and not _is_moderate(given):
+            raise DataError(
+                f"{name} must be a number within ±1e300; it is {shown(given)}. Pass the {name}est "
+                "score to draw, or none."
+            )
+    drawn = [] if ax is None else [line.get_xdata() for line in _drawn(ax, "curve")]
+    if s is not None:
+        scores = s.threshold
+    elif drawn:
+        scores = np.concatenate(drawn)
+    else:
+        scores = _typical(c)
+    edges = _edges(np.clip(scores, *c.domain), 1)
+    # Only what nobody asked for is held inside of what can be mapped.
+    start, end = np.clip(edges, *c.domain).tolist()
+    start, end = start if low is None else float(low), end if high is None else float(high)
+    if not start < end:
+        raise DataError(
+            f"low must be less than high; they are {start:g} and {end:g}. Pass both, or none."
+        )
+    return start, end
+
+
+def _is_moderate(x: Any) -> bool:
+    """Whether it is a number that is no risk to the width of an axis."""
+    try:
+        return isinstance(x, Real) and abs(float(x)) <= 1e300
+    except OverflowError:
+        return False
+
+
+def _typical(c: Calibrator) -> Floats:
+    """Scores that a calibrator was fitted to, as far as it remembers them, or made for."""
+    first = c.steps[0] if isinstance(c, Chain) else c
+    if isinstance(first, Affine):
+        with np.errstate(over="ignore"):
+            wide = np.divide(5.0, abs(first.gamma)) if first.gamma else 1.0
+        return np.clip(first.d0 + np.array([-wide, wide]), -1e300, 1e300)
+    if isinstance(first, Gaussian):
+        return np.array([first.low, first.high])
+    if isinstance(first, Monotone):
+        at = first.threshold[np.isfinite(first.threshold)]
+        if len(at):
+            pad = 0.1 * np.clip(np.ptp(np.clip(at, -1e300, 1e300)), 0, 1e300) or 0.5
+            return np.array([at.min() - pad, at.max() + pad])
+    # Where probabilities are mapped, not up to 0 and 1: logarithms go far there.
+    return np.array([0.001, 0.999]) if isfinite(first.domain[0]) else np.array([0.0, 1.0])
+
+
+def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:
+    """Signs at the upper or lower edge, above the scores whose LLR is infinite."""
+    for value, edge, side in ((np.inf, 1.0, "top"), (-np.inf, 0.0, "bottom")):
+        at = x[np.sign(value) * llr > 1e300]
+        if len(at):
+            middle = 0.5 * at[0] + 0.5 * at[-1]
+            where = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": side}
+            _text(ax, _number(value), (middle, edge), color=colour, **where)
+
+
+def _bins(bins: Any) -> int:
     whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
     if not whole or not 1 <= bins <= 100_000:
         raise DataError(
             f"a histogram must have from 1 to 100,000 bins, a whole number; it is {shown(bins)}. "
             "Leave bins out for a number that suits most scores."
         )
+    return int(bins)
+
+
+def _edges(values: Floats, bins: int) -> Floats:
+    """Edges of equal bins over all finite values."""
+    bins = _bins(bins)
     # Within ±1e300, or the width of the axis would overflow.
     finite = np.clip(values[np.isfinite(values)], -1e300, 1e300)
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)

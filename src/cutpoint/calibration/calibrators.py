@@ -270,6 +270,15 @@ class Beta(Calibrator):
         At least 0, so that the map never falls.
     c
         The shift.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> c = cp.Beta(a=1.0, b=0.5, c=0.2)
+    >>> c
+    LLR = 1 ln p − 0.5 ln(1−p) + 0.2, by beta
+    >>> c.llr([0.1, 0.5, 0.9]).round(3)
+    array([-2.05 , -0.147,  1.246])
     """
 
     kind = "beta"
@@ -313,6 +322,15 @@ class Gaussian(Calibrator):
         Mean and standard deviation of the scores of either class.
     low, high
         The range of the scores it was fitted to.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> c = cp.Gaussian(pos_mean=2.0, pos_sd=1.5, neg_mean=0.0, neg_sd=1.0, low=-3.0, high=6.0)
+    >>> c.llr([-3, -1.6, 0, 2]).round(3)
+    array([-1.461, -2.005, -1.294,  1.595])
+    >>> c.monotone, round(c.turning_point, 3)
+    (False, -1.6)
     """
 
     kind = "gaussian"
@@ -412,6 +430,14 @@ class Monotone(Calibrator):
     tilt, centre, scale
         What is added to make it strictly increasing: tilt · z/(1+\\|z\\|) with z = (score −
         centre)/scale. The tilt is 2⁻¹⁰ or 0.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> s = cp.Sweep.from_counts([3, 2, 1], pos=[6, 3, 1], neg=[1, 3, 6])
+    >>> c = cp.calibrate(s, "monotone")
+    >>> c.threshold, c.value.round(3)
+    (array([ 2.5,  1.5, -inf]), array([ 1.792,  0.   , -1.792]))
     """
 
     kind = "monotone"
@@ -488,7 +514,22 @@ class Monotone(Calibrator):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain(Calibrator):
-    """Calibrators one after the other; see :meth:`Calibrator.then`."""
+    """Calibrators one after the other; see :meth:`cutpoint.Calibrator.then`.
+
+    Parameters
+    ----------
+    steps
+        The calibrators: the first maps scores, each other one the LLRs of the one before it.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> c = cp.Beta(1.0, 1.0, 0.0).then(cp.Affine(0.5, 0.0))  # half the log odds
+    >>> c
+    LLR = 1 ln p − 1 ln(1−p) + 0, by beta, then LLR = 0.5 (score − 0), by affine
+    >>> round(c.llr(0.9), 3)
+    1.099
+    """
 
     kind = "chain"
     _read: ClassVar = {"method": text, "steps": _calibrators}
