@@ -222,13 +222,13 @@ NB_MODULE(_native, m) {
         unlocked([&] { cutpoint::resample(mass.data(), mass.shape(0), seed, stream, out.data()); });
         return hand_over(std::move(out));
     });
-    m.def("bootstrap_area", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::size_t n,
-                               std::uint64_t seed, int threads) {
+    m.def("bootstrap_area", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg,
+                               std::size_t first, std::size_t n, std::uint64_t seed, int threads) {
         same_length(pos.shape(0), neg.shape(0));
         cutpoint::Buffer<double> areas(n);
         unlocked([&] {
-            cutpoint::bootstrap_area({nullptr, pos.data(), neg.data(), pos.shape(0)}, seed, threads, n,
-                                     areas.data());
+            cutpoint::bootstrap_area({nullptr, pos.data(), neg.data(), pos.shape(0)}, seed, threads,
+                                     first, n, areas.data());
         });
         return hand_over(std::move(areas));
     });

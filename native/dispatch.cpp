@@ -18,7 +18,7 @@ namespace cutpoint {
     void bin(const Rows&, int, std::int64_t*, std::int64_t*);             \
     void weighted_bin(const Rows&, int, double*, double*);               \
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
-    void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, double*); \
+    void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
     void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);
 
 namespace baseline {
@@ -52,8 +52,9 @@ void look_up(const double* table, std::size_t m, const double* x, std::size_t n,
              std::int64_t* out) {
     CUTPOINT_DISPATCH(look_up(table, m, x, n, level, threads, out));
 }
-void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t n, double* areas) {
-    CUTPOINT_DISPATCH(bootstrap_area(s, seed, threads, n, areas));
+void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
+                    std::size_t n, double* areas) {
+    CUTPOINT_DISPATCH(bootstrap_area(s, seed, threads, first, n, areas));
 }
 void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
               std::int64_t* out) {

@@ -63,8 +63,9 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
     resampled(mass, m, seed, stream, out);
 }
 
-void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t n, double* areas) {
-    resampled_areas(s, seed, threads, n, areas);
+void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
+                    std::size_t n, double* areas) {
+    resampled_areas(s, seed, threads, first, n, areas);
 }
 
 }  // namespace CUTPOINT_ISA

@@ -122,8 +122,9 @@ void look_up(const double* table, std::size_t m, const double* x, std::size_t n,
 void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
               std::int64_t* out);
 
-// The areas of n samples, each class drawn for itself as by resample(pos, 2 i) and (neg, 2 i + 1).
-// The threshold is not looked at. 2PN must fit 63 bits.
-void bootstrap_area(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t n, double* areas);
+// The areas of n samples from the `first` on, each class drawn for itself: the i-th of all as by
+// resample(pos, 2 i) and (neg, 2 i + 1). The threshold is not looked at. 2PN must fit 63 bits.
+void bootstrap_area(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t first, std::size_t n,
+                    double* areas);
 
 }  // namespace cutpoint

@@ -210,8 +210,8 @@ inline void resampled(const std::int64_t* mass, std::size_t m, std::uint64_t see
     }
 }
 
-inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t n,
-                            double* areas) {
+inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
+                            std::size_t n, double* areas) {
     const std::size_t P = total(s.pos, s.m), N = total(s.neg, s.m);
     const bool rare_pos = P <= N;
     const std::size_t rare = rare_pos ? P : N, common = rare_pos ? N : P;
@@ -238,7 +238,8 @@ inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int thread
     };
     const auto workers = std::size_t(std::max(threads, 1));
     const auto scratch = std::make_unique<Scratch[]>(workers);
-    parallel(n, threads, [&](std::size_t replicate, int worker) {
+    parallel(n, threads, [&](std::size_t part, int worker) {
+        const std::size_t replicate = first + part;
         auto& [of_rare, of_common, sums] = scratch[std::size_t(worker)];
         of_rare.reserve(draw_rare.size());
         of_common.reserve(draw_common.size());
@@ -256,7 +257,7 @@ inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int thread
             twice *= 2;
         }
         const auto all = 2 * std::uint64_t(P) * N;
-        areas[replicate] = double(rare_pos ? all - twice : twice) / double(all);
+        areas[part] = double(rare_pos ? all - twice : twice) / double(all);
     });
 }
 

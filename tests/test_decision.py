@@ -312,6 +312,68 @@ def test_user_functions_may_divide_by_nothing() -> None:
     assert p.value == 17 / 58
 
 
+def test_per_cents_are_decimals() -> None:
+    s = cp.Sweep.from_counts([3, 2, 1], [10, 0, 0], [7, 1, 992])
+    for limit in ("fpr <= 0.7 %", "fpr <= 0.007"):
+        assert cp.choose(s, "recall", subject_to=limit).value == 1
+
+
+@pytest.mark.parametrize("prior", [0.2, 0.002, 0.9])
+def test_rates_of_a_class_do_not_depend_on_the_prior(prior: float) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        s, _ = random_sweep(rng)
+        c = s.at(float(rng.choice(s.threshold)))
+        for name in ("recall", "fpr", "fnr", "specificity"):
+            for sign in (">=", "<="):
+                limit = f"{name} {sign} {getattr(c, name)!r}"
+                here, there = (
+                    cp.choose(s, "youden", subject_to=limit, prior=p) for p in (None, prior)
+                )
+                assert here.cut == there.cut
+
+
+def test_functions_get_arrays_and_keep_their_names_to_themselves() -> None:
+    def recall(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        value = tp - 10 * fp + 0.0 * (fn + tn)
+        value[tp < 1] = -1
+        return value
+
+    s = detector()
+    p = cp.choose(s, recall)
+    assert p.value == -1
+    assert p.interval != cp.interval(s, "recall", at=p)
+    nothing = cp.choose(
+        s, lambda tp, fp, fn, tn: tp / (tp + fp) + 0 * (fn + tn), subject_to="flagged <= 0"
+    )
+    assert math.isnan(nothing.value)
+
+
+@pytest.mark.parametrize("objective", ["youden", "accuracy", cp.f(2), cp.Costs(fp=1, fn=2)])
+def test_points_can_be_sent_to_other_processes(objective: Any) -> None:
+    p = cp.choose(detector(), objective)
+    assert repr(pickle.loads(pickle.dumps(p))) == repr(p)
+
+
+def test_printed_thresholds_are_the_rule() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.3
+    for score in (1e9 + rng.standard_normal(3000) + y, 1 - 1e-6 * rng.random(3000) / (1 + y)):
+        s = cp.sweep(y, score)
+        for options in ({}, {"subject_to": "precision >= 0.3", "confidence": 0.9}):
+            p = cp.choose(s, "recall" if options else "f1", **options)  # type: ignore[arg-type]
+            printed = repr(p).split(" on,")[0].removeprefix("flag from ")
+            assert s.at(float(printed)) == p.confusion
+
+
+def test_intervals_without_errors_are_no_points() -> None:
+    p = cp.choose(cp.sweep([1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1]), cp.Costs(fp=1, fn=20))
+    assert p.value == p.interval.low == 0
+    assert p.interval.high > 1
+    there = cp.choose(detector(), "precision", subject_to="recall >= 0.5", prior=0.01)
+    assert cp.interval(detector(), "precision", at=there) == there.interval
+
+
 def test_one_traceback() -> None:
     with pytest.raises(cp.DataError, match="it is 3") as error:
         cp.choose(detector(), "f1", subject_to=3)  # type: ignore[arg-type]
@@ -373,6 +435,13 @@ def test_names() -> None:
         ("f1", "precision >= inf", "a limit must have the form"),
         ("f1", "cost <= 3", "'cost' is not the name of a measure"),
         ("f1", 0.9, "it is 0.9"),
+        (
+            "f1",
+            "recall >= 90",
+            "the recall lies between 0 and 1; the limit is 'recall >= 90'. Write",
+        ),
+        ("f1", "fpr <= -1", "the fpr lies between 0 and 1"),
+        ("f1", b"fpr <= 1", "it is b'fpr <= 1'"),
         ("f1", "flagged <= 5 %", "a count has no per cent; the limit is 'flagged <= 5 %'"),
         ("f1", [0.9], "it is 0.9"),
         (lambda tp, fp, fn, tn: 1.0, None, "returned float64 of the shape"),  # noqa: ARG005
@@ -399,9 +468,9 @@ def test_bad_prior(prior: Any) -> None:
         ),
         ({"fp": 1, "fn": 1, "tp": -2}, r"what a positive gains by being flagged, fn \+ tp"),
         ({"fp": 0, "fn": 0}, "some decision must make a difference"),
-        ({"fp": math.nan, "fn": 1}, "a cost must be a finite number; fp is nan"),
+        ({"fp": math.nan, "fn": 1}, "a cost must be a finite number, up to 1e100; fp is nan"),
         ({"fp": 1, "fn": "20"}, "fn is '20'"),
-        ({"fp": 1, "fn": 10**400}, "a cost must be a finite number; fn is"),
+        ({"fp": 1, "fn": 10**400}, "a cost must be a finite number, up to 1e100; fn is"),
     ],
 )
 def test_bad_costs(fields: dict[str, Any], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -72,7 +73,7 @@ def test_hull_of_weights(case: Case, data: st.DataObject) -> None:
 
 def test_hull_of_any_weights_is_concave_and_above() -> None:
     rng = np.random.default_rng(0)
-    for scale in (1.0, 1e-150, 1e150):
+    for scale in (1.0, 1e-150, 1e150, 1e-290, 1e290):
         y = rng.integers(0, 2, 3000)
         s = cp.sweep(y, rng.standard_normal(3000).round(2) + y, scale * rng.exponential(size=3000))
         h = cp.hull(s)
@@ -80,6 +81,21 @@ def test_hull_of_any_weights_is_concave_and_above() -> None:
         above = np.interp(s.fp / s.N, h.fpr, h.tpr) - s.tp / s.P
         assert above.min() > -1e-12
         assert h.auc >= s.auc
+
+
+@pytest.mark.parametrize("w", [1.0, 1e-200, 1e200, 1e-300, 1e300])
+def test_hull_does_not_depend_on_the_scale_of_weights(w: float) -> None:
+    y = [1, 0, 1, 1, 0, 1, 0, 0]
+    s = cp.sweep(y, np.arange(8)[::-1], [w] * 8)
+    assert cp.hull(s).cut.tolist() == cp.hull(cp.sweep(y, np.arange(8)[::-1])).cut.tolist()
+    assert cp.thresholds_for(s, [0.05])[0] == cp.choose(s, cp.Costs(fp=1, fn=20)).threshold
+
+
+def test_ratios_of_any_kind() -> None:
+    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], np.arange(8)[::-1])
+    one = cp.Costs(fp=1, fn=20)
+    for several in ([Decimal("0.05"), Fraction(1, 20), one], (r for r in (0.05, 0.05, one))):
+        assert cp.thresholds_for(s, several).tolist() == 3 * cp.thresholds_for(s, [0.05]).tolist()
 
 
 def test_hull_of_extreme_weights() -> None:

@@ -78,8 +78,8 @@ def test_delong_variance_of_weights() -> None:
 @given(rows(both=True), st.data())
 def test_squares(case: Case, data: st.DataObject) -> None:
     w = data.draw(weights(len(case.y)))
-    if w.max() > 1e100:
-        with pytest.raises(cp.DataError, match="squares of weights must be finite"):
+    if w.max() > 1e100 or (0 < w[w > 0].min(initial=1.0) < 1e-150):
+        with pytest.raises(cp.DataError, match=r"weights must lie between .* to be squared"):
             cp.sweep(*case, w, squares=True)
         return
     s = cp.sweep(*case, w, squares=True)
@@ -164,6 +164,16 @@ def test_perfect_separation_is_not_certainty() -> None:
     assert tied.high > 0.6
 
 
+def test_perfect_separation_of_weights_is_not_certainty() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = rng.integers(2, 6)
+        w = rng.random(2 * n) + 0.01
+        s = cp.sweep([1] * n + [0] * n, np.arange(2 * n)[::-1], w, squares=True)
+        for method in ("delong", "logit"):
+            assert cp.auc_interval(s, method=method) == cp.auc_interval(s, method="newcombe")
+
+
 def test_newcombe_solves_its_equation() -> None:
     s = binormal(100)
     z = scipy.stats.norm.ppf(0.975)
@@ -202,9 +212,9 @@ def test_intervals_of_rates() -> None:
         assert tuple(
             cp.interval(s, name, at=0.9, level=0.8, method="clopper-pearson")
         ) == clopper_pearson(k, n, 0.8)
-    # Any other measure: as the confusion varies from sample to sample.
+    # Any other measure: as the two rates may be, by Jeffreys' distribution of each.
     rng = np.random.default_rng(1)
-    tp, fp = rng.binomial(20, 17 / 20, 100_000), rng.binomial(9980, 41 / 9980, 100_000)
+    tp, fp = 20 * rng.beta(17.5, 3.5, 100_000), 9980 * rng.beta(41.5, 9939.5, 100_000)
     for name, values in (
         ("f1", 2 * tp / (tp + fp + 20)),
         ("youden", tp / 20 - fp / 9980),
@@ -352,6 +362,15 @@ def test_bca_as_scipy_has_it() -> None:
     assert "4,000 bootstrap samples" in repr(mine)
 
 
+def test_infinite_statistics() -> None:
+    s = binormal(40)
+    b = cp.bootstrap(s, lambda x: np.inf if x.auc > 0.8 else x.auc, n=200, method="bca")
+    assert np.isnan(b.standard_error)
+    assert not np.isnan(b.interval.low)
+    one = cp.bootstrap(cp.sweep([1, 1], [2, 1]), cp.average_precision, n=20, method="bca")
+    assert tuple(one.interval) == (1.0, 1.0)
+
+
 def test_seeds() -> None:
     s = binormal(300)
     a, b, c = (cp.bootstrap(s, n=50, seed=seed).replicates.tolist() for seed in (1, 1, 2))
@@ -376,6 +395,11 @@ def test_band() -> None:
     assert (np.diff(band.low) >= 0).all()
     assert (np.diff(band.high) >= 0).all()
     assert cp.roc_band(s, level=0.5).low.mean() > band.low.mean()
+    # Few negatives on a long diagonal, many positives: only interpolation holds the truth.
+    tied = cp.roc_band(cp.Sweep.from_counts([2, 1], [190_000, 10_000], [50, 50]))
+    truth = np.interp(tied.fpr, [0, 0.5, 1], [0, 0.95, 1])
+    assert (tied.low <= truth).all()
+    assert (truth <= tied.high).all()
     truth = scipy.stats.norm.cdf(scipy.stats.norm.ppf(band.fpr) + 1.0)
     assert (band.low <= truth).all()
     assert (truth <= band.high).all()

@@ -22,6 +22,7 @@ from scipy.stats import binom
 
 import cutpoint as cp
 from cutpoint.guarantee import most
+from cutpoint.inference import percentiles
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -91,7 +92,10 @@ def auc_coverage(task: tuple[Truth, int, int, int, int]) -> Array:
     hits = np.zeros(len(AUC_METHODS))
     for seed in range(first, first + draws):
         s = cp.sweep(*sample(truth, positives, negatives, seed))
-        hits += [truth.auc in cp.auc_interval(s, method=m) for m in AUC_METHODS]
+        intervals = [cp.auc_interval(s, method=m) for m in AUC_METHODS[:3]]
+        resampled = cp.bootstrap(s, n=1000, method="bca")
+        intervals += [percentiles(resampled.replicates, 0.95), resampled.interval]
+        hits += [truth.auc in interval for interval in intervals]
     return hits
 
 
@@ -111,7 +115,7 @@ def other_coverage(task: tuple[Truth, int, int, int, int]) -> Array:
         s = cp.sweep(*sample(truth, positives, negatives, seed))
         band = cp.roc_band(s)
         curve = ndtr(ndtri(grid) + truth.distance)
-        # The band is a staircase: between its points the high end is that of the next one.
+        # Between its points the band is no lower than the one before, and no higher than the next.
         k = np.searchsorted(band.fpr, grid)
         inside = (band.low[np.maximum(k - 1, 0)] <= curve).all() and (curve <= band.high[k]).all()
         hits += [

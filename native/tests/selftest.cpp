@@ -120,7 +120,7 @@ void decide(View<std::int64_t> s, int threads) {
     std::vector<std::int64_t> pos(s.m), neg(s.m);
     std::vector<double> areas(3);
     if (tp.back() > 0 && fp.back() > 0) {
-        bootstrap_area(s, 7, threads, areas.size(), areas.data());
+        bootstrap_area(s, 7, threads, 0, areas.size(), areas.data());
         for (std::size_t i = 0; i < areas.size(); ++i) {
             resample(s.pos, s.m, 7, 2 * i, pos.data());
             resample(s.neg, s.m, 7, 2 * i + 1, neg.data());
@@ -267,7 +267,7 @@ void crowd() {
                 const auto m = sweep(rows);
                 CHECK(twice_area(m.pos.data(), m.neg.data(), m.pos.size()) == expected.twice);
                 double areas[4];
-                bootstrap_area({nullptr, m.pos.data(), m.neg.data(), m.pos.size()}, 1, 4, 4, areas);
+                bootstrap_area({nullptr, m.pos.data(), m.neg.data(), m.pos.size()}, 1, 4, 0, 4, areas);
                 CHECK(areas[0] > 0 && areas[0] < 1);
             }
         });

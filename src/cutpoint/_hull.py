@@ -90,8 +90,8 @@ class JointHull(Frozen):
     names
         The classifiers.
     classifier
-        Which of them each vertex belongs to; −1 at the ends, where nothing or everything is flagged
-        whatever the scores are.
+        Which of them each vertex belongs to; −1 at an end that is nobody's, where nothing or
+        everything is flagged whatever the scores are.
     threshold
         The score at which it is reached; nan where a classifier is a single point.
     fpr, tpr
@@ -115,17 +115,20 @@ class JointHull(Frozen):
     def ranges(self, prior: float) -> list[CostRange]:
         """Which classifier is best at which ratio λ₋/λ₊ of costs, from cheap false alarms to dear
         ones, where the share ``prior`` of the cases is positive."""
-        odds = check_prior(prior) / (1 - check_prior(prior))
+        p = check_prior(prior)
+        odds = p / (1 - p)
         edges = [np.inf, *(self.slope * odds).tolist(), 0.0]
         out: list[CostRange] = []
+        last = None
         for k in reversed(range(len(self.fpr))):
             at = int(self.classifier[k])
             name = self.names[at] if at >= 0 else ("flag all" if self.tpr[k] else "flag none")
             low, high = edges[k + 1], edges[k]
-            if out and out[-1].name == name:
+            if out and last == (at, name):
                 out[-1] = CostRange(name, out[-1].low, high)
             elif low < high:
                 out.append(CostRange(name, low, high))
+                last = (at, name)
         return out
 
     def __len__(self) -> int:
@@ -230,10 +233,16 @@ def _hull(s: Sweep) -> Hull:
 def chain(name: NDArray[np.int64], tp: Masses, fp: Masses) -> tuple[NDArray[np.int64], Floats]:
     """The names of those points of a staircase that are vertices of its hull, and the odds TP : FP
     of the segments between them."""
-    find: Any = _native.weighted_hull if tp.dtype.kind == "f" else _native.hull
-    ends, pos, neg = find(np.ascontiguousarray(tp), np.ascontiguousarray(fp))
-    with np.errstate(divide="ignore"):
-        odds = pos / neg
+    if tp.dtype.kind == "f":
+        # Scaled by powers of two: no product overflows or vanishes, and none is rounded by it.
+        (_, up), (_, right) = np.frexp(tp[-1]), np.frexp(fp[-1])
+        ends, pos, neg = _native.weighted_hull(np.ldexp(tp, -up), np.ldexp(fp, -right))
+        with np.errstate(divide="ignore", over="ignore"):
+            odds = np.ldexp(pos / neg, up - right)
+    else:
+        ends, *masses = _native.hull(np.ascontiguousarray(tp), np.ascontiguousarray(fp))
+        with np.errstate(divide="ignore"):
+            odds = masses[0] / masses[1]
     return np.concatenate((name[:1], name[ends])), odds
 
 

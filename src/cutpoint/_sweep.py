@@ -32,10 +32,10 @@ Masses = NDArray[Any]  # int64 counts or float64 sums of weights
 @dataclass(frozen=True, eq=False, repr=False)
 class Corners(Frozen):
     """The cuts after which the staircase of the ROC curve turns from up to right, with the first
-    two and the last two of all: no other is best where more TP and fewer FP are better.
+    two and the last two of all: the vertices of its hull are among them.
 
-    (The second from either end, since a measure may be 0/0 at the end itself.) Cut k flags the k
-    highest of the distinct scores; ``tp`` and ``fp`` are the masses it flags.
+    (The second from the start, since where scores are ``+inf`` no threshold makes the first.) Cut k
+    flags the k highest of the distinct scores; ``tp`` and ``fp`` are the masses it flags.
     """
 
     cut: NDArray[np.int64]
@@ -383,17 +383,14 @@ def sweep(
 
 def _with_squares(s: Sweep, rows: Rows) -> Sweep:
     assert rows.weight is not None
-    if len(rows.weight) and rows.weight.max() > 2.0**511:
+    some = rows.weight[rows.weight > 0]
+    if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
         raise DataError(
-            f"squares of weights must be finite; the largest weight is {rows.weight.max():.6g}. "
-            "Scale the weights down."
+            "weights must lie between 2**-500 and 2**500 to be squared; they reach from "
+            f"{some.min():.6g} to {some.max():.6g}. Scale them."
         )
     of_squares = _sweep(replace(rows, weight=np.square(rows.weight, dtype=np.float64)))
-    # Where squares vanish, that sweep has fewer scores.
-    at = np.searchsorted(-s.threshold, -of_squares.threshold)
-    pos2, neg2 = np.zeros(len(s)), np.zeros(len(s))
-    pos2[at], neg2[at] = of_squares.pos, of_squares.neg
-    return replace(s, pos2=pos2, neg2=neg2)
+    return replace(s, pos2=of_squares.pos, neg2=of_squares.neg)
 
 
 def _sweep(rows: Rows) -> Sweep:

@@ -152,8 +152,7 @@ class Confusion:
         """P and N, where products with them are safe: one quotient of those is rounded once, and
         1 − 0.8 is 0.2."""
         p, n = self.positives, self.negatives
-        product = float(np.max(p + n, initial=0)) ** 2
-        return (p, n) if 1e-280 < product < 2**53 else None
+        return (p, n) if 1e-140 < np.max(p + n, initial=0) < 2**26 else None
 
     @property
     def lift(self) -> Number:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -60,11 +62,11 @@ def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) ->
 
 
 def _ratios(values: Any) -> Floats:
-    if isinstance(values, Costs):
-        values = [values]
-    if isinstance(values, (list, tuple)):
-        values = [one.ratio if isinstance(one, Costs) else one for one in values]
+    if isinstance(values, (Costs, Iterator)):
+        values = [values] if isinstance(values, Costs) else list(values)
     ratio = array_of(values, "cost_ratios")
+    if ratio.dtype.kind == "O":
+        ratio = np.array([_ratio(one) for one in ratio.ravel().tolist()]).reshape(ratio.shape)
     if ratio.dtype.kind not in "biuf":
         raise DataError(f"cost ratios must be numbers or Costs; they are {shown(values)}.")
     ratio = ratio.astype(np.float64)
@@ -72,6 +74,14 @@ def _ratios(values: Any) -> Floats:
         bad = ratio.ravel()[np.argmin(ratio.ravel() >= 0)]
         raise DataError(f"a cost ratio λ₋/λ₊ must be at least 0; one is {bad:g}.")
     return ratio
+
+
+def _ratio(one: Any) -> float:
+    if isinstance(one, Costs):
+        return one.ratio
+    if isinstance(one, (Real, Decimal)):
+        return float(one)
+    raise DataError(f"cost ratios must be numbers or Costs; one is {shown(one)}.")
 
 
 def _best_vertex(slope: Floats, line: Floats) -> NDArray[np.int64]:
@@ -278,7 +288,7 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
         raise DataError(
             f"a Beta distribution needs a > 0 and b > 0; they are {shown(a)} and {shown(b)}."
         )
-    # Vertex k is best while c passes from 1/(1 + odds[k - 1]) down to 1/(1 + odds[k]).
+    # Vertex k is best while c/(1 − c) passes from odds[k − 1] down to odds[k].
     change = np.concatenate(([1.0], 1 / (1 + 1 / _positive(h.odds)), [0.0]))
     fnr = (h.tp[-1] - h.tp) / h.tp[-1]
     least = _expected(a, b, change, (1 - p) * h.fpr, p * fnr)

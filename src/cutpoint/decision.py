@@ -20,6 +20,7 @@ from cutpoint.errors import CutpointError
 from cutpoint.guarantee import Certified, Rule, guaranteed, just_above
 from cutpoint.inference import Sampler, check_samples, interval, percentiles
 from cutpoint.objectives import (
+    CLASS_RATES,
     Costs,
     Limit,
     Objective,
@@ -74,7 +75,7 @@ class OperatingPoint:
     >>> s = cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
     >>> p = cp.choose(s, cp.Costs(fp=1, fn=20))
     >>> p
-    flag from 0.7 on, for the least cost: 0.0101 [0.0043, 0.017] at 95 %
+    flag from 0.7 on, for the least cost: 0.0101 [0.00569697, 0.018093] at 95 %
     of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
     expected cost of 1,000 cases: 10.1
     """
@@ -130,12 +131,14 @@ class OperatingPoint:
         """
         sampler = Sampler(self.sweep, seed)
         q = self.question
-        points = [_choose(sampler.sample(k), q) for k in range(check_samples(n))]
-        threshold = np.array([p.threshold for p in points])
+        samples = range(check_samples(n))
+        threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
         c = _at_thresholds(self.sweep, threshold)
         d = c if q.prior is None else c.deployed(q.prior)
         regret = q.goal.better * (self.value - np.asarray(q.goal(d), np.float64))
-        broken = ~_all_hold(q.limits, d, len(threshold)) if self.feasible else np.ones(n, np.bool_)
+        broken = np.full(len(threshold), not self.feasible)
+        for limit in q.limits:
+            broken |= ~limit.holds(c if limit.measure.name in CLASS_RATES else d)
         return Stability(threshold, regret, broken)
 
     def __repr__(self) -> str:
@@ -160,7 +163,8 @@ class OperatingPoint:
     def _rule(self) -> str:
         if self.threshold == np.inf and not self.confusion.flagged:
             return "nothing"
-        return "everything" if self.threshold == -np.inf else f"from {self.threshold:.6g} on"
+        # In full: a rounded threshold may be another rule.
+        return "everything" if self.threshold == -np.inf else f"from {self.threshold!r} on"
 
     def _interval(self) -> str:
         try:
@@ -304,7 +308,7 @@ def _choose(s: Sweep, q: _Question) -> OperatingPoint:
     feasible = bool(ok.any())
     if not feasible:
         cuts = _Cuts(s, q, *_all(s))
-        short = np.max([rule.shortfall(cuts.judged) for rule in rules], axis=0)
+        short = np.max([rule.shortfall(cuts.judged(rule)) for rule in rules], axis=0)
         short[0] = short[0] if s.threshold[0] < np.inf else np.inf
         ok = short <= short.min() * (1 + 1e-12)  # equally near, but for rounding
     k = _best(s, q, cuts, ok)
@@ -313,7 +317,7 @@ def _choose(s: Sweep, q: _Question) -> OperatingPoint:
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
     status = tuple(
-        Status(limit.text, float(limit.measure(deployed)), bool(rule.holds(cuts.judged_at(k))))
+        Status(limit.text, _at(limit, confusion, deployed), bool(rule.holds(cuts.judged(rule, k))))
         for limit, rule in zip(q.limits, rules, strict=True)
     )
     threshold = s.threshold_of(cut)
@@ -334,11 +338,12 @@ class _Cuts:
         self.cut, self.q = cut, q
         self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
         self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
-        # A guarantee counts the rows themselves.
-        self.judged = self.deployed if q.confidence is None else self.c
 
-    def judged_at(self, k: int) -> Confusion:
-        j = self.judged
+    def judged(self, rule: Rule, k: Any = slice(None)) -> Confusion:
+        """What a limit looks at: a guarantee at the rows themselves, and so does a rate of one
+        class, which does not depend on the prior."""
+        by_class = isinstance(rule, Limit) and rule.measure.name in CLASS_RATES
+        j = self.c if by_class or self.q.confidence is not None else self.deployed
         return Confusion(j.tp[k], j.fp[k], j.fn[k], j.tn[k])
 
     def values(self) -> Floats:
@@ -374,9 +379,9 @@ def _promising(s: Sweep, q: _Question, rules: list[Rule]) -> _Cuts:
     for rule in rules:
         assert isinstance(rule, Limit)
         if rule.helpful:
-            open_ &= rule.may_hold(most.judged)
+            open_ &= rule.may_hold(most.judged(rule))
         else:  # monotone: if it holds anywhere inside, then at one of the ends
-            holds = rule.holds(ends.judged)
+            holds = rule.holds(ends.judged(rule))
             open_ &= holds[1:] | holds[:-1]
     found = ends.values()[_allowed(s, ends, rules)]
     best = np.nanmax(found, initial=-np.inf)
@@ -407,15 +412,10 @@ def _running(mass: NDArray[Any], first: NDArray[np.bool_], start: NDArray[Any]) 
 
 
 def _allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
-    ok = _all_hold(rules, cuts.judged, len(cuts.cut))
-    ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
-    return ok
-
-
-def _all_hold(rules: Sequence[Rule], c: Confusion, n: int) -> NDArray[np.bool_]:
-    ok = np.ones(n, np.bool_)
+    ok = np.ones(len(cuts.cut), np.bool_)
     for rule in rules:
-        ok &= rule.holds(c)
+        ok &= rule.holds(cuts.judged(rule))
+    ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
     return ok
 
 
@@ -477,6 +477,10 @@ def _at_thresholds(s: Sweep, threshold: Floats) -> Confusion:
     return Confusion(tp, fp, s.P - tp, s.N - fp)
 
 
+def _at(limit: Limit, confusion: Confusion, deployed: Confusion) -> float:
+    return float(limit.measure(confusion if limit.measure.name in CLASS_RATES else deployed))
+
+
 def _natural(c: Confusion, prior: float | None) -> str:
     """In natural frequencies: of 10,000 cases, or of so many more that ten are positive."""
     if prior is None and c.total <= 10_000:
@@ -486,11 +490,16 @@ def _natural(c: Confusion, prior: float | None) -> str:
     if 0 < d.prevalence < 0.001:
         base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
     p, tp, fp = (_rounded(base * float(m) / float(d.total)) for m in (d.positives, d.tp, d.fp))
+    are, alarms = "is" if p == 1 else "are", "alarm" if fp == 1 else "alarms"
     return (
-        f"of {base:,} cases {p:,g} are positive: "
-        f"{tp:,g} caught, {p - tp:,.10g} missed, {fp:,g} false alarms"
+        f"of {base:,} cases {_shown(p)} {are} positive: "
+        f"{_shown(tp)} caught, {_shown(p - tp)} missed, {_shown(fp)} false {alarms}"
     )
 
 
 def _rounded(x: float) -> float:
-    return round(x, 0 if x >= 10 else 1)
+    return round(x, 0 if x >= 10 else 1) if x >= 0.1 else x
+
+
+def _shown(x: float) -> str:
+    return f"{x:,.0f}" if x == round(x) else f"{x:,.1f}" if x >= 0.1 else f"{x:.2g}"

@@ -45,15 +45,17 @@ class Certified:
     """The cuts that were tested and found to hold, by how many rows they flag."""
 
     flagged: NDArray[Any]
+    bound: float
     helpful: bool = False
 
     def holds(self, c: Confusion) -> Any:
         return np.isin(c.flagged, self.flagged)
 
     def shortfall(self, c: Confusion) -> Any:
-        """The lack of measured precision, above all shortfalls of limits that have a size."""
-        with np.errstate(invalid="ignore"):
-            return np.where(self.holds(c), 0.0, np.where(c.flagged > 0, 2.0 - c.precision, np.inf))
+        """How much precision was measured too little, as a share of the bound; a cut that has
+        enough, but can't be shown to, falls short by the least."""
+        short = np.maximum((self.bound - c.precision) / self.bound, 0.0) + 1e-9 * (2 - c.precision)
+        return np.where(self.holds(c), 0.0, np.where(c.flagged > 0, short, np.inf))
 
 
 Rule = Limit | Certified
@@ -80,9 +82,11 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
             f"a guarantee of the {name} is for cases like these, not for another prior. Leave the "
             "prior out, or limit fpr and recall."
         )
-    if bound < 0 if upper else bound > 1:
-        return Limit(MEASURES["flagged"], "<=", -1, 1.0)  # no rate is that small, or that large
-    none, everything = Limit(MEASURES["flagged"], "<=", 0), Limit(MEASURES["flagged"], ">=", P + N)
+    strict = len(limit.sign) == 1
+    if (bound < 0 or (strict and bound == 0)) if upper else (bound > 1 or (strict and bound == 1)):
+        return Limit(MEASURES["flagged"], "<=", -1, P + N)  # no rate is that small, or that large
+    none = Limit(MEASURES["flagged"], "<=", 0, P + N)
+    everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
     if (name, upper) in (("fpr", True), ("specificity", False)):
         rate = bound if name == "fpr" else 1 - bound
         k = most(N, rate, error)
@@ -93,12 +97,12 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
         return Limit(MEASURES["fn"], "<=", k, rate * P) if k >= 0 else everything
     if name == "flagged_rate" and upper:
         k = most(P + N, bound, error)
-        return Limit(MEASURES["flagged"], "<=", max(k, 0))
+        return Limit(MEASURES["flagged"], "<=", max(k, 0), bound * (P + N))
     if name == "flagged_rate":
         k = most(P + N, 1 - bound, error)
-        return Limit(MEASURES["flagged"], ">=", P + N - max(k, 0))
+        return Limit(MEASURES["flagged"], ">=", P + N - max(k, 0), bound * (P + N))
     if (name, upper) == ("precision", False):
-        return Certified(precise(s, bound, error))
+        return Certified(precise(s, bound, error), bound)
     raise DataError(
         "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity and "
         f"precision, and limits on flagged and flagged_rate; not for {limit.text!r}."
@@ -163,7 +167,8 @@ def _starts(total: int, bound: float, error: float) -> list[int]:
 
 
 def just_above(low: float, high: float) -> float:
-    """The first number above ``low``, as a float32 if that is not past ``high``."""
+    """The first number above ``low``, as a float32 if that is not past ``high``: float32 scores
+    are compared as such, and between a float64 and the next float32 there is next to nothing."""
     with np.errstate(over="ignore"):
         single = np.float32(low)
         while float(single) <= low and single < np.inf:

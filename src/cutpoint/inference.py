@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, log, sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.areas import auc
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
-from cutpoint.objectives import Objective, as_objective, check_level, check_prior
+from cutpoint.objectives import Measure, Objective, as_objective, check_level, check_prior
 
 Statistic = Callable[[Sweep], float]
 
@@ -129,7 +129,7 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> In
         )
     check_sweep(s).needs_both_classes("an interval of the AUC")
     variance = 0.0 if method == "newcombe" else auc_variance(s)
-    if not variance > 0:
+    if not variance > 1e-20:  # what rounding leaves of 0
         pos2, neg2 = s.squares("an interval of the AUC")
         return _newcombe(s.auc, _effective(s.P, pos2), _effective(s.N, neg2), level)
     a, z = s.auc, NormalDist().inv_cdf((1 + level) / 2)
@@ -198,14 +198,16 @@ def interval(  # noqa: PLR0913 - options have names
         A threshold, or an operating point. An interval at a threshold that was chosen on the same
         rows does not know of the choice: see ``OperatingPoint.stability``.
     prior
-        The share of positives where decisions are made, for measures that depend on it.
+        The share of positives where decisions are made, for measures that depend on it; that of
+        the operating point if left out.
     level
         The confidence.
     method
         For rates, which are shares of counted rows (recall, fnr, fpr, specificity, precision and
         flagged_rate): ``"wilson"``, the default, or ``"clopper-pearson"``, which never covers less
         than it says and is wider. For "auc" those of :func:`cutpoint.auc_interval`. All other
-        measures have the percentiles of 10,000 samples of the confusion, drawn in each class.
+        measures have the percentiles of 10,000 draws of TPR and FPR, each from Jeffreys'
+        distribution Beta(k + ½, n − k + ½), which does not take a rate of 0 for certain.
 
     Examples
     --------
@@ -218,6 +220,9 @@ def interval(  # noqa: PLR0913 - options have names
     """
     level = check_level(level)
     check_sweep(s)
+    if prior is None:
+        prior = getattr(getattr(at, "question", None), "prior", None)
+    prior = None if prior is None else check_prior(prior)
     if isinstance(measure, str) and measure == "auc":
         return auc_interval(s, level=level, method=method or "delong")
     if at is None:
@@ -227,14 +232,14 @@ def interval(  # noqa: PLR0913 - options have names
     c = s.at(threshold)
     rows = _rows_at(s, threshold) if s.weighted else c
     shifted = prior is not None and goal.name in ("precision", "flagged_rate")
-    if goal.name in _SHARES and not shifted:
+    if isinstance(goal, Measure) and goal.name in _SHARES and not shifted:
         return _share(goal.name, c, rows, level, method or "wilson")
     if method is not None:
         raise DataError(
             f"the {goal.name} is no share of counted rows, so its interval has no method "
             f"{shown(method)}; it is simulated. Leave the method out."
         )
-    return _simulated(goal, c, rows, level, None if prior is None else check_prior(prior))
+    return _simulated(goal, c, rows, level, prior)
 
 
 def _rows_at(s: Sweep, threshold: float) -> Confusion:
@@ -281,28 +286,23 @@ def _simulated(
     goal: Objective, c: Confusion, rows: Confusion, level: float, prior: float | None
 ) -> Interval:
     rng = np.random.default_rng(0)
-    tp, fp = (
-        _draws(rng, part, whole, squares)
-        for part, whole, squares in (
-            (c.tp, c.positives, rows.positives),
-            (c.fp, c.negatives, rows.negatives),
-        )
-    )
+    cells = ((c.tp, c.positives, rows.positives), (c.fp, c.negatives, rows.negatives))
+    tp, fp = (_draws(rng, *cell) for cell in cells)
     many = Confusion(tp, fp, c.positives - tp, c.negatives - fp)
-    values = goal(many if prior is None else many.deployed(prior))
-    values = values[~np.isnan(values)]
-    if not len(values):
+    here = float(goal(c if prior is None else c.deployed(prior)))
+    if np.isnan(here):
         raise UndefinedError(f"the {goal.name} is 0/0 at this threshold, so it has no interval.")
-    return percentiles(values, level)
+    values = goal(many if prior is None else many.deployed(prior))
+    low, high = percentiles(values[~np.isnan(values)], level)
+    return Interval(min(low, here), max(high, here), level)
 
 
 def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> NDArray[Any]:
+    """A part of a class, as it might be in truth; of counts the squares are the counts."""
     if not whole:
         return np.zeros(10_000)
-    if squares == whole:  # counts, or weights of 1
-        return np.asarray(rng.binomial(int(whole), part / whole, 10_000))
-    rows = max(1, round(whole * whole / squares))
-    return np.asarray(rng.binomial(rows, min(part / whole, 1.0), 10_000) * (whole / rows))
+    share, rows = part / whole, whole / (squares / whole)
+    return np.asarray(whole * rng.beta(share * rows + 0.5, (1 - share) * rows + 0.5, 10_000))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -315,8 +315,9 @@ class Bootstrap(Frozen):
 
     @property
     def standard_error(self) -> float:
-        """The standard deviation of the replicates."""
-        return float(np.std(self.replicates, ddof=1))
+        """The standard deviation of the replicates; nan if one is infinite."""
+        finite = bool(np.isfinite(self.replicates).all())
+        return float(np.std(self.replicates, ddof=1)) if finite else np.nan
 
     @property
     def bias(self) -> float:
@@ -429,9 +430,16 @@ class Sampler:
         s.needs_both_classes("the AUC")
         if self.by_rows and 2 * int(s.P) * int(s.N) < 2**63:
             small = s.compact()
-            n = check_samples(n)
-            workers = threads(n * int(s.P + s.N))
-            return np.asarray(_native.bootstrap_area(small.pos, small.neg, n, self.seed, workers))
+            n, rows = check_samples(n), int(s.P + s.N)
+            workers, each = threads(n * rows), max(1, 10**9 // rows)
+            # In parts of about a second, after which Python sees whether it was interrupted.
+            parts = [
+                _native.bootstrap_area(
+                    small.pos, small.neg, first, min(each, n - first), self.seed, workers
+                )
+                for first in range(0, n, each)
+            ]
+            return np.concatenate(parts)
         return self.values(auc, n)
 
     def sample(self, k: int) -> Sweep:
@@ -476,11 +484,17 @@ def as_number(value: Any) -> float:
 
 
 def percentiles(replicates: Floats, level: float) -> Interval:
-    """The range of the middle replicates. Between infinite ones there is nothing to interpolate."""
+    """The range of the middle replicates."""
     tail = (1 - level) / 2
-    how: Any = "linear" if np.isfinite(replicates).all() else "inverted_cdf"
-    low, high = np.quantile(replicates, (tail, 1 - tail), method=how).tolist()
+    low, high = _quantiles(replicates, (tail, 1 - tail))
     return Interval(low, high, level)
+
+
+def _quantiles(values: Floats, at: Any) -> list[float]:
+    # Between infinite values there is nothing to interpolate.
+    how: Any = "linear" if np.isfinite(values).all() else "inverted_cdf"
+    out: list[float] = np.quantile(values, at, method=how).tolist()
+    return out
 
 
 def _bca(
@@ -494,7 +508,7 @@ def _bca(
     z0 = float(ndtri(min(max(below, 0.5), n - 0.5) / n))
     a = _acceleration(s, statistic)
     z = ndtri(np.array([(1 - level) / 2, (1 + level) / 2])) + z0
-    low, high = np.quantile(replicates, ndtr(z0 + z / (1 - a * z))).tolist()
+    low, high = _quantiles(replicates, ndtr(z0 + z / (1 - a * z)))
     return Interval(low, high, level)
 
 
@@ -506,8 +520,9 @@ def _acceleration(s: Sweep, statistic: Statistic) -> float:
     """
     rng = np.random.default_rng(0)
     cubes = squares = 0.0
+    placements = _placements(s) if statistic is auc else (s.threshold, s.threshold)
     for mass, other, placed, swap in zip(
-        (s.pos, s.neg), (s.neg, s.pos), _placements(s), (1, -1), strict=True
+        (s.pos, s.neg), (s.neg, s.pos), placements, (1, -1), strict=True
     ):
         total, cells = int(mass.sum()), np.flatnonzero(mass)
         if total < 2:
@@ -552,7 +567,8 @@ def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     Every score's TPR is known to within :math:`\sqrt{\ln(2/\alpha)/2P}`, and every FPR to within
     :math:`\sqrt{\ln(2/\alpha)/2N}`, with :math:`\alpha = 1 - \sqrt{level}` each (Dvoretzky,
     Kiefer, Wolfowitz and Massart); the curve, moved by as much to either side, is the band. It
-    holds for any distributions and any number of rows, and is rather wide for it.
+    holds for any distributions, tied or not, and any number of rows, and is rather wide for it.
+    With weights, (ΣW)²/Σw² stands for the number of rows, which is an approximation.
 
     Returns
     -------
@@ -586,7 +602,17 @@ def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     fpr = np.concatenate(([0.0], small.fp / s.N))
     tpr = np.concatenate(([0.0], small.tp / s.P))
     x = np.unique(np.clip(np.concatenate((fpr - right, fpr, fpr + right, [0.0, 1.0])), 0.0, 1.0))
-    # The curve's highest point at or left of a rate, and its lowest one there or to the right.
-    highest = tpr[np.searchsorted(fpr, x + right, side="right") - 1]
-    lowest = tpr[np.searchsorted(fpr, x - right, side="left")]
+    # The highest point of the curve at a rate, and the lowest: they differ where it goes straight
+    # up. Tied scores make a diagonal, on which it is interpolated.
+    highest = _on_curve(fpr, tpr, np.minimum(x + right, 1.0), side="right")
+    lowest = _on_curve(fpr, tpr, np.maximum(x - right, 0.0), side="left")
     return Band(x, np.maximum(0.0, lowest - up), np.minimum(1.0, highest + up), level)
+
+
+def _on_curve(fpr: Floats, tpr: Floats, x: Floats, side: Literal["left", "right"]) -> Floats:
+    k = np.searchsorted(fpr, x, side=side)
+    a, b = np.maximum(k - 1, 0), np.minimum(k, len(fpr) - 1)
+    on = b if side == "left" else a  # where a point of the curve has that very rate
+    gap = fpr[b] - fpr[a]
+    share = np.divide(x - fpr[a], gap, out=np.zeros(len(x)), where=gap > 0)
+    return np.where(fpr[on] == x, tpr[on], tpr[a] + share * (tpr[b] - tpr[a]))

@@ -77,16 +77,18 @@ def f(beta: float) -> Measure:
         b = inf
     if not 0 <= b < inf:
         raise DataError(f"beta must be finite and at least 0; it is {shown(beta)}.")
-    return Measure(f"f{b:g}", lambda c: c.f(b))
+    return Measure(f"f{b:g}", operator.methodcaller("f", b))
+
+
+def _even(p: Fraction, n: Fraction) -> Gains:
+    return 1 / p, 1 / n
+
+
+def _each(_: Fraction, __: Fraction) -> Gains:
+    return Fraction(1), Fraction(1)
 
 
 def _measures() -> dict[str, Measure]:
-    def even(p: Fraction, n: Fraction) -> Gains:
-        return 1 / p, 1 / n
-
-    def each(_: Fraction, __: Fraction) -> Gains:
-        return Fraction(1), Fraction(1)
-
     up, down = 1, -1
     rows: list[tuple[str, int, bool, bool, Any]] = [
         # name, better, helpful, monotone, linear
@@ -103,10 +105,10 @@ def _measures() -> dict[str, Measure]:
         ("precision", up, True, False, None),
         ("npv", up, True, False, None),
         ("lift", up, True, False, None),
-        ("accuracy", up, True, False, each),
-        ("error_rate", down, True, False, each),
-        ("balanced_rate", up, True, False, even),
-        ("youden", up, True, False, even),
+        ("accuracy", up, True, False, _each),
+        ("error_rate", down, True, False, _each),
+        ("balanced_rate", up, True, False, _even),
+        ("youden", up, True, False, _even),
         ("mcc", up, True, False, None),
         ("f1", up, True, False, None),
     ]
@@ -166,8 +168,10 @@ class Costs:
                 number = float(value)
             except (TypeError, ValueError, OverflowError):
                 number = inf
-            if not isfinite(number) or isinstance(value, (str, bytes)):
-                raise DataError(f"a cost must be a finite number; {field.name} is {shown(value)}.")
+            if not abs(number) <= 1e100 or isinstance(value, (str, bytes)):
+                raise DataError(
+                    f"a cost must be a finite number, up to 1e100; {field.name} is {shown(value)}."
+                )
             object.__setattr__(self, field.name, number)
         for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
             worth = getattr(self, a) + getattr(self, b)
@@ -193,12 +197,21 @@ class Costs:
     @property
     def ratio(self) -> float:
         """λ₋/λ₊: how many missed positives a false alarm is worth."""
-        return float(self.on_negatives / self.on_positives) if self.on_positives else inf
+        if not self.on_positives:
+            return inf
+        try:
+            return float(self.on_negatives / self.on_positives)
+        except OverflowError:
+            return inf
 
     @property
     def log_odds(self) -> float:
         """w₀ = ln(λ₋/λ₊): the best threshold for scores that are log posterior odds."""
-        return log(self.ratio) if self.ratio else -inf
+        up, down = self.on_negatives, self.on_positives
+        if not (up and down):
+            return inf if up else -inf
+        ratio = up / down
+        return log(ratio.numerator) - log(ratio.denominator)
 
     @property
     def probability(self) -> float:
@@ -257,16 +270,17 @@ class _Custom:
         return None
 
     def __call__(self, c: Confusion) -> Number:
+        cells = [np.atleast_1d(cell) for cell in (c.tp, c.fp, c.fn, c.tn)]
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is no value, here as elsewhere
-            value = np.asarray(self.function(c.tp, c.fp, c.fn, c.tn))
-        if value.shape != np.shape(c.tp) or value.dtype.kind not in "biuf":
+            value = np.asarray(self.function(*cells))
+        if value.shape != cells[0].shape or value.dtype.kind not in "biuf":
             raise DataError(
                 "an objective must return a number for each cut, an array as long as tp; "
                 f"{self.name} returned {value.dtype} of the shape {value.shape}. Write it with "
                 "NumPy operations."
             )
         out = value.astype(np.float64)
-        return out if out.ndim else out.item()
+        return out if np.ndim(c.tp) else out.item()
 
 
 def as_objective(wanted: Any) -> Objective:
@@ -337,6 +351,11 @@ class Limit:
         return np.where(np.isnan(short), inf, short)
 
 
+# Rates of one class, which are the same whatever the prior; and all that lie between 0 and 1.
+CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
+_RATES = CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
+_RATES |= {"balanced_rate"}
+
 _LIMIT = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
 
 
@@ -344,7 +363,9 @@ def as_limits(subject_to: Any) -> list[Limit]:
     """Limits from one text or several."""
     if subject_to is None:
         return []
-    several = isinstance(subject_to, Iterable) and not isinstance(subject_to, str)
+    if isinstance(subject_to, np.ndarray):
+        subject_to = subject_to.tolist()
+    several = isinstance(subject_to, Iterable) and not isinstance(subject_to, (str, bytes))
     return [_limit(one) for one in (subject_to if several else [subject_to])]
 
 
@@ -367,7 +388,14 @@ def _limit(text: Any) -> Limit:
             f"a count has no per cent; the limit is {shown(text)}. Limit a rate: recall, fpr, fnr, "
             "specificity or flagged_rate."
         )
-    return Limit(measure, sign, bound / 100 if parts[4] else bound)
+    if parts[4]:
+        bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
+    if measure.name in _RATES and not 0 <= bound <= 1:
+        raise DataError(
+            f"the {measure.name} lies between 0 and 1; the limit is {shown(text)}. Write 90 % or "
+            "0.9."
+        )
+    return Limit(measure, sign, bound)
 
 
 def check_prior(prior: Any) -> float:
@@ -390,7 +418,7 @@ def check_level(level: Any, name: str = "level") -> float:
         p = float(level)
     except (TypeError, ValueError, OverflowError):
         p = inf
-    if not 0 < p < 1 or isinstance(level, (str, bytes)):
+    if not (p > 0 and (1 + p) / 2 < 1) or isinstance(level, (str, bytes)):
         raise DataError(f"{name} must lie between 0 and 1, as 0.95 does; it is {shown(level)}.")
     return p
 

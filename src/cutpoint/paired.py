@@ -342,6 +342,8 @@ def compare(  # noqa: PLR0913 - all but three are options
             "DeLong's method takes rows as independent, and groups say that they are not. Use "
             'method="bootstrap".'
         )
+    if costs is not None and not isinstance(costs, Costs):
+        raise DataError(f"costs must be Costs(fp=..., fn=...); it is {shown(costs)}.")
     rows = _read(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
     sampler = _Sampler(rows, groups, n, seed)
     whole = [s.sweep() for s in sampler.scores]
