@@ -607,7 +607,9 @@ BAD_JSON = [
     ),
     (json.dumps(Chain((Affine(1, 1),)).to_dict() | {"steps": []}), "must have at least one"),
     (
-        json.dumps(Chain((Affine(1, 1),)).to_dict() | {"steps": [Chain(()).to_dict()]}),
+        json.dumps(
+            Chain((Affine(1, 1),)).to_dict() | {"steps": [Chain((Affine(1, 1),)).to_dict()]}
+        ),
         "none of them a chain",
     ),
     (
@@ -769,7 +771,7 @@ def test_infinite_scores_have_no_moments(method: str) -> None:
 BAD_CALLS: list[tuple[Callable[[cp.Sweep], Any], type[Exception], str]] = [
     (lambda s: calibrate(s, "isotonic"), cp.DataError, "the method must be one of logistic, platt"),
     (lambda s: calibrate(s, 3), cp.DataError, "it is 3"),  # type: ignore[arg-type]
-    (lambda _: calibrate([1], "platt"), cp.DataError, "calibrate needs a sweep"),  # type: ignore[arg-type]
+    (lambda _: calibrate([1], "platt"), cp.DataError, "this needs a sweep"),  # type: ignore[arg-type]
     (lambda s: calibrate(s, "platt", strict=True), cp.DataError, "strict is an option of monotone"),
     (lambda s: calibrate(s, "logistic", smooth=True), cp.DataError, "of platt and beta and monot"),
     (lambda s: calibrate(s, "platt", folds=3), cp.DataError, "folds is an option of auto, not of"),
@@ -1167,3 +1169,23 @@ def test_venn_abers_of_bad_input() -> None:
         venn_abers(cp.sweep([1, 0], [2, 1]), [1, nan])
     with pytest.raises(cp.DataError, match="score must be a column of values"):
         venn_abers(cp.sweep([1, 0], [2, 1]), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Affine("a", 2), "gamma must be a number; it is 'a'"),  # type: ignore[arg-type]
+        (lambda: Affine(np.nan, 2), "gamma must be a number; it is nan"),
+        (lambda: Beta(-1.0, 1.0, 0.0), "must be at least 0"),
+        (lambda: Monotone(np.array([1.0]), np.array([1.0])), "begins at -inf"),
+    ],
+)
+def test_calibrators_made_by_hand_are_checked(make: Any, message: str) -> None:
+    with pytest.raises(cp.DataError, match=message):
+        make()
+
+
+def test_calibrators_made_by_hand_take_lists() -> None:
+    stairs = Monotone([1.0, -np.inf], [1.0, 0.0])  # type: ignore[arg-type]
+    assert stairs.llr([2.0, 0.0]).tolist() == [1.0, 0.0]
+    assert "falls" in repr(Gaussian(0.0, 1e-200, 1.0, 1.0, 0.0, 1.0))

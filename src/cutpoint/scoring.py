@@ -18,7 +18,7 @@ from cutpoint import _native
 from cutpoint._check import shown
 from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table
-from cutpoint._sweep import Floats, Masses, Sweep
+from cutpoint._sweep import Floats, Masses, Sweep, check_sweep
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.objectives import check_level
 
@@ -87,7 +87,7 @@ def cllr(s: Sweep) -> float:
     >>> cp.cllr(s), cp.min_cllr(s)
     (0.681..., 0.5)
     """
-    s.needs_both_classes("Cllr")
+    check_sweep(s).needs_both_classes("Cllr")
     llr = s.threshold
     return (
         0.5
@@ -116,7 +116,7 @@ def min_cllr(s: Sweep) -> float:
     >>> cp.min_cllr(cp.sweep([1, 0, 1, 0], [9, 4, 2, 1]))
     0.5
     """
-    s.needs_both_classes("the minimum of Cllr")
+    check_sweep(s).needs_both_classes("the minimum of Cllr")
     b = blocks(s)
     return float(_entropy(b.pos / s.P, b.neg / s.N)) / (2 * log(2))
 
@@ -372,7 +372,7 @@ def check_seed(seed: Any) -> int:
 
 def check_probabilities(s: Sweep, measure: str) -> Floats:
     """The scores of a sweep that are probabilities."""
-    s.needs_rows(measure)
+    check_sweep(s).needs_rows(measure)
     top, bottom = float(s.threshold[0]), float(s.threshold[-1])
     if bottom < 0 or top > 1:
         raise DataError(
@@ -392,7 +392,7 @@ class Blocks(NamedTuple):
 
 
 def blocks(s: Sweep) -> Blocks:
-    s.needs_rows("isotonic regression")
+    check_sweep(s).needs_rows("isotonic regression")
     c = s.corners
     find: Any = _native.weighted_hull if s.weighted else _native.hull
     end, _, _ = find(c.tp, c.fp)

@@ -6,7 +6,8 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from math import inf, isfinite, log
+from math import inf, isfinite, isnan, log
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,6 +46,18 @@ class Calibrator(Frozen):
     method: str
     comparison: MethodComparison | None
 
+    def __post_init__(self) -> None:
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if f.type == "Floats":
+                vars(self)[f.name] = np.asarray(value, np.float64)
+            elif f.type == "float":
+                if not isinstance(value, Real) or isnan(value):
+                    raise DataError(f"{f.name} must be a number; it is {shown(value)}.")
+                vars(self)[f.name] = float(value)
+        super().__post_init__()
+        self._validate()
+
     def llr(self, scores: Any) -> Any:
         """The log-likelihood ratio of each score, in nats; float64, in the shape of ``scores``.
 
@@ -81,9 +94,7 @@ class Calibrator(Frozen):
         """The calibrator that applies this one and then ``other`` to its LLRs."""
         if not isinstance(other, Calibrator):
             raise DataError(f"only a calibrator can follow a calibrator; it is {shown(other)}.")
-        chain = Chain((*_steps(self), *_steps(other)))
-        chain._validate()
-        return chain
+        return Chain((*_steps(self), *_steps(other)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists; :meth:`from_dict` makes the same calibrator of it. The
@@ -127,9 +138,7 @@ class Calibrator(Frozen):
                     f"{name} must be {read.__doc__}, in a calibrator of the kind {kind}; it is "
                     f"{shown(data[name])}."
                 ) from error
-        out = cls(**values)
-        out._validate()
-        return out
+        return cls(**values)
 
     @staticmethod
     def from_json(text: str | bytes) -> Calibrator:
@@ -357,8 +366,12 @@ class Gaussian(Calibrator):
     def turning_point(self) -> float | None:
         """The score at which the LLR turns from rising to falling or back; None if it never does,
         since both classes have the same width."""
-        r = (self.neg_sd / self.pos_sd) ** 2
-        return None if r == 1 else (self.neg_mean - r * self.pos_mean) / (1 - r)
+        ratio = self.neg_sd / self.pos_sd
+        if ratio == 1:
+            return None
+        if ratio > 1e100:  # its square is past every float; the limit
+            return self.pos_mean
+        return (self.neg_mean - ratio**2 * self.pos_mean) / (1 - ratio**2)
 
     @property
     def monotone(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutpoint._check import check_rows, shown
-from cutpoint._sweep import Floats, Masses, Sweep, sweep
+from cutpoint._sweep import Floats, Masses, Sweep, check_sweep, sweep
 from cutpoint.calibration.calibrators import Calibrator
 from cutpoint.calibration.comparison import Entry, MethodComparison
 from cutpoint.calibration.methods import METHODS
@@ -133,8 +133,7 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
                 f"{name} is an option of {' and '.join(users)}, not of {method}; it is "
                 f"{shown(value)}."
             )
-    if not isinstance(s, Sweep):
-        raise DataError(f"calibrate needs a sweep; it is {shown(s)}. Make one: sweep(y, score).")
+    check_sweep(s)
     if method == "auto":
         return _auto(s, **options)
     return METHODS[method](s, **options)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cutpoint._check import score_column, vector
 from cutpoint._frozen import Frozen, derived
-from cutpoint._sweep import Floats, Sweep
+from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.errors import DataError
 
 
@@ -90,7 +90,7 @@ def venn_abers(s: Sweep, scores: Any) -> VennAbers:
     >>> v.probability.round(3)
     array([0.714, 0.529, 0.25 ])
     """
-    s.needs_rows("Venn–Abers prediction")
+    check_sweep(s).needs_rows("Venn–Abers prediction")
     x = score_column(vector(scores, "score"))
     if np.isnan(x).any():
         row = int(np.isnan(x).argmax())
