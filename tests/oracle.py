@@ -167,7 +167,8 @@ def _sum(*terms: Fraction | None) -> Fraction | None:
 
 def _mcc(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> float | None:
     under = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return float(tp * tn - fp * fn) / float(under) ** 0.5 if under else None
+    # The only irrational one: equal values must not differ by a rounding.
+    return round(float(tp * tn - fp * fn) / float(under) ** 0.5, 12) if under else None
 
 
 # Of (tp, fp, fn, tn): the measure, None where it is 0/0, and whether more of it is better.
