@@ -93,7 +93,7 @@ def auc_coverage(task: tuple[Truth, int, int, int, int]) -> Array:
     for seed in range(first, first + draws):
         s = cp.sweep(*sample(truth, positives, negatives, seed))
         intervals = [cp.auc_interval(s, method=m) for m in AUC_METHODS[:3]]
-        resampled = cp.bootstrap(s, n=1000, method="bca")
+        resampled = cp.bootstrap(s, n=1000, method="bca", seed=seed)
         intervals += [percentiles(resampled.replicates, 0.95), resampled.interval]
         hits += [truth.auc in interval for interval in intervals]
     return hits
