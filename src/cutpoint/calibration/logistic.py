@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import frexp, log, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutpoint._check import threads
 from cutpoint._sweep import Floats, Masses, Sweep
 
 # Rows of features, one for each coefficient but the constant, of a block of scores.
 Features = Callable[[Floats], list[Floats]]
 
-_CHUNK = 1 << 14
+_CHUNK = 1 << 15
 _GROUPS = 1 << 14
+_PART = 1 << 20
+
+_T = TypeVar("_T")
 
 
 class Fit(NamedTuple):
@@ -55,8 +60,8 @@ def fit(s: Sweep, features: Features, targets: tuple[float, float], *, rising: b
     up, down = (max(share, 1e-300) for share in shares)  # of extreme weights one may vanish
     theta[0] = log(up) - log(down)
 
-    def every() -> Iterator[_Data]:
-        for t, pos, neg in _chunks(s, _CHUNK):
+    def every(part: slice = slice(None)) -> Iterator[_Data]:
+        for t, pos, neg in _chunks(s, _CHUNK, part):
             yield _Data(scale(features(t)), pos + neg, hi * pos + lo * neg)
 
     grouped = len(groups.mass) < len(s)
@@ -65,7 +70,7 @@ def fit(s: Sweep, features: Features, targets: tuple[float, float], *, rising: b
         theta = _newton(lambda: iter((few,)), theta, lower)
         if grouped:
             _, h = _derivatives(lambda: iter((few,)), theta)
-            theta, there = _polished(every, h, theta, lower)
+            theta, there = _polished(every, len(s), h, theta, lower)
             grouped = not there
     if grouped:
         theta = _newton(every, theta, lower)
@@ -90,29 +95,47 @@ def _grouped(s: Sweep, features: Features, hi: float, lo: float) -> _Groups:
     group = 1
     while len(s) > group * _GROUPS:
         group *= 2
-    columns: list[list[Floats]] = []
-    for t, pos, neg in _chunks(s, max(group, _CHUNK)):
-        rows = features(t)
-        if group == 1:
-            columns.append([pos, neg, *rows])
-            continue
-        starts = np.arange(0, len(t), group)
-        masses = [np.add.reduceat(mass, starts) for mass in (pos, neg)]
-        # Of extreme weights the mass of a group may vanish; so does its say.
-        total = np.maximum(masses[0] + masses[1], 1e-300)
-        means = [np.add.reduceat((pos + neg) * f, starts) / total for f in rows]
-        columns.append([*masses, *means])
+
+    def summed(part: slice) -> list[list[Floats]]:
+        columns: list[list[Floats]] = []
+        for t, pos, neg in _chunks(s, max(group, _CHUNK), part):
+            rows = features(t)
+            if group == 1:
+                columns.append([pos, neg, *rows])
+                continue
+            starts = np.arange(0, len(t), group)
+            masses = [np.add.reduceat(mass, starts) for mass in (pos, neg)]
+            # Of extreme weights the mass of a group may vanish; so does its say.
+            total = np.maximum(masses[0] + masses[1], 1e-300)
+            means = [np.add.reduceat((pos + neg) * f, starts) / total for f in rows]
+            columns.append([*masses, *means])
+        return columns
+
+    columns = [chunk for part in _by_parts(summed, len(s)) for chunk in part]
     pos, neg, *rows = (np.concatenate(c) for c in zip(*columns, strict=True))
     return _Groups(rows, pos + neg, pos, neg, hi * pos + lo * neg)
 
 
-def _chunks(s: Sweep, size: int) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Scores, and masses as shares of all."""
+def _by_parts(run: Callable[[slice], _T], m: int) -> list[_T]:
+    """What a function gives for each part of m scores, on threads. Parts are cut by the number of
+    scores alone, so that sums don't depend on the number of threads."""
+    parts = [slice(k, k + _PART) for k in range(0, m, _PART)]
+    if len(parts) == 1:
+        return [run(parts[0])]
+    with ThreadPoolExecutor(threads(m)) as pool:
+        return list(pool.map(run, parts))
+
+
+def _chunks(
+    s: Sweep, size: int, part: slice = slice(None)
+) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Scores of a part of the sweep, and masses as shares of all."""
     # In two steps, since the inverse of a tiny or huge total is no float.
     total, up = frexp(s.P + s.N)
     first, second = 2.0 ** (-up // 2), 2.0 ** (-up - (-up // 2)) / total
-    for k in range(0, len(s), size):
-        at = slice(k, k + size)
+    start, stop, _ = part.indices(len(s))
+    for k in range(start, stop, size):
+        at = slice(k, min(k + size, stop))
         if s.weighted:
             yield s.threshold[at], s.pos[at] * first * second, s.neg[at] * first * second
         else:
@@ -147,14 +170,19 @@ class _Scale:
 
 
 def _polished(
-    data: Callable[[], Iterator[_Data]], h: Floats, theta: Floats, lower: Floats
+    data: Callable[[slice], Iterator[_Data]], m: int, h: Floats, theta: Floats, lower: Floats
 ) -> tuple[Floats, bool]:
     """The solution of the groups moved to that of all scores, and whether it has got there."""
+
+    def gradient(part: slice) -> Floats:
+        g = np.zeros(len(theta))
+        for d in data(part):
+            g += d.rows @ (d.mass * _sigmoid(theta @ d.rows) - d.target)
+        return g
+
     last = 0.0
     for _ in range(6):
-        g = np.zeros(len(theta))
-        for d in data():
-            g += d.rows @ (d.mass * _sigmoid(theta @ d.rows) - d.target)
+        g = np.sum(_by_parts(gradient, m), axis=0)
         step = _step(g, h, theta, lower)
         theta = np.maximum(theta + step, lower)
         # The Hessian of the groups is about as wrong as their solution: each step leaves that share
