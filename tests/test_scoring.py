@@ -376,3 +376,12 @@ def test_other_bad_input() -> None:
     assert reliability(weighted, level=None).calibrated.tolist() == [1.0, 0.0]
     with pytest.raises(cp.UndefinedError, match="band that was not drawn"):
         _ = reliability(weighted, level=None).outside
+
+
+@pytest.mark.parametrize("w", [1e-300, 1e-200, 1.0, 1e200, 1e300])
+def test_isotonic_regression_does_not_depend_on_the_scale_of_weights(w: float) -> None:
+    y, score = [1, 0, 1, 1, 0, 1, 0, 0], np.arange(8)[::-1]
+    plain, scaled = cp.sweep(y, score), cp.sweep(y, score, [w] * 8)
+    assert cp.min_cllr(scaled) == pytest.approx(cp.min_cllr(plain), rel=1e-12)
+    stairs = [cp.calibrate(s, "monotone", smooth=False) for s in (plain, scaled)]
+    assert stairs[0].llr(score).tolist() == pytest.approx(stairs[1].llr(score).tolist())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Integral, Real
@@ -136,13 +136,18 @@ def check_totals(pos: Array, neg: Array) -> None:
         )
 
 
+def number(value: Any) -> float:
+    """A number as a float; nan for anything else, text that reads like one included."""
+    try:
+        return np.nan if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
 def check_threshold(threshold: Any) -> float:
     """A threshold as a float; ±inf are fine."""
-    try:
-        t = float(threshold)
-    except (TypeError, ValueError, OverflowError):
-        t = np.nan
-    if np.isnan(t) or isinstance(threshold, (str, bytes)):
+    t = number(threshold)
+    if np.isnan(t):
         raise DataError(f"a threshold must be a number; it is {shown(threshold)}.")
     return t
 
@@ -311,12 +316,11 @@ def _named_labels(a: Array, positive: Any) -> Array:
         raise DataError(
             f"labels must be plain values, numbers or text; these are {shown(values)}."
         ) from None
-    for value in seen:
-        if is_missing(value) or value != value:  # noqa: PLR0124 - NaN
-            row = next(i for i, v in enumerate(values) if v is value)
-            raise DataError(
-                f"label[{row}] is missing ({value!r}). Drop the rows that have no label."
-            )
+    row = missing_row(values, seen)
+    if row is not None:
+        raise DataError(
+            f"label[{row}] is missing ({values[row]!r}). Drop the rows that have no label."
+        )
     if positive is None and (set(seen) <= {0, 1} or set(seen) <= {-1, 1}):
         positive = 1
     if len(seen) > 2:
@@ -384,6 +388,14 @@ def _refuse_type(a: Array, name: str) -> NoReturn:
     raise DataError(
         f"{name} must hold real numbers; its type is {a.dtype}{first}. Convert it first."
     )
+
+
+def missing_row(values: list[Any], seen: Iterable[Any]) -> int | None:
+    """The first row that has a missing value, of the different ones that were seen."""
+    for value in seen:
+        if is_missing(value) or value != value:  # noqa: PLR0124 - NaN
+            return next(i for i, v in enumerate(values) if v is value)
+    return None
 
 
 def is_missing(value: Any) -> bool:

@@ -132,12 +132,17 @@ class Sweep(Frozen):
     @derived
     def P(self) -> int | float:
         """Mass of all positives."""
-        return _last(self.tp) if self.weighted else int(self.blocks.tp[-1])
+        return _last(self.tp) if self.weighted else self._count(self.pos, "tp")
 
     @derived
     def N(self) -> int | float:
         """Mass of all negatives."""
-        return _last(self.fp) if self.weighted else int(self.blocks.fp[-1])
+        return _last(self.fp) if self.weighted else self._count(self.neg, "fp")
+
+    def _count(self, mass: Masses, of: str) -> int:
+        # The sums of blocks will be asked for again, but cost more than they save if there are few.
+        few = len(self) <= 4 * Blocks.size
+        return int(mass.sum() if few else getattr(self.blocks, of)[-1])
 
     @property
     def prevalence(self) -> float:

@@ -85,7 +85,7 @@ def roc(s: Sweep) -> Roc:
     (np.float64(inf), Roc of 9 points: threshold, fpr, tpr)
     """
     s.needs_both_classes("a ROC curve")
-    return Roc(_thresholds(s), _from_zero(s.fp) / s.N, _from_zero(s.tp) / s.P)
+    return Roc(_thresholds(s), from_zero(s.fp) / s.N, from_zero(s.tp) / s.P)
 
 
 def pr(s: Sweep) -> PrecisionRecall:
@@ -100,7 +100,7 @@ def pr(s: Sweep) -> PrecisionRecall:
     array([1.   , 1.   , 0.5  , 0.667])
     """
     s.needs_positives("a precision–recall curve")
-    tp, fp = _from_zero(s.tp), _from_zero(s.fp)
+    tp, fp = from_zero(s.tp), from_zero(s.fp)
     return PrecisionRecall(_thresholds(s), tp / s.P, _precision(tp, fp))
 
 
@@ -116,7 +116,7 @@ def det(s: Sweep) -> Det:
     array([1. , 0.5, 0.5, 0. ])
     """
     s.needs_both_classes("a DET curve")
-    return Det(_thresholds(s), _from_zero(s.fp) / s.N, (s.P - _from_zero(s.tp)) / s.P)
+    return Det(_thresholds(s), from_zero(s.fp) / s.N, (s.P - from_zero(s.tp)) / s.P)
 
 
 def gain(s: Sweep) -> Gain:
@@ -135,7 +135,7 @@ def gain(s: Sweep) -> Gain:
     array([4.  , 4.  , 2.  , 1.33, 1.  ])
     """
     s.needs_positives("a gain curve")
-    tp, fp = _from_zero(s.tp), _from_zero(s.fp)
+    tp, fp = from_zero(s.tp), from_zero(s.fp)
     lift = _precision(tp, fp) / s.prevalence
     return Gain(_thresholds(s), (tp + fp) / (s.P + s.N), tp / s.P, lift)
 
@@ -144,7 +144,8 @@ def _thresholds(s: Sweep) -> Floats:
     return np.concatenate(([np.inf], s.threshold))
 
 
-def _from_zero(cumulative: NDArray[Any]) -> NDArray[Any]:
+def from_zero(cumulative: NDArray[Any]) -> NDArray[Any]:
+    """Cumulative masses from the start on, where nothing is flagged."""
     return np.concatenate((np.zeros(1, cumulative.dtype), cumulative))
 
 

@@ -16,11 +16,11 @@ from cutpoint._html import fact_table, roc_thumbnail
 from cutpoint._interval import Interval
 from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.confusion import Confusion
+from cutpoint.curves import from_zero
 from cutpoint.errors import CutpointError
 from cutpoint.guarantee import Certified, Rule, guaranteed, just_above
 from cutpoint.inference import Sampler, check_samples, interval, percentiles
 from cutpoint.objectives import (
-    CLASS_RATES,
     Costs,
     Limit,
     Objective,
@@ -138,7 +138,7 @@ class OperatingPoint:
         regret = q.goal.better * (self.value - np.asarray(q.goal(d), np.float64))
         broken = np.full(len(threshold), not self.feasible)
         for limit in q.limits:
-            broken |= ~limit.holds(c if limit.measure.name in CLASS_RATES else d)
+            broken |= ~limit.holds(limit.sees(c, d))
         return Stability(threshold, regret, broken)
 
     def __repr__(self) -> str:
@@ -317,7 +317,11 @@ def _choose(s: Sweep, q: _Question) -> OperatingPoint:
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
     status = tuple(
-        Status(limit.text, _at(limit, confusion, deployed), bool(rule.holds(cuts.judged(rule, k))))
+        Status(
+            limit.text,
+            float(limit.measure(limit.sees(confusion, deployed))),
+            bool(rule.holds(cuts.judged(rule, k))),
+        )
         for limit, rule in zip(q.limits, rules, strict=True)
     )
     threshold = s.threshold_of(cut)
@@ -340,10 +344,11 @@ class _Cuts:
         self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
 
     def judged(self, rule: Rule, k: Any = slice(None)) -> Confusion:
-        """What a limit looks at: a guarantee at the rows themselves, and so does a rate of one
-        class, which does not depend on the prior."""
-        by_class = isinstance(rule, Limit) and rule.measure.name in CLASS_RATES
-        j = self.c if by_class or self.q.confidence is not None else self.deployed
+        """What a limit looks at; a guarantee looks at the rows themselves."""
+        if isinstance(rule, Certified) or self.q.confidence is not None:
+            j = self.c
+        else:
+            j = rule.sees(self.c, self.deployed)
         return Confusion(j.tp[k], j.fp[k], j.fn[k], j.tn[k])
 
     def values(self) -> Floats:
@@ -352,10 +357,7 @@ class _Cuts:
 
 
 def _all(s: Sweep) -> tuple[NDArray[Any], ...]:
-    return (
-        np.arange(len(s) + 1),
-        *(np.concatenate((mass[:1] * 0, mass)) for mass in (s.tp, s.fp)),
-    )
+    return np.arange(len(s) + 1), from_zero(s.tp), from_zero(s.fp)
 
 
 def _promising(s: Sweep, q: _Question, rules: list[Rule]) -> _Cuts:
@@ -401,7 +403,7 @@ def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
         first = (at - 1) % size == 0
         pairs = ((s.pos, s.blocks.tp), (s.neg, s.blocks.fp))
         tp, fp = (_running(mass[at - 1], first, start[blocks]) for mass, start in pairs)
-    return tuple(np.concatenate((np.zeros(1, a.dtype), a)) for a in (at, tp, fp))
+    return from_zero(at), from_zero(tp), from_zero(fp)
 
 
 def _running(mass: NDArray[Any], first: NDArray[np.bool_], start: NDArray[Any]) -> NDArray[Any]:
@@ -473,12 +475,8 @@ def _linear(
 
 def _at_thresholds(s: Sweep, threshold: Floats) -> Confusion:
     k = len(s) - np.searchsorted(s.threshold[::-1], threshold, side="left")
-    tp, fp = (np.concatenate((mass[:1] * 0, mass))[k] for mass in (s.tp, s.fp))
+    tp, fp = from_zero(s.tp)[k], from_zero(s.fp)[k]
     return Confusion(tp, fp, s.P - tp, s.N - fp)
-
-
-def _at(limit: Limit, confusion: Confusion, deployed: Confusion) -> float:
-    return float(limit.measure(confusion if limit.measure.name in CLASS_RATES else deployed))
 
 
 def _natural(c: Confusion, prior: float | None) -> str:

@@ -25,8 +25,8 @@ from sklearn.utils.validation import (
 
 from cutpoint._sweep import sweep
 from cutpoint.calibration import calibrate
-from cutpoint.calibration.calibrators import log_odds, sigmoid
-from cutpoint.objectives import Costs
+from cutpoint.calibration.calibrators import sigmoid
+from cutpoint.objectives import Costs, log_odds
 
 __all__ = ["CalibratedDetector"]
 

@@ -45,7 +45,7 @@ def auc_variance(s: Sweep) -> float:
     """
     check_sweep(s).needs_both_classes("the variance of the AUC")
     pos2, neg2 = s.squares("the variance of the AUC")
-    rows_pos, rows_neg = _effective(s.P, pos2), _effective(s.N, neg2)
+    rows_pos, rows_neg = effective(s.P, pos2.sum()), effective(s.N, neg2.sum())
     if not (rows_pos > 1 and rows_neg > 1):
         raise UndefinedError(
             "DeLong's variance needs at least two rows of each class; there are "
@@ -70,10 +70,9 @@ def _placements(s: Sweep) -> tuple[Floats, Floats]:
     return ((s.N - s.fp) + 0.5 * s.neg) / s.N, (s.tp - 0.5 * s.pos) / s.P
 
 
-def _effective(mass: float, squares: NDArray[Any]) -> float:
-    """Kish's number of equally weighted rows that say as much as these."""
-    total = float(squares.sum())
-    return mass * (mass / total) if total > 0 else 0.0
+def effective(mass: float, squares: float) -> float:
+    """Kish's number of equally weighted rows that say as much as these: (Σw)² / Σw²."""
+    return float(mass * (mass / squares)) if squares > 0 else 0.0
 
 
 def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> Interval:
@@ -131,7 +130,7 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> In
     variance = 0.0 if method == "newcombe" else auc_variance(s)
     if not variance > 1e-20:  # what rounding leaves of 0
         pos2, neg2 = s.squares("an interval of the AUC")
-        return _newcombe(s.auc, _effective(s.P, pos2), _effective(s.N, neg2), level)
+        return _newcombe(s.auc, effective(s.P, pos2.sum()), effective(s.N, neg2.sum()), level)
     a, z = s.auc, NormalDist().inv_cdf((1 + level) / 2)
     if method == "delong":
         half = z * sqrt(variance)
@@ -256,7 +255,7 @@ def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) 
     if not squares > 0:
         raise UndefinedError(f"the {name} is 0/0 at this threshold, so it has no interval.")
     # Of weighted rows, as many equally weighted ones as say as much.
-    n = whole if rows is c else whole * whole / squares
+    n = whole if rows is c else effective(whole, squares)
     k = part if rows is c else part / whole * n
     low, high = (wilson if method == "wilson" else clopper_pearson)(k, n, level)
     return Interval(low, high, level)
@@ -301,7 +300,7 @@ def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> NDA
     """A part of a class, as it might be in truth; of counts the squares are the counts."""
     if not whole:
         return np.zeros(10_000)
-    share, rows = part / whole, whole / (squares / whole)
+    share, rows = part / whole, effective(whole, squares)
     return np.asarray(whole * rng.beta(share * rows + 0.5, (1 - share) * rows + 0.5, 10_000))
 
 
@@ -596,7 +595,7 @@ def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     level = check_level(level)
     check_sweep(s).needs_both_classes("a ROC band")
     pos2, neg2 = s.squares("a ROC band")
-    rows = (_effective(s.P, pos2), _effective(s.N, neg2))
+    rows = (effective(s.P, pos2.sum()), effective(s.N, neg2.sum()))
     up, right = (sqrt(log(2 / (1 - sqrt(level))) / (2 * n)) for n in rows)
     small = s.compact()
     fpr = np.concatenate(([0.0], small.fp / s.N))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cutpoint._check import shown
+from cutpoint._check import number, shown
 from cutpoint.confusion import Confusion, Number
 from cutpoint.errors import DataError, UndefinedError
 
@@ -164,15 +164,12 @@ class Costs:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            try:
-                number = float(value)
-            except (TypeError, ValueError, OverflowError):
-                number = inf
-            if not abs(number) <= 1e100 or isinstance(value, (str, bytes)):
+            cost = number(value)
+            if not abs(cost) <= 1e100:
                 raise DataError(
                     f"a cost must be a finite number, up to 1e100; {field.name} is {shown(value)}."
                 )
-            object.__setattr__(self, field.name, number)
+            object.__setattr__(self, field.name, cost)
         for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
             worth = getattr(self, a) + getattr(self, b)
             if worth < 0:
@@ -221,8 +218,7 @@ class Costs:
     def llr(self, prior: float) -> float:
         """ln(λ₋/λ₊) − ln clr: the best threshold for scores that are log-likelihood ratios, where
         the share ``prior`` of the cases is positive and clr = prior / (1 − prior)."""
-        p = check_prior(prior)
-        return self.log_odds - log(p / (1 - p))
+        return self.log_odds - log_odds(prior)
 
     @property
     def name(self) -> str:
@@ -340,6 +336,11 @@ class Limit:
     def holds(self, c: Confusion) -> Any:
         return _HOLDS[self.sign](self.measure(c), self.bound)
 
+    def sees(self, here: Any, there: Any) -> Any:
+        """What it looks at: the rows here or the cases there, at another prior. A rate of one class
+        is the same in both, but for rounding."""
+        return here if self.measure.name in _CLASS_RATES else there
+
     def may_hold(self, c: Confusion) -> Any:
         """Where it holds, or is 0/0."""
         return self.holds(c) | np.isnan(self.measure(c))
@@ -352,8 +353,8 @@ class Limit:
 
 
 # Rates of one class, which are the same whatever the prior; and all that lie between 0 and 1.
-CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
-_RATES = CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
+_CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
+_RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
 _RATES |= {"balanced_rate"}
 
 _LIMIT = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
@@ -400,11 +401,8 @@ def _limit(text: Any) -> Limit:
 
 def check_prior(prior: Any) -> float:
     """A prevalence strictly between 0 and 1."""
-    try:
-        p = float(prior)
-    except (TypeError, ValueError, OverflowError):
-        p = inf
-    if not 0 < p < 1 or isinstance(prior, (str, bytes)):
+    p = number(prior)
+    if not 0 < p < 1:
         raise DataError(
             "a prior, the share of positives where decisions are made, must lie between 0 and 1; "
             f"it is {shown(prior)}."
@@ -412,13 +410,16 @@ def check_prior(prior: Any) -> float:
     return p
 
 
+def log_odds(prior: float) -> float:
+    """ln clr = ln(prior / (1 − prior)), of a prior strictly between 0 and 1."""
+    p = check_prior(prior)
+    return log(p / (1 - p))
+
+
 def check_level(level: Any, name: str = "level") -> float:
     """A confidence strictly between 0 and 1."""
-    try:
-        p = float(level)
-    except (TypeError, ValueError, OverflowError):
-        p = inf
-    if not (p > 0 and (1 + p) / 2 < 1) or isinstance(level, (str, bytes)):
+    p = number(level)
+    if not (p > 0 and (1 + p) / 2 < 1):
         raise DataError(f"{name} must lie between 0 and 1, as 0.95 does; it is {shown(level)}.")
     return p
 

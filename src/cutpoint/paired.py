@@ -15,11 +15,11 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint._check import array_of, check_rows, check_totals, is_missing, shown, vector
+from cutpoint._check import array_of, check_rows, check_totals, missing_row, shown, vector
 from cutpoint._frozen import Frozen
 from cutpoint._html import fact_table
 from cutpoint._interval import Interval
-from cutpoint._sweep import Sweep, area
+from cutpoint._sweep import Floats, Masses, Sweep, area
 from cutpoint.areas import auc
 from cutpoint.confusion import counted
 from cutpoint.decision import choose
@@ -32,14 +32,13 @@ from cutpoint.inference import (
     auc_variance,
     check_samples,
     check_seed,
+    effective,
     percentiles,
 )
 from cutpoint.objectives import Costs, check_level
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Masses = NDArray[Any]  # int64 counts or float64 sums of weights
 
 _WORDS = {
     "delong": "paired DeLong",
@@ -428,8 +427,7 @@ def compare_unpaired(a: Sweep, b: Sweep, *, level: float = 0.95) -> Comparison:
 def _size(s: Sweep) -> float:
     """How many equally weighted rows say as much as a sweep's."""
     pos2, neg2 = s.squares("a comparison")
-    mass = s.P + s.N
-    return float(mass * (mass / (pos2.sum() + neg2.sum())))
+    return effective(s.P + s.N, pos2.sum() + neg2.sum())
 
 
 def auc_covariance(
@@ -679,9 +677,9 @@ def _encoded(values: Any, name: str, rows: _Rows) -> tuple[NDArray[Any], Ints]:
         raise DataError(
             f"{name}s must be plain values, numbers or text; these are {shown(listed)}."
         ) from None
-    for value in seen:
-        if is_missing(value) or value != value:  # noqa: PLR0124 - NaN
-            _refuse_missing(name, next(i for i, v in enumerate(listed) if v is value), value)
+    row = missing_row(listed, seen)
+    if row is not None:
+        _refuse_missing(name, row, listed[row])
     if not rows.kept.all():
         listed = list(compress(listed, rows.kept))
         seen = dict.fromkeys(listed)

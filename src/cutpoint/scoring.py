@@ -18,6 +18,7 @@ from cutpoint import _native
 from cutpoint._check import shown
 from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table
+from cutpoint._hull import chain
 from cutpoint._sweep import Floats, Masses, Sweep, check_sweep
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.objectives import check_level
@@ -393,10 +394,7 @@ class Blocks(NamedTuple):
 
 def blocks(s: Sweep) -> Blocks:
     check_sweep(s).needs_rows("isotonic regression")
-    c = s.corners
-    find: Any = _native.weighted_hull if s.weighted else _native.hull
-    end, _, _ = find(c.tp, c.fp)
-    cut = np.concatenate(([0], c.cut[end]))
+    cut, _ = chain(s.corners.cut, s.corners.tp, s.corners.fp)
     # Summed anew: differences of long cumulative sums of weights would lose digits.
     pos, neg = (np.add.reduceat(mass, cut[:-1]) for mass in (s.pos, s.neg))
     return Blocks(cut, pos, neg)

@@ -20,7 +20,7 @@ from cutpoint._sweep import Floats
 from cutpoint.calibration.comparison import MethodComparison
 from cutpoint.calibration.reading import flag, number, numbers, plain, positive, text
 from cutpoint.errors import DataError, UndefinedError
-from cutpoint.objectives import Costs, check_prior
+from cutpoint.objectives import Costs, log_odds
 
 # Scores are mapped in blocks that stay in the cache with everything computed of them.
 _BLOCK = 1 << 14
@@ -591,9 +591,3 @@ def sigmoid(x: Any) -> Any:
     e = np.exp(-np.abs(x))
     out = np.where(np.asarray(x) >= 0, 1.0, e) / (1 + e)
     return out if np.ndim(x) else out.item()
-
-
-def log_odds(prior: float) -> float:
-    """ln clr = ln(prior / (1 − prior)), of a prior strictly between 0 and 1."""
-    p = check_prior(prior)
-    return log(p / (1 - p))

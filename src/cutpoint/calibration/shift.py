@@ -14,9 +14,9 @@ from cutpoint._check import score_column, vector
 from cutpoint._html import fact_table
 from cutpoint._interval import Interval
 from cutpoint._sweep import Floats
-from cutpoint.calibration.calibrators import log_odds, sigmoid
+from cutpoint.calibration.calibrators import sigmoid
 from cutpoint.errors import DataError, UndefinedError
-from cutpoint.objectives import check_level
+from cutpoint.objectives import check_level, log_odds
 
 
 @dataclass(frozen=True, repr=False)
