@@ -334,6 +334,16 @@ def growth(most: int) -> list[tuple[str, int, float, float, float, int]]:
     return rows
 
 
+def learners(n: int) -> list[Line]:
+    """Fits of linear detectors; the peer has one thread for BLAS, which suits it best."""
+    # Here, since they import this module for what it measures with.
+    import learn_closed
+    import learn_logistic
+    import learn_perceptron
+
+    return [*learn_closed.fits(n), *learn_logistic.fits(n), *learn_perceptron.epochs(n)]
+
+
 def shown(seconds: float) -> str:
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= scale:
@@ -452,6 +462,7 @@ def main() -> int:
     quick = parser.parse_args().quick
     n = 10**6 if quick else 10**7
     lines = [*areas(n), *sweeps(n), *small(), resampling(), *calibrations(n)]
+    lines += learners(10**5 if quick else 10**6)
     asked, mapped = shares(10**6), applied(n)
     text = page(
         n,

@@ -68,11 +68,57 @@ cutpoint::Rows make_rows(const Column& score, const Column& label, double negati
     return rows;
 }
 
+using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+
+// A matrix of rows that lie side by side; or data, indices and indptr of one in CSR form.
+cutpoint::Table table(const Array& data, const std::optional<Column>& indices,
+                      const std::optional<Column>& indptr, std::size_t d) {
+    using cutpoint::Kind;
+    cutpoint::Table t;
+    t.kind = kind_of(data.dtype());
+    t.data = data.data();
+    t.d = std::int64_t(d);
+    if (t.kind != Kind::f32 && t.kind != Kind::f64)
+        throw nb::type_error("X has a type that the native core does not read");
+    if (!indptr) {
+        if (data.ndim() != 2 || (data.shape(0) > 0 && data.shape(1) > 1 && data.stride(1) != 1))
+            throw nb::value_error("X must be a matrix whose rows are contiguous");
+        if (data.shape(1) != d) throw nb::value_error("X has another number of columns");
+        t.n = std::int64_t(data.shape(0));
+        t.stride = data.stride(0);
+        return t;
+    }
+    t.index = kind_of(indptr->dtype());
+    if (!indices || kind_of(indices->dtype()) != t.index || (t.index != Kind::i32 && t.index != Kind::i64))
+        throw nb::type_error("the index arrays of a CSR matrix must both be int32 or both int64");
+    if (data.ndim() != 1 || indices->shape(0) != data.shape(0) || indptr->shape(0) < 1)
+        throw nb::value_error("the arrays of a CSR matrix don't fit each other");
+    if ((data.shape(0) > 1 && (data.stride(0) != 1 || indices->stride(0) != 1)) ||
+        (indptr->shape(0) > 1 && indptr->stride(0) != 1))
+        throw nb::value_error("the arrays of a CSR matrix must be contiguous");
+    t.n = std::int64_t(indptr->shape(0)) - 1;
+    t.indices = indices->data();
+    t.indptr = indptr->data();
+    t.entries = std::int64_t(data.shape(0));
+    return t;
+}
+
+void one_for_each_row(const cutpoint::Table& t, std::size_t n) {
+    if (std::size_t(t.n) != n) throw nb::value_error("there must be one value for each row of X");
+}
+
 template <class T>
 Out<T> hand_over(cutpoint::Buffer<T>&& buffer) {
     auto* kept = new cutpoint::Buffer<T>(std::move(buffer));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<cutpoint::Buffer<T>*>(p); });
     return Out<T>(kept->data(), {kept->size()}, owner);
+}
+// For the many small results of a pass block by block: the heap has their pages at hand, a Buffer asks
+// the system for each.
+Out<double> small(std::size_t size) {
+    auto* values = new double[size];
+    nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return Out<double>(values, {size}, owner);
 }
 template <class Mass>
 SweepTuple<Mass> hand_over(cutpoint::Masses<Mass>&& m) {
@@ -232,4 +278,79 @@ NB_MODULE(_native, m) {
         });
         return hand_over(std::move(areas));
     });
+
+    using Index = std::optional<Column>;
+    m.def("scores", [](const Array& data, const Index& indices, const Index& indptr,
+                       const In<double>& w, double b) {
+        const auto t = table(data, indices, indptr, w.shape(0));
+        auto out = small(std::size_t(t.n));
+        unlocked([&] { cutpoint::scores(t, w.data(), b, out.data()); });
+        return out;
+    }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "w"_a, "b"_a);
+    m.def("combine", [](const Array& data, const Index& indices, const Index& indptr,
+                        const In<double>& coefficient, std::size_t features) {
+        const auto t = table(data, indices, indptr, features);
+        one_for_each_row(t, coefficient.shape(0));
+        auto sum = small(features);
+        std::fill_n(sum.data(), features, 0.0);
+        unlocked([&] { cutpoint::combine(t, coefficient.data(), sum.data()); });
+        return sum;
+    }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "coefficient"_a, "features"_a);
+    m.def("products", [](const Array& data, const Index& indices, const Index& indptr,
+                         const In<double>& coefficient,
+                         const nb::ndarray<double, nb::ndim<2>, nb::device::cpu, nb::c_contig>& sum,
+                         const InOut<double>& squares) {
+        const std::size_t d = squares.shape(0);
+        if (sum.shape(0) != d || sum.shape(1) != d)
+            throw nb::value_error("sums of products must be square, one row for each column of X");
+        const auto t = table(data, indices, indptr, d);
+        one_for_each_row(t, coefficient.shape(0));
+        unlocked([&] { cutpoint::products(t, coefficient.data(), sum.data(), squares.data()); });
+    }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "coefficient"_a, "sum"_a, "squares"_a);
+    m.def("largest_square", [](const Array& data, const Index& indices, const Index& indptr,
+                               std::size_t features) {
+        const auto t = table(data, indices, indptr, features);
+        return unlocked([&] { return cutpoint::largest_square(t); });
+    }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "features"_a);
+    m.def("logistic", [](const Array& data, const Index& indices, const Index& indptr,
+                         const In<bool>& positive, const std::optional<In<double>>& weight,
+                         const In<double>& w, double b, bool curved) {
+        const auto t = table(data, indices, indptr, w.shape(0));
+        one_for_each_row(t, positive.shape(0));
+        if (weight) one_for_each_row(t, weight->shape(0));
+        auto out = small(1 + (w.shape(0) + 1) * (curved ? 2 : 1));
+        unlocked([&] {
+            cutpoint::logistic(t, positive.data(), weight ? weight->data() : nullptr, w.data(), b,
+                               curved, out.data());
+        });
+        return out;
+    }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "positive"_a, "weight"_a.none(), "w"_a, "b"_a,
+    "curved"_a);
+    // Lines have d + 1 entries, the bias last. `counts` are records, steps, updates, run and longest.
+    m.def("perceptron", [](const Array& data, const Index& indices, const Index& indptr,
+                           const In<bool>& positive, const std::optional<In<double>>& weight,
+                           double rate, double square, const InOut<double>& line,
+                           const std::optional<InOut<double>>& drift,
+                           const std::optional<nb::ndarray<double, nb::ndim<2>, nb::device::cpu, nb::c_contig>>& kept,
+                           const InOut<std::int64_t>& counts) {
+        const std::size_t d1 = line.shape(0);
+        if (d1 < 1 || counts.shape(0) != 5 || (drift && drift->shape(0) != d1) ||
+            (kept && (kept->shape(0) < 1 || kept->shape(1) != d1)))
+            throw nb::value_error("the arrays that a perceptron carries don't fit each other");
+        const auto t = table(data, indices, indptr, d1 - 1);
+        one_for_each_row(t, positive.shape(0));
+        if (weight) one_for_each_row(t, weight->shape(0));
+        std::int64_t* c = counts.data();
+        cutpoint::Perceptron p{line.data(),
+                               drift ? drift->data() : nullptr,
+                               kept ? kept->data() : nullptr,
+                               kept ? std::int64_t(kept->shape(0)) : 0,
+                               c[0], c[1], c[2], c[3], c[4]};
+        unlocked([&] {
+            cutpoint::perceptron(t, positive.data(), weight ? weight->data() : nullptr, rate, square, p);
+        });
+        const std::int64_t now[] = {p.records, p.steps, p.updates, p.run, p.longest};
+        std::copy_n(now, 5, c);
+    }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "positive"_a, "weight"_a.none(), "rate"_a,
+    "square"_a, "line"_a, "drift"_a.none(), "kept"_a.none(), "counts"_a);
 }

@@ -19,7 +19,13 @@ namespace cutpoint {
     void weighted_bin(const Rows&, int, double*, double*);               \
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
-    void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);
+    void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);   \
+    void scores(const Table&, const double*, double, double*);            \
+    void combine(const Table&, const double*, double*);                   \
+    void products(const Table&, const double*, double*, double*);         \
+    double largest_square(const Table&);                                  \
+    void perceptron(const Table&, const bool*, const double*, double, double, Perceptron&); \
+    void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
 
 namespace baseline {
 CUTPOINT_DECLARE
@@ -59,6 +65,24 @@ void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::
 void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
               std::int64_t* out) {
     CUTPOINT_DISPATCH(resample(mass, m, seed, stream, out));
+}
+void scores(const Table& t, const double* w, double b, double* out) {
+    CUTPOINT_DISPATCH(scores(t, w, b, out));
+}
+void combine(const Table& t, const double* coefficient, double* sum) {
+    CUTPOINT_DISPATCH(combine(t, coefficient, sum));
+}
+void products(const Table& t, const double* coefficient, double* sum, double* squares) {
+    CUTPOINT_DISPATCH(products(t, coefficient, sum, squares));
+}
+double largest_square(const Table& t) { return CUTPOINT_DISPATCH(largest_square(t)); }
+void perceptron(const Table& t, const bool* positive, const double* weight, double rate, double square,
+                Perceptron& p) {
+    CUTPOINT_DISPATCH(perceptron(t, positive, weight, rate, square, p));
+}
+void logistic(const Table& t, const bool* positive, const double* weight, const double* w, double b,
+              bool curved, double* out) {
+    CUTPOINT_DISPATCH(logistic(t, positive, weight, w, b, curved, out));
 }
 
 void bin_edges(int bits, double* edges) {

@@ -5,7 +5,10 @@
 
 #include "binning.hpp"
 #include "exact.hpp"
+#include "linear.hpp"
+#include "logistic.hpp"
 #include "lookup.hpp"
+#include "perceptron.hpp"
 #include "rank.hpp"
 #include "resample.hpp"
 
@@ -66,6 +69,34 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
 void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
                     std::size_t n, double* areas) {
     resampled_areas(s, seed, threads, first, n, areas);
+}
+
+void scores(const Table& t, const double* w, double b, double* out) {
+    by_table(t, [&](const auto& x) { scored(x, w, b, out); });
+}
+
+void combine(const Table& t, const double* coefficient, double* sum) {
+    by_table(t, [&](const auto& x) { combined(x, coefficient, sum); });
+}
+
+void products(const Table& t, const double* coefficient, double* sum, double* squares) {
+    by_table(t, [&](const auto& x) { paired(x, coefficient, sum, squares); });
+}
+
+double largest_square(const Table& t) {
+    return by_table(t, [&](const auto& x) { return most_square(x); });
+}
+
+void perceptron(const Table& t, const bool* positive, const double* weight, double rate, double square,
+                Perceptron& p) {
+    by_table(t, [&](const auto& x) { taught(x, positive, weight, rate, square, p); });
+}
+
+void logistic(const Table& t, const bool* positive, const double* weight, const double* w, double b,
+              bool curved, double* out) {
+    by_table(t, [&](const auto& x) {
+        curved ? lost<2>(x, positive, weight, w, b, out) : lost<1>(x, positive, weight, w, b, out);
+    });
 }
 
 }  // namespace CUTPOINT_ISA

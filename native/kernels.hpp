@@ -127,4 +127,50 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
 void bootstrap_area(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t first, std::size_t n,
                     double* areas);
 
+// A table of features, f32 or f64. Dense: n rows of d numbers each, `stride` numbers apart. Or CSR, if
+// indptr is not null: `data` and `indices` have `entries` entries, `index` (i32 or i64) is the type of both
+// index arrays. Damaged index arrays are refused as std::invalid_argument by all that follows.
+struct Table {
+    std::int64_t n = 0, d = 0;
+    Kind kind = Kind::none;
+    const void* data = nullptr;
+    std::int64_t stride = 0;
+    const void* indices = nullptr;
+    const void* indptr = nullptr;
+    Kind index = Kind::none;
+    std::int64_t entries = 0;
+};
+
+// out[i] = w·x + b of row i.
+void scores(const Table&, const double* w, double b, double* out);
+// sum[k] += the sum over rows of coefficient[i] x[i][k]. Rows with a coefficient of 0 are not read.
+void combine(const Table&, const double* coefficient, double* sum);
+// sum[a][b], d by d, and squares[a] += products of entries of each row, times its coefficient, so that
+// sum + sumᵀ + diag(squares) is the sum of coefficient x xᵀ. Of CSR only: for dense tables there is BLAS.
+void products(const Table&, const double* coefficient, double* sum, double* squares);
+// The largest squared length of a row.
+double largest_square(const Table&);
+
+// What a perceptron carries from row to row. A line is d weights and then the bias.
+struct Perceptron {
+    double* line;
+    double* drift;       // sum of (rows before) * (move) for each move, or null: the mean line over all
+                         // rows is line - drift / steps
+    double* kept;        // `room` lines that had a longer run than any before, oldest overwritten; or null
+    std::int64_t room;
+    std::int64_t records;  // how many lines were put there
+    std::int64_t steps, updates;
+    std::int64_t run, longest;  // rows in a row that were right
+};
+// One pass: at each row that is not on its side of the line, w moves by ±rate x and the bias by
+// ±rate square, times the row's weight if there are any.
+void perceptron(const Table&, const bool* positive, const double* weight, double rate, double square,
+                Perceptron&);
+
+// The sum over rows of weight ln(1 + exp(-y (w·x + b))), y = ±1; its derivatives by w and by b; and, if
+// `curved`, the derivatives of the one by b by w and by b: 1 + (d + 1) or 1 + 2 (d + 1) numbers. What is
+// not finite in any row leaves something that is not finite.
+void logistic(const Table&, const bool* positive, const double* weight, const double* w, double b,
+              bool curved, double* out);
+
 }  // namespace cutpoint

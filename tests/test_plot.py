@@ -145,6 +145,7 @@ def test_what_is_drawn_must_be_computed_first(s):
             r"draws a Reliability; got a Sweep. Call plot\.reliability\(cp\.r",
         ),
         (cp.plot.calibrator, s, r"draws a Calibrator; got a Sweep. Call plot\.calibrator\(cp\.cal"),
+        (cp.plot.margins, s, r"draws a Margins; got a Sweep. Call plot\.margins\(detector\.mar"),
     ):
         with pytest.raises(cp.DataError, match=call):
             draw(given)
@@ -509,6 +510,7 @@ def test_bins_are_a_whole_number(s, bins):
         (cp.plot.operating_point, p),
         (cp.plot.stability, p.stability(5)),
         (cp.plot.reliability, cp.reliability(cp.sweep([1, 0], [0.6, 0.4]), level=None)),
+        (cp.plot.margins, cp.Margins(np.ones(3))),
     ):
         with pytest.raises(cp.DataError, match=r"must have from 1 to 100,000 bins.*; it is .*\. L"):
             draw(given, bins=bins)
@@ -527,6 +529,7 @@ def test_functions_draw_on_given_axes(s, probabilities):
         (cp.plot.stability, p.stability(10)),
         (cp.plot.reliability, cp.reliability(probabilities, samples=10)),
         (cp.plot.calibrator, cp.calibrate(s, "monotone")),
+        (cp.plot.margins, cp.Margins(np.array([-1.0, 2.0]))),
     ):
         ax = Figure(layout="constrained").add_subplot()
         assert draw(value, ax) is ax
@@ -673,3 +676,92 @@ def test_odd_calibrators_draw_without_a_warning(c):
     saved(cp.plot.calibrator(c).figure)
     saved(cp.plot.calibrator(c, s=cp.sweep([], [])).figure)
     saved(cp.plot.calibrator(c, s=cp.sweep([1, 0], [np.inf, 1.0])).figure)
+
+
+# ---------------------------------------------------------------------------------------- margins
+
+
+def bars(ax):
+    """The filled histograms, by the word in their name."""
+    named = [p for p in ax.patches if p.get_label().endswith(("correct", "wrong"))]
+    return {patch.get_label().split()[-1]: patch.get_data() for patch in named}
+
+
+def test_margins_are_wrong_below_0_and_correct_above():
+    value = np.random.default_rng(0).normal(1, 1, 1000)
+    ax = saved(cp.plot.margins(cp.Margins(value), bins=30).figure).axes[0]
+    errors, wrong, correct = int(np.sum(value <= 0)), *(bars(ax)[k] for k in ("wrong", "correct"))
+    assert wrong.edges[-1] == correct.edges[0] == 0
+    assert (wrong.values.sum(), correct.values.sum()) == (errors, 1000 - errors)
+    for side in (wrong, correct):
+        assert np.array_equal(side.values, np.histogram(value, side.edges)[0])
+    assert 30 <= len(wrong.values) + len(correct.values) <= 31
+    zero, least = ax.lines
+    assert zero.get_xdata() == [0, 0]
+    assert list(least.get_xdata()) == [value.min()] * 2
+    assert texts(ax.get_legend().get_texts()) == [
+        f"{1000 - errors} correct",
+        f"{errors} wrong",
+        f"smallest margin: {value.min():.4g}".replace("-", "−"),
+    ]
+    assert max(wrong.values.max(), correct.values.max()) < 0.78 * ax.get_ylim()[1]
+
+
+def test_a_line_that_separates_has_a_strip_without_rows():
+    value = np.array([0.53, 0.6, 1.0, 2.0, 2.0])
+    ax = saved(cp.plot.margins(cp.Margins(value), bins=10).figure).axes[0]
+    assert [*bars(ax)] == ["correct"]
+    data = bars(ax)["correct"]
+    assert data.edges[0] == 0.53  # no bar reaches into it
+    assert data.values.sum() == 5
+    strip = ax.patches[-1]
+    assert (strip.get_x(), strip.get_width()) == (0, 0.53)
+    assert texts(ax.get_legend().get_texts()) == ["5 correct", "smallest margin: 0.53"]
+
+
+def test_rows_on_the_line_are_errors():
+    ax = saved(cp.plot.margins(cp.Margins(np.array([0.0, 0.0, 1.0])), bins=4).figure).axes[0]
+    assert bars(ax)["wrong"].edges.tolist() == [-0.25, 0]
+    assert bars(ax)["wrong"].values.tolist() == [2]
+    assert bars(ax)["correct"].values.tolist() == [0, 0, 0, 1]
+    both = bars(cp.plot.margins(cp.Margins(np.array([-1.0, 0.0, 1.0])), bins=4))
+    assert both["wrong"].values.tolist() == [1, 1]
+    assert both["correct"].values.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [0.0],
+        [2.0],
+        [-2.0],
+        [-2.0, -1.0],
+        [1.0, NEXT],
+        [1e308, -1e308],
+        [5e-324],
+        [-5e-324, 5e-324],
+        [1e-300, 1.0],
+        [-0.3, 0.7],
+    ],
+    ids=str,
+)
+def test_margins_of_any_size_are_all_drawn(value):
+    for bins in (1, 7, 60):
+        ax = saved(cp.plot.margins(cp.Margins(np.array(value)), bins=bins).figure).axes[0]
+        assert sum(data.values.sum() for data in bars(ax).values()) == len(value)
+        assert all(np.all(np.diff(data.edges) > 0) for data in bars(ax).values())
+
+
+@pytest.mark.parametrize(
+    ("value", "bins"),
+    [([1.6, 0.9, 1.1], 19), ([-0.5, 1.8, 0.3], 23), ([0.0, -0.2, -0.8], 19)],
+)
+def test_no_margin_is_lost_beyond_rounded_edges(value, bins):
+    """Whole numbers of bins that, rounded, end just before the outermost row."""
+    rows = bars(cp.plot.margins(cp.Margins(np.array(value)), bins=bins))
+    assert sum(data.values.sum() for data in rows.values()) == 3
+
+
+def test_margins_of_no_rows():
+    with pytest.raises(cp.DataError, match="a histogram of margins needs rows; there are 0"):
+        cp.plot.margins(cp.Margins(np.empty(0)))

@@ -8,11 +8,19 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "kernels.hpp"
+
+#if defined(CUTPOINT_HAS_AVX2)
+namespace cutpoint::baseline {
+void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
+}
+#endif
 
 using namespace cutpoint;
 
@@ -248,6 +256,213 @@ void any_trial() {
     }
 }
 
+// A table of features in memory of just its size, so that any step outside is seen: dense with a gap
+// after each row but the last, or CSR.
+template <class S, class I>
+struct Features {
+    std::size_t n, d;
+    std::vector<double> x;  // n by d
+    std::vector<S> data;
+    std::vector<I> indices, indptr;
+    Table table;
+
+    Features(std::size_t rows, std::size_t columns, bool sparse, bool whole) : n(rows), d(columns), x(n * d) {
+        for (auto& v : x)
+            v = uniform() < 0.4 ? 0 : whole ? double(below(19)) - 9 : double(S(score(0)));
+        table.n = std::int64_t(n);
+        table.d = std::int64_t(d);
+        table.kind = kind_of<S>();
+        if (sparse) {
+            indptr.push_back(0);
+            for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t k = 0; k < d; ++k)
+                    if (x[i * d + k] != 0) {
+                        data.push_back(S(x[i * d + k]));
+                        indices.push_back(I(k));
+                    }
+                indptr.push_back(I(data.size()));
+            }
+            table.indices = indices.data();
+            table.indptr = indptr.data();
+            table.index = sizeof(I) == 4 ? Kind::i32 : Kind::i64;
+            table.entries = std::int64_t(data.size());
+        } else {
+            const std::size_t stride = d + below(3);
+            data.assign(n == 0 ? 0 : (n - 1) * stride + d, S(77));
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t k = 0; k < d; ++k) data[i * stride + k] = S(x[i * d + k]);
+            table.stride = std::int64_t(stride);
+        }
+        table.data = data.data();
+    }
+};
+
+template <class S, class I>
+void linear_trial(bool sparse) {
+    const std::size_t n = below(30), d = uniform() < 0.1 ? 1000 + below(60) : below(70);
+    const Features<S, I> f(n, d, sparse, false);
+    std::vector<double> w(d), c(n), out(n), sum(d, 0.25);
+    for (auto& v : w) v = score(0);
+    for (auto& v : c) v = uniform() < 0.3 ? 0 : score(0);
+    scores(f.table, w.data(), 0.5, out.data());
+    double most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        double lane[8] = {}, plain = 0.5, size = 0.5, square = 0;
+        for (std::size_t k = 0; k < d; ++k) {
+            const double v = f.x[i * d + k] * w[k];
+            lane[k % 8] += v;
+            plain += v;
+            size += std::abs(v);
+            square += f.x[i * d + k] * f.x[i * d + k];
+        }
+        // The lanes are fixed, so every build has to agree with them to the bit.
+        double four[4];
+        for (int l = 0; l < 4; ++l) four[l] = lane[l] + lane[l + 4];
+        if (!sparse) CHECK(out[i] == ((four[0] + four[2]) + (four[1] + four[3])) + 0.5);
+        CHECK(std::abs(out[i] - plain) <= 1e-13 * size);
+        most = std::max(most, square);
+    }
+    CHECK(std::abs(largest_square(f.table) - most) <= 1e-13 * most);
+    combine(f.table, c.data(), sum.data());
+    for (std::size_t k = 0; k < d; ++k) {
+        double plain = 0.25, size = 0.25;
+        for (std::size_t i = 0; i < n; ++i) plain += c[i] * f.x[i * d + k], size += std::abs(c[i] * f.x[i * d + k]);
+        CHECK(std::abs(sum[k] - plain) <= 1e-13 * size);
+    }
+    if (sparse && !f.data.empty()) {
+        auto damaged = f;
+        damaged.indices[below(damaged.indices.size())] = uniform() < 0.5 ? I(-1) : I(d);
+        damaged.table.indices = damaged.indices.data();
+        try {
+            scores(damaged.table, w.data(), 0, out.data());
+            CHECK(!"a damaged matrix is refused");
+        } catch (const std::invalid_argument&) {
+        }
+    }
+}
+
+// The logistic loss against libm, row by row in long double; sizes around pieces and whole fours.
+template <class S, class I>
+void logistic_trial(bool sparse) {
+    const std::size_t n = uniform() < 0.1 ? below(600) : below(30);
+    const std::size_t d = uniform() < 0.05 ? 500 + below(60) : below(70);
+    const Features<S, I> f(n, d, sparse, uniform() < 0.5);
+    const double spread = std::exp2(double(below(12)) - 9);
+    std::vector<double> w(d), weight(n), sums(2 * d + 3, 77), less(d + 2, 77), score_of(n);
+    for (auto& v : w) v = spread * score(0);
+    const auto positive = std::make_unique<bool[]>(n);
+    for (std::size_t i = 0; i < n; ++i) positive[i] = uniform() < 0.5, weight[i] = 3 * uniform();
+    const double* mass = uniform() < 0.5 ? weight.data() : nullptr;
+    scores(f.table, w.data(), 0.25, score_of.data());
+    std::vector<long double> plain(2 * d + 3), size(2 * d + 3);
+    for (std::size_t i = 0; i < n; ++i) {
+        const long double sign = positive[i] ? -1 : 1, z = sign * score_of[i], m = mass ? mass[i] : 1;
+        const long double e = std::exp(-std::abs(z));
+        const long double first = (z > 0 ? 1 : e) / (1 + e), second = e / ((1 + e) * (1 + e));
+        const auto add = [&](std::size_t k, long double v) { plain[k] += v, size[k] += std::abs(v); };
+        add(0, m * (std::max(z, 0.0L) + std::log1p(e)));
+        for (std::size_t k = 0; k <= d; ++k) {
+            const double x = k < d ? f.x[i * d + k] : 1;
+            add(1 + k, m * sign * first * x);
+            add(d + 2 + k, m * second * x);
+        }
+    }
+    logistic(f.table, positive.get(), mass, w.data(), 0.25, true, sums.data());
+    logistic(f.table, positive.get(), mass, w.data(), 0.25, false, less.data());
+    for (std::size_t k = 0; k < sums.size(); ++k)
+        CHECK(std::abs(double(sums[k] - plain[k])) <= 1e-13 * double(size[k]) + 1e-300);
+    CHECK(less[0] == sums[0] && less[d + 1] == sums[d + 1]);
+#if defined(CUTPOINT_HAS_AVX2)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+        auto other = sums;
+        cutpoint::baseline::logistic(f.table, positive.get(), mass, w.data(), 0.25, true, other.data());
+        CHECK(other == sums);
+    }
+#endif
+    for (std::size_t k = 0; k < d; ++k) CHECK(std::abs(less[1 + k] - sums[1 + k]) <= 1e-13 * double(size[1 + k]));
+
+    std::vector<double> pairs(d * d, 0.5), squares(d, 0.25);
+    try {
+        products(f.table, weight.data(), pairs.data(), squares.data());
+        CHECK(sparse);
+    } catch (const std::invalid_argument&) {
+        CHECK(!sparse);
+        return;
+    }
+    for (std::size_t a = 0; a < d; ++a)
+        for (std::size_t b = 0; b < d; ++b) {
+            double sum = a == b ? 1.25 : 1, all = sum;
+            for (std::size_t i = 0; i < n; ++i) {
+                const double v = weight[i] * f.x[i * d + a] * f.x[i * d + b];
+                sum += v, all += std::abs(v);
+            }
+            const double got = pairs[a * d + b] + pairs[b * d + a] + (a == b ? squares[a] : 0);
+            CHECK(std::abs(got - sum) <= 1e-13 * all);
+        }
+}
+
+// Whole numbers, so that the plain loop has the same bits whatever the order of its sums.
+template <class S, class I>
+void perceptron_trial(bool sparse) {
+    const std::size_t n = 1 + below(60), d = below(40), room = 3;
+    const Features<S, I> f(n, d, sparse, true);
+    std::vector<double> line(d + 1), drift(d + 1), kept(room * (d + 1)), weight(n);
+    const auto positive = std::make_unique<bool[]>(n);
+    for (std::size_t i = 0; i < n; ++i) positive[i] = uniform() < 0.5, weight[i] = double(1 + below(3));
+    const bool weighted = uniform() < 0.5;
+    Perceptron p{line.data(), drift.data(), kept.data(), std::int64_t(room), 0, 0, 0, 0, 0};
+    std::vector<double> w(d), moved(d + 1);
+    std::vector<std::vector<double>> records;
+    double b = 0;
+    std::int64_t steps = 0, updates = 0, run = 0, longest = 0;
+    for (int pass = 0; pass < 3; ++pass) {
+        perceptron(f.table, positive.get(), weighted ? weight.data() : nullptr, 2, 7, p);
+        for (std::size_t i = 0; i < n; ++i, ++steps) {
+            double s = b;
+            for (std::size_t k = 0; k < d; ++k) s += w[k] * f.x[i * d + k];
+            const double sign = positive[i] ? 1 : -1;
+            if (sign * s > 0) {
+                ++run;
+                continue;
+            }
+            if (run > longest) {
+                longest = run;
+                records.push_back(w);
+                records.back().push_back(b);
+            }
+            run = 0;
+            ++updates;
+            const double c = 2 * sign * (weighted ? weight[i] : 1);
+            for (std::size_t k = 0; k < d; ++k) w[k] += c * f.x[i * d + k], moved[k] += c * double(steps) * f.x[i * d + k];
+            b += 7 * c;
+            moved[d] += 7 * c * double(steps);
+        }
+    }
+    CHECK(std::equal(w.begin(), w.end(), line.begin()) && line[d] == b);
+    CHECK(moved == drift);
+    CHECK(p.steps == steps && p.updates == updates && p.run == run && p.longest == longest);
+    CHECK(p.records == std::int64_t(records.size()));
+    for (std::size_t r = records.size() > room ? records.size() - room : 0; r < records.size(); ++r)
+        CHECK(std::equal(records[r].begin(), records[r].end(), kept.begin() + std::ptrdiff_t(r % room * (d + 1))));
+}
+
+template <class S, class I>
+void linear_trials() {
+    const bool sparse = uniform() < 0.5;
+    linear_trial<S, I>(sparse);
+    perceptron_trial<S, I>(sparse);
+    logistic_trial<S, I>(sparse);
+}
+
+void any_linear_trial() {
+    switch (below(4)) {
+        case 0: return linear_trials<float, std::int32_t>();
+        case 1: return linear_trials<float, std::int64_t>();
+        case 2: return linear_trials<double, std::int32_t>();
+        default: return linear_trials<double, std::int64_t>();
+    }
+}
+
 // Several callers at once, as Python threads are once the GIL is released.
 void crowd() {
     std::vector<float> s(200'000);
@@ -279,6 +494,7 @@ int main(int argc, char** argv) {
     const int trials = argc > 1 ? std::atoi(argv[1]) : 100;
     for (std::size_t n : {0, 1, 2, 3}) trial<double, std::uint8_t>(n, 0, 0.5, 2);
     for (int i = 0; i < trials; ++i) any_trial();
+    for (int i = 0; i < 10 * trials; ++i) any_linear_trial();
     crowd();
     std::printf("%d trials passed, 0 failed\n", trials);
 }

@@ -69,7 +69,7 @@ def _cpus() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Columns:
     """Columns as the native core reads them: same length, numeric, one dimension.
 
     Labels equal ``positive`` or ``negative``; the core checks that row by row, as it does NaN
@@ -84,7 +84,7 @@ class Rows:
     asked: Any
     """The positive label that the user named, or None."""
 
-    def explained(self, fault: str) -> Rows:
+    def explained(self, fault: str) -> Columns:
         """After the core's fault: the same rows with the labels read anew, or an error."""
         what, _, where = fault.partition(":")
         row = int(where)
@@ -107,7 +107,7 @@ class Rows:
         return replace(self, label=_encoded(self.label, self.asked), negative=0.0)
 
 
-def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Rows:
+def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Columns:
     """Columns for the native core, from lists, NumPy, pandas, polars, pyarrow or torch (CPU)."""
     s = score_column(score)
     label = _label(y, positive)
@@ -118,7 +118,7 @@ def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> 
                 f"there must be one {name} for each score; there are {len(column):,} {name}s and "
                 f"{len(s):,} scores. Pass columns of the same rows."
             )
-    return Rows(s, label, 0.0, 1.0, w, positive)
+    return Columns(s, label, 0.0, 1.0, w, positive)
 
 
 def check_totals(pos: Array, neg: Array) -> None:
@@ -152,7 +152,7 @@ def check_threshold(threshold: Any) -> float:
     return t
 
 
-def checked(rows: Rows, kernel: Callable[..., _T], *more: Any) -> _T:
+def checked(rows: Columns, kernel: Callable[..., _T], *more: Any) -> _T:
     """A kernel of the native core on rows; its faults become a second reading or a DataError."""
     while True:
         columns = (rows.score, rows.label, rows.negative, rows.positive)
@@ -165,7 +165,7 @@ def checked(rows: Rows, kernel: Callable[..., _T], *more: Any) -> _T:
         rows = rows.explained(fault)
 
 
-def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Rows, Rows, bool]:
+def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Columns, Columns, bool]:
     """Masses counted elsewhere, as weighted rows of either class; and whether they are counts."""
     t = score_column(threshold, "threshold")
     if np.isnan(t).any():
@@ -190,7 +190,7 @@ def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Rows, Rows, bool]:
             )
         whole = whole and counts
         masses.append(mass)
-        rows.append(Rows(t, np.full(len(t), label, np.uint8), 0.0, 1.0, mass, None))
+        rows.append(Columns(t, np.full(len(t), label, np.uint8), 0.0, 1.0, mass, None))
     ones, zeros = rows
     with np.errstate(over="ignore"):
         total = np.concatenate(masses).sum()

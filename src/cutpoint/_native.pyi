@@ -1,6 +1,6 @@
 from typing import Any
 
-from numpy import float64, int64
+from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
 _Column = NDArray[Any]
@@ -99,4 +99,52 @@ def look_up(
 def resample(mass: NDArray[int64], seed: int, stream: int) -> NDArray[int64]: ...
 def bootstrap_area(
     pos: NDArray[int64], neg: NDArray[int64], first: int, n: int, seed: int, threads: int
+) -> NDArray[float64]: ...
+def scores(
+    data: _Column,
+    indices: _Column | None,
+    indptr: _Column | None,
+    w: NDArray[float64],
+    b: float,
+) -> NDArray[float64]: ...
+def combine(
+    data: _Column,
+    indices: _Column | None,
+    indptr: _Column | None,
+    coefficient: NDArray[float64],
+    features: int,
+) -> NDArray[float64]: ...
+def products(
+    data: _Column,
+    indices: _Column | None,
+    indptr: _Column | None,
+    coefficient: NDArray[float64],
+    sum: NDArray[float64],
+    squares: NDArray[float64],
+) -> None: ...
+def largest_square(
+    data: _Column, indices: _Column | None, indptr: _Column | None, features: int
+) -> float: ...
+def perceptron(
+    data: _Column,
+    indices: _Column | None,
+    indptr: _Column | None,
+    positive: NDArray[bool_],
+    weight: NDArray[float64] | None,
+    rate: float,
+    square: float,
+    line: NDArray[float64],
+    drift: NDArray[float64] | None,
+    kept: NDArray[float64] | None,
+    counts: NDArray[int64],
+) -> None: ...
+def logistic(
+    data: _Column,
+    indices: _Column | None,
+    indptr: _Column | None,
+    positive: NDArray[bool_],
+    weight: NDArray[float64] | None,
+    w: NDArray[float64],
+    b: float,
+    curved: bool,
 ) -> NDArray[float64]: ...

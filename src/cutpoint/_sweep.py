@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cutpoint import _native
 from cutpoint._check import (
-    Rows,
+    Columns,
     check_counts,
     check_rows,
     check_threshold,
@@ -386,7 +386,7 @@ def sweep(
     return _with_squares(s, rows) if squares and rows.weight is not None else s
 
 
-def _with_squares(s: Sweep, rows: Rows) -> Sweep:
+def _with_squares(s: Sweep, rows: Columns) -> Sweep:
     assert rows.weight is not None
     some = rows.weight[rows.weight > 0]
     if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
@@ -398,7 +398,7 @@ def _with_squares(s: Sweep, rows: Rows) -> Sweep:
     return replace(s, pos2=of_squares.pos, neg2=of_squares.neg)
 
 
-def _sweep(rows: Rows) -> Sweep:
+def _sweep(rows: Columns) -> Sweep:
     if rows.weight is None:
         return Sweep(*checked(rows, _native.sweep))
     return _bounded(Sweep(*checked(rows, _native.weighted_sweep)))
@@ -411,7 +411,7 @@ def check_sweep(s: Any) -> Sweep:
     return s
 
 
-def area(rows: Rows) -> tuple[float, float, float]:
+def area(rows: Columns) -> tuple[float, float, float]:
     """P, N and 2U = 2·P·N·AUC of rows, without a sweep: integers when unweighted."""
     return checked(rows, _native.area if rows.weight is None else _native.weighted_area)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import inf, isfinite, log
 from typing import Any, Protocol
@@ -51,6 +51,8 @@ class Measure:
     monotone: bool = False
     """Whether it only rises, or only falls, from cut to cut."""
     linear: Callable[[Fraction, Fraction], Gains] | None = None
+    beta: float | None = None
+    """Of an F measure."""
 
     def gains(self, P: Fraction, N: Fraction) -> Gains | None:
         return self.linear(P, N) if self.linear and P and N else None
@@ -77,7 +79,7 @@ def f(beta: float) -> Measure:
         b = inf
     if not 0 <= b < inf:
         raise DataError(f"beta must be finite and at least 0; it is {shown(beta)}.")
-    return Measure(f"f{b:g}", operator.methodcaller("f", b))
+    return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b)
 
 
 def _even(p: Fraction, n: Fraction) -> Gains:
@@ -113,6 +115,7 @@ def _measures() -> dict[str, Measure]:
         ("f1", up, True, False, None),
     ]
     known = {name: Measure(name, operator.attrgetter(name), *rest) for name, *rest in rows}
+    known["f1"] = replace(known["f1"], beta=1.0)
     also = {
         "tpr": "recall",
         "sensitivity": "recall",

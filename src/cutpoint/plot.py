@@ -27,6 +27,7 @@ from cutpoint.curves import Det, Gain, PrecisionRecall, Roc
 from cutpoint.decision import OperatingPoint, Stability
 from cutpoint.errors import DataError
 from cutpoint.inference import Band
+from cutpoint.linear import Margins
 from cutpoint.scoring import Reliability
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "gain",
     "hull",
     "lift",
+    "margins",
     "net_benefit",
     "operating_point",
     "overview",
@@ -55,6 +57,7 @@ Floats = NDArray[np.float64]
 # Okabe and Ito's colours: apart for colour-blind readers, and in grey.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
+_WRONG, _RIGHT = "#d55e00", "#0072b2"
 # Past as many classifiers as there are colours, others: for sweeps, and for single points.
 _MARKERS = ("oD", "sP", "^X", "v*")
 
@@ -668,6 +671,72 @@ def stability(
         title += f", limits broken by {100 * np.mean(st.broken):.3g} %"
     ax.set_title(title, loc="left", fontsize=10)
     ax.set_ylim(0, ax.get_ylim()[1] / 0.74)  # the legend goes above
+    _legend(ax, "upper left")
+    return ax
+
+
+def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
+    """Draw the margins of a line as a histogram: rows on the wrong side of it, and on the right.
+
+    Rows on the line itself count as errors, left of 0. The dashed line is the smallest margin;
+    where it is above 0 the line separates the classes, and the strip without rows is shaded.
+
+    Parameters
+    ----------
+    m
+        From :meth:`cutpoint.LinearDetector.margins`, or that of an estimator.
+    ax
+        Axes to draw on; a new figure if left out.
+    bins
+        About how many bins the histogram has. One of their edges is 0.
+
+    Examples
+    --------
+    >>> import cutpoint as cp, numpy as np
+    >>> line = cp.LinearDetector(np.array([3.0, 4.0]), -5.0)
+    >>> X = np.array([[3.0, 4.0], [3.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
+    >>> ax = cp.plot.margins(line.margins(X, np.array([True, True, False, False])))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['3 correct', '1 wrong', 'smallest margin: −0.4']
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    _needs(m, Margins, "margins(detector.margins(X, y))")
+    count = _bins(bins)
+    if not len(m.value):
+        raise DataError("a histogram of margins needs rows; there are 0. Pass margins of some.")
+    # Within ±1e300, or the width of the axis would overflow.
+    value = np.clip(m.value, -1e300, 1e300)
+    smallest = float(value.min())
+    _, edges = Margins(value).histogram(count)
+    # Inside of the edges, which are rounded.
+    value = np.clip(value, edges[0], edges[-1])
+    below, above = edges[edges <= 0], edges[edges >= 0]
+    if len(below) < 2:  # rows on the line, and none beyond
+        below = np.array([-above[1], 0.0])
+    if 0 < smallest < above[-1]:  # or the first bar would reach into the strip without rows
+        above = np.concatenate(([smallest], above[above > smallest]))
+    ax = _wide_axes(ax, "margin (distance from the line, above 0 on the right side)", "rows")
+    # Bins of errors have their upper edge, those of correct rows their lower one: 0 is an error.
+    wrong = value <= 0
+    errors = np.histogram(-value[wrong], -below[::-1])[0][::-1]
+    correct = np.histogram(value[~wrong], above)[0]
+    for rows, at, name, colour in (
+        (correct, above, "correct", _RIGHT),
+        (errors, below, "wrong", _WRONG),
+    ):
+        if rows.any():
+            label = f"{counted(int(rows.sum()))} {name}"
+            ax.stairs(rows, at, fill=True, color=colour, alpha=0.45, label=label)
+            ax.stairs(rows, at, color=colour, linewidth=1.2)
+    ax.axvline(0, 0, 0.78, color="0.15", linewidth=1.4, zorder=4)
+    (least,) = ax.plot([smallest] * 2, [0, 0.78], transform=ax.get_xaxis_transform(), zorder=4)
+    least.set(color=_WRONG if smallest <= 0 else "0.15", linewidth=1.2, linestyle=(0, (4, 3)))
+    least.set_label(f"smallest margin: {_number(float(f'{m.smallest:.4g}'))}")
+    if smallest > 0:
+        ax.axvspan(0, smallest, 0, 0.78, color="0.93", linewidth=0, zorder=0.5)
+    ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    ax.set_ylim(0, ax.get_ylim()[1] / 0.76)  # the legend goes above
     _legend(ax, "upper left")
     return ax
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cutpoint._check import Rows
+from cutpoint._check import Columns
 from cutpoint._sweep import Sweep
 from cutpoint.areas import average_precision, partial_auc
 from cutpoint.metrics._columns import (
@@ -30,7 +30,7 @@ from cutpoint.metrics._columns import (
 )
 from cutpoint.metrics._drop_in import drop_in, need
 
-Metric = Callable[[Rows, Iterable[Reading]], float | None]
+Metric = Callable[[Columns, Iterable[Reading]], float | None]
 """A number, or None where scikit-learn has a warning to give instead."""
 
 
@@ -176,7 +176,9 @@ def average_precision_score(
     return averaged(precision_on_average, average_precision_score, (y, score, weight), average)
 
 
-def area_under(r: Rows, readings: Iterable[Reading], max_fpr: float | None = None) -> float | None:
+def area_under(
+    r: Columns, readings: Iterable[Reading], max_fpr: float | None = None
+) -> float | None:
     """The AUC, or None without mass in one of the classes."""
     if max_fpr is not None and max_fpr != 1:
         s = Sweep(*run(SWEEP, r, readings)[0])
@@ -190,7 +192,7 @@ def area_under(r: Rows, readings: Iterable[Reading], max_fpr: float | None = Non
     return min(1.0, max(0.0, float(twice_u / (2 * P * N))))  # weighted sums are rounded
 
 
-def precision_on_average(r: Rows, readings: Iterable[Reading]) -> float | None:
+def precision_on_average(r: Columns, readings: Iterable[Reading]) -> float | None:
     """The average precision, or None without positives."""
     s = Sweep(*run(SWEEP, r, readings)[0])
     return average_precision(s) if s.P > 0 else None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Rows, array_of, check_rows, threads
+from cutpoint._check import Columns, array_of, check_rows, threads
 from cutpoint.errors import DataError
 from cutpoint.metrics._drop_in import Irregular, need
 
@@ -55,7 +55,7 @@ def array(values: Any) -> Array:
     return a.reshape(-1) if a.ndim == 2 and a.shape[1] == 1 else a
 
 
-def rows(y: Array, score: Array, weight: Array | None) -> Rows:
+def rows(y: Array, score: Array, weight: Array | None) -> Columns:
     """Columns for the native core."""
     try:
         return check_rows(y, score, weight)
@@ -63,7 +63,7 @@ def rows(y: Array, score: Array, weight: Array | None) -> Rows:
         raise Irregular(str(error)) from None
 
 
-def run(kernels: Kernels, r: Rows, readings: Iterable[Reading]) -> tuple[Any, Reading]:
+def run(kernels: Kernels, r: Columns, readings: Iterable[Reading]) -> tuple[Any, Reading]:
     """What the core returns for the first reading that fits the labels of all rows, and which."""
     kernel, weighted = kernels
     used = threads(len(r.score))

@@ -1,5 +1,4 @@
-"""scikit-learn estimators. This module alone imports scikit-learn when it is imported itself:
-``pip install cutpoint[sklearn]``."""
+"""CalibratedDetector: any binary classifier of scikit-learn, with calibrated scores."""
 
 from __future__ import annotations
 
@@ -9,26 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils._indexing import _safe_indexing
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
-    assert_all_finite,
     check_is_fitted,
-    column_or_1d,
     has_fit_parameter,
 )
 
 from cutpoint._sweep import sweep
 from cutpoint.calibration import calibrate
-from cutpoint.calibration.calibrators import sigmoid
+from cutpoint.estimators._base import LogOdds, two_classes
+from cutpoint.estimators._logistic import Logistic
 from cutpoint.objectives import Costs, log_odds
-
-__all__ = ["CalibratedDetector"]
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +30,7 @@ Floats = NDArray[np.float64]
 _SMOOTHED = ("platt", "beta")
 
 
-class CalibratedDetector(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Any binary classifier of scikit-learn, with scores calibrated to log-likelihood ratios.
 
     The classifier is fitted on all folds but one and scores the one left out, in turn; the
@@ -48,7 +42,7 @@ class CalibratedDetector(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
     ----------
     estimator
         A classifier with ``decision_function`` or ``predict_proba``; the first is used if there are
-        both, except by ``method="beta"``. None is a ``LogisticRegression``.
+        both, except by ``method="beta"``. None is :class:`Logistic`.
     method
         As for :func:`cutpoint.calibrate`; ``"platt"`` and ``"beta"`` are smoothed.
     cv
@@ -110,25 +104,9 @@ class CalibratedDetector(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         X, y = indexable(X, y)
         if not _num_samples(X):
             raise ValueError("CalibratedDetector needs rows; X has 0 sample(s).")
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind == "multiclass":
-            # The wording that scikit-learn's checks look for.
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass, "
-                f"with {len(np.unique(y))} classes. Calibrate one of them against the rest."
-            )
-        self.classes_, codes = np.unique(y, return_inverse=True)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        mass = np.bincount(codes, weight)
-        if np.count_nonzero(mass) != 2:
-            raise ValueError(
-                "CalibratedDetector needs rows of two classes; y has 1 class with any weight, "
-                f"{self.classes_.tolist()[int(mass.argmax())]!r}."
-            )
-        estimator = LogisticRegression() if self.estimator is None else self.estimator
+        y, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
+        estimator = Logistic() if self.estimator is None else self.estimator
         if isinstance(self.cv, str) and self.cv == "prefit":
             check_is_fitted(estimator)
             self.estimator_ = estimator
@@ -140,7 +118,7 @@ class CalibratedDetector(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        s = sweep(codes, scores, weight)
+        s = sweep(positive, scores, weight)
         options: dict[str, Any] = {"smooth": True} if self.method in _SMOOTHED else {}
         self.calibrator_ = calibrate(s, self.method, **options)
         self.prior_ = s.prevalence
@@ -151,16 +129,6 @@ class CalibratedDetector(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         check_is_fitted(self)
         llr: Floats = self.calibrator_.llr(self._scores(self.estimator_, X))
         return llr + log_odds(self.prior_ if self.prior is None else self.prior)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """P(negative), P(positive) of each row, at ``prior``."""
-        odds = self.decision_function(X)
-        return np.column_stack((sigmoid(-odds), sigmoid(odds)))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithms of ``predict_proba``, exact where these round to 0 or 1."""
-        odds = self.decision_function(X)
-        return -np.column_stack((np.logaddexp(0, odds), np.logaddexp(0, -odds)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊)."""

@@ -1,0 +1,23 @@
+"""scikit-learn estimators. This package alone imports scikit-learn when it is imported itself:
+``pip install cutpoint[sklearn]``."""
+
+from __future__ import annotations
+
+from cutpoint.estimators._bank import DetectorBank
+from cutpoint.estimators._calibrated import CalibratedDetector
+from cutpoint.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
+from cutpoint.estimators._logistic import Logistic
+from cutpoint.estimators._perceptron import Perceptron
+from cutpoint.estimators._structural import Structural
+
+__all__ = [
+    "CalibratedDetector",
+    "DetectorBank",
+    "Fisher",
+    "GaussianDiscriminant",
+    "LeastSquares",
+    "Logistic",
+    "MeanDifference",
+    "Perceptron",
+    "Structural",
+]
