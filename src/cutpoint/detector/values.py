@@ -1,0 +1,220 @@
+"""Columns of Arrow as numbers or text, and whatever users hand in as batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutpoint._check import shown
+from cutpoint._names import no_column
+from cutpoint.errors import DataError
+
+Floats = NDArray[np.float64]
+
+_BATCH = 1 << 16
+_DAY = 86_400
+
+
+def stream(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """Record batches of these columns, in this order, of a table wherever it is.
+
+    Tables are those of :mod:`cutpoint.tables`, pyarrow, pandas and polars, anything else that
+    speaks Arrow, and mappings from names to columns.
+    """
+    import pyarrow as pa
+
+    if hasattr(data, "batches") and hasattr(data, "names"):
+        yield from data.batches(None if columns is None else list(columns))
+        return
+    table = as_table(data)
+    if columns is not None:
+        known = set(table.schema.names)
+        for name in columns:
+            if name not in known:
+                raise no_column(name, table.schema.names, "the table")
+        table = table.select(list(columns))
+    if isinstance(table, pa.RecordBatch):
+        yield table
+    else:
+        yield from table.to_batches(_BATCH)
+
+
+def as_table(data: Any) -> Any:
+    """A table of pyarrow, or one of its batches."""
+    import pyarrow as pa
+
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        table = data
+    elif isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
+        try:
+            table = pa.table(dict(data) if isinstance(data, Mapping) else data)
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise DataError(
+                f"a table must have columns of one length, with one type each: {reason}."
+            ) from error
+    else:
+        raise DataError(
+            "a table must be one of cutpoint.tables, pyarrow, pandas or polars, or a mapping from "
+            f"names to columns; it is {shown(data)}."
+        )
+    names = table.schema.names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"column names must differ; {shown(twice)} is there twice. Rename one.")
+    return table
+
+
+def schema_of(data: Any) -> Any:
+    """Names and types of a table's columns."""
+    return data.schema if hasattr(data, "batches") else as_table(data).schema
+
+
+def kind_of(t: Any) -> str | None:
+    """What a column of this type is used as, unless somebody says otherwise."""
+    import pyarrow.types as at
+
+    if at.is_dictionary(t):
+        t = t.value_type
+    if at.is_boolean(t):
+        return "boolean"
+    if at.is_integer(t) or at.is_floating(t) or at.is_decimal(t):
+        return "number"
+    if at.is_date(t) or at.is_timestamp(t):
+        return "date"
+    if at.is_null(t):
+        return "empty"
+    return "category" if _is_text(t) else None
+
+
+def _is_text(t: Any) -> bool:
+    import pyarrow.types as at
+
+    view = getattr(at, "is_string_view", None)
+    return bool(at.is_string(t) or at.is_large_string(t) or (view and view(t)))
+
+
+def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
+    """A column as float64, NaN where a value is missing; a date in days since 1970."""
+    import pyarrow as pa
+
+    column = _whole(column)
+    found = kind_of(column.type)
+    if found == "empty":
+        return np.full(len(column), np.nan)
+    if found != kind and not (kind == "number" and found == "boolean"):
+        _refuse(column, name, start, {"number": "numbers", "date": "dates"}[kind])
+    if kind == "date":
+        out = _days(column)
+    else:
+        if found == "boolean":
+            column = column.cast(pa.int8())
+        out = _floats(column)
+    bad = np.isinf(out)
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(
+            f"{shown(name)} must hold finite numbers; row {start + row + 1:,} has {out[row]}. "
+            "Make it missing or a number."
+        )
+    return out
+
+
+def _floats(column: Any) -> Floats:
+    """Any type of numbers as float64; what has neither nulls nor another type is not copied."""
+    import pyarrow as pa
+
+    if not pa.types.is_float64(column.type):
+        # Not "safe": integers beyond 2⁵³ are rounded, which does no harm to a linear score.
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _days(column: Any) -> Floats:
+    import pyarrow as pa
+
+    if pa.types.is_date32(column.type):
+        return _floats(column.cast(pa.int32()))
+    # Whole days and what is left, apart: a nanosecond count has more digits than a float.
+    unit = "ms" if pa.types.is_date64(column.type) else column.type.unit
+    per_day = _DAY * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    null = np.asarray(column.is_null())
+    ticks = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    days, rest = np.divmod(ticks, per_day)
+    return np.where(null, np.nan, days + rest / per_day)
+
+
+def texts(column: Any, name: str, start: int) -> Any:
+    """A column as text, null where a value is missing: whole numbers without a point, true, false,
+    dates as in 2020-01-31."""
+    import pyarrow as pa
+
+    column = _whole(column)
+    found = kind_of(column.type)
+    if found == "category":
+        return column.cast(pa.string())
+    if found == "empty":
+        return pa.nulls(len(column), pa.string())
+    if found == "number":
+        if pa.types.is_integer(column.type):
+            return column.cast(pa.string())
+        x = _floats(column)
+        gone = np.isnan(x)
+        if not ((x == np.floor(x)) & (np.abs(x) < 2**53) | gone).all():
+            row = int(np.argmin((x == np.floor(x)) & (np.abs(x) < 2**53) | gone))
+            raise DataError(
+                f"categories must be text or whole numbers; row {start + row + 1:,} of "
+                f"{shown(name)} has {x[row]!s}. Use it as a number, or make it text."
+            )
+        whole = pa.array(np.where(gone, 0, x).astype(np.int64), mask=gone)
+        return whole.cast(pa.string())
+    if found in ("boolean", "date"):
+        return column.cast(pa.string())
+    return _refuse(column, name, start, "text")
+
+
+def flags(column: Any, name: str, start: int) -> Any:
+    """A column of booleans, or of 0 and 1, as "true" and "false"."""
+    import pyarrow as pa
+
+    column = _whole(column)
+    found = kind_of(column.type)
+    if found == "empty":
+        return pa.nulls(len(column), pa.string())
+    if found == "number":
+        x = _floats(column)
+        ok = (x == 0) | (x == 1) | np.isnan(x)
+        if ok.all():
+            return pa.array(x == 1, mask=np.isnan(x)).cast(pa.string())
+        row = int(ok.argmin())
+        raise DataError(
+            f"{shown(name)} must hold true and false, or 1 and 0; row {start + row + 1:,} has "
+            f"{x[row]:g}."
+        )
+    if found != "boolean":
+        _refuse(column, name, start, "true and false")
+    return column.cast(pa.string())
+
+
+def _whole(column: Any) -> Any:
+    """One array, without a dictionary."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column
+
+
+def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:
+    valid = np.asarray(column.is_valid())
+    row = int(valid.argmax())
+    value = column[row].as_py() if valid.any() else None
+    raise DataError(
+        f"{shown(name)} must hold {wanted}; row {start + row + 1:,} has {shown(value)}. Convert "
+        "the column, or correct that row."
+    )

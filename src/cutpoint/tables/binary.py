@@ -1,0 +1,136 @@
+"""Parquet, and Arrow's own format, which is Feather too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import ipc
+
+from cutpoint.errors import DataError
+from cutpoint.tables.parts import BATCH, Part, check_names, first_line
+
+
+class ParquetPart(Part):
+    """A Parquet file. Only the columns that are asked for are read."""
+
+    def __init__(self, path: str, shown_as: str | None = None) -> None:
+        super().__init__(path, shown_as)
+        with self.guard(), self._open() as file:
+            self._schema = file.schema_arrow
+        check_names(self._schema.names, self.where)
+
+    def _open(self) -> pq.ParquetFile:
+        return pq.ParquetFile(self.path, memory_map=True)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._schema.names)
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        return pa.schema([self._schema.field(name) for name in columns])
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        with self.guard():
+            file = self._open()
+        with file:
+            rest = file.iter_batches(BATCH, columns=list(columns))
+            while True:
+                try:
+                    with self.guard():
+                        batch = next(rest, None)
+                except DataError as error:
+                    raise self._where(error, file, columns) from error.__cause__
+                if batch is None:
+                    return
+                # "a" also brings "a.b" along, should there be one.
+                yield batch.select(list(columns))
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        with self.guard():
+            file = self._open()
+        with file:
+            try:
+                with self.guard():
+                    return file.read(columns=list(columns)).select(list(columns))
+            except DataError as error:
+                raise self._where(error, file, columns) from error.__cause__
+
+    def _where(self, error: DataError, file: Any, columns: Sequence[str]) -> DataError:
+        """The same error with the row group that can't be read."""
+        for k in range(file.num_row_groups):
+            try:
+                file.read_row_group(k, columns=list(columns))
+            except (pa.ArrowException, OSError, ValueError) as found:
+                return DataError(
+                    f"{self.where} is damaged: row group {k + 1} of {file.num_row_groups} can't be "
+                    f"read ({first_line(found)}). Copy or write it again."
+                )
+        return error
+
+    def explain(self, error: Exception) -> str:
+        return (
+            f"{self.where} is no whole Parquet file: {first_line(error)}. It may have been cut off "
+            "on its way; copy or write it again."
+        )
+
+
+class ArrowPart(Part):
+    """A file, or a stream, of Arrow record batches; mapped into memory, not copied."""
+
+    def __init__(self, path: str, shown_as: str | None = None) -> None:
+        super().__init__(path, shown_as)
+        with self.guard(), pa.memory_map(path) as file:
+            start = file.read(6)
+            if start[:4] == b"FEA1":
+                raise DataError(
+                    f"{self.where} is a Feather file of version 1, which is not read any more. "
+                    "Write it as Parquet with the library that made it."
+                )
+            self._stream = start != b"ARROW1"
+            file.seek(0)
+            self._schema = self._reader(file, None).schema
+        check_names(self._schema.names, self.where)
+
+    def _reader(self, file: Any, columns: list[int] | None) -> Any:
+        options = ipc.IpcReadOptions(included_fields=columns)
+        if self._stream:
+            return ipc.open_stream(file, options=options)
+        return ipc.open_file(file, options=options)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._schema.names)
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        return pa.schema([self._schema.field(name) for name in columns])
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        for batch in self._as_stored(columns):
+            for start in range(0, batch.num_rows, BATCH):
+                yield batch.slice(start, BATCH)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        return pa.Table.from_batches(self._as_stored(columns), self.schema(columns))
+
+    def _as_stored(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        at = sorted(self._schema.get_field_index(name) for name in columns)
+        with self.guard():
+            reader = self._reader(pa.memory_map(self.path), at)
+        stored = (
+            iter(reader)
+            if self._stream
+            else (reader.get_batch(k) for k in range(reader.num_record_batches))
+        )
+        for batch in self.guarded(stored):
+            with self.guard():
+                batch.validate()
+            yield batch.select(list(columns))
+
+    def explain(self, error: Exception) -> str:
+        return (
+            f"{self.where} is no whole Arrow file: {first_line(error)}. It may have been cut off "
+            "on its way; copy or write it again."
+        )

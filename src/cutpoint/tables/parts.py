@@ -1,0 +1,161 @@
+"""What each format offers: one part of a table, and the rules that all of them share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from cutpoint._check import shown
+from cutpoint.errors import CutpointError, DataError
+
+# Rows that are handed on at a time.
+BATCH = 1 << 16
+
+
+class Part:
+    """One file, or one query: names, types and batches of rows.
+
+    What the libraries below raise becomes a DataError that names the file: see ``guard``.
+    """
+
+    def __init__(self, path: str, shown_as: str | None = None) -> None:
+        self.path = path
+        self.where = shown_as or path
+        self.notes: list[str] = []
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in their order."""
+        raise NotImplementedError
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        """Types of these columns, such that every row fits."""
+        raise NotImplementedError
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """All rows of these columns; ``schema`` is what :meth:`schema` said of them."""
+        raise NotImplementedError
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """All rows of these columns at once."""
+        schema = self.schema(columns)
+        return pa.Table.from_batches(self.batches(columns, schema), schema)
+
+    def has(self, name: str) -> bool:
+        """Whether it can give a column of that name."""
+        return name in self.names
+
+    def explain(self, error: Exception) -> str:
+        """The sentence that a library's error becomes."""
+        return f"{self.where} can't be read: {first_line(error)}."
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Errors of the libraries below become one DataError."""
+        try:
+            yield
+        except CutpointError:
+            raise
+        except OSError as error:
+            # pyarrow's own have no number, or a message of many lines.
+            if (
+                error.errno is None
+                or error.strerror is None
+                or isinstance(error, pa.ArrowException)
+            ):
+                raise DataError(self.explain(error)) from error
+            reason = os.strerror(error.errno)
+            raise DataError(f"{self.where} can't be read: {reason}.") from error
+        except (pa.ArrowException, ValueError, EOFError) as error:
+            raise DataError(self.explain(error)) from error
+
+    def guarded(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The same, around each step of an iterator."""
+        with self.guard():
+            rest = iter(batches)
+        while True:
+            with self.guard():
+                batch = next(rest, None)
+            if batch is None:
+                return
+            yield batch
+
+
+def first_line(error: Exception) -> str:
+    """What a library says, as one short line without its full stop."""
+    text = (str(error) or type(error).__name__).strip().splitlines()[0]
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return (text if len(text) <= 200 else text[:199] + "…").rstrip(".")
+
+
+def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
+    """Raise if two columns have one name."""
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names, 1):
+        if name in seen:
+            raise DataError(
+                f"column names must differ; columns {seen[name]} and {k} of {where} are both "
+                f"called {shown(name)}. Rename one.{hint}"
+            )
+        seen[name] = k
+
+
+def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """A type that holds the values of both without a change of meaning; None if there is none."""
+    if a.equals(b):
+        return a
+    a, b = _plain(a), _plain(b)
+    if a.equals(b) or pa.types.is_null(b):
+        return a
+    if pa.types.is_null(a):
+        return b
+    if _is_number(a) and _is_number(b):
+        both = pa.types.is_integer(a) and pa.types.is_integer(b)
+        return pa.int64() if both else pa.float64()
+    return _common_date(a, b)
+
+
+def _common_date(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    stamps = [t for t in (a, b) if pa.types.is_timestamp(t)]
+    dates = [t for t in (a, b) if pa.types.is_date(t)]
+    if len(stamps) + len(dates) < 2 or (len(stamps) == 2 and a.tz != b.tz):
+        return None
+    if not stamps:
+        return pa.date32()
+    return stamps[0] if dates else pa.timestamp("us", a.tz)
+
+
+def _plain(t: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(t):
+        t = t.value_type
+    return pa.string() if is_text(t) else t
+
+
+def is_text(t: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(t)
+        or pa.types.is_large_string(t)
+        or (hasattr(pa.types, "is_string_view") and pa.types.is_string_view(t))
+    )
+
+
+def _is_number(t: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
+
+
+def kind_of(t: pa.DataType) -> str:
+    """A type in a word that everybody knows."""
+    t = _plain(t)
+    if _is_number(t):
+        return "numbers"
+    if is_text(t):
+        return "text"
+    if pa.types.is_boolean(t):
+        return "booleans"
+    if pa.types.is_date(t) or pa.types.is_timestamp(t):
+        return "dates"
+    return "empty" if pa.types.is_null(t) else str(t)

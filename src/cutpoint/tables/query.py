@@ -1,0 +1,204 @@
+"""A query as a table: over files or a DuckDB database by DuckDB, over an SQLite file by SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from cutpoint._check import shown
+from cutpoint._names import spelled
+from cutpoint.errors import DataError
+from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line
+
+# How DuckDB reads the files that the query calls data.
+_READERS = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "jsonl": "read_json"}
+
+
+class DuckPart(Part):
+    """The rows of a query, by DuckDB."""
+
+    def __init__(
+        self,
+        query: str,
+        files: Sequence[tuple[str, str]] = (),
+        database: str | None = None,
+        arrow: Any = None,
+    ) -> None:
+        super().__init__(query, f"the query {shown(query)}")
+        self._duckdb = _imported()
+        self._database, self._arrow = database, arrow
+        self._view = ""
+        if files:
+            format = files[0][1]
+            if any(f != format for _, f in files):
+                raise DataError(
+                    "a query over several files needs them in one format; these are "
+                    f"{', '.join(sorted({f for _, f in files}))}. Name each in the query instead: "
+                    "from 'a.csv', from 'b.parquet'."
+                )
+            if format in _READERS:
+                listed = ", ".join("'" + p.replace("'", "''") + "'" for p, _ in files)
+                self._view = f"create temp view data as from {_READERS[format]}([{listed}])"
+            elif arrow is None:
+                raise DataError(
+                    "a query reads CSV, TSV, Parquet, JSON lines and Arrow files; "
+                    f"{spelled(files[0][0])} is {format}. Convert it first."
+                )
+        with _Running(self, "probe") as result:
+            self._schema = result.schema
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._schema.names)
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        return pa.schema([self._schema.field(name) for name in columns])
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        with _Running(self) as reader:
+            while True:
+                try:
+                    batch = reader.read_next_batch()
+                except StopIteration:
+                    return
+                except (pa.ArrowException, self._duckdb.Error, OSError) as error:
+                    raise DataError(self.explain(error)) from error
+                yield batch.select(list(columns))
+
+    def explain(self, error: Exception) -> str:
+        return f"{self.where} does not run: {first_line(error)}."
+
+
+class _Running:
+    """A query that runs, and the connection that is closed when nobody needs its rows any more."""
+
+    def __init__(self, part: DuckPart, rows: str = "all") -> None:
+        self.part, self.rows = part, rows
+
+    def __enter__(self) -> Any:
+        part = self.part
+        # Nothing is fetched from the network unasked.
+        config = {"autoinstall_known_extensions": "false"}
+        try:
+            self.connection = part._duckdb.connect(
+                part._database or ":memory:", read_only=part._database is not None, config=config
+            )
+        except part._duckdb.Error as error:
+            raise DataError(
+                f"{spelled(part._database)} can't be opened by DuckDB: {first_line(error)}."
+            ) from error
+        try:
+            if part._view:
+                self.connection.execute(part._view)
+            if part._arrow is not None:
+                self.connection.register("data", part._arrow)
+            relation = self.connection.sql(part.path)
+            if relation is None:
+                raise DataError(f"a query must return rows; {part.where} returns none.")
+            check_names(list(relation.columns), part.where)
+            if self.rows == "probe":  # names and types without running it
+                relation = relation.limit(0)
+            return relation.to_arrow_reader(BATCH)
+        except (part._duckdb.Error, pa.ArrowException) as error:
+            self.connection.close()
+            raise DataError(part.explain(error)) from error
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def __exit__(self, *_: Any) -> None:
+        self.connection.close()
+
+
+class SqlitePart(Part):
+    """The rows of a query over an SQLite file, which is opened for reading only."""
+
+    def __init__(self, path: str, query: str, shown_as: str | None = None) -> None:
+        super().__init__(path, shown_as)
+        self._query = query
+        self._schema = self._types()
+
+    def _types(self) -> pa.Schema:
+        """Types that every row fits: SQLite has one for each value, not for each column."""
+        found: list[pa.DataType] | None = None
+        names: list[str] = []
+        row = 0
+        for names, rows in self._chunks():
+            if found is None:
+                check_names(names, self.where)
+                found = [pa.null()] * len(names)
+            for k, values in enumerate(zip(*rows, strict=True)):
+                joined = common_type(found[k], self._array(values, names[k], row).type)
+                if joined is None:
+                    raise DataError(self._mixed(names[k], row))
+                found[k] = joined
+            row += len(rows)
+        return pa.schema(list(zip(names, found or [], strict=True)))
+
+    def _mixed(self, name: str, row: int) -> str:
+        return (
+            f"a column must have one type; {shown(name)} of {self.where} has several, from row "
+            f"{row + 1} on. Cast it in the query."
+        )
+
+    def _array(self, values: Any, name: str, row: int, type: pa.DataType | None = None) -> Any:
+        try:
+            return pa.array(values, type)
+        except (pa.ArrowException, TypeError, OverflowError) as error:
+            # pyarrow takes no whole numbers among text, nor floats among whole numbers.
+            if all(v is None or isinstance(v, (int, float)) for v in values):
+                return pa.array([None if v is None else float(v) for v in values])
+            raise DataError(self._mixed(name, row)) from error
+
+    def _chunks(self) -> Iterator[tuple[list[str], list[Any]]]:
+        try:
+            uri = Path(self.path).resolve().as_uri() + "?mode=ro"
+            with closing(sqlite3.connect(uri, uri=True)) as connection:
+                cursor = connection.execute(self._query)
+                if cursor.description is None:
+                    raise DataError(f"a query must return rows; {shown(self._query)} returns none.")
+                names = [column[0] for column in cursor.description]
+                rows = cursor.fetchmany(BATCH)
+                yield names, rows
+                while rows:
+                    rows = cursor.fetchmany(BATCH)
+                    if rows:
+                        yield names, rows
+        except sqlite3.Error as error:
+            raise DataError(
+                f"the query {shown(self._query)} does not run on {self.where}: {first_line(error)}."
+            ) from error
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._schema.names)
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        return pa.schema([self._schema.field(name) for name in columns])
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        row = 0
+        for names, rows in self._chunks():
+            at = {name: k for k, name in enumerate(names)}
+            by_column = list(zip(*rows, strict=True)) or [()] * len(names)
+            arrays = [
+                self._array(by_column[at[field.name]], field.name, row, field.type)
+                for field in schema
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema).select(list(columns))
+            row += len(rows)
+
+
+def _imported() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise DataError(
+            "queries run on DuckDB, which is not installed: pip install 'cutpoint[sql]'."
+        ) from None
+    return duckdb

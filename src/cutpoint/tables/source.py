@@ -1,0 +1,537 @@
+"""One table from one file or many: found, opened, checked against each other and read."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cutpoint._check import shown
+from cutpoint._names import no_column, spelled
+from cutpoint.errors import DataError
+from cutpoint.tables.binary import ArrowPart, ParquetPart
+from cutpoint.tables.formats import EXTENSIONS, READ, format_named
+from cutpoint.tables.libsvm import LibsvmPart
+from cutpoint.tables.parts import Part, common_type, is_text, kind_of
+from cutpoint.tables.query import DuckPart, SqlitePart
+from cutpoint.tables.text import CsvPart, JsonPart, compression_of, open_bytes
+
+_PACKED = {".gz", ".bz2", ".zst"}
+
+
+class Source:
+    """A table in files; see :func:`cutpoint.tables.open_table`.
+
+    Nothing but names and types is read until rows are asked for.
+    """
+
+    def __init__(self, parts: Sequence[Part], keep: Any = None) -> None:
+        self._parts = list(parts)
+        self._keep = keep
+        self._schemas: dict[str, pa.DataType] = {}
+        self.notes: list[str] = [note for part in parts for note in part.notes]
+        """What was decided while opening, in sentences."""
+        first = self._parts[0]
+        if not isinstance(first, LibsvmPart):
+            for part in self._parts[1:]:
+                _same_names(first, part)
+
+    @property
+    def where(self) -> str:
+        """What the table is called in messages."""
+        first = self._parts[0].where
+        more = len(self._parts) - 1
+        return first if not more else f"{first} and {more} more file{'s' if more > 1 else ''}"
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in their order."""
+        if isinstance(self._parts[0], LibsvmPart) and len(self._parts) > 1:
+            low, high = self._range()
+            return ["label", *map(str, range(low, high + 1))]
+        return self._parts[0].names
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns with types that every row fits. Of large CSV files that takes a pass."""
+        return self._schema(self.names)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether :meth:`sparse` has something to give: the files are in the format of LIBSVM."""
+        return all(isinstance(part, LibsvmPart) for part in self._parts)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows, some at a time; only these columns, if they are named."""
+        wanted = self._wanted(columns)
+        schema = self._schema(wanted)
+        rows = 0
+        for part in self._parts:
+            own = part.schema(wanted)
+            for batch in part.batches(wanted, own):
+                rows += batch.num_rows
+                if batch.num_rows:
+                    yield batch if batch.schema.equals(schema) else _cast(batch, schema, part)
+        if not rows:
+            raise self._no_rows()
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows at once; only these columns, if they are named."""
+        wanted = self._wanted(columns)
+        tables = [part.read(wanted) for part in self._parts]
+        if len(tables) > 1:
+            schema = self._joined(wanted, [table.schema for table in tables])
+            tables = [
+                table if table.schema.equals(schema) else _cast(table, schema, part)
+                for table, part in zip(tables, self._parts, strict=True)
+            ]
+        table = pa.concat_tables(tables)
+        if not table.num_rows:
+            raise self._no_rows()
+        return table
+
+    def columns(
+        self, names: Sequence[str], *, numbers: Sequence[str] = ()
+    ) -> dict[str, NDArray[Any]]:
+        """Columns as NumPy arrays, such as :func:`cutpoint.sweep` takes: no value may be missing.
+
+        Parameters
+        ----------
+        names
+            Which columns.
+        numbers
+            Which of them must hold numbers. The others may also hold text or booleans, as labels.
+
+        Notes
+        -----
+        Numbers of a file of one row group are not copied.
+        """
+        table = self.read(list(dict.fromkeys(names)))
+        return {
+            name: self._array(table.column(name), name, number=name in numbers) for name in names
+        }
+
+    def column(self, name: str, *, number: bool = False) -> NDArray[Any]:
+        """One column as a NumPy array; see :meth:`columns`."""
+        return self.columns([name], numbers=[name] if number else [])[name]
+
+    def sparse(self) -> tuple[Any, NDArray[np.float64]]:
+        """Features as a CSR matrix and the labels, of files in the format of LIBSVM.
+
+        Columns of the matrix are ``names[1:]``.
+        """
+        if not self.is_sparse:
+            raise DataError(f"only libsvm files are sparse; {self.where} is none. Use read().")
+        from scipy.sparse import vstack
+
+        low, high = self._range()
+        both = [part.sparse(low, high) for part in self._parts if isinstance(part, LibsvmPart)]
+        X = both[0][0] if len(both) == 1 else vstack([x for x, _ in both], format="csr")
+        return X, np.concatenate([label for _, label in both])
+
+    @property
+    def indices(self) -> range:
+        """The indices that the columns of :meth:`sparse` have in the files."""
+        low, high = self._range()
+        return range(low, high + 1)
+
+    def place(self, row: int) -> str:
+        """Where a row of the table is: its file, and its number there, counted from 1."""
+        if len(self._parts) > 1:
+            for part in self._parts:
+                some = part.names[:1]
+                n = sum(batch.num_rows for batch in part.batches(some, part.schema(some)))
+                if row < n:
+                    return f"row {row + 1:,} of {part.where}"
+                row -= n
+        return f"row {row + 1:,} of {self.where}"
+
+    def _range(self) -> tuple[int, int]:
+        parts = [part for part in self._parts if isinstance(part, LibsvmPart)]
+        return min(part._low for part in parts), max(part._high for part in parts)
+
+    def _no_rows(self) -> DataError:
+        return DataError(f"a table must have rows; {self.where} has column names only.")
+
+    def _wanted(self, columns: Sequence[str] | None) -> list[str]:
+        if columns is None:
+            return self.names
+        if isinstance(columns, str):
+            raise DataError(f"columns must be a list of names; it is {shown(columns)}.")
+        wanted = list(columns)
+        known = set(self.names)
+        for name in wanted:
+            if not isinstance(name, str) or not (name in known or self._parts[0].has(name)):
+                raise no_column(name, self.names, self.where)
+        if not wanted or len(set(wanted)) < len(wanted):
+            raise DataError(
+                f"columns must be different names, at least one; it is {shown(wanted)}."
+            )
+        return wanted
+
+    def _schema(self, columns: Sequence[str]) -> pa.Schema:
+        if any(name not in self._schemas for name in columns):
+            joined = self._joined(columns, [part.schema(columns) for part in self._parts])
+            self._schemas |= dict(zip(joined.names, joined.types, strict=True))
+        return pa.schema([pa.field(name, self._schemas[name]) for name in columns])
+
+    def _joined(self, columns: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
+        """Types that the rows of all files fit."""
+        types = []
+        # Asked for once: pyarrow makes a list of all types each time.
+        of_part = [schema.types for schema in schemas]
+        for k, name in enumerate(columns):
+            now = of_part[0][k]
+            for part, its in zip(self._parts, of_part, strict=True):
+                joined = common_type(now, its[k])
+                if joined is None:
+                    raise DataError(
+                        f"a column must have one type in all files; {shown(name)} is "
+                        f"{kind_of(now)} in {self._parts[0].where} and "
+                        f"{kind_of(its[k])} in {part.where}. Correct it, or read them apart."
+                    )
+                now = joined
+            types.append(pa.field(name, now))
+        return pa.schema(types)
+
+    def _array(self, column: pa.ChunkedArray, name: str, *, number: bool) -> NDArray[Any]:
+        if column.null_count:
+            row = pc.index(pc.is_null(column), True).as_py()
+            raise DataError(
+                f"{shown(name)} must have a value in every row; {self.place(row)} has none. Drop "
+                "such rows or fill them in."
+            )
+        t = column.type
+        if pa.types.is_dictionary(t):
+            column = column.cast(t.value_type)
+            t = column.type
+        if pa.types.is_decimal(t):
+            column = column.cast(pa.float64())
+            t = column.type
+        plain = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
+        if number and not plain:
+            self._refuse(column, name)
+        if not plain and not is_text(t):
+            raise DataError(
+                f"{shown(name)} of {self.where} holds {kind_of(t)}; numbers, booleans or text are "
+                "needed. Convert it first."
+            )
+        whole = column.chunk(0) if column.num_chunks == 1 else column
+        out: NDArray[Any] = (
+            whole.to_numpy(zero_copy_only=False)
+            if isinstance(whole, pa.Array)
+            else whole.to_numpy()
+        )
+        return out
+
+    def _refuse(self, column: pa.ChunkedArray, name: str) -> None:
+        """Say which value of a column is no number."""
+        row, value = 0, column[0].as_py() if len(column) else None
+        if is_text(column.type):
+            for row, value in enumerate(column.to_pylist()):  # noqa: B007
+                try:
+                    float(value)
+                except ValueError:
+                    break
+        raise DataError(
+            f"{shown(name)} must hold numbers; {self.place(row)} has {shown(value)}. Correct it, "
+            "or name another column."
+        )
+
+    def __repr__(self) -> str:
+        names = self.names
+        some = ", ".join(map(shown, names[:8])) + (", …" if len(names) > 8 else "")
+        return f"{self.where}: {len(names):,} column{'s' if len(names) > 1 else ''} ({some})"
+
+
+def open_table(  # noqa: PLR0913 - how to read a file has many sides
+    paths: Any = None,
+    *,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    sql: str | None = None,
+    header: bool | None = None,
+    separator: str | None = None,
+) -> Source:
+    """Open a table that lies in one file or in several with the same columns.
+
+    Parameters
+    ----------
+    paths
+        A path, a pattern such as ``"day-*.csv"``, ``"-"`` for the standard input, a folder of
+        Parquet files, or a list of these.
+    format
+        "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl" or "libsvm". If it is not given the
+        extension tells, and where that says nothing, the first bytes. CSV, TSV, JSON lines and
+        libsvm may be compressed with gzip, bzip2 or zstd.
+    columns
+        Names that must be there; an error says at once which is not.
+    sql
+        A query. Over a file of SQLite or DuckDB, tables are those of the file. Over other files,
+        all of them together are called ``data``; without ``paths`` the query names the files, as
+        in ``select * from 'a.parquet'``. Needs ``pip install 'cutpoint[sql]'``, but for SQLite.
+    header
+        Whether the first line of CSV holds the names. If it is not said it must, and a line that
+        looks like values is refused. False: columns are called c1, c2, ….
+    separator
+        What stands between the columns of CSV. If it is not given it is a comma, or else what the
+        first line has: a semicolon, a tab or a bar; ``notes`` says so.
+
+    Returns
+    -------
+    Source
+        With ``names``, ``schema``, ``batches(columns)``, ``read(columns)`` and, for NumPy,
+        ``columns(names)``. Rows are counted from 1 in messages, without the line of names.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import cutpoint as cp
+    >>> from cutpoint.tables import open_table
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = file.write_text("y,s\\n1,0.9\\n0,0.4\\n1,0.35\\n0,0.2\\n")
+    >>> c = open_table(file).columns(["y", "s"], numbers=["s"])
+    >>> cp.sweep(c["y"], c["s"]).auc
+    0.75
+    """
+    kind = None if format is None else format_named(format, READ)
+    folder: list[Any] = []
+    found = _files(paths, folder) if paths is not None else []
+    if sql is not None:
+        source = Source([_query(sql, found, kind)], folder)
+    elif not found:
+        raise DataError("there must be a file or a query; neither paths nor sql were given.")
+    else:
+        source = Source([_part(p, name, kind, header, separator) for p, name in found], folder)
+    if columns is not None:
+        source._wanted(columns)
+    return source
+
+
+def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
+    """Each file with its name in messages, patterns and folders resolved."""
+    several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
+    if not isinstance(several, Iterable):
+        raise DataError(f"paths must be a path or a list of paths; it is {shown(paths)}.")
+    out: list[tuple[str, str]] = []
+    for path in several:
+        try:
+            text = os.fspath(path)
+        except TypeError:
+            text = None
+        if not isinstance(text, str) or not text or "\0" in text:
+            raise DataError(f"a path must be text; it is {shown(path)}.")
+        if text == "-":
+            out.append((_spooled(keep), "the standard input"))
+        elif os.path.isdir(text):
+            out += _folder(text)
+        elif os.path.exists(text):
+            out.append((text, spelled(text)))
+        elif glob.has_magic(text):
+            hits = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
+            if not hits:
+                raise DataError(f"the pattern {spelled(text)} matches no file. Look at the folder.")
+            out += [(p, spelled(p)) for p in hits]
+        else:
+            raise _no_file(text)
+    if not out:
+        raise DataError("there must be at least one file; the list of paths is empty.")
+    return out
+
+
+def _no_file(text: str) -> DataError:
+    folder, name = os.path.split(text)
+    try:
+        near = get_close_matches(name, os.listdir(folder or "."), 1, 0.7)
+    except OSError:
+        return DataError(f"there is no file {spelled(text)}: its folder is not there either.")
+    hint = f" Did you mean {spelled(os.path.join(folder, near[0]))}?" if near else ""
+    return DataError(f"there is no file {spelled(text)}.{hint}")
+
+
+def _folder(text: str) -> list[tuple[str, str]]:
+    hits = sorted(
+        str(p)
+        for p in Path(text).rglob("*")
+        if p.suffix.lower() in (".parquet", ".pq")
+        and p.is_file()
+        and not any(part.startswith((".", "_")) for part in p.relative_to(text).parts)
+    )
+    if not hits:
+        raise DataError(
+            f"{spelled(text)} is a folder without Parquet files. Name files, or a pattern such as "
+            f"{spelled(os.path.join(text, '*.csv'))}."
+        )
+    if any("=" in part for part in Path(hits[0]).relative_to(text).parts[:-1]):
+        raise DataError(
+            f"{spelled(text)} has columns in the names of its folders, which are not read here. "
+            "Use a query: sql=\"from read_parquet('…/**/*.parquet', hive_partitioning=true)\"."
+        )
+    return [(p, spelled(p)) for p in hits]
+
+
+def _spooled(keep: list[Any]) -> str:
+    """The standard input in a file, since tables are read more than once."""
+    handle, path = tempfile.mkstemp(prefix="cutpoint-")
+
+    class Spool:
+        pass
+
+    spool = Spool()
+    weakref.finalize(spool, _removed, path)
+    keep.append(spool)
+    try:
+        with open(handle, "wb") as file:
+            shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
+    except OSError as error:
+        raise DataError(f"the standard input can't be kept: {error.strerror}.") from error
+    return path
+
+
+def _removed(path: str) -> None:
+    Path(path).unlink(missing_ok=True)
+
+
+def _part(
+    path: str, name: str, format: str | None, header: bool | None, separator: str | None
+) -> Part:
+    format = format or _found_format(path, name)
+    if format in ("csv", "tsv"):
+        between = separator or ("\t" if format == "tsv" else None)
+        if between is not None and (len(between) != 1 or between in '"\r\n'):
+            raise DataError(f"a separator must be one character; it is {shown(separator)}.")
+        return CsvPart(path, name, separator=between, header=header)
+    makers: dict[str, Callable[[str, str], Part]] = {
+        "parquet": ParquetPart,
+        "arrow": ArrowPart,
+        "jsonl": JsonPart,
+        "libsvm": LibsvmPart,
+    }
+    if format not in makers:
+        raise DataError(
+            f'{name} is a database of {_NAMED[format]}; say what to read: sql="select …".'
+        )
+    return makers[format](path, name)
+
+
+_NAMED = {"sqlite": "SQLite", "duckdb": "DuckDB"}
+
+
+def _start(path: str, name: str, *, unpacked: bool = False) -> bytes:
+    """The first bytes of a file."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(4096)
+        if unpacked and compression_of(start):
+            with open_bytes(path) as file:
+                start = file.read(4096)
+    except (OSError, pa.ArrowException, EOFError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).splitlines()[0]
+        raise DataError(f"{name} can't be read: {reason.rstrip('.')}.") from error
+    if not start:
+        raise DataError(f"{name} is empty. A table has a line of column names, then rows.")
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(
+            f"text must be UTF-8; {name} is UTF-16. Convert it: iconv -f utf-16 -t utf-8."
+        )
+    return start
+
+
+def _found_format(path: str, name: str) -> str:
+    """By the extension; by the first bytes where that says nothing, or lies."""
+    suffixes = [s.lower() for s in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    named = EXTENSIONS.get(suffixes[-1]) if suffixes else None
+    by_content = _sniffed(_start(path, name, unpacked=named is None or named in _TEXT))
+    if named is None:
+        return by_content
+    if named != by_content and (named not in _TEXT or by_content not in _TEXT):
+        if named in ("parquet", "arrow") and by_content in _TEXT:
+            raise DataError(
+                f"{name} is no {'Parquet' if named == 'parquet' else 'Arrow'} file: its first "
+                f"bytes are others. If it holds {by_content.upper()}, say format={by_content!r}."
+            )
+        raise DataError(
+            f"{name} looks like {by_content}, not like its extension. Say which it is: "
+            f"format={by_content!r}."
+        )
+    return named
+
+
+_TEXT = ("csv", "tsv", "jsonl", "libsvm")
+
+
+# How files start; 0xFFFFFFFF opens a stream of Arrow's batches.
+_STARTS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_STARTS |= {b"SQLite format 3\0": "sqlite"}
+
+
+def _sniffed(start: bytes) -> str:
+    for magic, format in _STARTS.items():
+        if start.startswith(magic):
+            return format
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    head = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith((b"{", b"[")):
+        return "jsonl"
+    line = head.partition(b"\n")[0].strip()
+    if re.fullmatch(rb"[-+.\deE]+(\s+\d+:[-+.\deE]+)+(\s*#.*)?", line):
+        return "libsvm"
+    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+
+
+def _query(sql: str, found: list[tuple[str, str]], format: str | None) -> Part:
+    if not isinstance(sql, str) or not sql.strip():
+        raise DataError(f"a query must be text; it is {shown(sql)}.")
+    formats = [(path, format or _found_format(path, name)) for path, name in found]
+    databases = [k for k, (_, f) in enumerate(formats) if f in _NAMED]
+    if databases and len(formats) > 1:
+        raise DataError(
+            f"a query runs over one database or over files; {formats[databases[0]][0]} is a "
+            "database among several paths. Pass it alone."
+        )
+    if databases and formats[0][1] == "sqlite":
+        return SqlitePart(formats[0][0], sql, found[0][1])
+    if databases:
+        return DuckPart(sql, database=formats[0][0])
+    arrow = None
+    if formats and all(f == "arrow" for _, f in formats):
+        import pyarrow.dataset as ds
+
+        arrow = ds.dataset([path for path, _ in formats], format="ipc")
+    return DuckPart(sql, formats, arrow=arrow)
+
+
+def _same_names(first: Part, other: Part) -> None:
+    a, b = first.names, other.names
+    if a == b or set(a) == set(b):
+        return
+    lacks = [name for name in a if name not in set(b)]
+    if lacks:
+        what = f"{other.where} lacks {shown(lacks[0])}, which {first.where} has"
+    else:
+        more = next(name for name in b if name not in set(a))
+        what = f"{other.where} has {shown(more)}, which {first.where} lacks"
+    raise DataError(f"all files of a table must have the same columns; {what}. Read them apart.")
+
+
+def _cast(data: Any, schema: pa.Schema, part: Part) -> Any:
+    """Columns in the types that all files share."""
+    with part.guard():
+        arrays = [data.column(k).cast(t) for k, t in enumerate(schema.types)]
+        return type(data).from_arrays(arrays, schema=schema)

@@ -1,0 +1,361 @@
+"""CSV and its relatives, and JSON lines. Types are found such that every row fits."""
+
+from __future__ import annotations
+
+import csv as python_csv
+import io
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.json as pajson
+
+from cutpoint._check import shown
+from cutpoint.errors import DataError
+from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text
+
+# Bytes that are parsed at a time. Types of a file of one block are known after one look.
+_BLOCK = 1 << 23
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def compression_of(start: bytes) -> str | None:
+    """How a file that starts like this is compressed."""
+    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def open_bytes(path: str) -> Any:
+    """The bytes of a file, decompressed if need be."""
+    with open(path, "rb") as file:
+        packed = compression_of(file.read(4))
+    return pa.input_stream(path, compression=packed)
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    with open_bytes(path) as file:
+        yield from io.BufferedReader(file)
+
+
+# What a column becomes when a row does not fit, in the order in which a file's types are tried.
+_WIDER: dict[str, list[pa.DataType]] = {
+    "null": [
+        pa.int64(),
+        pa.bool_(),
+        pa.date32(),
+        pa.timestamp("s"),
+        pa.timestamp("ns"),
+        pa.float64(),
+        pa.string(),
+    ],
+    "int64": [pa.float64(), pa.string()],
+    "date32[day]": [pa.timestamp("s"), pa.timestamp("ns"), pa.string()],
+    "timestamp[s]": [pa.timestamp("ns"), pa.string()],
+}
+
+
+class CsvPart(Part):
+    """A CSV or TSV file, possibly compressed.
+
+    Nothing, NA, N/A, NaN and null without quotes are missing values, in text as in numbers.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        shown_as: str | None = None,
+        *,
+        separator: str | None = None,
+        header: bool | None = None,
+    ) -> None:
+        super().__init__(path, shown_as)
+        with self.guard():
+            self._separator = separator or self._find_separator()
+            self._header = header is not False
+            # The types of the first block, with names as they are in the file.
+            first = self._stream().schema
+            self._raw = list(first.names)
+        self._first = list(first.types)
+        self._names = self._named(header)
+        self._at = {name: k for k, name in enumerate(self._names)}
+        self._types: dict[str, pa.DataType] = {}
+        with self.guard():
+            self._small = os.path.getsize(path) < _BLOCK and not self._packed()
+
+    def _packed(self) -> bool:
+        with open(self.path, "rb") as file:
+            return compression_of(file.read(4)) is not None
+
+    def _find_separator(self) -> str:
+        line = next(_lines(self.path), b"").decode("utf-8", "replace")
+        bare = re.sub(r'"[^"]*"', "", line)
+        counts = {c: bare.count(c) for c in ",;\t|"}
+        best = max(counts, key=lambda c: counts[c])  # the comma, of several
+        if best != "," and counts[best]:
+            self.notes.append(f"{self.where} is read with {shown(best)} between its columns.")
+            return best
+        return ","
+
+    def _named(self, header: bool | None) -> list[str]:
+        if not self._header:
+            return [f"c{k}" for k in range(1, len(self._raw) + 1)]
+        hint = " If the first line holds values, say header=False."
+        if header is None:
+            value = next(filter(_is_value, self._raw), None)
+            if value is not None:
+                raise DataError(
+                    f"the first line of {self.where} must hold the names of its columns; "
+                    f"{shown(value)} looks like a value. Say header=False if there are no names, "
+                    "header=True if that is one."
+                )
+        names = list(self._raw)
+        for k, name in enumerate(names):
+            if not name.strip():
+                names[k] = f"column {k + 1}"
+                self.notes.append(
+                    f"column {k + 1} of {self.where} has no name and is called {names[k]!r}."
+                )
+        check_names(names, self.where, hint)
+        return names
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._names)
+
+    def _options(self, columns: Sequence[str] | None) -> dict[str, Any]:
+        convert: dict[str, Any] = {"strings_can_be_null": True, "quoted_strings_can_be_null": False}
+        if columns is not None:
+            raw = [self._raw[self._at[name]] for name in columns]
+            convert["include_columns"] = raw
+            convert["column_types"] = {
+                r: self._types[name]
+                for r, name in zip(raw, columns, strict=True)
+                if name in self._types
+            }
+        return {
+            "read_options": pacsv.ReadOptions(
+                block_size=_BLOCK, autogenerate_column_names=not self._header
+            ),
+            "parse_options": pacsv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
+            "convert_options": pacsv.ConvertOptions(**convert),
+        }
+
+    def _stream(self, columns: Sequence[str] | None = None) -> Any:
+        return pacsv.open_csv(open_bytes(self.path), **self._options(columns))
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        for name in columns:
+            if name not in self._types and self._small:
+                self._types[name] = self._first[self._at[name]]
+        new = [name for name in columns if name not in self._types]
+        if new:
+            self._settle(new)
+        fields = [pa.field(name, self._types[name]) for name in columns]
+        for field in fields:
+            self._check_text(field.type)
+        return pa.schema(fields)
+
+    def _settle(self, columns: Sequence[str]) -> None:
+        """Types of these columns by a pass over the file: one more for each that has to widen."""
+        started = {name: self._first[self._at[name]] for name in columns}
+        self._types |= started
+        while True:
+            try:
+                with self.guard():
+                    for _ in self._stream(columns):
+                        pass
+                return
+            except DataError as error:
+                if not self._widen(started, str(error.__cause__)):
+                    for name in columns:
+                        self._types.pop(name, None)
+                    raise
+
+    def _widen(self, started: dict[str, pa.DataType], message: str) -> bool:
+        found = re.match(r"In CSV column #(\d+): .*CSV conversion error", message, re.DOTALL)
+        if not found:
+            return False
+        name = self._names[int(found[1])]
+        ladder = _WIDER.get(str(started.get(name)), [pa.string()])
+        now = self._types.get(name)
+        at = ladder.index(now) + 1 if now in ladder else 0
+        if name not in started or at >= len(ladder):
+            return False
+        self._types[name] = ladder[at]
+        return True
+
+    def _check_text(self, t: pa.DataType) -> None:
+        if pa.types.is_binary(t):
+            raise DataError(self._not_utf8())
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        with self.guard():
+            stream = self._stream(columns)
+        for batch in self.guarded(stream):
+            named = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            for start in range(0, named.num_rows, BATCH):
+                yield named.slice(start, BATCH)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        # Of a whole file pyarrow itself finds the types that every row fits.
+        with self.guard():
+            table = pacsv.read_csv(open_bytes(self.path), **self._options(columns))
+        table = table.rename_columns(list(columns))
+        for name, t in zip(columns, table.schema.types, strict=True):
+            self._check_text(t)
+            self._types[name] = t
+        return table
+
+    def explain(self, error: Exception) -> str:
+        text = str(error)
+        if "Empty CSV" in text:
+            return f"{self.where} is empty. A table has a line of column names, then rows."
+        if isinstance(error, UnicodeDecodeError) or "UTF8" in text:
+            return self._not_utf8()
+        if "Expected" in text and "columns, got" in text:
+            return self._ragged(text)
+        if "straddling" in text:
+            return (
+                f"{self.where} has a line of more than {_BLOCK >> 20} MB; perhaps a quote is never "
+                "closed. Correct it."
+            )
+        return super().explain(error)
+
+    def _not_utf8(self) -> str:
+        line = 0
+        with suppress(pa.ArrowException, OSError):
+            for line, content in enumerate(_lines(self.path), 1):
+                try:
+                    content.decode("utf-8")
+                except UnicodeDecodeError as bad:
+                    return (
+                        f"text must be UTF-8; line {line} of {self.where} has the byte "
+                        f"0x{content[bad.start]:02x}, which is not. Convert it: iconv -f latin1 "
+                        "-t utf-8."
+                    )
+        return f"text must be UTF-8; that of {self.where} is not. Convert it with iconv."
+
+    def _ragged(self, text: str) -> str:
+        """Which line has too many columns or too few; Python's own reader counts lines."""
+        expected = len(self._raw) if hasattr(self, "_raw") else None
+        with suppress(pa.ArrowException, OSError, python_csv.Error), open_bytes(self.path) as file:
+            lines = io.TextIOWrapper(
+                io.BufferedReader(file), "utf-8-sig", errors="replace", newline=""
+            )
+            reader = python_csv.reader(lines, delimiter=self._separator)
+            for row in reader:
+                expected = len(row) if expected is None else expected
+                if row and len(row) != expected:
+                    return (
+                        f"every line must have as many columns as the first, {expected}; line "
+                        f"{reader.line_num} of {self.where} has {len(row)}. Correct that line; a "
+                        "value with a separator in it needs quotes."
+                    )
+        text = first_line(ValueError(text))
+        return f"every line must have as many columns as the first; {self.where}: {text}."
+
+
+def _is_value(name: str) -> bool:
+    """Whether a name reads like a number, other than one that may count or date something."""
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return not re.fullmatch(r"\s*\d+\s*", name)
+
+
+class JsonPart(Part):
+    """JSON lines: one object a line. A key that a line lacks is a missing value."""
+
+    def __init__(self, path: str, shown_as: str | None = None) -> None:
+        super().__init__(path, shown_as)
+        self._found: dict[str, pa.DataType] = {}
+        self._rows = 0
+        for row, block in self._blocks():
+            for field in self._parsed(block, row, None).schema:
+                self._join(field)
+        if not self._found:
+            raise DataError(f"{self.where} is empty. A table of JSON lines has one object a line.")
+
+    def _join(self, field: pa.Field) -> None:
+        old = self._found.get(field.name, pa.null())
+        joined = common_type(old, field.type)
+        if joined is None and all(
+            is_text(t) or pa.types.is_timestamp(t) for t in (old, field.type)
+        ):
+            joined = pa.string()  # text, some of which reads like a date
+        if joined is None:
+            raise DataError(
+                f"a column must have one type; {shown(field.name)} of {self.where} is {old} and, "
+                f"further down, {field.type}. Make it one."
+            )
+        self._found[field.name] = joined
+
+    def _blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Whole lines, a few megabytes at a time, with the number of the first."""
+        row, rest = 0, b""
+        with self.guard():
+            file = open_bytes(self.path)
+        with file:
+            while True:
+                with self.guard():
+                    piece = file.read(_BLOCK)
+                if not row and not rest and piece.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+                    raise DataError(
+                        f"{self.where} holds one JSON array; JSON lines have one object a line. "
+                        "Convert it: jq -c '.[]'."
+                    )
+                whole, end, tail = (rest + piece).rpartition(b"\n")
+                if not piece:
+                    whole, end, tail = whole + end + tail, b"", b""
+                if whole.strip():
+                    yield row, whole + end
+                row += whole.count(b"\n") + (1 if end else 0)
+                rest = tail
+                if not piece:
+                    return
+
+    def _parsed(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
+        self._row = row
+        odd = "infer" if schema is None else "ignore"
+        with self.guard():
+            return pajson.read_json(
+                pa.BufferReader(block),
+                read_options=pajson.ReadOptions(block_size=len(block) + 1),
+                parse_options=pajson.ParseOptions(
+                    explicit_schema=schema, unexpected_field_behavior=odd
+                ),
+            )
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._found)
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        return pa.schema([pa.field(name, self._found[name]) for name in columns])
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        for row, block in self._blocks():
+            table = self._parsed(block, row, schema).select(list(columns))
+            yield from table.to_batches(BATCH)
+
+    def explain(self, error: Exception) -> str:
+        text = first_line(error)
+        found = re.search(r" in row (\d+)", text)
+        if found:
+            line = self._row + int(found[1]) + 1
+            what = text.replace("JSON parse error: ", "").replace(found[0], "").rstrip(". ")
+            return (
+                f"every line of JSON lines must be one object, with values of one type a column; "
+                f"line {line} of {self.where} is not: {what}. Correct that line."
+            )
+        return f"{self.where} can't be read as JSON lines: {text}."
+
+
+def text_file(path: str) -> IO[bytes]:
+    """A compressed or plain file as Python reads it, line by line."""
+    return io.BufferedReader(open_bytes(path))

@@ -1,0 +1,536 @@
+"""The artefact: its scores, decisions and reasons, and files that are what was saved or refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutpoint as cp
+from cutpoint.detector import CategoryTerm, Detector, Encoding, NumberTerm, Training
+from cutpoint.detector.artefact import GROUP, lowest_score
+from cutpoint.errors import CutpointError, DataError, UndefinedError
+from cutpoint.tables import open_table, write_table
+from test_encoding import tables
+
+HOSTILE = "<script>alert('x')</script>\n\u202e\"';--"
+
+
+def calibrators() -> list[cp.Calibrator]:
+    s = cp.Sweep.from_counts([3, 2, 1, -1], pos=[6, 3, 1, 1], neg=[1, 3, 6, 9])
+    return [
+        cp.Affine(1.7, 0.2),
+        cp.calibrate(s, "monotone"),
+        cp.Monotone([2.0, 0.5, -3.0], [2.5, 0.1, -np.pi], interpolate=True, tilt=2**-10, scale=3.0),
+        cp.Monotone([np.inf, 0.0, -np.inf], [np.inf, 1.0, -np.inf]),
+        cp.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0),
+        cp.Gaussian(1.0, 1.0, 0.0, 1.0, low=-4.0, high=9.0).then(cp.Affine(0.5, 0.1)),
+    ]
+
+
+def made(
+    table: Any, seed: int = 0, calibrator: cp.Calibrator | None = None, **more: Any
+) -> Detector:
+    """A detector with drawn weights."""
+    e = Encoding.fit(table, min_rows=1, max_categories=3)
+    rng = np.random.default_rng(seed)
+    line = cp.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
+    options = {"prior": 0.1, "threshold": 0.25} | more
+    return Detector.of(e, line, calibrator=calibrator or cp.Affine(1.5, 0.1), **options)
+
+
+TABLE = pa.table(
+    {
+        "income": [1.5, 2.5, None, 4.0, 0.5, 3.0],
+        "colour": ["red", "blue", "red", None, "green", "red"],
+        HOSTILE: [True, False, True, True, False, None],
+    }
+)
+
+
+def full() -> Detector:
+    return made(
+        TABLE,
+        costs=cp.Costs(fp=1, fn=20, tp=0.5),
+        objective="cost",
+        limits=("recall >= 0.9",),
+        confidence=0.95,
+        target="label",
+        positive="1",
+        training=Training(
+            100,
+            7,
+            "logistic",
+            0.91,
+            cp.Interval(0.85, 0.95, 0.95),
+            cp.Confusion(6, 4, 1, 89),
+            ("é",),
+        ),
+    )
+
+
+# ------------------------------------------------------------------------------------- the numbers
+
+
+@given(tables(), st.integers(0, 9))
+def test_scores_are_the_line_on_the_features(train: pa.Table, seed: int) -> None:
+    e = Encoding.fit(train, min_rows=1, max_categories=3)
+    rng = np.random.default_rng(seed)
+    line = cp.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
+    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    # Rows with nothing but missing values, and with levels that training never had.
+    gone = pa.table({f.name: pa.nulls(2, f.type) for f in train.schema})
+    new = {
+        f.name: pa.array(["never seen"] * 3, f.type) if f.type == pa.string() else train[f.name][:3]
+        for f in train.slice(0, 3).schema
+        if train.num_rows >= 3
+    }
+    for table in (train, gone, *([pa.table(new)] if new else [])):
+        X = e.transform(table, sparse=False)
+        wanted = X @ line.w + line.b
+        size = np.abs(X) @ np.abs(line.w) + abs(line.b) + 1
+        assert (np.abs(d.scores(table) - wanted) <= 1e-12 * size).all()
+
+
+def by_hand(d: Detector, row: dict[str, Any]) -> float:
+    """The formula, one row at a time."""
+    total = d.base
+    for term in d.terms:
+        value = row[term.column.name]
+        if isinstance(term, NumberTerm):
+            gone = value is None or value != value  # noqa: PLR0124
+            total += term.missing if gone else term.weight * (value - term.column.mean)
+        elif value is None:
+            total += term.missing
+        else:
+            text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
+            levels = dict(zip(term.column.levels, term.weights, strict=True))
+            total += levels.get(text, term.other)
+    return total
+
+
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+def test_apply_is_the_formula(calibrator: cp.Calibrator) -> None:
+    d = made(TABLE, calibrator=calibrator)
+    new = pa.concat_tables([TABLE, TABLE.set_column(1, "colour", pa.array(["pink", *["red"] * 5]))])
+    out = d.apply(new, keep=["colour"])
+    assert out.schema.names == ["colour", "score", "llr", "probability", "decision", "why"]
+    for row, got in zip(new.to_pylist(), out.to_pylist(), strict=True):
+        score = by_hand(d, row)
+        assert got["score"] == pytest.approx(score, abs=1e-13)
+        assert got["llr"] == calibrator.llr(got["score"])
+        assert got["probability"] == calibrator.probability(got["score"], 0.1)
+        assert got["decision"] == (got["score"] >= d.threshold)
+        assert got["colour"] == row["colour"]
+    assert np.array_equal(d.scores(new), out["score"].to_numpy())
+    assert np.array_equal(d.llr(new), out["llr"].to_numpy())
+    assert np.array_equal(d.probability(new), out["probability"].to_numpy())
+    assert np.array_equal(d.decide(new), out["decision"].to_numpy())
+    assert d.probability(new, 0.5)[0] == calibrator.probability(d.scores(new)[0], 0.5)
+
+
+def test_bias_is_for_raw_values() -> None:
+    d = made(TABLE)
+    income = d.terms[0]
+    assert isinstance(income, NumberTerm)
+    for row in TABLE.to_pylist():
+        if row["income"] is not None:
+            rest = by_hand(d, row | {"income": income.column.mean}) - d.base
+            raw = d.bias + income.weight * row["income"] + rest
+            assert raw == pytest.approx(by_hand(d, row), abs=1e-13)
+
+
+def test_the_average_row_has_the_base_score() -> None:
+    d = made(TABLE)
+    new = pa.table({"income": [d.terms[0].column.mean], "colour": ["never"], HOSTILE: [True]})
+    out = d.apply(new, reasons=9)
+    weight = dict(zip(d.terms[2].column.levels, d.terms[2].weights, strict=True))["true"]
+    assert d.terms[1].other == 0  # "max_categories" kept all colours
+    assert out["score"].to_pylist() == [d.base + weight]
+    # Weights of levels are compared with the average of the training rows.
+    for term in d.terms[1:]:
+        assert isinstance(term, CategoryTerm)
+        assert float(term.column.share @ term.table) == pytest.approx(0, abs=1e-12)
+
+
+def test_why() -> None:
+    d = made(TABLE)
+    new = pa.table(
+        {"income": [400.0, None, 2.0], "colour": ["red", "blue", None], HOSTILE: [True] * 3}
+    )
+    for row, why in zip(new.to_pylist(), d.apply(new, reasons=2)["why"].to_pylist(), strict=True):
+        added = {}
+        for term in d.terms:
+            name, value = term.column.name, row[term.column.name]
+            without = dict(row)
+            label = f"{name} is missing" if value is None else name
+            if isinstance(term, CategoryTerm) and value is not None:
+                label = f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
+            added[label] = by_hand(d, row) - by_hand(_without(d, term), without)
+        largest = sorted(added.items(), key=lambda item: -abs(item[1]))[:2]
+        pieces = why.split(", ")
+        assert len(pieces) == 2
+        for piece, (label, value) in zip(pieces, largest, strict=True):
+            text, number = piece.rsplit(" ", 1)
+            assert text == label
+            assert number[0] == "+-"[value < 0]
+            assert float(number) == pytest.approx(value, rel=0.051)
+    assert "why" not in d.apply(new, reasons=0).schema.names
+    assert d.apply(new, reasons=50).num_rows == 3
+    flat = made({"x": [1.0, 2.0, 3.0]})
+    assert flat.apply({"x": [2.0, None]})["why"].to_pylist() == ["", ""]
+
+
+def _without(d: Detector, term: Any) -> Detector:
+    from dataclasses import replace
+
+    return replace(d, terms=tuple(t for t in d.terms if t is not term))
+
+
+def test_apply_by_batches_and_from_files(tmp_path: Path) -> None:
+    n = 150_000
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {"x": rng.normal(size=n), "c": pa.array(rng.choice(["a", "b", "c"], n)), "id": np.arange(n)}
+    )
+    e = Encoding.fit(table, exclude=["id"])
+    line = cp.LinearDetector(np.array([1.0, 0.5, -0.5]), 0.1)
+    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.3, threshold=0.0)
+    whole = d.apply(table, keep=["id"])
+    batches = list(d.apply_batches(table, keep=["id"]))
+    assert len(batches) == 3
+    assert pa.Table.from_batches(batches).equals(whole)
+    write_table(tmp_path / "t.parquet", table)
+    assert d.apply(open_table(tmp_path / "t.parquet"), keep=["id"]).equals(whole)
+    assert (
+        write_table(tmp_path / "out.csv", d.apply_batches(open_table(tmp_path / "t.parquet"))) == n
+    )
+    assert d.apply(table.to_pandas(), keep=["id"]).equals(whole)
+    twice = d.apply(table.slice(0, 9), keep=["id", "id", "x"])
+    assert twice["x"].equals(table["x"].slice(0, 9))
+
+
+def test_many_columns() -> None:
+    k = 2 * GROUP + 7
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, k))
+    table = {f"x{j}": X[:, j] for j in range(k)}
+    d = made(table)
+    assert d.scores(table) == pytest.approx(
+        [by_hand(d, {f"x{j}": v for j, v in enumerate(r)}) for r in X]
+    )
+
+
+def test_bad_tables() -> None:
+    d = made(TABLE)
+    for data, message in (
+        ({"income": [1.0]}, "no column 'colour'"),
+        ({"income": ["x"], "colour": ["red"], HOSTILE: [True]}, "must hold numbers; row 1 has 'x'"),
+        ({"income": [np.inf], "colour": ["red"], HOSTILE: [True]}, "finite"),
+        (3, "a table must be one of"),
+        (TABLE.slice(0, 0), "must have rows"),
+    ):
+        with pytest.raises(DataError, match=message):
+            d.apply(data)
+    with pytest.raises(DataError, match="'score' is what a detector adds"):
+        d.apply(TABLE.append_column("score", pa.array([1] * 6)), keep=["score"])
+    with pytest.raises(DataError, match="no column 'nix'"):
+        d.apply(TABLE, keep=["nix"])
+
+
+# --------------------------------------------------------------------------------- costs and prior
+
+
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+@pytest.mark.parametrize("prior", [0.001, 0.3, 0.9])
+def test_revised_costs_flag_where_the_calibrator_says(
+    calibrator: cp.Calibrator, prior: float
+) -> None:
+    d = made(TABLE, calibrator=calibrator)
+    costs = cp.Costs(fp=1, fn=5)
+    if not getattr(calibrator, "monotone", True):
+        with pytest.raises(UndefinedError, match="rises and falls"):
+            d.revised(costs=costs, prior=prior)
+        return
+    r = d.revised(costs=costs, prior=prior)
+    assert (r.costs, r.prior, r.objective) == (costs, prior, "cost")
+    inside = (-4, 9) if calibrator.kind == "chain" else (-30, 30)  # what it was fitted to
+    scores = np.linspace(*inside, 2001)
+    if np.isfinite(r.threshold):
+        below = np.nextafter(r.threshold, -np.inf)
+        scores = np.concatenate((scores, [r.threshold, below]))
+    assert np.array_equal(scores >= r.threshold, calibrator.decide(scores, costs, prior))
+
+
+def test_revising_needs_costs() -> None:
+    with pytest.raises(DataError, match="this detector has no costs"):
+        made(TABLE).revised(prior=0.2)
+    assert full().revised(prior=0.2).costs == cp.Costs(fp=1, fn=20, tp=0.5)
+    with pytest.raises(UndefinedError, match="falls"):
+        lowest_score(cp.Affine(-1.0, 0.0), 0.0)
+    assert lowest_score(cp.Affine(0.0, 0.0), 1.0) == np.inf
+    assert lowest_score(cp.Affine(0.0, 0.0), -1.0) == -np.inf
+    assert lowest_score(cp.Affine(1.0, 0.0), -0.0) == 0.0
+
+
+# ------------------------------------------------------------------------------------- saved files
+
+
+def same(a: Detector, b: Detector) -> bool:
+    return a.to_json() == b.to_json() and a.terms == b.terms and a.training == b.training
+
+
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+@pytest.mark.parametrize("threshold", [0.1 + 0.2, np.inf, -np.inf, 5e-324, -0.0])
+def test_round_trip(tmp_path: Path, calibrator: cp.Calibrator, threshold: float) -> None:
+    d = made(TABLE, calibrator=calibrator, threshold=threshold)
+    back = Detector.from_json(d.to_json())
+    assert same(back, d)
+    assert back.threshold == threshold
+    assert np.array_equal(back.scores(TABLE), d.scores(TABLE))
+    d.save(tmp_path / "m.json")
+    assert same(Detector.load(tmp_path / "m.json"), d)
+    assert same(Detector.load(str(tmp_path / "m.json")), d)
+    assert same(Detector.from_json(d.to_json().encode()), d)
+    assert same(pickle.loads(pickle.dumps(d)), d)
+    assert same(copy.deepcopy(d), d)
+
+
+@given(tables(), st.integers(0, 3))
+def test_any_detector_comes_back(table: pa.Table, seed: int) -> None:
+    d = made(table, seed)
+    assert same(Detector.from_json(d.to_json()), d)
+
+
+def test_everything_is_kept(tmp_path: Path) -> None:
+    d = full()
+    d.save(tmp_path / "m.json")
+    back = Detector.load(tmp_path / "m.json")
+    assert same(back, d)
+    for name in ("costs", "objective", "limits", "confidence", "target", "positive", "training"):
+        assert getattr(back, name) == getattr(d, name)
+    assert back.fingerprint.startswith("sha256:")
+    assert back.library == f"cutpoint {cp.__version__}"
+    text = (tmp_path / "m.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    assert data["format"] == "cutpoint.detector/1"
+    assert data["columns"][0]["name"] == "income"
+    assert "é" in text  # names can be read
+
+
+def test_counts_of_numpy_are_written() -> None:
+    training = Training(
+        np.int64(9), np.int32(3), auc=np.float64(0.5), confusion=cp.Confusion(*np.arange(4))
+    )
+    d = made(TABLE, training=training)
+    assert Detector.from_json(d.to_json()).training == Training(
+        9, 3, auc=0.5, confusion=cp.Confusion(0, 1, 2, 3)
+    )
+
+
+def test_an_existing_model_survives(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text("precious")
+    broken = full()
+    object.__setattr__(broken, "base", float("nan"))
+    with pytest.raises(ValueError, match="JSON"):
+        broken.save(path)
+    assert path.read_text() == "precious"
+    with pytest.raises(OSError, match="No such file"):
+        full().save(tmp_path / "nix" / "m.json")
+
+
+def _paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The place of every value in a JSON text."""
+    out = [at] if at else []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            out += _paths(inner, (*at, key))
+    elif isinstance(value, list):
+        for k, inner in enumerate(value):
+            out += _paths(inner, (*at, k))
+    return out
+
+
+def _changed(data: Any, at: tuple[Any, ...], change: Any) -> str:
+    data = copy.deepcopy(data)
+    inner = data
+    for key in at[:-1]:
+        inner = inner[key]
+    change(inner, at[-1])
+    return json.dumps(data)
+
+
+def _drop(inner: Any, key: Any) -> None:
+    del inner[key]
+
+
+def _more(inner: Any, _: Any) -> None:
+    if isinstance(inner, dict):
+        inner["extra"] = 1
+    else:
+        inner.append({"extra": 1})
+
+
+WRONG: list[Any] = [None, "x", -1, 10**400, [], {}, True, 0.5, [1], {"a": 1}, "inf", 1e300]
+
+
+def test_every_change_is_noticed() -> None:
+    """Each value dropped, joined by another or replaced: refused, by a sentence of one line."""
+    data = json.loads(full().to_json())
+    refused = 0
+    for at in _paths(data):
+        changes: list[Any] = [_drop, _more]
+        for wrong in WRONG:
+            changes.append(lambda inner, key, wrong=wrong: inner.__setitem__(key, wrong))
+        for change in changes:
+            text = _changed(data, at, change)
+            if json.loads(text) == data and repr(json.loads(text)) == repr(data):
+                continue
+            with pytest.raises(DataError) as error:
+                Detector.from_json(text)
+            assert "\n" not in str(error.value)
+            assert len(str(error.value)) < 500
+            refused += 1
+            # What is wrong in itself is refused without the checksum as well; nothing else raises.
+            with suppress(CutpointError):
+                Detector.from_json(text, verify=False)
+    assert refused > 500
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "message"),
+    [
+        (("format",), "cutpoint.detector/2", "'cutpoint.detector/2' is another version of it"),
+        (("format",), "other", "no format of it"),
+        (("format",), 1, "has none"),
+        (("threshold",), "high", "threshold must be a number; it is 'high'"),
+        (("threshold",), None, "threshold must be a number; it is None"),
+        (("prior",), 1.5, "must lie between 0 and 1"),
+        (("base",), "inf", "base must be a finite number"),
+        (("columns",), {}, "columns must be a list"),
+        (("columns", 0), 3, r"columns\[0\] must be an object"),
+        (("columns", 0, "weight"), "x", r"columns\[0\]\.weight must be a finite number"),
+        (("columns", 0, "scale"), 0, r"columns\[0\]\.scale must be a finite number above 0"),
+        (("columns", 0, "kind"), "text", r"columns\[0\]\.kind must be number, date"),
+        (("columns", 1, "levels", 0, "share"), 2, r"levels\[0\]\.share must be a number from 0"),
+        (("columns", 1, "levels", 1, "value"), "red", r"levels must differ"),
+        (("columns", 2, "levels", 0, "value"), "maybe", "are true and false"),
+        (("columns", 1, "name"), "income", "one term for each column"),
+        (("calibrator", "kind"), "magic", "calibrator: kind must be one of"),
+        (("calibrator",), {"format": "x"}, "calibrator: a calibrator is a mapping"),
+        (("costs", "fp"), -5, "must be at least 0"),
+        (("training", "rows"), -1, r"training\.rows must be a whole number of at least 0"),
+        (("training", "notes"), [1], r"training\.notes must be a list of texts"),
+        (("training", "confusion", "tp"), -1, r"confusion\.tp must be a number of at least 0"),
+        (("chosen_for", "confidence"), 3, r"confidence must be a number from 0 to 1 or null"),
+    ],
+)
+def test_what_is_wrong_is_said(at: tuple[Any, ...], value: Any, message: str) -> None:
+    text = _changed(
+        json.loads(full().to_json()), at, lambda inner, key: inner.__setitem__(key, value)
+    )
+    with pytest.raises(DataError, match=message):
+        Detector.from_json(text, verify=False)
+
+
+def test_a_change_by_hand_is_noticed_and_can_be_meant() -> None:
+    data = json.loads(full().to_json())
+    text = _changed(data, ("threshold",), lambda inner, key: inner.__setitem__(key, 0.5))
+    with pytest.raises(DataError, match="changed after it was written"):
+        Detector.from_json(text)
+    assert Detector.from_json(text, verify=False).threshold == 0.5
+    # Spaces are no change.
+    assert same(Detector.from_json(json.dumps(data, indent=7)), full())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "a detector is JSON text; this is not, from line 1 on"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"[]", "has none"),
+        (b"3", "has none"),
+        (b"null", "has none"),
+        (b'{"a": NaN}', "NaN is none"),
+        (b'{"a": -Infinity}', "-Infinity is none"),
+        (b'{"a": 1, "a": 2}', "'a' is there twice"),
+        (b"[" * 200_000, "nested too deep"),
+        (b'{"format": ' + b"9" * 10_000 + b"}", "JSON text"),
+        (b"\x80\x04K\x01.", "not UTF-8"),  # a pickle
+        (b'{"format": "cutpoint.detector/1"}', "rule is missing"),
+    ],
+)
+def test_files_that_are_no_detectors(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "m.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message) as error:
+        Detector.load(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_files_cut_off_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    whole = full().to_json().encode()
+    for size in range(0, len(whole) - 1, 37):
+        path.write_bytes(whole[:size])
+        with pytest.raises(DataError):
+            Detector.load(path)
+
+
+def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DataError, match="there is no file"):
+        Detector.load(tmp_path / "nix.json")
+    with pytest.raises(DataError, match="is a folder"):
+        Detector.load(tmp_path)
+    with pytest.raises(DataError, match="can't be read"):
+        Detector.load("a\0b")
+    monkeypatch.setattr("cutpoint.detector.saved._MOST", 10)
+    full().save(tmp_path / "m.json")
+    with pytest.raises(DataError, match="is larger"):
+        Detector.load(tmp_path / "m.json")
+
+
+# ------------------------------------------------------------------------------- making and showing
+
+
+def test_detectors_that_can_not_be() -> None:
+    e = Encoding.fit(TABLE, min_rows=1)
+    good = cp.LinearDetector(np.ones(len(e.features)), 0.0)
+    options: dict[str, Any] = {"calibrator": cp.Affine(1.0, 0.0), "prior": 0.5, "threshold": 0.0}
+    for line, more, message in (
+        (cp.LinearDetector(np.ones(2), 0.0), {}, "one weight for each"),
+        (cp.LinearDetector(np.full(len(e.features), np.nan), 0.0), {}, "weights must be finite"),
+        (good, {"prior": 0.0}, "between 0 and 1"),
+        (good, {"threshold": np.nan}, "a threshold must be a number"),
+        (good, {"calibrator": cp.Beta(1.0, 1.0, 0.0)}, "must map any number"),
+        (good, {"calibrator": cp.Beta(1.0, 1.0, 0.0).then(cp.Affine(1, 0))}, "must map any number"),
+        (good, {"calibrator": 3}, "must map any number"),
+    ):
+        with pytest.raises(DataError, match=message):
+            Detector.of(e, line, **options | more)
+
+
+def test_repr() -> None:
+    text = repr(full())
+    assert text.startswith("Detector of 'label = 1': flag from score 0.25 on\n")
+    assert "learned by: logistic from 100 rows, 7 positive" in text
+    assert "AUC, cross-fitted: 0.9100 [0.85, 0.95] at 95 %" in text
+    assert "\u202e" not in text
+    html = full()._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "flag nothing" in repr(made(TABLE, threshold=np.inf))
+    assert "flag everything" in repr(made(TABLE, threshold=-np.inf))
+    with pytest.raises(AttributeError):
+        full().base = 3.0  # type: ignore[misc]

@@ -1,0 +1,440 @@
+"""Columns to features: what each column is, that it is said, and that features mean it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutpoint as cp
+from cutpoint.detector import CategoryColumn, Detector, Encoding, NumberColumn
+from cutpoint.detector import encoding as encoding_module
+from cutpoint.errors import DataError
+from cutpoint.tables import open_table, write_table
+
+TABLE = {
+    "age": [30.0, 40.0, None, 50.0, 35.0, 45.0],
+    "colour": ["red", "blue", "red", None, "red", "green"],
+    "member": [True, False, None, True, True, False],
+    "since": [dt.date(2020, 1, k) for k in (1, 2, 3, 4, 5, 6)],
+    "unit": ["cm"] * 6,
+    "y": [0, 1, 0, 1, 0, 1],
+}
+
+
+def fitted(table: Any = None, **options: Any) -> Encoding:
+    return Encoding.fit(TABLE if table is None else table, **{"min_rows": 1, **options})
+
+
+def note(e: Encoding, name: str) -> str:
+    (found,) = [n for n in e.notes if n.startswith(repr(name))]
+    return found
+
+
+# -------------------------------------------------------------------------------- what becomes what
+
+
+def test_every_column_is_said() -> None:
+    e = fitted(target="y")
+    assert e.features == [
+        "age",
+        "age is missing",
+        "colour = blue",
+        "colour = green",
+        "colour is missing",
+        "member = false",
+        "member is missing",
+        "since",
+    ]
+    assert e.names == ["age", "colour", "member", "since"]
+    assert e.rows == 6
+    assert [n.split(" is ")[0] for n in e.notes] == [
+        "'age'",
+        "'colour'",
+        "'member'",
+        "'since'",
+        "'unit'",
+    ]
+    assert note(e, "unit") == "'unit' is not used: it is 'cm' in every row."
+    assert "a date, in days: mean 2020-01-03" in note(e, "since")
+    assert "from 'red'" in note(e, "colour")
+    assert "16.7 % are missing: a level too" in note(e, "colour")
+
+
+def test_values_by_hand() -> None:
+    X = fitted(target="y").transform(TABLE)
+    age = np.array([30, 40, np.nan, 50, 35, 45.0])
+    z = (age - 40) / np.std(age[~np.isnan(age)])
+    z[2] = 0
+    assert np.array_equal(X[:, 0], z)
+    assert X[:, 1].tolist() == [0, 0, 1, 0, 0, 0]
+    assert X[:, 2].tolist() == [0, 1, 0, 0, 0, 0]
+    assert X[:, 3].tolist() == [0, 0, 0, 0, 0, 1]
+    assert X[:, 4].tolist() == [0, 0, 0, 1, 0, 0]
+    assert X[:, 5].tolist() == [0, 1, 0, 0, 0, 1]
+    assert X[:, 6].tolist() == [0, 0, 1, 0, 0, 0]
+    days = np.arange(18262, 18268.0)
+    assert X[:, 7] == pytest.approx((days - days.mean()) / days.std(), abs=1e-12)
+
+
+def test_what_training_never_had_counts_as_the_average() -> None:
+    table = {"n": [1.0, 2.0, 6.0, 3.0], "c": ["a", "a", "b", "a"], "b": [True, False, True, True]}
+    e = fitted(table)
+    assert e.features == ["n", "c = b", "b = false"]
+    X = e.transform({"n": [None], "c": ["new"], "b": pa.array([None], pa.bool_())})
+    assert X.tolist() == [[0.0, 0.25, 0.25]]
+    assert e.transform(table).mean(axis=0)[1:].tolist() == [0.25, 0.25]
+
+
+def test_rare_levels_are_other() -> None:
+    values = ["a"] * 9 + ["b"] * 7 + ["c"] * 5 + ["d"] * 4 + ["e"]
+    e = Encoding.fit({"c": values})
+    assert e.features == ["c = b", "c = c", "c = other"]
+    assert "2 rarer values (19.2 %) together as 'other'" in e.notes[0]
+    assert e.transform({"c": ["d", "e", "new", "a"]}).tolist() == [[0, 0, 1]] * 3 + [[0, 0, 0]]
+    two = Encoding.fit({"c": values}, max_categories=2)
+    # Ten rows are "other" now, more than any level has: the others are told from them.
+    assert two.features == ["c = a", "c = b"]
+    assert "from 'other'" in two.notes[0]
+
+
+def test_levels_are_ordered_by_frequency_then_alphabet() -> None:
+    e = fitted({"c": ["z", "y", "x", "x", "w", "z"]})
+    column = e.columns[0]
+    assert isinstance(column, CategoryColumn)
+    assert column.levels == ("x", "z", "w", "y")
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (["x"] * 30, "it is 'x' in every row"),
+        ([5] * 30, "it is 5 in every row"),
+        ([dt.date(2020, 2, 1)] * 30, "it is 2020-02-01 in every row"),
+        ([None] * 30, "it has no values"),
+        (pa.array([None] * 30, pa.float64()), "it has no values"),
+        (pa.array([None] * 30, pa.string()), "it has no values"),
+        ([f"id-{k}" for k in range(30)], "its values differ in every row"),
+        ([[k] for k in range(30)], "values of the type list<.*> are not read"),
+        ([b"x"] * 30, "values of the type binary are not read"),
+        ([f"r{k // 2}" for k in range(30)], "no value is in 5 rows or more"),
+    ],
+)
+def test_columns_that_are_not_used(values: Any, why: str) -> None:
+    good = [float(k % 7) for k in range(30)]
+    e = Encoding.fit({"bad": values, "good": good})
+    assert e.names == ["good"]
+    assert note(e, "bad").startswith("'bad' is not used: ")
+    import re
+
+    assert re.search(why, note(e, "bad"))
+    with pytest.raises(DataError, match="no column can be used to tell the classes apart: 'bad'"):
+        Encoding.fit({"bad": values})
+
+
+def test_too_many_values_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding_module, "_MOST_VALUES", 10)
+    e = Encoding.fit({"c": [f"v{k % 12}" for k in range(200)], "n": list(range(200))})
+    assert "more than 10 different values" in note(e, "c")
+    assert "counts the rows" in note(e, "n")
+
+
+def test_numbers_as_names_only_if_asked() -> None:
+    table = {"zip": [1, 2, 1, 3, None, 1], "w": [1.0, 2.0, 1.0, 2.0, 5.0, 9.0]}
+    assert fitted(table).features == ["zip", "zip is missing", "w"]
+    e = fitted(table, categories=["zip", "w"])
+    assert e.features[:4] == ["zip = 2", "zip = 3", "zip is missing", "w = 2"]
+    # The same numbers in any type, and as text.
+    for values in ([2, 9], [2.0, 9.0], ["2", "9"], [Decimal(2), Decimal(9)]):
+        X = e.transform({"zip": values, "w": [1, 1]})
+        assert X[0, :3].tolist() == [1, 0, 0]
+    with pytest.raises(DataError, match=r"row 2 of 'zip' has 2\.5"):
+        e.transform({"zip": [1.0, 2.5], "w": [1, 1]})
+    with pytest.raises(DataError, match="no column 'nix'"):
+        fitted(table, categories=["nix"])
+
+
+def test_dates_and_times() -> None:
+    stamps = [dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 1, 3, 18, 30, 15, 250), None]
+    expected = [18262.5, 18264 + (18.5 * 3600 + 15.00025) / 86400, np.nan]
+    for unit in ("s", "ms", "us", "ns"):
+        for zone in (None, "UTC"):
+            some = stamps if unit in ("us", "ns") else [stamps[0], None, None]
+            column = pa.array(some, pa.timestamp(unit, zone))
+            x = NumberColumn("d", 0.0, 1.0, kind="date").values(column)
+            wanted = expected if unit in ("us", "ns") else [18262.5, np.nan, np.nan]
+            assert x == pytest.approx(wanted, abs=1e-11, nan_ok=True)
+    old = pa.array([dt.date(1969, 12, 31), dt.date(1, 1, 1)])
+    assert NumberColumn("d", 0, 1, kind="date").values(old).tolist() == [-1, -719162]
+    assert NumberColumn("d", 0, 1, kind="date").values(old.cast(pa.date64())).tolist() == [
+        -1,
+        -719162,
+    ]
+
+
+def test_nan_is_missing_and_infinity_an_error() -> None:
+    e = fitted({"x": [1.0, np.nan, 2.0]})
+    assert e.features == ["x", "x is missing"]
+    for data in ({"x": [1.0, np.inf]}, {"x": [1.0, -np.inf]}):
+        with pytest.raises(DataError, match=r"'x' must hold finite numbers; row 2 has -?inf"):
+            e.transform(data)
+        with pytest.raises(DataError, match="row 2 has"):
+            fitted(data)
+    with pytest.raises(DataError, match="small enough to be squared"):
+        fitted({"x": [1e300, -1e300]})
+
+
+# -------------------------------------------------------------------------------------- bad input
+
+
+def test_wrong_columns_and_types() -> None:
+    e = fitted(target="y")
+    with pytest.raises(DataError, match=r"no column 'age'\. It has"):
+        e.transform({"colour": ["red"]})
+    good = {"age": [1], "colour": ["red"], "member": [True], "since": [dt.date(2020, 1, 1)]}
+    assert e.transform(good | {"more": [1]}).shape == (1, 8)
+    for name, values, message in (
+        ("age", [None, "x"], r"'age' must hold numbers; row 2 has 'x'"),
+        ("age", [dt.date(2020, 1, 1)] * 2, r"'age' must hold numbers; row 1 has datetime"),
+        ("member", [1, 2], r"'member' must hold true and false, or 1 and 0; row 2 has 2"),
+        ("member", ["yes", "no"], r"'member' must hold true and false; row 1 has 'yes'"),
+        ("since", [1.0, 2.0], r"'since' must hold dates; row 1 has 1\.0"),
+        ("colour", [[1], [2]], r"'colour' must hold text; row 1 has \[1\]"),
+    ):
+        bad = {key: value * 2 for key, value in good.items()} | {name: values}
+        with pytest.raises(DataError, match=message):
+            e.transform(bad)
+    # Booleans may come as 0 and 1, numbers as booleans, and nothing at all as anything.
+    assert e.transform(good | {"member": [0]})[0, 5] == 1
+    assert e.transform(good | {"age": [True]})[0, 0] == e.transform(good)[0, 0]
+    empty = {name: pa.nulls(1) for name in good}
+    assert e.transform(empty).tolist() == [[0, 1, 0, 0, 1, 0, 1, 0]]
+
+
+def test_rows_are_counted_through_batches() -> None:
+    table = pa.table({"x": np.arange(200_000.0)})
+    e = Encoding.fit(table)
+    x = np.arange(200_000.0)
+    x[150_000] = np.inf
+    with pytest.raises(DataError, match="row 150,001 has inf"):
+        e.transform(pa.table({"x": x}))
+
+
+def test_wrong_arguments() -> None:
+    for options, message in (
+        ({"target": "z"}, "no column 'z'"),
+        ({"columns": ["agee"]}, r"no column 'agee'\. Did you mean 'age'\?"),
+        ({"exclude": ["z"]}, "no column 'z'"),
+        ({"columns": "age"}, "must be a list of names"),
+        ({"columns": ["y"], "target": "y"}, "can't be among the columns"),
+        ({"max_categories": 0}, "must be at least 1"),
+        ({"min_rows": 0}, "must be at least 1"),
+    ):
+        with pytest.raises(DataError, match=message):
+            fitted(**options)
+    for data in (3, [1, 2], "x.csv", None):
+        with pytest.raises(DataError, match="a table must be one of"):
+            Encoding.fit(data)
+    with pytest.raises(DataError, match="one length"):
+        Encoding.fit({"a": [1], "b": [1, 2]})
+    with pytest.raises(DataError, match="must have rows"):
+        Encoding.fit({"a": pa.array([], pa.float64())})
+    with pytest.raises(DataError, match="must have rows"):
+        fitted().transform({k: pa.array([], pa.null()) for k in TABLE})
+    twice = pa.Table.from_arrays([pa.array([1])] * 2, names=["a", "a"])
+    with pytest.raises(DataError, match="'a' is there twice"):
+        Encoding.fit(twice)
+
+
+# ------------------------------------------------------------------------------ the same everywhere
+
+
+def test_any_kind_of_table(tmp_path: Path) -> None:
+    table = pa.table(TABLE)
+    write_table(tmp_path / "t.parquet", table)
+    write_table(tmp_path / "t.csv", table)
+    e = fitted(table, target="y")
+    X = e.transform(table)
+    sources: list[Any] = [
+        TABLE,
+        table.to_batches()[0],
+        table.to_pandas(),
+        pl.from_arrow(table),
+        open_table(tmp_path / "t.parquet"),
+        open_table(tmp_path / "t.csv"),
+        table.set_column(1, "colour", table["colour"].dictionary_encode()),
+    ]
+    for data in sources:
+        other = fitted(data, target="y")
+        assert other.columns == e.columns
+        assert other.notes == e.notes
+        assert other.fingerprint == e.fingerprint
+        assert np.array_equal(e.transform(data), X)
+        assert np.array_equal(e.transform(data, sparse=True).toarray(), X)
+    assert isinstance(e.transform(pd.DataFrame(TABLE)), np.ndarray)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """A few columns of any kind, with missing values."""
+    n = draw(st.integers(2, 30))
+    word = st.sampled_from(["a", "b", "", "true", "NA", "x'y", "other", "\u202e"])
+    values = {
+        "n": st.floats(-1e6, 1e6),
+        "i": st.integers(-5, 5),
+        "c": word,
+        "b": st.booleans(),
+        "d": st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1)),
+    }
+    types = {
+        "n": pa.float64(),
+        "i": pa.int64(),
+        "c": pa.string(),
+        "b": pa.bool_(),
+        "d": pa.date32(),
+    }
+    out = {}
+    for k, kind in enumerate(draw(st.lists(st.sampled_from("nicbd"), min_size=1, max_size=4))):
+        one = st.one_of(st.none(), values[kind]) if draw(st.booleans()) else values[kind]
+        drawn = draw(st.lists(one, min_size=n, max_size=n))
+        out[f"{kind}{k}"] = pa.array(drawn, types[kind])
+    out["z"] = pa.array(np.arange(n, dtype=float))  # one that is always used
+    return pa.table(out)
+
+
+@given(tables(), st.integers(1, 4), st.integers(1, 3))
+def test_properties(table: pa.Table, most: int, least: int) -> None:
+    e = Encoding.fit(table, max_categories=most, min_rows=least)
+    X = e.transform(table)
+    assert X.shape == (table.num_rows, len(e.features))
+    assert len(set(e.features)) == len(e.features) or any("=" in f for f in e.features)
+    assert np.isfinite(X).all()
+    assert len(e.notes) == table.num_columns
+    for column, place in zip(e.columns, e.places, strict=True):
+        part = X[:, place]
+        if isinstance(column, NumberColumn):
+            assert abs(part[:, 0].mean()) < 1e-6
+            here = ~np.asarray(table[column.name].is_null())
+            if part[here, 0].any():
+                assert part[here, 0].std() == pytest.approx(1, abs=1e-6)
+        else:
+            # One feature at a time, and on average the shares.
+            assert set(np.unique(part)) <= {0.0, 1.0}
+            assert part.sum(axis=1).max() <= 1
+            assert part.mean(axis=0) == pytest.approx(column.share[column.featured], abs=1e-12)
+            assert column.share.sum() == pytest.approx(1, abs=1e-12)
+            assert column.reference not in column.featured
+    assert np.array_equal(e.transform(table, sparse=True).toarray(), X)
+    # Row by row, and in another order of rows.
+    assert np.array_equal(
+        np.concatenate([e.transform(table.slice(k, 1)) for k in range(3) if k < table.num_rows]),
+        X[:3],
+    )
+    again = Encoding.fit(
+        table.take(list(range(table.num_rows))[::-1]), max_categories=most, min_rows=least
+    )
+    assert again.fingerprint == e.fingerprint
+    assert again.features == e.features
+
+
+@given(tables(), st.integers(1, 7))
+def test_one_pass_in_any_batches(table: pa.Table, size: int) -> None:
+    class Batches:
+        schema, names = table.schema, table.schema.names
+
+        def batches(self, columns: Any) -> Any:
+            yield from table.select(columns or self.names).combine_chunks().to_batches(size)
+
+    whole, parts = fitted(table), fitted(Batches())
+    assert parts.fingerprint == whole.fingerprint
+    assert parts.features == whole.features
+    for a, b in zip(whole.columns, parts.columns, strict=True):
+        if isinstance(a, NumberColumn):
+            assert isinstance(b, NumberColumn)
+            assert b.mean == pytest.approx(a.mean, rel=1e-12, abs=1e-9)
+            assert b.scale == pytest.approx(a.scale, rel=1e-9)
+            assert (b.missing, b.kind) == (a.missing, a.kind)
+        else:
+            assert a == b
+    assert np.array_equal(whole.transform(Batches()), whole.transform(table))
+
+
+def test_the_fingerprint_tells_tables_apart() -> None:
+    prints = [
+        fitted({"a": [1, 2, 3]}).fingerprint,
+        fitted({"a": [1, 2, 4]}).fingerprint,
+        fitted({"b": [1, 2, 3]}).fingerprint,
+        fitted({"a": [1, 2, 3, 3]}).fingerprint,
+        fitted({"a": ["1", "2", "3"]}).fingerprint,
+        fitted({"a": ["1", "2", "2"]}).fingerprint,
+        fitted({"a": [1, 2, None]}).fingerprint,
+    ]
+    assert len(set(prints)) == len(prints)
+    assert prints[0].startswith("sha256:")
+    assert len(prints[0]) == 7 + 64
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_matrices(sparse: bool) -> None:
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((200, 5)) < 0.3, rng.normal(size=(200, 5)) + 2, 0.0)
+    X[:, 3] = 0.0
+    X[:, 4] = 7.0
+    names = [str(k) for k in range(5)]
+    e = Encoding.of_matrix(csr_array(X) if sparse else X, names)
+    assert [c.mean for c in e.columns] == pytest.approx(X.mean(axis=0), abs=1e-13)
+    wanted = [s or 1.0 for s in X.std(axis=0).tolist()]
+    assert [c.scale for c in e.columns if isinstance(c, NumberColumn)] == pytest.approx(wanted)
+    assert e.fingerprint == Encoding.of_matrix(X, names).fingerprint
+    line = cp.LinearDetector(rng.normal(size=5), 0.3)
+    table = {name: X[:, k] for k, name in enumerate(names)}
+    assert e.from_raw(line).scores(e.transform(table)) == pytest.approx(X @ line.w + 0.3, abs=1e-12)
+    with pytest.raises(DataError, match="one column for each name"):
+        Encoding.of_matrix(X, ["a"])
+    with pytest.raises(DataError, match="finite"):
+        Encoding.of_matrix(np.array([[np.nan]]), ["a"])
+    with pytest.raises(DataError, match="one weight for each column"):
+        fitted(target="y").from_raw(line)
+
+
+def test_libsvm_files_are_tables(tmp_path: Path) -> None:
+    (tmp_path / "a.libsvm").write_text("1 1:0.5 3:2\n0 2:1\n1 1:4\n0 3:1\n")
+    source = open_table(tmp_path / "a.libsvm")
+    X, _ = source.sparse()
+    e = Encoding.of_matrix(X, source.names[1:])
+    line = cp.LinearDetector(np.array([1.0, -2.0, 0.5]), 0.1)
+    d = Detector.of(e, e.from_raw(line), calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    assert d.scores(source) == pytest.approx(X @ line.w + 0.1, abs=1e-14)
+    # A file without the last feature: it is 0 there, not missing.
+    (tmp_path / "b.libsvm").write_text("1 1:1\n")
+    assert d.scores(open_table(tmp_path / "b.libsvm")) == pytest.approx([1.1], abs=1e-14)
+
+
+def test_moments_far_from_zero() -> None:
+    x = 1e9 + np.arange(100_000) % 7 * 1e-3
+    column = Encoding.fit(pa.table({"x": x})).columns[0]
+    assert isinstance(column, NumberColumn)
+    assert column.scale == pytest.approx(np.std(np.arange(100_000) % 7 * 1e-3), rel=1e-4)
+    assert column.mean == pytest.approx(np.mean(x), rel=1e-15)
+
+
+def test_wide_categories_are_sparse_unless_asked() -> None:
+    rng = np.random.default_rng(0)
+    table = {f"c{k}": [f"v{v}" for v in rng.integers(0, 40, 3000)] for k in range(4)}
+    e = Encoding.fit(table)
+    X = e.transform(table)
+    assert X.shape == (3000, 4 * 39)
+    assert X.nnz < 4 * 3000
+    assert np.array_equal(X.toarray(), e.transform(table, sparse=False))
+    assert repr(e) == "Encoding of 4 columns into 156 features, by 3,000 rows"

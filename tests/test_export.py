@@ -1,0 +1,479 @@
+"""Detectors elsewhere: databases, onnxruntime and scikit-learn decide as the detector does."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+import sqlite3
+from typing import Any
+
+import duckdb
+import numpy as np
+import onnx
+import onnxruntime
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import cutpoint as cp
+from cutpoint.detector import Detector, Encoding, Training
+from cutpoint.errors import DataError
+from cutpoint.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
+from cutpoint.export.markdown import text
+
+NAMES = [
+    "x",
+    "a b",
+    'q"uote',
+    "it's",
+    "<script>",
+    "select",
+    "línea\nnew",
+    "\u202ertl",
+    "a.b",
+    "d",
+    "--",
+]
+WORDS = ["red", "blue", "it's", '"', "", "NULL", "<b>", "é\n", "\u202e", "true", "0", "--"]
+
+
+def calibrators() -> list[cp.Calibrator]:
+    rng = np.random.default_rng(5)
+    y = rng.random(400) < 0.4
+    s = cp.sweep(y, rng.normal(size=400) + y)
+    return [
+        cp.Affine(1.7, 0.2),
+        cp.Affine(0.0, 0.2),
+        cp.calibrate(s, "monotone"),
+        cp.Monotone([2.0, 0.5, -3.0], [2.5, 0.1, -np.pi], interpolate=True, tilt=2**-10, scale=3.0),
+        cp.Monotone([1.0], [0.5], interpolate=True),
+        cp.Monotone([-np.inf], [0.5]),
+        cp.Monotone([np.inf, 0.0, -np.inf], [np.inf, 1.0, -np.inf]),
+        cp.Monotone([0.0, -np.inf], [2.0, -1.0], tilt=2**-10, centre=0.3),
+        cp.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0),
+        cp.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0).then(cp.Affine(0.5, 0.1)),
+        cp.calibrate(s, "monotone").then(cp.Affine(2.0, 0.1)).then(cp.Affine(0.5, 0.0)),
+    ]
+
+
+def rows(n: int, seed: int = 0, *, dates: bool = False, empty: bool = True) -> pa.Table:
+    """A table with hostile names and values, and with missing ones."""
+    rng = np.random.default_rng(seed)
+    words = WORDS if empty else [w for w in WORDS if w]
+
+    def gone(values: Any, type: pa.DataType) -> pa.Array:
+        return pa.array(values, type, mask=rng.random(n) < 0.2)
+
+    columns = {
+        NAMES[0]: pa.array(rng.normal(size=n)),
+        NAMES[1]: gone(rng.normal(size=n) * 100 + 5, pa.float64()),
+        NAMES[2]: gone(rng.choice(words, n), pa.string()),
+        NAMES[3]: gone(rng.integers(-3, 4, n), pa.int64()),
+        NAMES[4]: gone(rng.random(n) < 0.4, pa.bool_()),
+        NAMES[5]: pa.array(rng.choice(words[:3], n)),
+        NAMES[6]: gone(rng.normal(size=n).astype(np.float32), pa.float32()),
+        NAMES[7]: pa.array(rng.random(n) < 0.5),
+        NAMES[8]: pa.array(rng.choice([10115, 20095], n)),
+    }
+    if dates:
+        day = [dt.date(2020, 1, 1) + dt.timedelta(int(k)) for k in rng.integers(0, 900, n)]
+        columns["day"] = gone(day, pa.date32())
+        stamps = [
+            dt.datetime(1965, 3, 1, 7, 30) + dt.timedelta(milliseconds=int(k))
+            for k in rng.integers(0, 10**12, n)
+        ]
+        columns["at"] = gone(stamps, pa.timestamp("ms"))
+    return pa.table(columns)
+
+
+def made(
+    train: pa.Table, calibrator: cp.Calibrator | None = None, seed: int = 0, **more: Any
+) -> Detector:
+    e = Encoding.fit(
+        train,
+        min_rows=2,
+        max_categories=8,
+        categories=[n for n in ["a.b"] if n in train.schema.names],
+    )
+    rng = np.random.default_rng(seed)
+    line = cp.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
+    options = {"prior": 0.07, "threshold": 0.25} | more
+    return Detector.of(e, line, calibrator=calibrator or cp.Affine(1.5, 0.1), **options)
+
+
+def in_duckdb(query: str, table: pa.Table, name: str = "data") -> list[dict[str, Any]]:
+    with duckdb.connect() as con:
+        con.register(name, table)
+        out: list[dict[str, Any]] = con.sql(query).to_arrow_table().to_pylist()
+        return out
+
+
+def in_sqlite(query: str, table: pa.Table, name: str = "data") -> list[dict[str, Any]]:
+    def quoted(n: str) -> str:
+        return '"' + n.replace('"', '""') + '"'
+
+    con = sqlite3.connect(":memory:")
+    try:
+        con.execute(f"create table {quoted(name)} ({', '.join(map(quoted, table.schema.names))})")
+        marks = ", ".join("?" * table.num_columns)
+        values = zip(*(map(_plain, c.to_pylist()) for c in table.columns), strict=True)
+        con.executemany(f"insert into {quoted(name)} values ({marks})", values)
+        cursor = con.execute(query)
+        names = [c[0] for c in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    finally:
+        con.close()
+
+
+def _plain(v: Any) -> Any:
+    if isinstance(v, dt.datetime):
+        return v.isoformat(sep=" ", timespec="milliseconds")
+    return v.isoformat() if isinstance(v, dt.date) else v
+
+
+def agree(wanted: pa.Table, got: list[dict[str, Any]], tolerance: float = 1e-9) -> None:
+    assert len(got) == wanted.num_rows
+    for name in ("score", "llr", "probability"):
+        a = wanted[name].to_numpy()
+        b = np.array([row[name] for row in got], float)
+        with np.errstate(invalid="ignore"):  # inf - inf
+            same = (a == b) | (np.abs(a - b) <= tolerance * np.maximum(1, np.abs(a)))
+        assert same.all(), (name, a[~same][:3], b[~same][:3])
+    assert [bool(row["decision"]) for row in got] == wanted["decision"].to_pylist()
+
+
+# -------------------------------------------------------------------------------------------- SQL
+
+
+@pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+def test_sql_decides_as_the_detector(engine: Any, calibrator: cp.Calibrator) -> None:
+    d = made(rows(300), calibrator)
+    new = rows(300, seed=1)
+    agree(d.apply(new), engine(to_sql(d), new))
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(5, 60))
+def test_sql_on_random_tables(seed: int, n: int) -> None:
+    train = rows(n, seed)
+    try:
+        d = made(train, seed=seed)
+    except DataError:
+        assume(False)
+    new = rows(n, seed + 1)
+    wanted = d.apply(new)
+    for engine in (in_duckdb, in_sqlite):
+        agree(wanted, engine(to_sql(d), new))
+
+
+@pytest.mark.parametrize(("engine", "dialect"), [(in_duckdb, "duckdb"), (in_sqlite, "sqlite")])
+def test_dates_in_sql(engine: Any, dialect: str) -> None:
+    d = made(rows(300, dates=True))
+    new = rows(300, seed=1, dates=True)
+    agree(d.apply(new), engine(to_sql(d, dialect=dialect), new))
+    with pytest.raises(DataError, match="Say which it is: dialect='duckdb'"):
+        to_sql(d)
+
+
+@pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
+@pytest.mark.parametrize("threshold", [np.inf, -np.inf, "tie"])
+def test_thresholds_in_sql(engine: Any, threshold: Any) -> None:
+    table = rows(200)
+    d = made(table)
+    if threshold == "tie":
+        threshold = float(np.sort(d.scores(table))[100])  # a score itself: it is flagged
+    d = made(table, threshold=threshold)
+    out = engine(to_sql(d), table)
+    agree(d.apply(table), out)
+    assert sum(bool(row["decision"]) for row in out) == int(d.decide(table).sum())
+
+
+@pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
+@pytest.mark.parametrize("name", ['we"ird', "x'; drop table y; --", "select", "a.b", "\u202e\n"])
+def test_names_of_tables_and_kept_columns(engine: Any, name: str) -> None:
+    table = rows(50)
+    d = made(table)
+    out = engine(to_sql(d, name, keep=['q"uote', "a b"]), table, name)
+    assert list(out[0]) == ['q"uote', "a b", "score", "llr", "probability", "decision"]
+    assert [row["a b"] for row in out] == table["a b"].to_pylist()
+    agree(d.apply(table), out)
+
+
+@pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
+def test_a_column_that_is_not_there(engine: Any) -> None:
+    """SQLite would take an unknown name in quotes for text, if the query let it."""
+    table = rows(50)
+    query = to_sql(made(table))
+    with pytest.raises((duckdb.Error, sqlite3.Error)):
+        engine(query, table.drop_columns(["x"]))
+
+
+@pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
+def test_many_columns_levels_and_steps(engine: Any) -> None:
+    rng = np.random.default_rng(0)
+    n, k = 60, 700
+    table = pa.table({f"x{j}": rng.normal(size=n) for j in range(k)})
+    steps = np.sort(rng.normal(size=3000))[::-1]
+    value = np.sort(rng.normal(size=3001))[::-1]
+    d = made(table, cp.Monotone(np.append(steps, -np.inf), value))
+    agree(d.apply(table), engine(to_sql(d), table))
+    words = pa.table({"c": [f"w{j % 900}" for j in range(9000)]})
+    e = Encoding.fit(words, max_categories=1000)
+    line = cp.LinearDetector(rng.normal(size=len(e.features)), 0.0)
+    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    agree(d.apply(words.slice(0, 950)), engine(to_sql(d), words.slice(0, 950)))
+
+
+def test_nan_is_missing_in_duckdb() -> None:
+    d = made(pa.table({"x": [1.0, 2.0, None, 5.0]}))
+    new = pa.table({"x": [np.nan, 1.0, None]})
+    agree(d.apply(new), in_duckdb(to_sql(d), new))
+
+
+def test_what_sql_can_not_say() -> None:
+    d = made(pa.table({"a": [1.0, 2.0], "A": [3.0, 5.0]}))
+    with pytest.raises(DataError, match="'a' and 'A' would be one column"):
+        to_sql(d)
+    with pytest.raises(DataError, match="NUL"):
+        to_sql(made(pa.table({"a\0": [1.0, 2.0]})))
+    with pytest.raises(DataError, match="NUL"):
+        to_sql(made(pa.table({"c": ["\0", "b", "\0", "b"]})))
+    x = made(pa.table({"x": [1.0, 2.0]}))
+    with pytest.raises(DataError, match="dialect must be one of"):
+        to_sql(x, dialect="oracle")
+    with pytest.raises(DataError, match="'Score' is what the query adds"):
+        to_sql(x, keep=["Score"])
+    with pytest.raises(DataError, match="keep must be a list of names"):
+        to_sql(x, keep="x")
+
+
+@pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
+def test_columns_called_like_the_results(engine: Any) -> None:
+    rng = np.random.default_rng(0)
+    names = ("score", "llr", "probability", "decision", "scored", "step0")
+    table = pa.table({name: rng.normal(size=40) for name in names})
+    d = made(table)
+    agree(d.apply(table), engine(to_sql(d, keep=["scored"]), table))
+
+
+# ------------------------------------------------------------------------------------------- ONNX
+
+
+def run(model: Any, inputs: dict[str, Any]) -> list[dict[str, Any]]:
+    onnx.checker.check_model(model, full_check=True)
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    values = [v.ravel() for v in session.run(None, inputs)]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+def test_onnx_decides_as_the_detector(calibrator: cp.Calibrator) -> None:
+    d = made(rows(300, empty=False, dates=True), calibrator)
+    new = rows(300, seed=1, empty=False, dates=True)
+    agree(d.apply(new), run(to_onnx(d), onnx_inputs(d, new)))
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.integers(5, 60))
+def test_onnx_on_random_tables(seed: int, n: int) -> None:
+    try:
+        d = made(rows(n, seed, empty=False), seed=seed)
+    except DataError:
+        assume(False)
+    new = rows(n, seed + 1, empty=False)
+    agree(d.apply(new), run(to_onnx(d), onnx_inputs(d, new)))
+
+
+@pytest.mark.parametrize("calibrator", calibrators()[:5], ids=lambda c: c.kind)
+def test_onnx_in_float32(calibrator: cp.Calibrator) -> None:
+    d = made(rows(300, empty=False), calibrator)
+    new = rows(2000, seed=1, empty=False)
+    wanted = d.apply(new)
+    got = run(to_onnx(d, dtype="float32"), onnx_inputs(d, new, dtype="float32"))
+    score = np.array([row["score"] for row in got])
+    assert score.dtype == np.float32
+    size = np.abs(wanted["score"].to_numpy()) + 1
+    assert (np.abs(score - wanted["score"].to_numpy()) <= 1e-5 * size).all()
+    # Next to a step or the threshold rounding decides; elsewhere all is the same.
+    clear = np.abs(wanted["score"].to_numpy() - d.threshold) > 1e-4
+    flagged = np.array([row["decision"] for row in got])
+    assert np.array_equal(flagged[clear], wanted["decision"].to_numpy()[clear])
+    if not isinstance(calibrator, cp.Monotone) or calibrator.interpolate:
+        p = np.array([row["probability"] for row in got])
+        assert np.abs(p - wanted["probability"].to_numpy()).max() < 1e-5
+
+
+@pytest.mark.parametrize("threshold", [np.inf, -np.inf, "tie"])
+def test_thresholds_in_onnx(threshold: Any) -> None:
+    table = rows(200, empty=False)
+    d = made(table)
+    if threshold == "tie":
+        threshold = float(np.sort(d.scores(table))[100])
+    d = made(table, threshold=threshold)
+    agree(d.apply(table), run(to_onnx(d), onnx_inputs(d, table)))
+
+
+def test_onnx_of_many_columns() -> None:
+    rng = np.random.default_rng(0)
+    table = pa.table({f"x{j}": rng.normal(size=20) for j in range(300)})
+    d = made(table)
+    agree(d.apply(table), run(to_onnx(d), onnx_inputs(d, table)))
+
+
+def test_what_onnx_can_not_say() -> None:
+    with pytest.raises(DataError, match="empty text is a missing value"):
+        to_onnx(made(pa.table({"c": ["", "b", "", "b"]})))
+    with pytest.raises(DataError, match="can't be called 'score'"):
+        to_onnx(made(pa.table({"score": [1.0, 2.0]})))
+    with pytest.raises(DataError, match="dtype must be"):
+        to_onnx(made(pa.table({"x": [1.0, 2.0]})), dtype="float16")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="without columns"):
+        to_onnx(Detector((), 0.0, cp.Affine(1.0, 0.0), 0.5, 0.0))
+
+
+def test_onnx_says_what_it_is() -> None:
+    d = made(rows(50, empty=False), target="y", positive="1")
+    model = to_onnx(d)
+    props = {p.key: p.value for p in model.metadata_props}
+    assert props["target"] == "y"
+    assert props["fingerprint"] == d.fingerprint
+    assert model.producer_name == "cutpoint"
+
+
+# ----------------------------------------------------------------------------------- scikit-learn
+
+
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+def test_scikit_learn_decides_as_the_detector(calibrator: cp.Calibrator) -> None:
+    d = made(rows(300, dates=True), calibrator)
+    new = rows(300, seed=1, dates=True)
+    frame = new.to_pandas()
+    wanted = d.apply(new)
+    for model in (
+        to_sklearn(d),
+        make_pipeline(to_sklearn(d)).fit(frame),
+        clone(to_sklearn(d)).fit(),
+        pickle.loads(pickle.dumps(to_sklearn(d))),
+    ):
+        proba = model.predict_proba(frame)
+        assert proba.shape == (300, 2)
+        assert np.abs(proba[:, 1] - wanted["probability"].to_numpy()).max() <= 1e-9
+        assert proba.sum(axis=1) == pytest.approx(1)
+        assert np.array_equal(model.predict(frame), wanted["decision"].to_numpy())
+        away = model.decision_function(frame)
+        assert away == pytest.approx(wanted["score"].to_numpy() - d.threshold, abs=1e-9)
+        assert np.array_equal(away >= 0, wanted["decision"].to_numpy())
+
+
+def test_scikit_learn_labels_and_arrays() -> None:
+    table = pd.DataFrame({"x": [1.0, 2.0, 7.0], "z": [0.5, 1.0, 9.0]})
+    d = made(pa.Table.from_pandas(table), positive="fraud", target="y")
+    model = to_sklearn(d)
+    assert model.classes_.tolist() == ["not fraud", "fraud"]
+    assert set(model.predict(table)) <= {"not fraud", "fraud"}
+    assert np.array_equal(model.predict(table.to_numpy()), model.predict(table))
+    assert model.feature_names_in_.tolist() == ["x", "z"]
+    # Columns are told by their names, in any order.
+    assert np.array_equal(model.predict_proba(table[["z", "x"]]), model.predict_proba(table))
+    with pytest.raises(DataError, match="must have the 2 columns"):
+        model.predict(np.ones((3, 5)))
+    with pytest.raises(DataError, match="no column 'z'"):
+        model.predict(table[["x"]])
+
+
+# --------------------------------------------------------------------------------------- Markdown
+
+
+def card(**more: Any) -> str:
+    return to_markdown(made(rows(200), **more))
+
+
+def test_the_card_says_it_all() -> None:
+    out = card(
+        costs=cp.Costs(fp=1, fn=20),
+        objective="cost",
+        limits=("recall >= 0.9",),
+        confidence=0.95,
+        target="fraud",
+        positive="yes",
+        training=Training(
+            200,
+            20,
+            "logistic",
+            0.91,
+            cp.Interval(0.85, 0.95, 0.95),
+            cp.Confusion(18, 9, 2, 171),
+            ("a note",),
+        ),
+    )
+    assert out.startswith("# Detector of fraud = yes\n")
+    # 7 % positive: 700 of 10,000, of which 18/20 are caught; 9/180 of the other 9,300 are flagged.
+    assert (
+        "Of 10,000 cases 700 are positive. It catches 630 of them and misses 70, with 465 false"
+        in out
+    )
+    assert "AUC, cross\\-fitted" not in out
+    assert "AUC, cross-fitted: 0.9100, \\[0.85, 0.95\\] at 95 %." in out
+    assert "- a note" in out
+    assert "few positives" in out
+    assert "Costs\\(fp=1, fn=20\\)" in out
+    for heading in ("## What it does", "## Data", "## Columns", "## Limits of use"):
+        assert f"\n{heading}\n" in out
+
+
+def test_the_card_without_an_evaluation() -> None:
+    assert "It has not been evaluated on rows it had not seen." in card()
+
+
+def test_names_are_text_in_the_card() -> None:
+    out = card(
+        target="<img onerror=x>", positive="a|b\n# c", training=Training(9, 3, notes=("[x](y)",))
+    )
+    assert "<script" not in out
+    assert "<img" not in out
+    assert "<b>" not in out
+    assert "\u202e" not in out
+    assert "\n# c" not in out
+    assert "[x](y)" not in out
+    # Every line of a table has as many cells as its head, whatever the names contain.
+    table = [line for line in out.splitlines() if line.startswith("| ")]
+    import re
+
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {5}
+
+
+@given(st.text(max_size=30))
+def test_text_has_no_markup(value: str) -> None:
+    import html
+
+    from markdown_it import MarkdownIt
+
+    out = text(value)
+    assert "\n" not in out
+    rendered = MarkdownIt("commonmark", {"html": True}).enable("table").render(f"x{out}x")
+    inner = rendered.strip().removeprefix("<p>x").removesuffix("x</p>")
+    assert "<" not in inner
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in re_space(value))
+    assert html.unescape(inner) == shown
+
+
+def re_space(value: str) -> str:
+    import re
+
+    return re.sub(r"\s+", " ", value)
+
+
+def test_long_lists_of_levels_are_cut() -> None:
+    words = pa.table({"c": [f"w{j % 40}" for j in range(4000)]})
+    e = Encoding.fit(words, max_categories=50)
+    line = cp.LinearDetector(np.arange(len(e.features), dtype=float), 0.0)
+    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    assert "| c | 28 more levels |  |  |" in to_markdown(d)

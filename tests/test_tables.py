@@ -1,0 +1,758 @@
+"""Tables in files: every format in and out, and one clear sentence for everything that is wrong."""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import io
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import feather, ipc
+
+import cutpoint as cp
+from cutpoint._files import written_aside
+from cutpoint.errors import DataError
+from cutpoint.tables import Source, open_table, write_table
+from cutpoint.tables import text as text_module
+
+TABLE = pa.table(
+    {
+        "y": pa.array([1, 0, 1, 0], pa.int64()),
+        "s": [0.9, 0.4, 0.35, 0.1],
+        "colour": ["red", "blue", "red", None],
+        "ok": [True, False, None, True],
+    }
+)
+# Names that break quoting, terminals and HTML.
+HOSTILE = [
+    "<script>alert(1)</script>",
+    'a"b',
+    "a'b",
+    "a\nb",
+    "a,b",
+    "\u202ertl\u05d0",
+    "a.b",
+    "a",
+    "--",
+    "$x `y`",
+    "=1+1",
+    " ",
+    "x" * 300,
+]
+
+
+def everything(source: Source) -> pa.Table:
+    """All rows by batches, which must be what read() gives."""
+    streamed = pa.Table.from_batches(source.batches())
+    read = source.read()
+    assert streamed.equals(read)
+    assert read.schema.equals(source.schema)
+    assert source.names == read.schema.names
+    return read
+
+
+# ------------------------------------------------------------------------------------ round trips
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow", "t.feather", "t.jsonl"])
+def test_round_trip(tmp_path: Path, name: str) -> None:
+    assert write_table(tmp_path / name, TABLE) == 4
+    assert everything(open_table(tmp_path / name)).equals(TABLE)
+    two = open_table(tmp_path / name).read(["ok", "y"])
+    assert two.equals(TABLE.select(["ok", "y"]))
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow", "t.jsonl"])
+@pytest.mark.parametrize("format", [None, "named"])
+def test_format_by_content(tmp_path: Path, name: str, format: str | None) -> None:
+    write_table(tmp_path / name, TABLE)
+    bare = tmp_path / "table.dat"
+    (tmp_path / name).rename(bare)
+    source = open_table(bare, format=name.partition(".")[2] if format else None)
+    assert source.read().equals(TABLE)
+
+
+@settings(max_examples=40)
+@given(data=st.data(), suffix=st.sampled_from(["csv", "parquet", "arrow", "jsonl"]))
+def test_any_table_comes_back(tmp_path_factory: Any, data: st.DataObject, suffix: str) -> None:
+    words = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=8)
+    named = words.filter(lambda name: bool(name.strip()))
+    if suffix == "csv":  # a name that reads like a value is refused, and tested below
+        named = named.map(lambda name: "n " + name)
+    names = data.draw(st.lists(named, min_size=1, max_size=4, unique=True))
+    rows = data.draw(st.integers(1, 6))
+    columns: dict[str, pa.Array] = {}
+    for name in names:
+        whole = st.integers(-(2**53), 2**53)
+        # A letter in front: "1" in a file is a number again, wherever it came from.
+        kind = data.draw(st.sampled_from(["int", "float", "text", "bool"]))
+        value = {
+            "int": whole,
+            "float": st.floats(allow_nan=False, allow_infinity=False, width=64),
+            "text": words.map(lambda w: "v" + w),
+            "bool": st.booleans(),
+        }[kind]
+        drawn = data.draw(st.lists(value, min_size=rows, max_size=rows))
+        columns[name] = pa.array(drawn)
+    table = pa.table(columns)
+    path = tmp_path_factory.mktemp("t") / f"t.{suffix}"
+    write_table(path, table)
+    back = open_table(path).read()
+    assert back.schema.names == table.schema.names
+    for name in names:
+        # 5.0 is written as 5 in CSV.
+        assert back.column(name).cast(table.schema.field(name).type).equals(table.column(name))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "jsonl"])
+def test_hostile_names(tmp_path: Path, suffix: str) -> None:
+    names = [n for n in HOSTILE if n.strip()]
+    table = pa.table({name: [k, k + 1] for k, name in enumerate(names)})
+    path = tmp_path / f"t.{suffix}"
+    write_table(path, table)
+    source = open_table(path)
+    assert everything(source).equals(table)
+    for k, name in enumerate(names):
+        assert source.column(name).tolist() == [k, k + 1]
+        assert next(iter(source.batches([name]))).schema.names == [name]
+
+
+def test_ten_thousand_columns(tmp_path: Path) -> None:
+    wide = pa.table({f"c{k}": [k, -k] for k in range(10_000)})
+    for suffix in ("csv", "parquet"):
+        write_table(tmp_path / f"w.{suffix}", wide)
+        source = open_table(tmp_path / f"w.{suffix}")
+        assert len(source.names) == 10_000
+        assert source.read(["c9999", "c3"]).to_pydict() == {"c9999": [9999, -9999], "c3": [3, -3]}
+        with pytest.raises(DataError, match=r"has no column 'c10001'\. Did you mean 'c1"):
+            source.read(["c10001"])
+
+
+# ------------------------------------------------------------------------------------------- text
+
+
+def csv(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_missing_values_in_csv(tmp_path: Path) -> None:
+    t = open_table(csv(tmp_path / "a.csv", 'n,t\n1,x\n,\nNA,NA\nnan,"NA"\n2.5,""\n')).read()
+    assert t.to_pydict() == {"n": [1, None, None, None, 2.5], "t": ["x", None, None, "NA", ""]}
+
+
+def test_quotes_and_marks(tmp_path: Path) -> None:
+    text = b'\xef\xbb\xbfa,b\r\n"x, ""y""\nz",1\r\n'
+    assert open_table(csv(tmp_path / "a.csv", text)).read().to_pydict() == {
+        "a": ['x, "y"\nz'],
+        "b": [1],
+    }
+
+
+@pytest.mark.parametrize("between", [";", "\t", "|"])
+def test_separators_are_found_and_said(tmp_path: Path, between: str) -> None:
+    source = open_table(csv(tmp_path / "a.csv", f"a{between}b\n1{between}2,5\n"))
+    assert source.names == ["a", "b"]
+    assert repr(between) in source.notes[0]
+    asked = open_table(csv(tmp_path / "a.csv", f"a{between}b,c\n1{between}2,5\n"), separator=",")
+    assert asked.names == [f"a{between}b", "c"]
+
+
+def test_no_header(tmp_path: Path) -> None:
+    path = csv(tmp_path / "a.csv", "0.5,1\n-1,0\n")
+    with pytest.raises(DataError, match=r"'0\.5' looks like a value\. Say header=False"):
+        open_table(path)
+    assert open_table(path, header=False).read().to_pydict() == {"c1": [0.5, -1], "c2": [1, 0]}
+    assert open_table(path, header=True).names == ["0.5", "1"]
+    csv(path, "2019,2020\n1,2\n")  # years are names
+    assert open_table(path).names == ["2019", "2020"]
+    csv(path, "A1,6,6\nA2,7,8\n")
+    with pytest.raises(DataError, match="header=False"):
+        open_table(path)
+    assert open_table(path, header=False).names == ["c1", "c2", "c3"]
+
+
+def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
+    source = open_table(csv(tmp_path / "a.csv", ",x\n0,5\n1,6\n"))
+    assert source.names == ["column 1", "x"]
+    assert "has no name" in source.notes[0]
+    assert source.read(["column 1"]).to_pydict() == {"column 1": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("last", "type"),
+    [
+        ("7", pa.int64()),
+        ("7.5", pa.float64()),
+        ("seven", pa.string()),
+        ("", pa.int64()),
+        ("2020-01-05", pa.string()),
+    ],
+)
+def test_types_fit_every_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, type: pa.DataType
+) -> None:
+    monkeypatch.setattr(text_module, "_BLOCK", 200)
+    path = csv(tmp_path / "a.csv", "x,y\n" + "3,1\n" * 500 + f"{last},0\n")
+    source = open_table(path)
+    assert everything(source).schema.field("x").type == type
+    assert pa.Table.from_batches(open_table(path).batches()).equals(open_table(path).read())
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "type"),
+    [
+        ("", "7", pa.int64()),
+        ("", "1.5", pa.float64()),
+        ("", "x", pa.string()),
+        ("", "true", pa.bool_()),
+        ("", "2020-01-01", pa.date32()),
+        ("2020-01-01", "2020-01-01 10:00:00", pa.timestamp("s")),
+        ("true", "maybe", pa.string()),
+        ("", "", pa.null()),
+    ],
+)
+def test_types_after_many_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, last: str, type: pa.DataType
+) -> None:
+    monkeypatch.setattr(text_module, "_BLOCK", 300)
+    path = csv(tmp_path / "a.csv", "x,y\n" + f"{first},1\n" * 400 + f"{last},0\n")
+    streamed = pa.Table.from_batches(open_table(path).batches())
+    assert streamed.schema.field("x").type == type
+    assert streamed.num_rows == 401
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_compressed(tmp_path: Path, pack: Any) -> None:
+    for name, text in (
+        ("a.csv", "a,b\n1,2\n"),
+        ("a.jsonl", '{"a": 1, "b": 2}\n'),
+        ("a.libsvm", "1 1:5 2:6\n"),
+    ):
+        for shown_as in (f"{name}.gz", "plain"):
+            path = csv(tmp_path / shown_as, pack(text.encode()))
+            t = open_table(path).read()
+            assert t.num_rows == 1
+            assert list(t.to_pydict().values())[-1] in ([2], [6])
+
+
+def test_json_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "_BLOCK", 64)
+    lines = [json.dumps({"a": k}) for k in range(50)] + ['{"a": 0.5, "b": "x"}', "", '{"b": "é"}']
+    source = open_table(csv(tmp_path / "a.jsonl", "\n".join(lines)))
+    t = everything(source).to_pydict()
+    assert t["a"] == [*map(float, range(50)), 0.5, None]
+    assert t["b"] == [None] * 50 + ["x", "é"]
+    assert source.read(["b"]).column("b").to_pylist() == t["b"]
+
+
+def test_libsvm(tmp_path: Path) -> None:
+    path = csv(tmp_path / "a.libsvm", "1 1:0.5 3:2\n0\n-1 2:-1e3 # a comment\n+1 3:4\n")
+    source = open_table(path)
+    assert source.is_sparse
+    assert source.names == ["label", "1", "2", "3"]
+    X, y = source.sparse()
+    assert X.toarray().tolist() == [[0.5, 0, 2], [0, 0, 0], [0, -1000, 0], [0, 0, 4]]
+    assert y.tolist() == [1, 0, -1, 1]
+    dense = everything(source)
+    assert (
+        np.column_stack([dense.column(k).to_numpy() for k in "123"]).tolist()
+        == X.toarray().tolist()
+    )
+    # A feature that no row has is 0.
+    assert source.read(["7", "label"]).to_pydict() == {"7": [0] * 4, "label": [1, 0, -1, 1]}
+    csv(tmp_path / "b.libsvm", "0 5:1\n")
+    both = open_table([path, tmp_path / "b.libsvm"])
+    assert both.sparse()[0].shape == (5, 5)
+    assert both.names == ["label", "1", "2", "3", "4", "5"]
+
+
+@given(st.lists(st.dictionaries(st.integers(0, 40), st.floats(-9, 9)), min_size=1, max_size=9))
+def test_libsvm_against_a_plain_loop(tmp_path_factory: Any, rows: list[dict[int, float]]) -> None:
+    text = "".join(
+        f"{k % 2} " + " ".join(f"{i}:{row[i]!r}" for i in sorted(row)) + "\n"
+        for k, row in enumerate(rows)
+    )
+    path = csv(tmp_path_factory.mktemp("t") / "a.libsvm", text)
+    if not any(rows):
+        assert open_table(path).sparse()[0].shape[1] == 0
+        return
+    source = open_table(path)
+    X, y = source.sparse()
+    low = min(min(row) for row in rows if row)
+    for k, row in enumerate(rows):
+        assert y[k] == k % 2
+        for i in range(X.shape[1]):
+            assert X[k, i] == row.get(i + low, 0.0)
+
+
+# ------------------------------------------------------------------------------------ many files
+
+
+def test_several_paths_globs_and_folders(tmp_path: Path) -> None:
+    for k in range(3):
+        write_table(tmp_path / f"day-{k}.parquet", TABLE.slice(k, 1))
+    (tmp_path / "_SUCCESS.parquet").write_bytes(b"")
+    for paths in (
+        str(tmp_path / "day-*.parquet"),
+        [tmp_path / f"day-{k}.parquet" for k in range(3)],
+        tmp_path,
+    ):
+        assert everything(open_table(paths)).equals(TABLE.slice(0, 3))
+    # A name with a star in it is a name, if there is such a file.
+    csv(tmp_path / "a[1].csv", "x\n1\n")
+    assert open_table(tmp_path / "a[1].csv").names == ["x"]
+
+
+def test_files_are_joined_by_name_and_widened(tmp_path: Path) -> None:
+    csv(tmp_path / "a.csv", "x,y\n1,\n")
+    csv(tmp_path / "b.csv", "y,x\nq,1.5\n")
+    t = everything(open_table([tmp_path / "a.csv", tmp_path / "b.csv"]))
+    assert t.to_pydict() == {"x": [1.0, 1.5], "y": [None, "q"]}
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("x,y\nfoo,1\n", r"'x' is numbers in .*a\.csv and text in .*b\.csv"),
+        ("x\n1\n", r"b\.csv lacks 'y', which .*a\.csv has"),
+        ("x,y,z\n1,2,3\n", r"b\.csv has 'z', which .*a\.csv lacks"),
+    ],
+)
+def test_schema_drift(tmp_path: Path, other: str, message: str) -> None:
+    csv(tmp_path / "a.csv", "x,y\n1,2\n")
+    csv(tmp_path / "b.csv", other)
+    for use in (lambda s: s.schema, lambda s: s.read(), lambda s: list(s.batches())):
+        with pytest.raises(DataError, match=message):
+            use(open_table([tmp_path / "a.csv", tmp_path / "b.csv"]))
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    write_table(tmp_path / "t.parquet", TABLE)
+    code = (
+        "import sys\nfrom cutpoint.tables import open_table, write_table\n"
+        "s = open_table('-')\nprint(s.where, s.read().num_rows, file=sys.stderr)\n"
+        "write_table('-', s.batches(['y', 'colour']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=(tmp_path / "t.parquet").read_bytes(),
+        capture_output=True,
+        check=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    assert done.stderr.decode().strip() == "the standard input 4"
+    assert done.stdout.decode() == '"y","colour"\n1,"red"\n0,"blue"\n1,"red"\n0,\n'
+    assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]  # the spool is gone
+
+
+# ---------------------------------------------------------------------------------------- queries
+
+
+def test_queries_over_files(tmp_path: Path) -> None:
+    for name in ("a.parquet", "b.csv", "c.arrow", "d.jsonl"):
+        path = tmp_path / name
+        write_table(path, TABLE)
+        for source in (
+            open_table(path, sql="select s, y from data where y = 1"),
+            *(
+                []
+                if "arrow" in name
+                else [open_table(sql=f"select s, y from '{path}' where y = 1")]
+            ),
+        ):
+            t = pa.Table.from_batches(source.batches())
+            assert t.column("s").to_pylist() == [0.9, 0.35]
+            assert source.columns(["y", "s"], numbers=["s"])["y"].tolist() == [1, 1]
+    # Decimals and sums of DuckDB are numbers.
+    s = open_table(tmp_path / "a.parquet", sql="select 0.5 as half, sum(y) as n from data")
+    assert s.column("half", number=True).tolist() == [0.5]
+    assert s.column("n", number=True).tolist() == [2]
+
+
+def test_databases(tmp_path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "d.db")) as con:
+        con.execute("create table t as select range as x, range % 2 = 0 as y from range(100000)")
+    source = open_table(tmp_path / "d.db", sql="select * from t order by x")
+    assert sum(batch.num_rows for batch in source.batches()) == 100_000
+    assert source.column("x")[-1] == 99_999
+    with sqlite3.connect(tmp_path / "s.db") as lite:
+        lite.execute("create table t (x, y text)")
+        lite.executemany("insert into t values (?, ?)", [(1, "a"), (2.5, None), (None, "c")])
+    lite.close()
+    source = open_table(tmp_path / "s.db", sql="select * from t")
+    assert everything(source).to_pydict() == {"x": [1.0, 2.5, None], "y": ["a", None, "c"]}
+    for path in ("d.db", "s.db"):
+        with pytest.raises(DataError, match="say what to read: sql="):
+            open_table(tmp_path / path)
+        with pytest.raises(DataError, match="does not run"):
+            open_table(tmp_path / path, sql="select nix from t").read()
+        with pytest.raises(DataError, match=r"does not run|returns none|read"):
+            open_table(tmp_path / path, sql="delete from t").read()
+    assert open_table(tmp_path / "s.db", sql="select count(*) as n from t").column("n") == [3]
+
+
+def test_sqlite_types_that_do_not_mix(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "s.db") as lite:
+        lite.execute("create table t (x)")
+        lite.executemany("insert into t values (?)", [(1,), ("a",)])
+    lite.close()
+    with pytest.raises(DataError, match="must have one type; 'x'"):
+        open_table(tmp_path / "s.db", sql="select x from t")
+
+
+def test_queries_that_do_not_run(tmp_path: Path) -> None:
+    csv(tmp_path / "a.csv", "x\n1\n")
+    write_table(tmp_path / "b.parquet", TABLE)
+    with pytest.raises(DataError, match="does not run"):
+        open_table(sql="selec 1")
+    with pytest.raises(DataError, match="does not run"):
+        open_table(sql="select * from 'nix.csv'")
+    late = open_table(sql="select cast(x as int) as x from (values ('1'), ('a')) t(x)")
+    for use in (late.read, lambda: list(late.batches())):
+        with pytest.raises(DataError, match="does not run"):
+            use()
+    with pytest.raises(DataError, match="has column names only"):
+        open_table(sql="select 1 as x where false").read()
+    with pytest.raises(DataError, match="must differ; columns 1 and 2"):
+        open_table(tmp_path / "a.csv", sql="select x, x from data").read()
+    with pytest.raises(DataError, match="needs them in one format"):
+        open_table([tmp_path / "a.csv", tmp_path / "b.parquet"], sql="select 1")
+    with pytest.raises(DataError, match="a query must be text"):
+        open_table(sql="  ")
+
+
+# -------------------------------------------------------------------------------------- bad input
+
+
+def bad(tmp_path: Path, name: str, content: str | bytes) -> str:
+    """The message that a file gets, whichever way it is read."""
+    path = csv(tmp_path / name, content)
+    messages = set()
+    for use in (lambda s: s.read(), lambda s: list(s.batches())):
+        with pytest.raises(DataError) as error:
+            use(open_table(path))
+        messages.add(str(error.value))
+    assert len(messages) == 1, messages
+    (message,) = messages
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wanted"),
+    [
+        ("a.csv", "", "is empty"),
+        ("a.parquet", "", "is empty"),
+        ("a.jsonl", "", "is empty"),
+        ("a.libsvm", "\n \n", "is empty"),
+        ("a.jsonl", "\n\n", "is empty"),
+        ("a.csv", "a,b\n", "has column names only"),
+        ("a.csv", "a,b\n1,2\n3\n", "as the first, 2; line 3 of"),
+        ("a.csv", 'a,b\n"x\ny",2\n3,4,5\n', "line 4 of"),
+        ("a.csv", "a,b\n1,2\n3,4,5\n", "has 3. Correct that line"),
+        ("a.csv", "a,a\n1,2\n", "columns 1 and 2 of"),
+        ("a.csv", b"a,b\n1,2\n3,\xe9\n", "line 3 of"),
+        ("a.csv", b"a\xe9,b\n1,2\n", "line 1 of"),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "is UTF-16"),
+        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 of"),
+        ("a.jsonl", '{"a": 1}\n{"a": \n', "JSON lines"),
+        ("a.jsonl", "[1, 2]", "holds one JSON array"),
+        ("a.libsvm", "1 1:2\n0 2:x\n", "line 2 of"),
+        ("a.libsvm", "1 1:2\n0 2:1 1:1\n", "line 2 of"),
+        ("a.libsvm", "1 1:2\n0 2 1:1\n2:1\n", "line 2 of"),
+        ("a.libsvm", "1 1:2\n0 1:nan\n", "line 2 of"),
+        ("a.libsvm", "1 1:2\n0 -1:1\n", "line 2 of"),
+        ("a.libsvm", "1 1:2\n0 99999999999:1\n", "line 2 of"),
+        ("a.parquet", "a,b\n1,2\n", "is no Parquet file"),
+        ("a.arrow", "a,b\n1,2\n", "is no Arrow file"),
+        ("a.csv", b"PAR1xxxx", "looks like parquet"),
+        ("a.arrow", b"FEA1xxxx", "Feather file of version 1"),
+        ("a.parquet", b"PAR1xxxxPAR1", "no whole Parquet file"),
+        ("a.arrow", b"ARROW1\0\0xx", "no whole Arrow file"),
+        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 9999)[:60], "can't be read"),
+    ],
+)
+def test_bad_files(tmp_path: Path, name: str, content: str | bytes, wanted: str) -> None:
+    message = bad(tmp_path, name, content)
+    assert wanted in message
+    assert str(tmp_path / name) in message
+
+
+def test_a_compressed_file_cut_off(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (k, k * k) for k in range(9999)))
+    assert "can't be read" in bad(tmp_path, "a.csv.gz", whole[: len(whole) // 2])
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+def test_files_cut_off_or_damaged_anywhere(tmp_path: Path, suffix: str) -> None:
+    rng = np.random.default_rng(3)
+    table = pa.table({"x": rng.normal(size=2000), "y": rng.integers(0, 2, 2000)})
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(table, path, row_group_size=500, write_page_checksum=True)
+    else:
+        feather.write_feather(table, path, chunksize=500)
+    whole = path.read_bytes()
+    for size in range(8, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:size])
+        for use in (lambda s: s.read(), lambda s: list(s.batches())):
+            with pytest.raises(DataError, match=r"whole|damaged|can't be read"):
+                use(open_table(path))
+    for at in rng.integers(4, len(whole), 60).tolist():
+        broken = bytearray(whole)
+        broken[at] ^= 0xFF
+        path.write_bytes(broken)
+        with suppress(DataError):  # some bytes are padding, or values
+            assert open_table(path).read().num_columns == 2
+
+
+def test_a_damaged_row_group_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    table = pa.table({"x": np.random.default_rng(0).normal(size=2000)})
+    pq.write_table(table, path, row_group_size=500)
+    broken = bytearray(path.read_bytes())
+    at = pq.ParquetFile(path).metadata.row_group(2).column(0).dictionary_page_offset
+    broken[at : at + 20] = b"\xff" * 20
+    path.write_bytes(broken)
+    for use in (lambda s: s.read(), lambda s: list(s.batches())):
+        with pytest.raises(DataError, match="damaged: row group 3 of 4"):
+            use(open_table(path))
+
+
+def test_paths_that_are_no_tables(tmp_path: Path) -> None:
+    csv(tmp_path / "data.csv", "x\n1\n")
+    cases: list[tuple[Any, str]] = [
+        (tmp_path / "date.csv", r"there is no file .*date\.csv\. Did you mean .*data\.csv\?"),
+        (tmp_path / "nix" / "a.csv", "its folder is not there either"),
+        (tmp_path / "*.parquet", "matches no file"),
+        (tmp_path, "a folder without Parquet files"),
+        ([], "the list of paths is empty"),
+        ("", "a path must be text"),
+        ("a\0b", "a path must be text"),
+        ([3], "a path must be text"),
+        (3, "paths must be"),
+    ]
+    for path, message in cases:
+        with pytest.raises(DataError, match=message):
+            open_table(path)
+    with pytest.raises(DataError, match="neither paths nor sql"):
+        open_table()
+    with pytest.raises(DataError, match="format must be one of"):
+        open_table(tmp_path / "data.csv", format="xlsx")
+    with pytest.raises(DataError, match="a separator must be one character"):
+        open_table(tmp_path / "data.csv", separator="ab")
+    (tmp_path / "hive" / "day=1").mkdir(parents=True)
+    write_table(tmp_path / "hive" / "day=1" / "a.parquet", TABLE)
+    with pytest.raises(DataError, match="columns in the names of its folders"):
+        open_table(tmp_path / "hive")
+
+
+def test_hostile_file_names(tmp_path: Path) -> None:
+    path = csv(tmp_path / "a\n\u202eb.csv", "x\n1\nabc\n")
+    with pytest.raises(DataError) as error:
+        open_table(path).column("x", number=True)
+    assert r"a\n\u202eb.csv" in str(error.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    path = csv(tmp_path / "a.csv", "x\n1\n")
+    path.chmod(0)
+    with pytest.raises(DataError, match="can't be read: Permission denied"):
+        open_table(path)
+
+
+def test_wrong_columns(tmp_path: Path) -> None:
+    write_table(tmp_path / "t.csv", TABLE)
+    source = open_table(tmp_path / "t.csv")
+    for use in (source.read, lambda c: list(source.batches(c)), source.columns):
+        with pytest.raises(DataError, match=r"has no column 'color'\. Did you mean 'colour'\?"):
+            use(["color"])
+    with pytest.raises(
+        DataError, match=r"has no column 'zzzz'\. It has 'y', 's', 'colour', 'ok'\."
+    ):
+        open_table(tmp_path / "t.csv", columns=["zzzz"])
+    with pytest.raises(DataError, match="must be a list of names"):
+        source.read("y")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="different names"):
+        source.read(["y", "y"])
+    hostile = "\x1b[31m\u202e<b>"
+    with pytest.raises(DataError) as error:
+        source.read([hostile])
+    assert "\x1b" not in str(error.value)
+    assert "\u202e" not in str(error.value)
+
+
+# ------------------------------------------------------------------------------------ for sweeps
+
+
+def test_columns_go_into_a_sweep(tmp_path: Path) -> None:
+    for name in ("t.parquet", "t.csv", "t.arrow"):
+        write_table(tmp_path / name, TABLE)
+        c = open_table(tmp_path / name).columns(["y", "s"], numbers=["s"])
+        assert cp.sweep(c["y"], c["s"]).auc == 0.75
+    dictionary = pa.table({"y": pa.array(["a", "b"]).dictionary_encode(), "s": [1.0, 2.0]})
+    write_table(tmp_path / "d.parquet", dictionary)
+    c = open_table(tmp_path / "d.parquet").columns(["y", "s"])
+    assert cp.sweep(c["y"], c["s"], positive="b").auc == 1.0
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_numbers_are_not_copied(tmp_path: Path, suffix: str) -> None:
+    table = pa.table({"s": np.arange(1000.0), "y": np.arange(1000, dtype=np.float32)})
+    write_table(tmp_path / f"t.{suffix}", [table.to_batches()[0]])
+    source = open_table(tmp_path / f"t.{suffix}")
+    c = source.columns(["s", "y"])
+    assert c["s"].dtype == np.float64
+    assert c["y"].dtype == np.float32
+    for a in c.values():
+        assert not a.flags.owndata
+        assert not a.flags.writeable  # the buffer that pyarrow read into
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("s\n1\nabc\n", r"'s' must hold numbers; row 2 of .* has 'abc'"),
+        ("s,t\n1,0\n,0\n", r"'s' must have a value in every row; row 2 of"),
+        ("s\n2020-01-01\n", r"'s' must hold numbers; row 1 of .* has datetime\.date"),
+    ],
+)
+def test_what_is_no_score(tmp_path: Path, text: str, message: str) -> None:
+    source = open_table(csv(tmp_path / "a.csv", text))
+    with pytest.raises(DataError, match=message):
+        source.column("s", number=True)
+
+
+def test_the_file_of_a_bad_row_is_named(tmp_path: Path) -> None:
+    csv(tmp_path / "a.csv", "s,t\n1,0\n2,0\n")
+    csv(tmp_path / "b.csv", "s,t\n1,0\n,0\n")
+    with pytest.raises(DataError, match=r"row 2 of .*b\.csv has none"):
+        open_table(tmp_path / "?.csv").column("s")
+
+
+# ---------------------------------------------------------------------------------------- writing
+
+
+def test_an_existing_file_survives_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("precious")
+
+    def failing(error: BaseException) -> Any:
+        yield TABLE.to_batches()[0]
+        raise error
+
+    for error in (KeyboardInterrupt(), RuntimeError("x"), OSError(errno.ENOSPC, "No space left")):
+        for suffix in ("csv", "parquet", "arrow", "jsonl"):
+            with pytest.raises(type(error)):
+                write_table(path, failing(error), format=suffix)
+            assert path.read_text() == "precious"
+            assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    for suffix in ("csv", "parquet", "arrow", "jsonl"):
+        with pytest.raises(OSError, match="No space left") as error:
+            write_table("/dev/full", TABLE, format=suffix)
+        assert error.value.filename == "/dev/full"
+    (tmp_path / "link").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        write_table(tmp_path / "link", TABLE, format="csv")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_outputs_that_can_not_be(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="it is a directory") as error:
+        write_table(tmp_path, TABLE, format="csv")
+    assert error.value.filename == str(tmp_path)
+    with pytest.raises(FileNotFoundError) as missing:
+        write_table(tmp_path / "nix" / "a.csv", TABLE)
+    assert missing.value.filename == str(tmp_path / "nix" / "a.csv")
+    with pytest.raises(DataError, match="the extension must tell"):
+        write_table(tmp_path / "a.xlsx", TABLE)
+    with pytest.raises(DataError, match="format must be one of"):
+        write_table(tmp_path / "a.csv", TABLE, format="xlsx")
+    with pytest.raises(DataError, match="one length"):
+        write_table(tmp_path / "a.csv", {"a": [1], "b": [1, 2]})
+    with pytest.raises(DataError, match="must be a mapping"):
+        write_table(tmp_path / "a.csv", 3)
+    with pytest.raises(DataError, match="must have columns"):
+        write_table(tmp_path / "a.csv", iter([]))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_permissions_and_links(tmp_path: Path) -> None:
+    real = tmp_path / "real.csv"
+    real.write_text("old")
+    real.chmod(0o640)
+    (tmp_path / "link.csv").symlink_to(real)
+    write_table(tmp_path / "link.csv", {"a": [1]})
+    assert (tmp_path / "link.csv").is_symlink()
+    assert real.read_text() == '"a"\n1\n'
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    old = os.umask(0o027)
+    try:
+        write_table(tmp_path / "new.csv", {"a": [1]})
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
+
+
+def test_errors_about_other_files_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as error, written_aside(tmp_path / "out"):
+        open(tmp_path / "input")  # noqa: SIM115
+    assert error.value.filename == str(tmp_path / "input")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_written_aside(tmp_path: Path) -> None:
+    with written_aside(tmp_path / "a.txt", text=True) as file:
+        file.write("é\r\n")
+        assert not (tmp_path / "a.txt").exists()
+    assert (tmp_path / "a.txt").read_bytes() == "é\r\n".encode()
+
+
+def test_odd_values_in_json_lines(tmp_path: Path) -> None:
+    import datetime
+
+    table = pa.table({"x": [float("nan"), float("inf"), 1.5], "d": [datetime.date(2020, 1, 2)] * 3})
+    write_table(tmp_path / "a.jsonl", table)
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert [line["x"] for line in lines] == [None, None, 1.5]
+    assert lines[0]["d"] == "2020-01-02"
+
+
+def test_streams_of_arrow(tmp_path: Path) -> None:
+    sink = io.BytesIO()
+    with ipc.new_stream(sink, TABLE.schema) as writer:
+        writer.write_table(TABLE)
+    csv(tmp_path / "t.arrow", sink.getvalue())
+    assert everything(open_table(tmp_path / "t.arrow")).equals(TABLE)
+
+
+def test_repr(tmp_path: Path) -> None:
+    write_table(tmp_path / "t.csv", TABLE)
+    assert repr(open_table(tmp_path / "t.csv")).endswith(
+        "t.csv: 4 columns ('y', 's', 'colour', 'ok')"
+    )
