@@ -149,7 +149,7 @@ class OperatingPoint:
         aim = "least" if q.goal.better < 0 else "most"
         value = f"{self.value:.6g}{self._interval()}"
         first = f"flag {self._rule()}, for the {aim} {self.objective}: {value}"
-        lines = [first, _natural(self.confusion, q.prior)]
+        lines = [first, natural(self.confusion, q.prior)]
         if self.cost_per_1000 is not None:
             lines.append(f"expected cost of 1,000 cases: {self.cost_per_1000:.4g}")
         sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
@@ -479,7 +479,7 @@ def _at_thresholds(s: Sweep, threshold: Floats) -> Confusion:
     return Confusion(tp, fp, s.P - tp, s.N - fp)
 
 
-def _natural(c: Confusion, prior: float | None) -> str:
+def natural(c: Confusion, prior: float | None) -> str:
     """In natural frequencies: of 10,000 cases, or of so many more that ten are positive."""
     if prior is None and c.total <= 10_000:
         return repr(c)

@@ -1,0 +1,63 @@
+"""Reports: one summary of scores and labels, for the terminal, for machines and for people.
+
+:func:`summarise` computes everything once; ``Summary.text()``, ``Summary.as_dict()`` and
+:func:`render` print it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cutpoint.report.fitted import summarise_fit as summarise_fit
+    from cutpoint.report.html import render as render
+    from cutpoint.report.making import summarise as summarise
+    from cutpoint.report.summary import Asked as Asked
+    from cutpoint.report.summary import Difference as Difference
+    from cutpoint.report.summary import Estimate as Estimate
+    from cutpoint.report.summary import Groups as Groups
+    from cutpoint.report.summary import Learner as Learner
+    from cutpoint.report.summary import Learners as Learners
+    from cutpoint.report.summary import Notice as Notice
+    from cutpoint.report.summary import ScoreSummary as ScoreSummary
+    from cutpoint.report.summary import Summary as Summary
+    from cutpoint.report.summary import Weight as Weight
+
+_HOME = {
+    "Asked": "summary",
+    "Difference": "summary",
+    "Estimate": "summary",
+    "Groups": "summary",
+    "Learner": "summary",
+    "Learners": "summary",
+    "Notice": "summary",
+    "ScoreSummary": "summary",
+    "Summary": "summary",
+    "Weight": "summary",
+    "render": "html",
+    "summarise": "making",
+    "summarise_fit": "fitted",
+}
+
+__all__ = [
+    "Asked",
+    "Difference",
+    "Estimate",
+    "Groups",
+    "Learner",
+    "Learners",
+    "Notice",
+    "ScoreSummary",
+    "Summary",
+    "Weight",
+    "render",
+    "summarise",
+    "summarise_fit",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'cutpoint.report' has no attribute {name!r}")
+    return getattr(import_module(f"cutpoint.report.{_HOME[name]}"), name)

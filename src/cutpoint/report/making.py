@@ -1,0 +1,438 @@
+"""summarise: from rows to a summary, with everything that is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import erfc, exp, log, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from cutpoint._check import check_rows, shown
+from cutpoint._hull import hull
+from cutpoint._interval import Interval
+from cutpoint._sweep import Floats, Sweep, sweep
+from cutpoint.areas import average_precision
+from cutpoint.calibration.calibrators import Calibrator
+from cutpoint.decision import OperatingPoint, choose
+from cutpoint.errors import DataError, UndefinedError
+from cutpoint.inference import auc_interval, effective, interval
+from cutpoint.objectives import Costs, as_limits, check_level
+from cutpoint.paired import by_group
+from cutpoint.report.summary import (
+    MEASURES,
+    Asked,
+    Difference,
+    Estimate,
+    Groups,
+    Notice,
+    ScoreSummary,
+    Summary,
+)
+from cutpoint.report.trace import (
+    by_parts,
+    flagged,
+    largest_tie,
+    of_positives,
+    shares,
+    trace,
+)
+from cutpoint.scoring import brier, log_loss
+
+_WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
+
+# Of a class with more rows than this, the variance of a difference is estimated from so many.
+_PLACED = 100_000
+
+
+def summarise(  # noqa: PLR0913 - options have names
+    y: Any,
+    scores: Mapping[str, Any],
+    *,
+    weight: Any = None,
+    positive: Any = None,
+    group: Any = None,
+    costs: Costs | None = None,
+    maximize: Any = None,
+    subject_to: Any = (),
+    prior: float | None = None,
+    confidence: float | None = None,
+    level: float = 0.95,
+    calibrators: Mapping[str, Calibrator] | None = None,
+    label: str = "",
+    group_name: str = "group",
+    source: str = "",
+) -> Summary:
+    """Everything worth saying about one score or several of the same rows.
+
+    Parameters
+    ----------
+    y, weight, positive
+        As for :func:`cutpoint.sweep`.
+    scores
+        The scores by name.
+    group
+        The group of each row, for the AUC inside groups.
+    costs, maximize
+        What to aim at: costs, or any objective of :func:`cutpoint.choose`. Of neither, the mean of
+        recall and specificity ("balanced_rate"), and the summary says so.
+    subject_to, prior, confidence
+        Limits, the share of positives where decisions are made, and the confidence with which
+        limits hold out of sample: as for :func:`cutpoint.choose`.
+    level
+        Of all intervals.
+    calibrators
+        Calibrators by the name of their score: the reliability is that of their probabilities.
+    label, group_name, source
+        For display: what is positive, what groups are, and where the rows are from.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    UndefinedError
+        If a class is missing.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> from cutpoint.report import summarise
+    >>> y, a, b = [1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1], [8, 3, 6, 5, 4, 7, 2, 1]
+    >>> summary = summarise(y, {"old": a, "new": b}, costs=cp.Costs(fp=1, fn=3))
+    >>> summary.scores[1].point.threshold, summary.differences[0].difference
+    (4.5, -0.25)
+    """
+    if not isinstance(scores, Mapping) or not scores:
+        raise DataError(
+            f"scores must be columns by name, such as {{'score': ...}}; they are {shown(scores)}."
+        )
+    if costs is not None and maximize is not None:
+        raise DataError("there must be one aim: give costs or maximize, not both.")
+    level = check_level(level)
+    limits = as_limits(subject_to)
+    objective = costs if costs is not None else maximize
+    assumed = objective is None
+    objective = "balanced_rate" if objective is None else objective
+    sure = confidence if limits else None
+    sweeps: dict[str, Sweep] = {}
+    for name, column in scores.items():
+        try:
+            s = sweep(y, column, weight, positive, squares=weight is not None)
+        except DataError as error:
+            if len(scores) == 1:
+                raise
+            raise DataError(f"with the score {name}: {error}") from None
+        s.needs_both_classes("a report")
+        sweeps[str(name)] = s
+    points = {
+        name: choose(s, objective, subject_to=limits, prior=prior, confidence=sure)
+        for name, s in sweeps.items()
+    }
+    first, point = next(iter(sweeps.values())), next(iter(points.values()))
+    asked = Asked(
+        point.objective,
+        costs if isinstance(objective, Costs) else None,
+        tuple(limit.text for limit in limits),
+        sure,
+        prior,
+        level,
+        assumed,
+    )
+    # Pages of many scores, or of weights, which have more digits than counts, stay small.
+    detail = min(1.0, max(0.25, (4 if weight is not None else 8) / len(sweeps)))
+    made = tuple(
+        _summarised(name, s, points[name], level, (calibrators or {}).get(name), detail)
+        for name, s in sweeps.items()
+    )
+    groups = None
+    if group is not None:
+        inside = {
+            str(name): by_group(y, column, group, weight=weight, positive=positive)
+            for name, column in scores.items()
+        }
+        groups = Groups(group_name, inside)
+    columns = dict(zip(sweeps, scores.values(), strict=True))
+    out = Summary(
+        rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
+        P=first.P,
+        N=first.N,
+        weighted=first.weighted,
+        asked=asked,
+        scores=made,
+        differences=_differences(
+            y, columns=columns, sweeps=sweeps, weight=weight, positive=positive, level=level
+        ),
+        groups=groups,
+        label=label,
+        source=source,
+    )
+    return replace(out, notices=tuple(_notices(out, sweeps)))
+
+
+def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
+    name: str,
+    s: Sweep,
+    point: OperatingPoint,
+    level: float,
+    calibrator: Calibrator | None,
+    detail: float,
+) -> ScoreSummary:
+    h = hull(s)
+    low, high = float(s.threshold[-1]), float(s.threshold[0])
+    probabilities = 0 <= low <= high <= 1
+    fitted, of = (s, h)
+    if calibrator is not None:
+        # At the prior of the rows: then forecasts and what happened speak of the same cases.
+        p = calibrator.probability(s.threshold, s.prevalence)
+        fitted = Sweep.from_counts(p, s.pos, s.neg)
+        of = hull(fitted)
+    return ScoreSummary(
+        name=name,
+        distinct=len(s),
+        lowest=low,
+        highest=high,
+        probabilities=probabilities,
+        auc=Estimate(s.auc, _maybe(auc_interval, s, level=level)),
+        average_precision=average_precision(of_positives(s)),
+        brier=by_parts(fitted, brier) if probabilities or calibrator is not None else None,
+        log_loss=by_parts(fitted, log_loss) if probabilities or calibrator is not None else None,
+        hull_vertices=len(h),
+        hull_auc=h.auc,
+        point=point,
+        measures=_measures(s, point, level),
+        trace=trace(s, h, point.cut, level=level, detail=detail),
+        shares=shares(
+            fitted, of, level=level, probabilities=probabilities or calibrator is not None
+        ),
+        calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
+    )
+
+
+def _measures(s: Sweep, point: OperatingPoint, level: float) -> dict[str, Estimate]:
+    d, q = point.deployed, point.question
+    few = _two(s, point)
+
+    def span(measure: Any) -> Interval | None:
+        return _maybe(interval, few, measure, at=1.0, prior=q.prior, level=level)
+
+    out = {}
+    for name in MEASURES:
+        known = span(name) if name in _WITH_INTERVALS else None
+        out[name] = Estimate(float(getattr(d, name)), known)
+    if isinstance(q.goal, Costs):
+        out["cost"] = Estimate(point.value, span(q.goal))
+    return out
+
+
+def _two(s: Sweep, point: OperatingPoint) -> Sweep:
+    """The same confusion with two scores, 1 for what is flagged: intervals need no more."""
+    c = point.confusion
+    squares: list[Floats | None] = [
+        None if mass is None else np.array([mass[: point.cut].sum(), mass[point.cut :].sum()])
+        for mass in (s.pos2, s.neg2)
+    ]
+    return Sweep(np.array([1.0, 0.0]), np.array([c.tp, c.fn]), np.array([c.fp, c.tn]), *squares)
+
+
+def _maybe(make: Callable[..., Interval], *arguments: Any, **options: Any) -> Interval | None:
+    """An interval, or None where the rows can't tell."""
+    try:
+        return make(*arguments, **options)
+    except UndefinedError:
+        return None
+
+
+def _differences(  # noqa: PLR0913 - rows, as columns
+    y: Any,
+    *,
+    columns: Mapping[str, Any],
+    sweeps: Mapping[str, Sweep],
+    weight: Any,
+    positive: Any,
+    level: float,
+) -> tuple[Difference, ...]:
+    """All pairs; of more than five scores only those with the first."""
+    if len(columns) < 2:
+        return ()
+    names = list(columns)
+    pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
+    placed = _placements(y, columns, sweeps, weight, positive)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    out = []
+    for a, b in pairs:
+        difference = sweeps[a].auc - sweeps[b].auc
+        error = sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
+        if error > 1e-14:
+            span = Interval(difference - z * error, difference + z * error, level)
+            p_value = erfc(abs(difference) / error / sqrt(2))  # two-sided, of a normal deviate
+            out.append(Difference(a, b, difference, span, p_value))
+        elif abs(difference) < 1e-12:  # the same ranking
+            out.append(Difference(a, b, 0.0, Interval(0.0, 0.0, level), 1.0))
+        else:
+            out.append(Difference(a, b, difference, None, None))
+    return tuple(out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Placements of some rows of one class by each score, their weights, and what these rows stand
+    for: how many times as many rows, and W² − Σw² of all."""
+
+    v: Mapping[str, Floats]
+    w: Floats
+    times: float
+    pairs: float
+
+
+def _placements(
+    y: Any, columns: Mapping[str, Any], sweeps: Mapping[str, Sweep], weight: Any, positive: Any
+) -> list[_Placed]:
+    """Looked up in the sweeps: nothing is sorted again."""
+    rows = {name: check_rows(y, column, weight, positive) for name, column in columns.items()}
+    one = next(iter(rows.values()))
+    ones = np.asarray(one.label == one.positive)
+    out = []
+    for own, is_positive in ((ones, True), (~ones, False)):
+        at = np.flatnonzero(own if one.weight is None else own & (one.weight > 0))
+        n, w = len(at), np.ones(1)
+        pairs = float(n * (n - 1))
+        if one.weight is not None:
+            w = one.weight[at] / one.weight[at].max()  # they will be squared
+            pairs = float(w.sum() ** 2 - np.square(w).sum())
+        if n > _PLACED:
+            drawn = np.random.default_rng(0).choice(n, _PLACED, replace=False, shuffle=False)
+            at, w = at[drawn], w if one.weight is None else w[drawn]
+        v = {}
+        for name, s in sweeps.items():
+            # In order, so that neighbours look in the same place.
+            score, back = np.unique(rows[name].score[at].astype(np.float64), return_inverse=True)
+            k = len(s) - 1 - np.searchsorted(s.threshold[::-1], score)
+            tp, fp = flagged(s, k + 1)
+            if is_positive:
+                v[name] = (((s.N - fp) + 0.5 * s.neg[k]) / s.N)[back]
+            else:
+                v[name] = ((tp - 0.5 * s.pos[k]) / s.P)[back]
+        out.append(_Placed(v, w, n / len(at), pairs))
+    return out
+
+
+def _variance(d: Floats, of: _Placed) -> float:
+    """Of the mean difference of one class's placements."""
+    if not of.pairs > 0:
+        return 0.0
+    w = np.broadcast_to(of.w, d.shape)
+    middle = float(np.sum(w * d) / np.sum(w))
+    return float(of.times * np.sum(np.square(w * (d - middle))) / of.pairs)
+
+
+def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Notice]:
+    s = next(iter(sweeps.values()))
+    out = [*_few(s), *_far(summary)]
+    several = len(sweeps) > 1
+    for one in summary.scores:
+        name = one.name if several else None
+        out += [
+            replace(notice, score=name)
+            for notice in (*_about(one, sweeps[one.name], several), *_about_point(one, several))
+        ]
+    return out
+
+
+def _few(s: Sweep) -> list[Notice]:
+    out = []
+    for word, mass, squares in (("positive", s.P, s.pos2), ("negative", s.N, s.neg2)):
+        rows = float(mass) if squares is None else effective(mass, float(squares.sum()))
+        if rows < 50:
+            about = "" if squares is None else "as good as "
+            out.append(
+                Notice(
+                    f"few_{word}s",
+                    f"There are {about}{rows:,.6g} {word}s only: one more or less moves a rate of "
+                    f"them by {100 / max(rows, 1):.2g} points. Mind the intervals.",
+                )
+            )
+    return out
+
+
+def _far(summary: Summary) -> list[Notice]:
+    prior, here = summary.asked.prior, summary.prevalence
+    if prior is None:
+        return []
+    times = exp(abs(log(prior / (1 - prior)) - log(here / (1 - here))))
+    if times < 10:
+        return []
+    return [
+        Notice(
+            "prior_far",
+            f"The prior, {100 * prior:.3g} %, is far from the share of positives in these rows, "
+            f"{100 * here:.3g} %: odds differ {times:,.3g}-fold. Precision and costs hold only if "
+            "both classes score there as they do here.",
+        )
+    ]
+
+
+def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
+    out = []
+    who = f"{one.name}: the" if several else "The"
+    if one.auc.value < 0.5:
+        sure = one.auc.interval is not None and one.auc.interval.high < 0.5
+        out.append(
+            Notice(
+                "inverted" if sure else "no_better_than_chance",
+                f"{who} AUC, {one.auc.value:.4f}, is below one half: "
+                + (
+                    "higher scores go with negatives. Is the sign of the score or the positive "
+                    "label the wrong way round?"
+                    if sure
+                    else "the score ranks no better than chance on these rows."
+                ),
+            )
+        )
+    elif one.auc.value >= 0.999:
+        out.append(
+            Notice(
+                "leak",
+                f"{who} classes are separated almost perfectly (AUC {one.auc.value:.6g}). That is "
+                "rare: look for a column that knows the label, or rows that the detector was "
+                "fitted to.",
+            )
+        )
+    at, share = largest_tie(s)
+    if share >= 0.1 and s.P + s.N > 50:
+        out.append(
+            Notice(
+                "ties",
+                f"{who} score {at:.6g} is shared by {100 * share:.3g} % of the cases: no threshold "
+                "can tell them apart.",
+            )
+        )
+    outside = one.shares.outside
+    if outside is not None and outside > 0.5:
+        out.append(
+            Notice(
+                "miscalibrated",
+                f"{who} scores are off as probabilities: {100 * outside:.3g} % of the cases are "
+                "outside of the band where calibrated ones would be. Calibrate them before "
+                "reading them so.",
+            )
+        )
+    return out
+
+
+def _about_point(one: ScoreSummary, several: bool) -> list[Notice]:
+    p = one.point
+    who = f"{one.name}: " if several else ""
+    if not p.feasible:
+        text = p.explanation
+        return [Notice("infeasible", who + (text if several else text[0].upper() + text[1:]))]
+    if p.confusion.flagged in (0, p.confusion.total) and one.auc.value >= 0.5:
+        what = "nothing" if p.confusion.flagged == 0 else "everything"
+        aim = "these costs" if p.objective == "cost" else "this aim"
+        text = f"for {aim} it is best to flag {what}: the score then decides nothing."
+        return [Notice(f"flags_{what}", who + (text if several else text[0].upper() + text[1:]))]
+    return []

@@ -1,0 +1,305 @@
+"""The summary: everything a report says, as plain values, and the words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cutpoint._interval import Interval
+from cutpoint.confusion import Confusion, counted
+from cutpoint.decision import OperatingPoint, natural
+from cutpoint.objectives import Costs
+from cutpoint.paired import GroupAuc
+from cutpoint.report.trace import Shares, Trace
+
+SCHEMA = "cutpoint.summary/1"
+
+
+# What is said of an operating point, in the order of reading.
+MEASURES = (
+    *("recall", "fpr", "precision", "flagged_rate", "specificity", "npv"),
+    *("accuracy", "balanced_rate", "f1", "mcc", "lift"),
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, and its interval where the rows can tell one.
+
+    Made by :func:`cutpoint.report.summarise`.
+    """
+
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to look at before believing the numbers.
+
+    Made by :func:`cutpoint.report.summarise`.
+    """
+
+    code: str
+    text: str
+    score: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSummary:
+    """What one score achieves; made by :func:`cutpoint.report.summarise`."""
+
+    name: str
+    distinct: int
+    lowest: float
+    highest: float
+    probabilities: bool
+    """Whether all scores lie between 0 and 1."""
+    auc: Estimate
+    average_precision: float
+    brier: float | None
+    log_loss: float | None
+    hull_vertices: int
+    hull_auc: float
+    point: OperatingPoint
+    measures: Mapping[str, Estimate]
+    """At the operating point, for the prior if one was given."""
+    trace: Trace
+    shares: Shares
+    """The share of positives by score; of the calibrated probability if there is a calibrator."""
+    calibrator: str | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The AUCs of two scores of the same rows: a − b, by DeLong's method.
+
+    Made by :func:`cutpoint.report.summarise`.
+    """
+
+    a: str
+    b: str
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The AUC inside groups of rows, for each score; made by :func:`cutpoint.report.summarise`."""
+
+    name: str
+    by_score: Mapping[str, GroupAuc]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One line of a comparison of learners; made by :func:`cutpoint.report.summarise_fit`."""
+
+    name: str
+    value: Estimate
+    difference: Estimate | None = None
+    """To the chosen one, on the same rows."""
+    seconds: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Learners:
+    """Learners compared on one measure, out of fold.
+
+    Made by :func:`cutpoint.report.summarise_fit`.
+    """
+
+    measure: str
+    rows: tuple[Learner, ...]
+    chosen: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A weight of a linear detector, in the units of its column.
+
+    Made by :func:`cutpoint.report.summarise_fit`.
+    """
+
+    column: str
+    weight: float
+    scaled: float
+    """For one standard deviation of the column, so that weights compare."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question that :func:`cutpoint.report.summarise` was asked."""
+
+    objective: str
+    costs: Costs | None
+    limits: tuple[str, ...]
+    confidence: float | None
+    prior: float | None
+    level: float
+    assumed: bool = False
+    """Whether the objective was taken because none was given."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """Everything a report says; see :func:`cutpoint.report.summarise`.
+
+    ``text()`` prints it for a terminal, ``as_dict()`` for machines, and
+    :func:`cutpoint.report.render` makes a page of it.
+    """
+
+    rows: int
+    P: int | float
+    N: int | float
+    weighted: bool
+    asked: Asked
+    scores: tuple[ScoreSummary, ...]
+    differences: tuple[Difference, ...] = ()
+    groups: Groups | None = None
+    notices: tuple[Notice, ...] = ()
+    label: str = ""
+    """What is positive, for display: "fraud = 1"."""
+    source: str = ""
+    learners: Learners | None = None
+    training: tuple[tuple[str, str], ...] = ()
+    """How a detector was made, as facts: (name, value)."""
+    weights: tuple[Weight, ...] = ()
+
+    @property
+    def prevalence(self) -> float:
+        """P / (P + N)."""
+        return self.P / (self.P + self.N)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary as plain values for JSON: no NaN, no infinity, only ``null``.
+
+        The keys of schema ``cutpoint.summary/1``, which later versions may add to but not change:
+
+        ========================  ==================================================================
+        schema, version           ``"cutpoint.summary/1"``; that of cutpoint
+        source, label             where the rows are from, and what is positive: text for display
+        rows                      count, positives, negatives (sums of weights if weighted),
+                                  weighted, prevalence
+        asked                     objective, assumed, costs {fp, fn, tp, tn} or null, limits,
+                                  confidence, prior, level
+        scores[]                  name, distinct, lowest, highest, probabilities, auc, hull
+                                  {vertices, auc}, average_precision, brier, log_loss, calibration
+                                  {calibrator, outside_band} or null, operating_point
+        scores[].operating_point  rule ("from", "nothing" or "everything"), threshold (null but for
+                                  "from"), feasible, value, limits[] {limit, value, holds},
+                                  confusion {tp, fp, fn, tn} of the rows, measures, text
+        differences[]             a, b, difference {value, low, high}, p_value
+        groups                    name, scores[] {name, groups[] {group, positives, negatives, auc},
+                                  pooled, weighted, macro, covered}; or null
+        warnings[]                code, score or null, text
+        learners                  measure, chosen, why, rows[] {name, value, difference, seconds,
+                                  note}; or null
+        training[]                name, value
+        weights[]                 column, weight, scaled
+        ========================  ==================================================================
+
+        An estimate is an object {value, low, high, level}; its ends are null where the rows can't
+        tell them. A number that has no finite value, such as the log loss of a certainty that was
+        wrong, is null.
+
+        Examples
+        --------
+        >>> from cutpoint.report import summarise
+        >>> d = summarise([1, 0, 1, 0], {"mine": [0.9, 0.4, 0.6, 0.2]}).as_dict()
+        >>> d["schema"], d["scores"][0]["auc"]["value"]
+        ('cutpoint.summary/1', 1.0)
+        """
+        from cutpoint.report.plain import as_dict
+
+        return as_dict(self)
+
+    def text(self, width: int = 80) -> str:
+        """The summary for a terminal: plain text, no line longer than ``width`` where words allow.
+
+        Examples
+        --------
+        >>> from cutpoint.report import summarise
+        >>> y, a = [1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+        >>> print(summarise(y, {"mine": a}, maximize="f1").text())
+        8 rows: 4 positive (50 %), 4 negative
+        ...
+                                   mine
+          AUC                      0.7500 [0.3499, 1.0000]
+          average precision        0.7708
+        ...
+        """
+        from cutpoint.report.text import text
+
+        return text(self, width)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+def rule_of(threshold: float, c: Confusion) -> str:
+    """The rule of a threshold: ``"nothing"``, ``"everything"`` or ``"from"`` it on."""
+    if threshold == np.inf and not c.flagged:
+        return "nothing"
+    return "everything" if threshold == -np.inf else "from"
+
+
+def group_means(g: GroupAuc) -> dict[str, float | None]:
+    """The three means, None where no group has both classes."""
+    if np.isnan(g.auc).all():
+        return dict.fromkeys(("pooled", "weighted", "macro"), None) | {"covered": g.covered}
+    return {"pooled": g.pooled, "weighted": g.weighted, "macro": g.macro, "covered": g.covered}
+
+
+def told(p: OperatingPoint) -> list[str]:
+    """What an operating point does, in a few lines, as its ``repr`` has them."""
+    q = p.question
+    lines = [natural(p.confusion, q.prior)]
+    if p.cost_per_1000 is not None:
+        lines.append(f"expected cost of 1,000 cases: {p.cost_per_1000:.4g}")
+    sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
+    for status in p.status:
+        outcome = "holds" if status.holds else "fails"
+        lines.append(f"{status.limit}{sure}: {outcome}, it is {status.value:.6g} here")
+    return lines if p.feasible else [*lines, p.explanation]
+
+
+def headline(point: OperatingPoint) -> str:
+    """What to do, in four words."""
+    rule = rule_of(point.threshold, point.confusion)
+    return f"Flag from {point.threshold!r} on" if rule == "from" else f"Flag {rule}"
+
+
+def aim(asked: Asked, better: int) -> str:
+    """What an operating point was chosen for."""
+    words = f"the {'least' if better < 0 else 'most'} {asked.objective}"
+    if asked.costs is not None:
+        words += f" ({_costs(asked.costs)})"
+    if asked.limits:
+        sure = f" with {100 * asked.confidence:g} % confidence" if asked.confidence else ""
+        words += f", subject to {' and '.join(asked.limits)}{sure}"
+    if asked.prior is not None:
+        words += f", where {100 * asked.prior:.6g} % are positive"
+    return words
+
+
+def _costs(c: Costs) -> str:
+    words = f"false alarm {c.fp:g}, miss {c.fn:g}"
+    if c.tp:
+        words += f", benefit of a catch {c.tp:g}"
+    return words + (f", of a negative left alone {c.tn:g}" if c.tn else "")
+
+
+def rows_text(summary: Summary) -> str:
+    """How many rows there are of either class."""
+    share = f"{100 * summary.prevalence:.3g} %"
+    what = f"{summary.rows:,} row{'s' if summary.rows != 1 else ''}"
+    if summary.weighted:
+        what += f" of weight {counted(summary.P + summary.N)}"
+    return f"{what}: {counted(summary.P)} positive ({share}), {counted(summary.N)} negative"

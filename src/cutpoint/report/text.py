@@ -1,0 +1,245 @@
+"""A summary as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cutpoint.report.summary import (
+    MEASURES,
+    Estimate,
+    aim,
+    group_means,
+    headline,
+    rows_text,
+    told,
+)
+
+if TYPE_CHECKING:
+    from cutpoint.report.summary import Groups, Learners, ScoreSummary, Summary
+
+_SHOWN = 12
+
+WORDS = {
+    "recall": "recall",
+    "fpr": "false alarm rate",
+    "precision": "precision",
+    "flagged_rate": "share flagged",
+    "specificity": "specificity",
+    "npv": "negative predictive value",
+    "accuracy": "accuracy",
+    "balanced_rate": "balanced rate",
+    "f1": "F1",
+    "mcc": "Matthews' correlation",
+    "lift": "lift",
+    "cost": "cost of a case",
+}
+
+
+def text(summary: Summary, width: int) -> str:
+    """See ``Summary.text``."""
+    return "\n".join(_lines(summary, max(width, 40)))
+
+
+def fixed(e: Estimate, places: int = 4) -> str:
+    """``0.7500 [0.3499, 1.0000]``."""
+    if e.interval is None:
+        return f"{e.value:.{places}f}"
+    return f"{e.value:.{places}f} [{e.interval.low:.{places}f}, {e.interval.high:.{places}f}]"
+
+
+def general(e: Estimate) -> str:
+    """``0.75 [0.35, 1]``; a value of nothing is a dash."""
+    if np.isnan(e.value):
+        return "–"
+    if e.interval is None:
+        return f"{e.value:.4g}"
+    return f"{e.value:.4g} [{e.interval.low:.4g}, {e.interval.high:.4g}]"
+
+
+def shown(name: str, most: int = 40) -> str:
+    """A name for one line: no line breaks, no control signs, not too long."""
+    line = "".join(c if c.isprintable() else " " for c in name)
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _lines(summary: Summary, width: int) -> Iterator[str]:
+    if summary.source:
+        yield shown(summary.source, width)
+    positive = f"; positive is {shown(summary.label)}" if summary.label else ""
+    yield from wrap(rows_text(summary) + positive, width, subsequent_indent="  ")
+    for notice in summary.notices:
+        yield ""
+        yield from wrap(f"! {shown(notice.text, 1000)}", width, subsequent_indent="  ")
+    yield ""
+    yield from _table(_overview(summary), width)
+    for one in summary.scores:
+        yield ""
+        yield from _decision(summary, one, width)
+    if summary.differences:
+        yield ""
+        yield f"Differences of AUCs, at {100 * summary.asked.level:g} %"
+        yield from _table(
+            [
+                (
+                    f"{shown(d.a, 24)} − {shown(d.b, 24)}",
+                    general(Estimate(d.difference, d.interval))
+                    + (f", p = {d.p_value:.2g}" if d.p_value is not None else ", can't tell"),
+                )
+                for d in summary.differences
+            ],
+            width,
+        )
+    if summary.groups is not None:
+        yield ""
+        yield from _groups(summary.groups, width)
+    if summary.learners is not None:
+        yield ""
+        yield from _learners(summary.learners, width)
+    if summary.training:
+        yield ""
+        said = summary.learners.why if summary.learners is not None else None
+        yield from _facts([fact for fact in summary.training if fact[1] != said], width)
+    if summary.weights:
+        yield ""
+        head = ("Largest weights", "in its own unit", "for one standard deviation")
+        rows = [(shown(w.column), f"{w.weight:.4g}", f"{w.scaled:.4g}") for w in summary.weights]
+        yield from _table([head, *rows[:_SHOWN]], width)
+
+
+def _overview(summary: Summary) -> list[tuple[str, ...]]:
+    scores = summary.scores
+    rows: list[tuple[str, ...]] = [("", *(shown(one.name) for one in scores))]
+    rows.append(("AUC", *(fixed(one.auc) for one in scores)))
+    rows.append(("average precision", *(f"{one.average_precision:.4f}" for one in scores)))
+    rows.append(("AUC of the hull", *(f"{one.hull_auc:.4f}" for one in scores)))
+    for name, what in (("Brier score", "brier"), ("log loss", "log_loss")):
+        values = [getattr(one, what) for one in scores]
+        if any(value is not None for value in values):
+            rows.append((name, *("" if v is None else f"{v:.4f}" for v in values)))
+    return rows
+
+
+def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
+    p = one.point
+    who = f"{shown(one.name)}: " if len(summary.scores) > 1 else ""
+    why = f", for {aim(summary.asked, p.question.goal.better)}"
+    if summary.asked.assumed:
+        why += " (no costs were given)"
+    head = headline(p)
+    head = head[0].lower() + head[1:] if who else head
+    yield from wrap(f"{who}{head}{why}", width, subsequent_indent="  ")
+    for line in told(p):
+        yield from wrap(line, width, initial_indent="  ", subsequent_indent="  ")
+    c = p.confusion
+    cells = [
+        ("", "flagged", "left alone"),
+        ("positive", f"{c.tp:,.10g}", f"{c.fn:,.10g}"),
+        ("negative", f"{c.fp:,.10g}", f"{c.tn:,.10g}"),
+    ]
+    sizes = [max(len(row[k]) for row in cells) for k in range(3)]
+    table = [f"  {row[0]:<{sizes[0]}}  {row[1]:>{sizes[1]}}  {row[2]:>{sizes[2]}}" for row in cells]
+    first = [(WORDS[name], general(one.measures[name])) for name in MEASURES[:4]]
+    facts = [f"{name:<17} {value}" for name, value in first]
+    yield ""
+    side = max(map(len, table)) + 4
+    if side + max(map(len, facts)) <= width:
+        for left, right in zip_longest(table, facts, fillvalue=""):
+            yield f"{left:<{side}}{right}".rstrip()
+    else:
+        yield from table
+        yield from (f"  {fact}" for fact in facts)
+
+
+def _groups(groups: Groups, width: int) -> Iterator[str]:
+    for name, g in groups.by_score.items():
+        means = group_means(g)
+        if means["pooled"] is None:
+            yield f"AUC inside {shown(groups.name)}: no group has both classes"
+            return
+        yield from wrap(
+            f"AUC of {shown(name)} inside {shown(groups.name)}: {means['pooled']:.4f} pooled, "
+            f"{means['weighted']:.4f} weighted, {means['macro']:.4f} macro, of {len(g):,} groups",
+            width,
+            subsequent_indent="  ",
+        )
+        order = np.argsort(-(g.P + g.N), kind="stable")[:_SHOWN]
+        rows = [
+            (
+                shown(str(g.group[k])),
+                "–" if np.isnan(g.auc[k]) else f"{g.auc[k]:.4f}",
+                f"{g.P[k]:,.10g} positive, {g.N[k]:,.10g} negative",
+            )
+            for k in order.tolist()
+        ]
+        yield from _table(rows, width)
+        if len(g) > _SHOWN:
+            yield f"  and {len(g) - _SHOWN:,} smaller groups"
+
+
+def _learners(learners: Learners, width: int) -> Iterator[str]:
+    """One line a learner, without its time: that is not the same twice."""
+    rows = [("  learner", shown(learners.measure), "to the chosen")]
+    for one in learners.rows:
+        mark = "*" if one.name == learners.chosen else " "
+        less = "" if one.difference is None else general(one.difference)
+        rows.append((f"{mark} {shown(one.name)}", general(one.value), less))
+    yield f"Learners, by {shown(learners.measure)} on rows they were not fitted to"
+    lines = list(_table(rows, width, least=0))
+    if len(lines) == len(rows):
+        yield lines[0]
+        for line, one in zip(lines[1:], learners.rows, strict=True):
+            yield line
+            yield from _indented(shown(one.note, 300), width, 6)
+    else:  # too narrow for one line each
+        yield from lines
+        for one in learners.rows:
+            if one.note:
+                yield from _indented(f"{shown(one.name)}: {shown(one.note, 300)}", width, 4)
+    yield from wrap(shown(learners.why, 1000), width)
+
+
+def _indented(text: str, width: int, by: int) -> list[str]:
+    return wrap(text, width, initial_indent=" " * by, subsequent_indent=" " * by)
+
+
+def _facts(facts: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
+    """Names to the left, sentences to the right; of many of one name the first ones."""
+    yield "  Training"
+    size = min(max(len(shown(name)) for name, _ in facts) + 4, 23)
+    seen: dict[str, int] = {}
+    for name, value in facts:
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > _SHOWN:
+            continue
+        first = f"  {shown(name):<{size - 2}}"
+        yield from wrap(
+            shown(value, 1000), width, initial_indent=first, subsequent_indent=" " * size
+        )
+    for name, count in seen.items():
+        if count > _SHOWN:
+            yield f"{'':<{size}}and {count - _SHOWN:,} more of {shown(name)}"
+
+
+def _table(rows: Sequence[tuple[str, ...]], width: int, least: int = 23) -> Iterator[str]:
+    """Columns side by side; one below the other where the width is too small."""
+    columns = max(map(len, rows))
+    filled = [(*row, *[""] * (columns - len(row))) for row in rows]
+    sizes = [max(len(row[k]) for row in filled) for k in range(columns)]
+    sizes[0] = max(sizes[0], least) if columns <= 3 else sizes[0]
+    if 2 + sum(sizes) + 2 * (columns - 1) <= width or columns <= 2:
+        for row in filled:
+            cells = "  ".join(f"{cell:<{size}}" for cell, size in zip(row, sizes, strict=True))
+            yield f"  {cells}".rstrip()
+        return
+    head, *body = filled
+    for k in range(1, columns):
+        if head[k]:
+            yield f"  {head[k]}"
+        for row in body:
+            if row[k]:
+                yield f"    {row[0]:<{sizes[0]}}  {row[k]}".rstrip()

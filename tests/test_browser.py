@@ -1,0 +1,631 @@
+"""The report in a real browser: what it shows after sliders were moved is what the library says.
+
+Chromium is driven over a pipe by its own protocol; no driver, no port, no other package.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutpoint as cp
+from cutpoint.report import render, summarise
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium on this machine")
+
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-dev-shm-usage", "--remote-debugging-pipe", "--window-size=1280,900"),
+]
+
+# Chromium reads from 3 and writes to 4. Out of their way first, since they may be these.
+AT_3_AND_4 = """
+import fcntl, os, sys
+a, b = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 10) for fd in sys.argv[1:3])
+os.dup2(a, 3), os.dup2(b, 4)
+os.close(a), os.close(b)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+class Browser:
+    """Chromium at the other end of two pipes; messages are JSON that ends with a zero byte."""
+
+    def __init__(self, profile: Path) -> None:
+        (theirs_in, self.out), (self.inn, theirs_out) = os.pipe(), os.pipe()
+        command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", AT_3_AND_4, str(theirs_in), str(theirs_out), *command],
+            pass_fds=(theirs_in, theirs_out),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self.rest, self.number, self.events = b"", 0, []
+
+    def close(self) -> None:
+        self.send("Browser.close")
+        self.process.wait(timeout=20)
+        os.close(self.out)
+        os.close(self.inn)
+
+    def read(self) -> dict[str, Any]:
+        while b"\0" not in self.rest:
+            assert select.select([self.inn], [], [], 60)[0], "Chromium does not answer"
+            more = os.read(self.inn, 1 << 16)
+            assert more, "Chromium has gone"
+            self.rest += more
+        message, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(message)
+
+    def send(self, method: str, session: str | None = None, **params: Any) -> Any:
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if session:
+            message["sessionId"] = session
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self.out, data) :]
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+            self.events.append(answer)
+
+    def wait(self, method: str, session: str | None) -> None:
+        def there() -> bool:
+            return any(e.get("method") == method and e["sessionId"] == session for e in self.events)
+
+        while not there():
+            self.events.append(self.read())
+
+
+class Page:
+    """A tab with a report in it."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser, self.session, self.url = browser, None, ""
+        target = browser.send("Target.createTarget", url="about:blank")["targetId"]
+        attached = browser.send("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.send(f"{domain}.enable")
+
+    def open(self, path: Path, *, script: bool = True, **media: str) -> None:
+        features = [{"name": n.replace("_", "-"), "value": v} for n, v in media.items()]
+        self.send("Emulation.clearDeviceMetricsOverride")
+        self.send("Emulation.setEmulatedMedia", media="", features=features)
+        self.send("Emulation.setScriptExecutionDisabled", value=not script)
+        self.url = path.as_uri()
+        self.browser.events.clear()
+        self.send("Page.navigate", url=self.url)
+        self.browser.wait("Page.loadEventFired", self.session)
+
+    def send(self, method: str, **params: Any) -> Any:
+        return self.browser.send(method, self.session, **params)
+
+    def __call__(self, code: str) -> Any:
+        done = self.send("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
+
+    def live(self) -> dict[str, str]:
+        """Every text that the script keeps up to date; the same key shows the same everywhere."""
+        pairs = self(
+            "[...document.querySelectorAll('[data-live]')]"
+            ".map(e => [e.dataset.live, e.textContent])"
+        )
+        out = dict(pairs)
+        assert all(out[key] == text for key, text in pairs)
+        return out
+
+    def slide(self, name: str, value: Any) -> None:
+        self(
+            f"{{ const e = document.getElementById('{name}'); e.value = {value};"
+            " e.dispatchEvent(new Event('input', {bubbles: true})) }"
+        )
+
+    def type(self, name: str, text: str) -> None:
+        self(
+            f"{{ const e = document.getElementById('{name}'); e.value = '{text}';"
+            " e.dispatchEvent(new Event('change', {bubbles: true})) }"
+        )
+
+    def press(self, key: str, times: int = 1) -> None:
+        codes = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "PageUp": 33}
+        for _ in range(times):
+            for kind in ("rawKeyDown", "keyUp"):
+                self.send(
+                    "Input.dispatchKeyEvent",
+                    type=kind,
+                    key=key,
+                    code=key,
+                    windowsVirtualKeyCode=codes[key],
+                )
+
+    def mouse(self, kind: str, x: float, y: float) -> None:
+        self.send(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=x,
+            y=y,
+            clickCount=1,
+            button="none" if kind == "mouseMoved" else "left",
+            buttons=0 if kind == "mouseReleased" else 1,
+        )
+
+    def box(self, query: str) -> list[float]:
+        """Where an element is after it was scrolled into view, and the page has noticed."""
+        return self(
+            f"new Promise(done => {{ const e = document.querySelector('{query}');"
+            " e.scrollIntoView({block: 'center'});"
+            " requestAnimationFrame(() => requestAnimationFrame(() => {"
+            " const b = e.getBoundingClientRect(); done([b.left, b.top, b.width, b.height]) })) })"
+        )
+
+    def troubles(self) -> list[Any]:
+        """Errors on the console, and requests for anything but the page itself."""
+        self("0")  # so that everything before it has arrived
+        mine = [e for e in self.browser.events if e.get("sessionId") == self.session]
+        out = [e for e in mine if e["method"] == "Runtime.exceptionThrown"]
+        out += [e for e in mine if e["method"] in ("Runtime.consoleAPICalled", "Log.entryAdded")]
+        asked = [
+            e["params"]["request"]["url"]
+            for e in mine
+            if e["method"] == "Network.requestWillBeSent"
+        ]
+        return out + [url for url in asked if url != self.url]
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield Page(browser)
+    browser.close()
+
+
+@pytest.fixture
+def open_page(tab: Page, tmp_path: Path) -> Any:
+    def make(summary: Any, title: str = "A report", **options: Any) -> Page:
+        path = tmp_path / "report.html"
+        path.write_text(render(summary, title), encoding="utf-8")
+        tab.open(path, **options)
+        return tab
+
+    return make
+
+
+class _Live(HTMLParser):
+    """The texts of a page as it was written, before its script ran."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.key: str | None = None
+        self.out: dict[str, str] = {}
+
+    def handle_starttag(self, _: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.key = dict(attrs).get("data-live", self.key)
+        if self.key:
+            self.out.setdefault(self.key, "")
+
+    def handle_data(self, data: str) -> None:
+        if self.key:
+            self.out[self.key] = data
+
+    def handle_endtag(self, _: str) -> None:
+        self.key = None
+
+
+def rows(n: int, share: float, seed: int, decimals: int = 2) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    y[:2] = (True, False)
+    return y, np.round(rng.standard_normal(n) + 1.3 * y, decimals)
+
+
+def expected(s: cp.Sweep, p: cp.OperatingPoint) -> dict[str, str]:
+    """What the page must show at an operating point, by the library alone."""
+    rule = repr(p).partition(",")[0]
+    d = p.deployed
+    out = {
+        "headline": rule[0].upper() + rule[1:],
+        "natural": repr(p).splitlines()[1],
+        "threshold": repr(p.threshold).replace("inf", "∞"),
+    }
+    for cell in ("tp", "fp", "fn", "tn"):
+        mass = getattr(p.confusion, cell)
+        out[cell] = f"{mass:,}" if isinstance(mass, int) else f"{mass:,.6g}"
+    for name in (
+        "recall",
+        "fpr",
+        "precision",
+        "flagged_rate",
+        "specificity",
+        "npv",
+        "accuracy",
+        "balanced_rate",
+        "f1",
+        "mcc",
+        "lift",
+    ):
+        value = float(getattr(d, name))
+        out[name] = "–" if np.isnan(value) else f"{value:.4g}"
+    for name in ("recall", "fpr", "specificity"):
+        i = cp.interval(s, name, at=p)
+        out[f"{name}-range"] = f"{i.low:.4g} to {i.high:.4g}"
+    if p.cost_per_1000 is not None:
+        out["cost"] = f"{p.cost_per_1000:.4g}"
+    return out
+
+
+def same(page: Page, s: cp.Sweep, p: cp.OperatingPoint) -> None:
+    shown, wanted = page.live(), expected(s, p)
+    assert {key: shown[key] for key in wanted} == wanted
+
+
+SETTINGS = [
+    ("0.05", None),
+    ("1", None),
+    ("7", None),
+    ("20", 0.002),
+    ("400", 0.0003),
+    ("1000", 0.5),
+    ("0.7", 0.07),
+]
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "seed", "decimals"),
+    [(8, 0.5, 0, 1), (60, 0.3, 1, 1), (500, 0.1, 2, 0), (9_000, 0.02, 3, 3), (120_000, 0.01, 4, 6)],
+)
+def test_sliders_choose_as_the_library_does(
+    open_page: Any, n: int, share: float, seed: int, decimals: int
+) -> None:
+    y, score = rows(n, share, seed, decimals)
+    s = cp.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=20)))
+    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=20)))
+    for ratio, prior in SETTINGS:
+        page("document.getElementById('reset').click()")
+        page.type("ratio-number", ratio)
+        if prior is not None:
+            page.type("prior-number", f"{100 * prior:.6g}")
+        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio)), prior=prior))
+        t = cp.thresholds_for(s, [1 / float(ratio)], prior=prior)[0]
+        assert page.live()["threshold"] == repr(float(t)).replace("inf", "∞")
+    assert page.troubles() == []
+
+
+def test_every_stop_of_the_sliders(open_page: Any) -> None:
+    y, score = rows(300, 0.2, 5, 1)
+    s = cp.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=2, fn=6)))
+    data = json.loads(page("document.getElementById('data').textContent"))
+    assert data["ratios"][data["ratioAt"]] == "3"
+    for k in range(0, len(data["ratios"]), 5):
+        page.slide("ratio", k)
+        fn = 2 * float(data["ratios"][k])
+        same(page, s, cp.choose(s, cp.Costs(fp=2, fn=fn)))
+        assert page("document.getElementById('ratio-number').value") == data["ratios"][k]
+    page.slide("ratio", data["ratioAt"])
+    for k in range(0, len(data["priors"]), 4):
+        page.slide("prior", k)
+        same(page, s, cp.choose(s, cp.Costs(fp=2, fn=6), prior=data["priors"][k]))
+    assert page.troubles() == []
+
+
+def test_ties_go_to_fewer_false_alarms(open_page: Any) -> None:
+    # Both segments of the hull have three positives to a negative: at a ratio of 1/3 all tie.
+    s = cp.Sweep.from_counts([4, 3, 2, 1], pos=[30, 30, 3, 1], neg=[10, 10, 3, 10])
+    y = np.repeat([1, 1, 1, 1, 0, 0, 0, 0], [30, 30, 3, 1, 10, 10, 3, 10])
+    score = np.repeat([4, 3, 2, 1, 4, 3, 2, 1], [30, 30, 3, 1, 10, 10, 3, 10])
+    page = open_page(summarise(y, {"mine": score}))
+    for ratio in ("0.3333333333333333", "0.3333333333333334", "1", "10", "0.1"):
+        page.type("ratio-number", ratio)
+        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio))))
+
+
+def test_as_written_is_as_computed(open_page: Any) -> None:
+    """The script changes nothing when it starts: Python and it write the same."""
+    y, score = rows(4_000, 0.05, 6, 3)
+    cases: list[Any] = [
+        summarise(y, {"mine": score}),
+        summarise(y, {"mine": score, "other": -score}, costs=cp.Costs(fp=3, fn=1, tp=2)),
+        summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=3), prior=0.001),
+        summarise(y, {"mine": score}, maximize="recall", subject_to="fpr <= 0.01", confidence=0.9),
+        summarise(
+            y, {"mine": score}, maximize="recall", subject_to="precision >= 0.4", confidence=0.9
+        ),
+        summarise(y, {"mine": score}, maximize="precision", subject_to="recall >= 2 %"),
+        summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=1e-9)),
+        summarise(y, {"mine": score}, costs=cp.Costs(fp=0, fn=1)),
+        summarise(y, {"p": 1 / (1 + np.exp(-score))}, maximize="f1"),
+        summarise(y, {"mine": score}, weight=np.linspace(0.1, 3, len(y)), costs=cp.Costs(1, 9)),
+        summarise(y, {"mine": np.where(score > 2.5, np.inf, score)}, costs=cp.Costs(1, 0.001)),
+        summarise([1, 0], {"mine": [1e-7, 2e22]}),
+        summarise([1, 0], {"mine": [5, 5]}),
+    ]
+    for summary in cases:
+        before = _Live()
+        before.feed(render(summary))
+        page = open_page(summary)
+        after = {key: text for key, text in page.live().items() if not key.startswith("best-")}
+        wanted = {key: text for key, text in before.out.items() if not key.startswith("best-")}
+        assert after == wanted
+        assert page.troubles() == []
+
+
+def test_weighted_rows(open_page: Any) -> None:
+    y, score = rows(2_000, 0.1, 7, 2)
+    weight = np.random.default_rng(0).integers(1, 5, len(y)) / 4  # sums of these are exact
+    s = cp.sweep(y, score, weight, squares=True)
+    page = open_page(summarise(y, {"mine": score}, weight=weight, costs=cp.Costs(fp=1, fn=5)))
+    for ratio, prior in [("2", None), ("30", None), ("30", 0.01)]:
+        page.type("ratio-number", ratio)
+        if prior:
+            page.type("prior-number", f"{100 * prior:g}")
+        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio)), prior=prior))
+
+
+def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
+    y, score = rows(400, 0.3, 8, 2)
+    s = cp.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=2)))
+    start = page.live()
+
+    def shown() -> cp.Confusion:
+        live = page.live()
+        assert live["headline"] == f"Flag from {live['threshold']} on"
+        c = s.at(float(live["threshold"]))
+        assert [live[k] for k in ("tp", "fp", "fn", "tn")] == [
+            str(x) for x in (c.tp, c.fp, c.fn, c.tn)
+        ]
+        assert live["recall"] == f"{c.recall:.4g}"
+        assert live["precision"] == f"{c.precision:.4g}"
+        cost = (c.fp + 2 * c.fn) / 400
+        assert live["cost"] == f"{1000 * cost:.4g}"
+        regret = 1000 * (cost - cp.choose(s, cp.Costs(fp=1, fn=2)).value)
+        if regret > 1e-6:
+            assert f"saves {regret:.4g} on 1,000 cases" in live["why"]
+        return c
+
+    left, top, width, height = page.box(".stack .area")
+    page.mouse("mousePressed", left + 0.5 * width, top + 0.5 * height)
+    half = shown()
+    page.mouse("mouseMoved", left + 0.8 * width, top + 0.6 * height)
+    most = shown()
+    page.mouse("mouseReleased", left + 0.8 * width, top + 0.6 * height)
+    page.mouse("mouseMoved", left + 0.2 * width, top + 0.6 * height)
+    assert shown() == most
+    assert most.flagged < half.flagged
+    axis = json.loads(page("document.getElementById('data').textContent"))["scores"][0]["axis"]
+    assert float(page.live()["threshold"]) == pytest.approx(
+        axis[1] + 0.8 * (axis[2] - axis[1]), abs=0.03
+    )
+
+    page("document.getElementById('handle').focus()")
+    cuts = [shown().flagged]
+    for _ in range(5):
+        page.press("ArrowLeft")
+        cuts.append(shown().flagged)
+    assert cuts == sorted(set(cuts))  # one score more each time
+    page.press("ArrowRight", 5)
+    assert shown().flagged == cuts[0]
+    page.press("End")
+    assert page.live()["headline"] == "Flag nothing"
+    assert page.live()["precision"] == "–"
+    page.press("Home")
+    assert page.live()["headline"] == "Flag everything"
+    assert (
+        page("document.getElementById('handle').getAttribute('aria-valuetext')")
+        == "Flag everything"
+    )
+
+    page("document.getElementById('best').click()")
+    back = page.live()
+    assert back["why"] == "The best threshold for these costs."
+    assert {**back, "why": ""} == {**start, "why": ""}
+    page("document.getElementById('reset').click()")
+    assert page.live() == start
+    assert page.troubles() == []
+
+
+def test_what_was_asked_stays_until_the_costs_move(open_page: Any) -> None:
+    y, score = rows(2_000, 0.1, 17, 2)
+    s = cp.sweep(y, score)
+    limit = {"subject_to": "fpr <= 0.05", "confidence": 0.9}
+    page = open_page(summarise(y, {"mine": score}, maximize="recall", **limit))
+    p = cp.choose(s, "recall", **limit)
+    page.type("prior-number", "0.7")
+    live, d = page.live(), p.confusion.deployed(0.007)
+    assert live["headline"] == f"Flag from {p.threshold!r} on"
+    assert live["precision"] == f"{d.precision:.4g}"
+    assert live["why"].endswith("It stays while the share of positives moves.")
+    page.type("ratio-number", "15")
+    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=15), prior=0.007))
+    assert page.live()["why"] == "The best threshold for these costs, limits left aside."
+    for bad in ("", "0", "-1", "1e200"):
+        page.type("ratio-number", bad)
+        assert page("document.getElementById('ratio-number').ariaInvalid") == "true"
+        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=15), prior=0.007))
+    page.type("prior-number", "100")
+    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=15), prior=0.007))
+    assert page.troubles() == []
+
+
+def test_plots_are_clicked(open_page: Any) -> None:
+    y, score = rows(3_000, 0.3, 9, 3)
+    s = cp.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=2)))
+    left, top, width, height = page.box("[data-plot=roc]")
+    page.mouse("mousePressed", left + 0.1 * width, top + 0.45 * height)
+    page.mouse("mouseReleased", left + 0.1 * width, top + 0.45 * height)
+    c = s.at(float(page.live()["threshold"]))
+    curve = cp.roc(s)
+    nearest = np.hypot(curve.fpr - 0.1, curve.tpr - 0.55).min()
+    assert np.hypot(c.fpr - 0.1, c.recall - 0.55) <= nearest + 0.01
+    assert page("document.getElementById('tip').hidden") is False
+    assert f"recall {c.recall:.4g}" in page("document.getElementById('tip').textContent")
+    # The marks are where the numbers say, in every picture.
+    dot = page(
+        "[...document.querySelectorAll('[data-dot=roc]')].map(e => [e.style.left, e.style.bottom])"
+    )[0]
+    assert [float(x.rstrip("%")) for x in dot] == pytest.approx(
+        [100 * c.fpr, 100 * c.recall], abs=1e-3
+    )
+    left, top, width, height = page.box("[data-plot=nb]")
+    page.mouse("mousePressed", left + 0.5 * width, top + 0.5 * height)
+    page.mouse("mouseReleased", left + 0.5 * width, top + 0.5 * height)
+    ratio = page("document.getElementById('ratio-number').value")
+    assert float(ratio) == pytest.approx(10, rel=0.05)
+    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio))))
+
+
+def test_switching_scores(open_page: Any) -> None:
+    y, a = rows(2_000, 0.1, 10, 2)
+    b = np.round(1 / (1 + np.exp(-a - 0.5 * np.random.default_rng(1).standard_normal(len(y)))), 3)
+    sweeps = {"first": cp.sweep(y, a), "second": cp.sweep(y, b)}
+    page = open_page(summarise(y, {"first": a, "second": b}, costs=cp.Costs(fp=1, fn=8)))
+    page.type("ratio-number", "12")
+    for k, s in ((1, sweeps["second"]), (0, sweeps["first"]), (1, sweeps["second"])):
+        page(f"document.querySelectorAll('input[name=score]')[{k}].click()")
+        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=12)))
+        seen = page(
+            "[...document.querySelectorAll('.of')].filter(e => e.offsetParent)"
+            ".map(e => e.dataset.d)"
+        )
+        assert set(seen) == {str(k)}
+        assert page("document.querySelector('#handle').closest('.of').dataset.d") == str(k)
+    live = page.live()
+    for k, s in enumerate(sweeps.values()):
+        best = cp.choose(s, cp.Costs(fp=1, fn=12))
+        assert live[f"best-{k}"] == repr(best.threshold)
+        assert live[f"best-cost-{k}"] == f"{best.cost_per_1000:.4g}"
+    assert page.troubles() == []
+
+
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "</script><img src=x onerror='window.hacked = 1'>",
+    "\"'><svg onload=window.hacked=1>",
+    "line\nbreak\u2028and\u2029more",
+    "\u202eright to left, שלום",
+    "&lt;b&gt;",
+    "{{7*7}} ${window.hacked = 1}",
+]
+
+
+def test_hostile_names_are_text(open_page: Any) -> None:
+    y, score = rows(100, 0.4, 11, 1)
+    group = np.resize(HOSTILE, len(y))
+    summary = summarise(
+        y,
+        {name: score + k for k, name in enumerate(HOSTILE)},
+        group=group,
+        group_name=HOSTILE[0],
+        label=HOSTILE[1],
+        source=HOSTILE[2],
+    )
+    page = open_page(summary, title=HOSTILE[1])
+    for k in range(len(HOSTILE)):
+        page(f"document.querySelectorAll('input[name=score]')[{k}].click()")
+        left, top, width, height = page.box("[data-plot=roc]")
+        page.mouse("mouseMoved", left + 0.3 * width, top + 0.3 * height)
+    assert page("window.hacked") is None
+    assert page("document.title") == HOSTILE[1]
+    names = page("[...document.querySelectorAll('.pick bdi')].map(e => e.textContent)")
+    assert names == [
+        n.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd").replace("\u202e", "\ufffd")
+        for n in HOSTILE
+    ]
+    assert page("document.querySelectorAll('img, main script, svg[onload]').length") == 0
+    assert page.troubles() == []
+
+
+def test_light_and_dark(open_page: Any) -> None:
+    y, score = rows(100, 0.4, 12, 1)
+    summary = summarise(y, {"mine": score})
+    ground = "getComputedStyle(document.body).backgroundColor"
+    page = open_page(summary, prefers_color_scheme="dark")
+    assert page(ground) == "rgb(19, 21, 23)"
+    page("document.getElementById('theme').click()")  # auto, then light
+    assert page(ground) == "rgb(246, 246, 244)"
+    page("document.getElementById('theme').click()")
+    assert page(ground) == "rgb(19, 21, 23)"
+    page("localStorage.clear()")
+    assert open_page(summary, prefers_color_scheme="light")(ground) == "rgb(246, 246, 244)"
+
+
+def test_without_scripts(open_page: Any) -> None:
+    y, score = rows(1_000, 0.2, 13, 2)
+    summary = summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=4))
+    page = open_page(summary, script=False)
+    document = page.send("DOM.getDocument", depth=0)["root"]["nodeId"]
+
+    def text(query: str) -> str:
+        node = page.send("DOM.querySelector", nodeId=document, selector=query)["nodeId"]
+        return page.send("DOM.getOuterHTML", nodeId=node)["outerHTML"]
+
+    p = summary.scores[0].point
+    assert f"Flag from {p.threshold!r} on" in text(".answer")
+    assert repr(p).splitlines()[1] in text(".answer")
+    assert "M0,1000" in text("[data-plot=roc] .curve")
+    controls = page.send("DOM.querySelector", nodeId=document, selector=".controls form")["nodeId"]
+    with pytest.raises(AssertionError, match="box model"):  # nothing to slide, nothing shown
+        page.send("DOM.getBoxModel", nodeId=controls)
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_no_width_needs_scrolling_sideways(open_page: Any, width: int) -> None:
+    y, score = rows(3_000, 0.02, 14, 3)
+    names = ["a rather long name of a score that somebody thought of", "b", "c_d_e_f_g_h" * 6]
+    page = open_page(summarise(y, {name: score * (k + 1) for k, name in enumerate(names)}))
+    page.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=width < 500,
+    )
+    assert page("document.documentElement.scrollWidth") <= width
+
+
+def test_prints_without_controls(open_page: Any) -> None:
+    y, score = rows(500, 0.2, 15, 2)
+    page = open_page(summarise(y, {"mine": score}), prefers_color_scheme="dark")
+    page.send("Emulation.setEmulatedMedia", media="print")
+    assert page("getComputedStyle(document.querySelector('.controls')).display") == "none"
+    assert page("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(page.send("Page.printToPDF")["data"]) > 10_000
+
+
+def test_a_million_scores_make_a_small_page(open_page: Any) -> None:
+    y, score = rows(1_000_000, 0.02, 16, 15)
+    s = cp.sweep(y, score)
+    assert len(s) > 990_000
+    summary = summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=20))
+    assert len(render(summary).encode()) < 300_000
+    page = open_page(summary)
+    for ratio, prior in SETTINGS:
+        page("document.getElementById('reset').click()")
+        page.type("ratio-number", ratio)
+        if prior is not None:
+            page.type("prior-number", f"{100 * prior:.6g}")
+        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio)), prior=prior))

@@ -1,0 +1,613 @@
+"""The summary and its page without a browser: values, schema, escaping, size."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+from html import escape
+from html.parser import HTMLParser
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutpoint as cp
+from cutpoint.report import Summary, making, render, summarise
+from cutpoint.report import summary as of_summary
+from cutpoint.report import trace as of_trace
+from cutpoint.report.summary import Estimate, Learner, Learners, Weight
+from cutpoint.report.trace import Axis, by_parts, cuts_at, flagged, largest_tie, of_positives
+from strategies import Case, rows
+
+
+def some(n: int = 3_000, share: float = 0.1, seed: int = 0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    a = np.round(rng.standard_normal(n) + 1.5 * y, 3)
+    return y, a, np.round(a + rng.standard_normal(n), 3)
+
+
+@pytest.fixture(scope="module")
+def two() -> Summary:
+    y, a, b = some()
+    group = np.resize(["x", "y", "z"], len(y))
+    return summarise(
+        y, {"a": a, "b": b}, costs=cp.Costs(fp=1, fn=9), group=group, prior=0.03, source="rows.csv"
+    )
+
+
+# ------------------------------------------------------------------------------------- the numbers
+
+
+def test_numbers_are_those_of_the_library(two: Summary) -> None:
+    y, a, b = some()
+    for one, column in zip(two.scores, (a, b), strict=True):
+        s = cp.sweep(y, column)
+        p = cp.choose(s, cp.Costs(fp=1, fn=9), prior=0.03)
+        assert one.auc == Estimate(s.auc, cp.auc_interval(s))
+        assert one.average_precision == pytest.approx(cp.average_precision(s), rel=1e-13)
+        assert (one.hull_vertices, one.hull_auc) == (len(cp.hull(s)), cp.hull(s).auc)
+        assert one.point.threshold == p.threshold
+        for name, estimate in one.measures.items():
+            known = p.value if name == "cost" else getattr(p.deployed, name)
+            assert estimate.value == known
+        for name in ("recall", "fpr", "specificity", "precision", "flagged_rate"):
+            assert one.measures[name].interval == cp.interval(s, name, at=p)
+        assert one.measures["cost"].interval == p.interval
+    groups = two.groups
+    assert groups is not None
+    assert (
+        groups.by_score["b"].pooled == cp.by_group(y, b, np.resize(["x", "y", "z"], len(y))).pooled
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_differences_are_delongs(weighted: bool) -> None:
+    y, a, b = some(800, 0.2, 1)
+    w = np.random.default_rng(2).random(len(y)) if weighted else None
+    if w is not None:
+        w[::7] = 0
+    d = summarise(y, {"a": a, "b": b}, weight=w).differences[0]
+    c = cp.compare(y, a, b, weight=w)
+    assert (d.a, d.b) == ("a", "b")
+    assert d.difference == pytest.approx(c.difference, abs=1e-14)
+    assert d.p_value == pytest.approx(c.p_value, rel=1e-9)
+    assert d.interval is not None
+    assert list(d.interval) == pytest.approx(list(c.interval), abs=1e-12)
+
+
+def test_variance_of_many_rows_is_estimated_from_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    y, a, b = some(20_000, 0.3, 3)
+    exact = summarise(y, {"a": a, "b": b}).differences[0]
+    monkeypatch.setattr(making, "_PLACED", 2_000)
+    rough = summarise(y, {"a": a, "b": b}).differences[0]
+    assert rough.difference == exact.difference
+    assert exact.interval is not None
+    assert rough.interval is not None
+    assert rough.interval != exact.interval
+    assert rough.interval.width == pytest.approx(exact.interval.width, rel=0.05)
+
+
+def test_differences_that_rows_cannot_tell() -> None:
+    y = [1, 1, 0, 0]
+    same = summarise(y, {"a": [4, 3, 2, 1], "b": [8, 6, 4, 2]}).differences[0]
+    assert (same.difference, same.p_value) == (0, 1)
+    perfect = summarise(y, {"a": [4, 3, 2, 1], "b": [1, 1, 1, 1]}).differences[0]
+    assert (perfect.difference, perfect.interval, perfect.p_value) == (0.5, None, None)
+
+
+def test_more_than_five_scores_are_compared_with_the_first() -> None:
+    y, a, _ = some(200)
+    d = summarise(y, {f"s{k}": a + k * np.arange(len(a)) / 200 for k in range(7)}).differences
+    assert [(one.a, one.b) for one in d] == [("s0", f"s{k}") for k in range(1, 7)]
+
+
+@given(rows(both=True))
+def test_cuts_of_many_scores(case: Case) -> None:
+    s = cp.sweep(*case)
+    cut = np.arange(len(s) + 1)[::-1]
+    tp, fp = flagged(s, cut)
+    assert tp.tolist() == [0, *s.tp.tolist()][::-1]
+    assert fp.tolist() == [0, *s.fp.tolist()][::-1]
+    at = s.threshold[np.isfinite(s.threshold)]
+    wanted = [int(np.count_nonzero(s.threshold >= x)) for x in at]
+    assert cuts_at(s, at).tolist() == wanted
+    assert cp.average_precision(of_positives(s)) == pytest.approx(
+        cp.average_precision(s), rel=1e-13
+    )
+
+
+@pytest.mark.parametrize("m", [1, 255, 256, 257, 512, 5_000])
+def test_sums_of_blocks(m: int) -> None:
+    rng = np.random.default_rng(m)
+    s = cp.sweep(rng.random(2 * m) < 0.3, rng.integers(0, m, 2 * m))
+    cut = rng.integers(0, len(s) + 1, 100)
+    tp, fp = flagged(s, cut)
+    assert tp.tolist() == np.concatenate(([0], s.tp))[cut].tolist()
+    assert fp.tolist() == np.concatenate(([0], s.fp))[cut].tolist()
+
+
+def test_losses_by_parts() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(5_000)
+    s = cp.sweep(rng.random(5_000) < p, p)
+    assert by_parts(s, cp.brier, 64) == pytest.approx(cp.brier(s), rel=1e-13)
+    assert by_parts(s, cp.log_loss, 64) == pytest.approx(cp.log_loss(s), rel=1e-13)
+
+
+def test_the_largest_tie() -> None:
+    y = np.arange(1_000) % 2
+    score = np.arange(1_000.0)
+    score[300:450] = 7.5
+    assert largest_tie(cp.sweep(y, score)) == (7.5, 0.15)
+    assert largest_tie(cp.sweep(y, np.arange(1_000)))[1] == 0
+
+
+# -------------------------------------------------------------------------------------- the trace
+
+
+@given(rows(both=True), st.fractions(min_value="1/50", max_value=1000, max_denominator=50))
+def test_every_cut_that_costs_can_choose_is_kept(case: Case, ratio: Any) -> None:
+    s = cp.sweep(*case)
+    t = of_trace.trace(s, cp.hull(s))
+    p = cp.choose(s, cp.Costs(fp=1, fn=float(ratio)))
+    k = int(np.searchsorted(t.cut, p.cut))
+    assert k in t.vertex
+    assert (t.cut[k], t.threshold[k]) == (p.cut, p.threshold)
+    assert (t.tp[k], t.fp[k]) == (p.confusion.tp, p.confusion.fp)
+
+
+def test_few_cuts_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.03
+    s = cp.sweep(y, rng.standard_normal(200_000) + 2 * y)
+    fine = of_trace.trace(s, cp.hull(s))
+    monkeypatch.setattr(of_trace, "_MANY", 1_000)
+    for t in (fine, of_trace.trace(s, cp.hull(s), 77_777)):
+        assert len(t.cut) < 4_000
+        assert t.complete
+        assert t.cut[t.vertex].tolist() == cp.hull(s).cut.tolist()
+        assert t.tp[1:].tolist() == s.tp[t.cut[1:] - 1].tolist()
+        assert t.fp[1:].tolist() == s.fp[t.cut[1:] - 1].tolist()
+        # What is drawn between them is nowhere far from the curve, nor from the precision.
+        every = np.arange(1, len(s) + 1)
+        assert np.abs(np.interp(every, t.cut, t.tp) - s.tp).max() < 0.01 * s.P
+        assert np.abs(np.interp(every, t.cut, t.fp) - s.fp).max() < 0.01 * s.N
+        precision, drawn = s.tp / (s.tp + s.fp), t.tp[1:] / (t.tp + t.fp)[1:]
+        far = np.abs(np.interp(every, t.cut[1:], drawn) - precision)
+        assert far[200:].max() < 0.01
+        assert t.pos.sum() == pytest.approx(1)
+        assert t.neg.sum() == pytest.approx(1)
+    assert 77_777 in t.cut
+
+
+def test_hulls_of_very_many_vertices_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_trace, "_VERTICES", 10)
+    y, a, _ = some(3_000)
+    s = cp.sweep(y, a)
+    t = of_trace.trace(s, cp.hull(s))
+    assert not t.complete
+    assert len(t.vertex) == 10
+
+
+def test_axes() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(10_000) < 0.02
+    z = rng.standard_normal(10_000) + y
+
+    def axis(score: Any) -> Axis:
+        return of_trace.score_axis(cp.sweep(y, score))
+
+    assert axis(1 / (1 + np.exp(4 - z))).kind == "logit"  # most of them near 0
+    crowded = np.round(1 / (1 + np.exp(5 - z)), 3)
+    assert crowded.min() == 0  # which has no place on the scale of log odds
+    assert (axis(crowded).kind, axis(crowded).low) == ("logit", 0.001)
+    assert axis(np.where(z > 2, 1.0, 0.0)) == Axis("linear", 0.0, 1.0)
+    assert axis(rng.random(10_000)) == Axis("linear", 0.0, 1.0)
+    far = z.copy()
+    far[5] = 1e9  # one row must not hide the others
+    assert axis(far).high < 20
+    assert axis(np.full(10_000, 3.0)) == Axis("linear", 2.5, 3.5)
+    assert np.isfinite([axis(z * 1e305).low, axis(np.where(z > 1, inf, z)).high]).all()
+    logit = Axis("logit", 0.001, 0.9)
+    places = np.array([0.0, 0.3, 1.0])
+    assert logit.place(logit.score(places)) == pytest.approx(places)
+    assert logit.place(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]
+
+
+def test_shares_are_the_isotonic_regression() -> None:
+    rng = np.random.default_rng(0)
+    p = np.round(rng.random(2_000), 2)
+    y = rng.random(2_000) < p
+    one = summarise(y, {"p": p}).scores[0]
+    r = cp.reliability(cp.sweep(y, p), level=None)
+    assert one.shares.share.tolist() == r.calibrated[r.start].tolist()
+    assert one.shares.high.tolist() == r.forecast[r.start].tolist()
+    assert one.shares.outside is not None
+    assert one.shares.outside < 0.3
+    assert (one.brier, one.log_loss) == (cp.brier(cp.sweep(y, p)), cp.log_loss(cp.sweep(y, p)))
+
+
+def test_a_calibrator_makes_scores_probabilities() -> None:
+    y, a, _ = some()
+    c = cp.calibrate(cp.sweep(y, a), "platt")
+    one = summarise(y, {"a": a}, calibrators={"a": c}).scores[0]
+    p = c.probability(a, float(np.mean(y)))
+    assert one.brier == pytest.approx(cp.brier(cp.sweep(y, p)), rel=1e-12)
+    assert one.calibrator is not None
+    assert one.calibrator.startswith("LLR = ")
+    assert one.shares.outside is not None
+
+
+# ----------------------------------------------------------------------------------------- notices
+
+
+def codes(*arguments: Any, **options: Any) -> set[str]:
+    return {notice.code for notice in summarise(*arguments, **options).notices}
+
+
+def test_notices() -> None:
+    y, a, _ = some()
+    assert codes(y, {"a": a}) == set()
+    assert codes(y, {"a": -a}) == {"inverted"}
+    assert codes(y, {"a": a + 100 * y}) == {"leak"}
+    assert codes(y, {"a": np.where(a < 1, 0, a)}) == {"ties"}
+    assert codes(y, {"a": a}, prior=0.0001) == {"prior_far"}
+    assert codes(y, {"a": 1 / (1 + np.exp(-a - 2))}) == {"miscalibrated"}
+    ends = np.where(a == a[~y].max(), 9, np.where(a == a[y].min(), -9, a))
+    assert codes(y, {"a": ends}, costs=cp.Costs(fp=1, fn=1e-6)) == {"flags_nothing"}
+    assert codes(y, {"a": ends}, costs=cp.Costs(fp=1, fn=1e6)) == {"flags_everything"}
+    none = {"maximize": "recall", "subject_to": "precision >= 0.999", "confidence": 0.95}
+    assert codes(y, {"a": a}, **none) == {"infeasible"}
+    assert codes(y[:90], {"a": a[:90]}) == {"few_positives"}
+    assert "few_negatives" in codes(~y[:90], {"a": -a[:90]})
+    heavy = np.where(np.arange(len(y)) < 20, 1e6, 1.0)
+    assert "few_negatives" in codes(y, {"a": a}, weight=heavy)
+    assert "no_better_than_chance" in codes([1, 0, 1, 0], {"a": [3, 4, 1, 2]})
+
+
+def test_notices_name_the_score_where_there_are_several() -> None:
+    y, a, _ = some()
+    (notice,) = summarise(y, {"good": a, "bad": -a}).notices
+    assert (notice.code, notice.score) == ("inverted", "bad")
+    assert notice.text.startswith("bad: the AUC, ")
+    (notice,) = summarise(y, {"bad": -a}).notices
+    assert notice.score is None
+    assert notice.text.startswith("The AUC, ")
+
+
+# ------------------------------------------------------------------------------------------ errors
+
+
+def test_one_class_is_undefined() -> None:
+    with pytest.raises(cp.UndefinedError, match="a report needs positives and negatives"):
+        summarise([1, 1], {"a": [1, 2]})
+
+
+def test_bad_questions() -> None:
+    with pytest.raises(cp.DataError, match="scores must be columns by name"):
+        summarise([1, 0], {})
+    with pytest.raises(cp.DataError, match="one aim: give costs or maximize"):
+        summarise([1, 0], {"a": [2, 1]}, costs=cp.Costs(1, 1), maximize="f1")
+    with pytest.raises(
+        cp.DataError, match=r"with the score b: a score must be a number; score\[1\]"
+    ):
+        summarise([1, 0], {"a": [2, 1], "b": [2, np.nan]})
+    with pytest.raises(cp.DataError, match="level must lie between 0 and 1"):
+        summarise([1, 0], {"a": [2, 1]}, level=95)
+
+
+# -------------------------------------------------------------------------------------------- JSON
+
+ESTIMATE = {"value": float, "low": float, "high": float, "level": float}
+SCHEMA: dict[str, Any] = {
+    "schema": str,
+    "version": str,
+    "source": str,
+    "label": str,
+    "rows": {
+        "count": int, "positives": float, "negatives": float, "weighted": bool, "prevalence": float,
+    },
+    "asked": {
+        "objective": str, "assumed": bool,
+        "costs": {"fp": float, "fn": float, "tp": float, "tn": float},
+        "limits": [str], "confidence": float, "prior": float, "level": float,
+    },
+    "scores": [
+        {
+            "name": str, "distinct": int, "lowest": float, "highest": float, "probabilities": bool,
+            "auc": ESTIMATE, "hull": {"vertices": int, "auc": float}, "average_precision": float,
+            "brier": float, "log_loss": float,
+            "calibration": {"calibrator": str, "outside_band": float},
+            "operating_point": {
+                "rule": str, "threshold": float, "feasible": bool, "value": float,
+                "limits": [{"limit": str, "value": float, "holds": bool}],
+                "confusion": {"tp": float, "fp": float, "fn": float, "tn": float},
+                "measures": dict, "text": [str],
+            },
+        }
+    ],
+    "differences": [{"a": str, "b": str, "difference": ESTIMATE, "p_value": float}],
+    "groups": {
+        "name": str,
+        "scores": [
+            {
+                "name": str,
+                "groups": [{"group": str, "positives": float, "negatives": float, "auc": float}],
+                "pooled": float, "weighted": float, "macro": float, "covered": float,
+            }
+        ],
+    },
+    "warnings": [{"code": str, "score": str, "text": str}],
+    "learners": {
+        "measure": str, "chosen": str, "why": str,
+        "rows": [
+            {"name": str, "value": ESTIMATE, "difference": ESTIMATE, "seconds": float, "note": str}
+        ],
+    },
+    "training": [{"name": str, "value": str}],
+    "weights": [{"column": str, "weight": float, "scaled": float}],
+}  # fmt: skip
+
+
+def conforms(value: Any, schema: Any, where: str = "") -> None:
+    """Exactly these keys, these types or null."""
+    if value is None and not isinstance(schema, list):
+        return
+    if isinstance(schema, dict):
+        assert isinstance(value, dict), where
+        assert list(value) == list(schema), where
+        for key, inner in schema.items():
+            conforms(value[key], inner, f"{where}.{key}")
+    elif isinstance(schema, list):
+        assert isinstance(value, list), where
+        for one in value:
+            conforms(one, schema[0], f"{where}[]")
+    else:
+        known = (int, float) if schema is float else schema
+        assert isinstance(value, known), (where, value)
+        assert schema is bool or not isinstance(value, bool), (where, value)
+
+
+def with_learners(summary: Summary) -> Summary:
+    i = cp.Interval(0.8, 0.9, 0.95)
+    learners = Learners(
+        "auc",
+        (
+            Learner("logistic", Estimate(0.85, i), None, 0.3),
+            Learner("<b>perceptron</b>", Estimate(0.8, i), Estimate(-0.05, i), 1.25, "no <end>"),
+        ),
+        "logistic",
+        "logistic is within one standard error of the best",
+    )
+    weights = (Weight("amount", 0.002, 1.5), Weight("<i>age</i>", -3.0, -0.4))
+    return replace(summary, learners=learners, training=(("rows", "1,000"),), weights=weights)
+
+
+def test_the_schema(two: Summary) -> None:
+    y, a, _ = some()
+    p = 1 / (1 + np.exp(-a))
+    p[~y & (p == p[~y].max())] = 1.0  # a certainty that is wrong: its log loss is infinite
+    limited = {"maximize": "recall", "subject_to": "fpr <= 0.01", "confidence": 0.9}
+    cases = [
+        two,
+        with_learners(two),
+        summarise(y, {"p": p}, costs=cp.Costs(fp=1, fn=1e-9), weight=np.full(len(y), 0.5)),
+        summarise(y, {"p": p}, **limited),
+        summarise([1, 0], {"a": [1, 1]}, group=["x", "y"]),
+        summarise([1, 0, 1], {"a": [inf, -inf, inf]}, costs=cp.Costs(fp=1, fn=0.1)),
+    ]
+    for summary in cases:
+        d = summary.as_dict()
+        conforms(d, SCHEMA)
+        assert json.loads(json.dumps(d, allow_nan=False)) == d
+        assert d["schema"] == "cutpoint.summary/1"
+    assert cases[2].as_dict()["scores"][0]["log_loss"] is None
+    point = cases[2].as_dict()["scores"][0]["operating_point"]
+    assert (point["rule"], point["threshold"]) == ("nothing", None)
+    assert cases[3].as_dict()["scores"][0]["operating_point"]["limits"][0]["limit"] == "fpr <= 0.01"
+    assert cases[4].as_dict()["groups"]["scores"][0]["pooled"] is None
+    d = two.as_dict()
+    assert d["scores"][0]["operating_point"]["confusion"]["tp"] == two.scores[0].point.confusion.tp
+    assert d["asked"]["costs"] == {"fp": 1.0, "fn": 9.0, "tp": 0.0, "tn": 0.0}
+    assert set(point["measures"]) == {
+        *("recall", "fpr", "precision", "flagged_rate", "specificity", "npv", "accuracy"),
+        *("balanced_rate", "f1", "mcc", "lift", "cost"),
+    }
+
+
+def test_the_text_of_a_point_is_its_repr() -> None:
+    y, a, _ = some()
+    for options in (
+        {"costs": cp.Costs(fp=1, fn=4)},
+        {"maximize": "recall", "subject_to": ["fpr <= 0.02", "flagged <= 200"], "prior": 0.01},
+        {"maximize": "recall", "subject_to": "precision >= 0.99", "confidence": 0.99},
+    ):
+        p = summarise(y, {"a": a}, **options).scores[0].point
+        assert of_summary.told(p) == repr(p).splitlines()[1:]
+
+
+# -------------------------------------------------------------------------------------------- text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_text_keeps_to_its_width(two: Summary, width: int) -> None:
+    text = with_learners(two).text(width)
+    # Words and numbers are not cut: lines that can't be broken may be longer.
+    assert all(len(line) <= max(width, 66) for line in text.splitlines())
+    assert "where 3 % are positive" in " ".join(text.split())
+
+
+def test_text_says_what_matters(two: Summary) -> None:
+    text = two.text()
+    p = two.scores[0].point
+    assert "3,000 rows: " in text
+    assert f"a: flag from {p.threshold!r} on, for the least cost" in text
+    assert repr(p).splitlines()[1] in text
+    assert f"{two.scores[1].auc.value:.4f} [" in text
+    assert "a − b" in text
+    assert repr(two) == text
+
+
+def test_text_of_hostile_names_stays_on_its_line() -> None:
+    y, a, _ = some(300)
+    text = summarise(y, {"two\nlines\x1b[31m": a, "b": -a}, source="c\r\nd").text()
+    assert "two lines [31m" in text
+    assert "\x1b" not in text
+    assert "\r" not in text
+
+
+# -------------------------------------------------------------------------------------------- HTML
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    "<!--",
+    "\"'><img src=x onerror=alert(3)>",
+    "a\nb\u2028c\u2029d\x00e",
+    "\u202eevil",
+    "\ud800 alone",
+    "&amp;",
+]
+
+
+class _Tags(HTMLParser):
+    """All tags, and attributes that could do something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.handlers: list[str] = []
+        self.scripts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.handlers += [name for name, _ in attrs if name.startswith("on") or name == "src"]
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1] == "script":
+            self.scripts.append(data)
+
+
+def hostile() -> str:
+    y, a, _ = some(200)
+    summary = summarise(
+        y,
+        {name: a + k for k, name in enumerate(HOSTILE)},
+        group=np.resize(np.array(HOSTILE, object), len(y)),
+        group_name=HOSTILE[0],
+        label=HOSTILE[1],
+        source=HOSTILE[3],
+    )
+    learned = with_learners(summary)
+    training = tuple((name, name) for name in HOSTILE)
+    weights = tuple(Weight(name, 1.0, 1.0) for name in HOSTILE)
+    return render(replace(learned, training=training, weights=weights), title=HOSTILE[1])
+
+
+def test_names_are_escaped_everywhere() -> None:
+    page = hostile()
+    page.encode("utf-8")  # no lone surrogates
+    tags = _Tags()
+    tags.feed(page)
+    assert tags.tags.count("script") == 2
+    assert page.count("</script") == 2
+    assert "img" not in tags.tags
+    assert tags.handlers == []
+    assert "\u2028" not in page
+    assert "\u202e" not in page
+    assert "\x00" not in page
+    assert escape(HOSTILE[0]) in page
+
+
+def test_data_in_the_page_are_the_counts(two: Summary) -> None:
+    tags = _Tags()
+    tags.feed(render(two))
+    data = json.loads(tags.scripts[0])
+    y, a, _ = some()
+    s = cp.sweep(y, a)
+    first = data["scores"][0]
+    tp, fp, hull = (np.cumsum(first[key]) for key in ("tp", "fp", "hull"))
+    t = [{"inf": inf, "-inf": -inf}.get(x, x) for x in first["t"]]
+    for k in range(0, len(t), 7):
+        c = s.at(t[k])
+        assert (tp[k], fp[k]) == (c.tp, c.fp)
+    assert tp[hull].tolist() == cp.hull(s).tp.tolist()
+    assert fp[hull].tolist() == cp.hull(s).fp.tolist()
+    assert data["ratio"] == ["9", "1"]
+    assert data["prior"] == 0.03
+
+
+def test_nothing_but_the_script_of_the_page_may_run(two: Summary) -> None:
+    page = render(two)
+    script = page.rpartition("<script>")[2].partition("</script>")[0]
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"(src|href)=\"(?!#)", page)
+    assert not re.search(r"https?://", page)
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_the_page_says_everything_without_its_script(two: Summary) -> None:
+    page = render(with_learners(two), "Title & more")
+    body = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    words = re.sub(r"<[^>]*>", " ", body)
+    p = two.scores[0].point
+    assert "<title>Title &amp; more</title>" in page
+    assert f"Flag from {p.threshold!r} on" in words
+    assert repr(p).splitlines()[1] in words
+    for told in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
+        assert told in words.lower()
+    for one in two.scores:
+        assert f"{one.auc.value:.4f}" in words
+        assert f"{one.average_precision:.4f}" in words
+    assert "nan" not in re.sub(r"[a-z]nan|nan[a-z]", "", words.lower())
+    assert body.count("<svg") == 8  # scores and shares of each, ROC, PR, costs, net benefit
+
+
+@pytest.mark.parametrize("n", [10, 1_000, 30_000])
+def test_pages_are_small(n: int) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.5
+    y[:2] = (True, False)
+    one = summarise(y, {"a": rng.standard_normal(n) + y})
+    assert len(render(one).encode()) < 250_000
+    many = {f"s{k}": rng.standard_normal(n) + y for k in range(16)}
+    assert len(render(summarise(y, many)).encode()) < 1_500_000
+    few = {name: many[name] for name in list(many)[:8]}
+    assert len(render(summarise(y, few, weight=rng.random(n))).encode()) < 1_500_000
+
+
+def test_odd_scores_can_be_drawn() -> None:
+    for y, score in (
+        ([1, 0], [1, 1]),
+        ([1, 0, 1, 0], [inf, inf, -inf, -inf]),
+        ([1, 0, 1, 0], [1e308, -1e308, 5e-324, 0]),
+        ([1, 0, 1, 0], [0, 1, 1, 0]),
+        ([0, 1], [0.0, 1.0]),
+    ):
+        page = render(summarise(y, {"a": score}))
+        assert "NaN" not in page.rpartition("<script>")[0]
+
+
+def test_resources_are_in_the_package() -> None:
+    folder = Path(of_summary.__file__).parent
+    assert (folder / "page.js").read_text(encoding="utf-8").startswith("// @ts-check")
+    assert "@media print" in (folder / "page.css").read_text(encoding="utf-8")
+
+
+def test_import_is_light() -> None:
+    code = "import sys, cutpoint.report; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
