@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import reduce
 from importlib import import_module
 from pathlib import Path
 
@@ -11,28 +12,72 @@ import pytest
 
 import cutpoint
 
-PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "api.md").read_text(encoding="utf-8")
 LISTED = re.findall(r"^\.\. auto(?:function|class|exception):: (\S+)$", PAGE, re.MULTILINE)
+
+# The functions behind the estimators, for rows that live elsewhere than in arrays.
+ADVANCED = ("linear.closed", "linear.logistic", "linear.perceptron", "linear.structural")
 
 
 def public() -> dict[str, object]:
+    """Every public name once: what the package itself offers is not repeated by its modules."""
     names = {f"cutpoint.{name}": getattr(cutpoint, name) for name in cutpoint._HOME}
-    for short in cutpoint._MODULES:
+    own = {id(value) for value in names.values()}
+    for short in (*cutpoint._MODULES, *ADVANCED):
         module = import_module(f"cutpoint.{short}")
-        names |= {f"cutpoint.{short}.{name}": getattr(module, name) for name in module.__all__}
+        for name in module.__all__:
+            value = getattr(module, name)
+            if id(value) not in own:
+                names[f"cutpoint.{short}.{name}"] = value
     return names
 
 
+PUBLIC = public()
+
+
 def test_the_api_page_is_complete():
-    assert sorted(LISTED) == sorted(public())
+    assert sorted(LISTED) == sorted(PUBLIC)
 
 
-@pytest.mark.parametrize("name", sorted(public()))
+@pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_every_public_name_is_documented_and_exemplified(name):
-    value = public()[name]
+    value = PUBLIC[name]
     text = inspect.getdoc(value) or ""
     assert len(text.split()) >= 5
     if not (isinstance(value, type) and issubclass(value, Exception)):
         # A result is exemplified where it is made, and says where that is.
-        makers = re.findall(r"`cutpoint\.(\w+)", text) if isinstance(value, type) else []
-        assert ">>>" in text or any(">>>" in getattr(cutpoint, m).__doc__ for m in makers)
+        makers = re.findall(r"`cutpoint\.([\w.]+)`", text) if isinstance(value, type) else []
+        assert ">>>" in text or any(">>>" in (_named(m).__doc__ or "") for m in makers)
+
+
+def _named(path: str) -> object:
+    """What ``cutpoint.path`` is."""
+    return reduce(getattr, path.split("."), cutpoint)
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.MULTILINE | re.DOTALL)
+    entered = [line for block in blocks for line in block.splitlines() if line[:1] not in (":", "")]
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
+    assert sorted(entered) == sorted(pages - {"index"})
+
+
+@pytest.mark.parametrize(
+    ("head", "there"),
+    [
+        (
+            "| layer | modules | what |",
+            {p.stem for p in Path(cutpoint.__file__).parent.iterdir() if p.suffix in ("", ".py")}
+            - {"__init__", "__main__", "__pycache__"},
+        ),
+        ("| file | what |", {p.name for p in (ROOT / "native").glob("*.?pp")}),
+    ],
+)
+def test_the_design_page_names_every_module(head, there):
+    page = (DOCS / "design.md").read_text(encoding="utf-8")
+    rows = page.partition(head)[2].partition("\n\n")[0].splitlines()[2:]
+    named = [name for row in rows for name in re.findall(r"`([\w.]+)`", row.split("|")[-3])]
+    assert sorted(named) == sorted(there | ({"_native"} if "layer" in head else set()))

@@ -21,8 +21,10 @@ SOURCE = Path(cutpoint.__file__).parent
 LAYERS = """
 __main__
 cli
-report demo
-plot estimators metrics torch engines
+demo
+report
+plot estimators metrics torch engines tables export
+training
 detector
 paired
 decision linear
@@ -30,9 +32,10 @@ calibration inference guarantee
 curves areas costs scoring
 _hull
 _sweep binned moments
-objectives
-_check confusion _interval _html
-errors _native _frozen
+objectives _rows
+_names _labels
+_check confusion _interval _html _files
+errors _native _frozen _progress
 """
 DEPTH = {
     name: depth for depth, line in enumerate(LAYERS.strip().splitlines()) for name in line.split()
@@ -40,8 +43,9 @@ DEPTH = {
 
 # Optional or slow to import: only inside functions, but for the modules that are made for them.
 HEAVY = {"sklearn", "torch", "matplotlib", "pandas", "polars", "pyarrow", "scipy", "rich"}
-HEAVY |= {"pyspark", "onnx"}
+HEAVY |= {"pyspark", "onnx", "duckdb", "threadpoolctl"}
 MADE_FOR = {"torch": {"torch"}, "estimators": {"sklearn"}, "engines": {"pyarrow", "pyspark"}}
+MADE_FOR |= {"tables": {"pyarrow"}, "export": {"sklearn"}}
 
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
@@ -127,7 +131,7 @@ def test_imports_point_down(path: Path) -> None:
         ("areas", "from cutpoint import roc"),
         ("areas", "def f():\n    from cutpoint.curves import roc"),
         ("areas", "if TYPE_CHECKING:\n    from cutpoint.metrics import auc"),
-        ("errors", "from cutpoint._check import Rows"),
+        ("errors", "from cutpoint._check import Columns"),
         ("areas", "import scipy.stats"),
         ("areas", "try:\n    from sklearn import metrics\nexcept ImportError: pass"),
         ("areas", "class A:\n    import torch"),

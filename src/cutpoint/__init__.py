@@ -66,6 +66,10 @@ if TYPE_CHECKING:
     from cutpoint.inference import bootstrap as bootstrap
     from cutpoint.inference import interval as interval
     from cutpoint.inference import roc_band as roc_band
+    from cutpoint.linear.detector import Fit as Fit
+    from cutpoint.linear.detector import LinearDetector as LinearDetector
+    from cutpoint.linear.detector import Margins as Margins
+    from cutpoint.moments import ClassMoments as ClassMoments
     from cutpoint.objectives import Costs as Costs
     from cutpoint.objectives import f as f
     from cutpoint.paired import AucCovariance as AucCovariance
@@ -145,6 +149,10 @@ _HOME = {
     "bootstrap": "inference",
     "interval": "inference",
     "roc_band": "inference",
+    "Fit": "linear.detector",
+    "LinearDetector": "linear.detector",
+    "Margins": "linear.detector",
+    "ClassMoments": "moments",
     "Costs": "objectives",
     "f": "objectives",
     "AucCovariance": "paired",
@@ -164,7 +172,18 @@ _HOME = {
     "min_cllr": "scoring",
     "reliability": "scoring",
 }
-_MODULES = ("estimators", "metrics", "plot", "torch")
+_MODULES = (
+    "detector",
+    "estimators",
+    "export",
+    "linear",
+    "metrics",
+    "plot",
+    "report",
+    "tables",
+    "torch",
+    "training",
+)
 
 __all__ = list(_HOME)  # not the modules: import * must not need torch
 

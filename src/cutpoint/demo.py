@@ -1,178 +1,117 @@
-"""The demonstration: a made-up detector, from its scores to a report, in a second or two."""
+"""The demonstration: made-up card payments, from a table to decisions, in a few seconds."""
 
 from __future__ import annotations
 
 import csv
-import os
 import random
-from base64 import b64encode
-from contextlib import suppress
-from html import escape
-from io import BytesIO, StringIO
+from io import StringIO
+from math import exp, log
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
-from cutpoint import plot
-from cutpoint._sweep import Sweep, sweep
-from cutpoint.areas import average_precision, equal_error_rate, kolmogorov_smirnov, partial_auc
-from cutpoint.decision import OperatingPoint, choose
-from cutpoint.inference import auc_interval
+from cutpoint._files import written_aside
 from cutpoint.objectives import Costs
+from cutpoint.report import render, summarise_fit
+from cutpoint.tables import open_table, write_table
+from cutpoint.training import Trained, train
 
-_TITLE = "A made-up detector: 10,000 card payments, about one in fifty of them fraud"
-_BUDGETS = (0.001, 0.01, 0.05, 0.2)
+_TITLE = "Card payments: which ones to hold?"
+_COSTS = Costs(fp=1, fn=25)
+_COUNTRIES = {"DE": 0.0, "FR": 0.1, "NL": -0.1, "PL": 0.2, "US": 0.5, "BR": 1.1}
+_CHANNELS = {"shop": -1.2, "app": 0.0, "web": 0.5, "phone": 0.9}
+
+Row = tuple[str, float, int, str, str, str, int | None, int]
+_NAMES = ("payment", "amount", "hour", "country", "channel", "new device", "account days", "fraud")
 
 
-def payments(n: int = 10_000, share: float = 0.02) -> tuple[list[int], list[float]]:
-    """Labels and scores of card payments, some of them fraud: the same on every machine."""
-    uniform = random.Random(20)  # whose random() is promised to stay the same, unlike gauss()
-    honest, fraud = NormalDist(-2.0, 1.0), NormalDist(0.4, 1.3)
-    y = [int(uniform.random() < share) for _ in range(n)]
-    score = [(fraud if label else honest).inv_cdf(uniform.random() or 0.5) for label in y]
-    return y, [round(x, 3) for x in score]
+def payments(n: int, seed: int) -> list[Row]:
+    """Card payments, some of them fraud: the same on every machine."""
+    uniform = random.Random(seed).random  # which is promised to stay the same, unlike gauss()
+    normal = NormalDist()
+    rows: list[Row] = []
+    for i in range(n):
+        amount = round(exp(normal.inv_cdf(uniform() or 0.5) * 1.1 + 3.3), 2)
+        hour = int(24 * uniform())
+        country = list(_COUNTRIES)[int(len(_COUNTRIES) * uniform() ** 1.6)]
+        channel = list(_CHANNELS)[int(len(_CHANNELS) * uniform())]
+        new_device = uniform() < 0.15
+        days = int(-700 * log(uniform() or 0.5))
+        odds = (
+            -7.6
+            + 0.55 * log(amount)
+            + _COUNTRIES[country]
+            + _CHANNELS[channel]
+            + 2.1 * new_device
+            + (0.9 if hour < 6 else 0.0)
+            + 1.6 * exp(-days / 60)
+        )
+        fraud = uniform() < 1 / (1 + exp(-odds))
+        known = None if uniform() < (0.2 if fraud else 0.04) else days
+        yes = "yes" if new_device else "no"
+        rows.append((f"p{i:05d}", amount, hour, country, channel, yes, known, int(fraud)))
+    return rows
 
 
 def run(folder: Path) -> str:
-    """Write the scores, a picture and a report to a folder; return what to print."""
+    """Write tables, a model, decisions and a report to a folder; return what to print."""
     folder.mkdir(parents=True, exist_ok=True)
-    y, score = payments()
-    table = StringIO(newline="")
-    csv.writer(table).writerows([("fraud", "score"), *zip(y, score, strict=True)])
-    s = sweep(y, score)
-    picture = _picture(s)
-    measures, cuts, decisions = _measures(s), _cuts(s), _decisions(s)
-    files = {
-        "scores.csv": table.getvalue().encode(),
-        "curves.png": picture,
-        "report.html": _page(s, measures, cuts, decisions, picture).encode(),
-    }
-    for name, content in files.items():
-        _write(folder / name, content)
-    return "\n".join(
-        [
-            _TITLE,
-            "",
-            repr(s),
-            "",
-            *(f"  {name:<30}  {value}" for name, value in measures),
-            "",
-            "If you flag the scores       you catch   false alarms   precision",
-            *("  {:<26}{:>10}{:>15}{:>12}".format(*cut) for cut in cuts),
-            "",
-            *(
-                line
-                for aim, point in decisions
-                for line in (f"{aim}:", *(f"  {told}" for told in repr(point).splitlines()), "")
-            ),
-            "Wrote " + ", ".join(str(folder / name) for name in files),
-        ]
+    seen, new = folder / "payments.csv", folder / "new.csv"
+    _write(seen, _csv(_NAMES, payments(12_000, seed=20)))
+    _write(new, _csv(_NAMES[:-1], [row[:-1] for row in payments(1_000, seed=21)]))
+    trained = train(open_table(seen), "fraud", costs=_COSTS)
+    model, decided, page = (folder / n for n in ("model.json", "decided.csv", "report.html"))
+    trained.detector.save(model)
+    decisions = trained.detector.apply(open_table(new), keep=["payment"])
+    write_table(decided, decisions)
+    # Of each learner, by lines that were fitted to other rows: something to evaluate and compare.
+    write_table(folder / "scores.csv", {"fraud": trained.y.astype("int8"), **trained.scores})
+    summary = summarise_fit(trained, str(seen))
+    _write(page, render(summary, _TITLE))
+    flagged = [row for row in decisions.to_pylist() if row["decision"]]
+    flagged.sort(key=lambda row: -row["probability"])
+    point = trained.point
+    lines = [
+        f"12,000 made-up card payments, {summary.P} of them fraud; a false alarm costs "
+        f"{_COSTS.fp:g}, a missed fraud {_COSTS.fn:g}.",
+        "",
+        f"  learned by   {trained.learner}, {_why(trained)}",
+        f"  AUC          {summary.scores[0].auc.value:.3f}, "
+        f"{_span(summary.scores[0].auc.interval)} at 95 %",
+        f"  hold         what scores {point.threshold:g} or more: {_caught(point.confusion)}",
+        f"  costs        {1000 * point.value:.0f} per 1,000 payments; holding none costs "
+        f"{1000 * _COSTS.fn * summary.prevalence:.0f}",
+        "",
+        f"Of 1,000 new payments {len(flagged)} are held. The three most suspicious:",
+        *(f"  {r['payment']}  {100 * r['probability']:.0f} %  {r['why']}" for r in flagged[:3]),
+        "",
+        f"Open {page}; {model.name}, {decided.name} and the tables are beside it.",
+    ]
+    return "\n".join(lines)
+
+
+def _why(trained: Trained) -> str:
+    costs = {c.name: c.value for c in trained.compared}
+    first = costs[trained.learner] == min(costs.values())
+    return f"the {'best' if first else 'simplest'} of {len(costs)}" + (
+        " on payments it was not fitted to" if first else " that does as well as the best"
     )
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write aside and rename: what was there before survives a full disk."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_bytes(content)
-        os.replace(aside, path)
-    except OSError as error:  # which does not know the file if the disk is full
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
+def _span(interval: Any) -> str:
+    return f"{interval.low:.3f} to {interval.high:.3f}"
 
 
-def _measures(s: Sweep) -> list[tuple[str, str]]:
-    interval = auc_interval(s)
-    return [
-        ("AUC (exact)", f"{s.auc:.4f}  95 %: {interval.low:.4f} to {interval.high:.4f}"),
-        ("AUC where FPR <= 1 %, McClish", f"{partial_auc(s, max_fpr=0.01, standardized=True):.4f}"),
-        ("average precision", f"{average_precision(s):.4f}"),
-        ("Kolmogorov–Smirnov", f"{kolmogorov_smirnov(s):.4f}"),
-        ("equal error rate", f"{equal_error_rate(s):.4f}"),
-    ]
+def _caught(c: Any) -> str:
+    return f"{c.tp} of {c.tp + c.fn} frauds, {c.fp:,} false alarms"
 
 
-def _cuts(s: Sweep) -> list[tuple[str, str, str, str]]:
-    """The lowest threshold that keeps the false alarm rate within each of a few budgets."""
-    cuts = []
-    for budget in _BUDGETS:
-        k = int((s.fp <= budget * s.N).sum()) - 1
-        c = s.at(s.threshold[k])
-        cuts.append(
-            (
-                f">= {s.threshold[k]:g}  (FPR <= {100 * budget:g} %)",
-                f"{c.tp} of {s.P}",
-                f"{c.fp} of {s.N}",
-                f"{100 * c.precision:.1f} %",
-            )
-        )
-    return cuts
-
-
-def _decisions(s: Sweep) -> list[tuple[str, OperatingPoint]]:
-    return [
-        ("A missed fraud costs 50, a false alarm 1", choose(s, Costs(fp=1, fn=50))),
-        (
-            "The most fraud caught with at most 1 % false alarms, guaranteed for new payments",
-            choose(s, "recall", subject_to="fpr <= 0.01", confidence=0.95),
-        ),
-    ]
-
-
-def _picture(s: Sweep) -> bytes:
-    out = BytesIO()
-    plot.overview(s).savefig(out, format="png", dpi=110)
+def _csv(names: tuple[str, ...], rows: list[Any]) -> str:
+    out = StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows([names, *rows])
     return out.getvalue()
 
 
-def _page(
-    s: Sweep,
-    measures: list[tuple[str, str]],
-    cuts: list[tuple[str, str, str, str]],
-    decisions: list[tuple[str, OperatingPoint]],
-    picture: bytes,
-) -> str:
-    def table(head: tuple[str, ...], rows: list[Any]) -> str:
-        return (
-            "<table><tr>"
-            + "".join(f"<th>{escape(name)}</th>" for name in head)
-            + "</tr>"
-            + "".join(
-                "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-                for row in rows
-            )
-            + "</table>"
-        )
-
-    told = "".join(
-        f"<h2>{escape(aim)}</h2><p class='told'>{escape(repr(point))}</p>"
-        for aim, point in decisions
-    )
-    return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>cutpoint: {escape(_TITLE)}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; background: #fff }}
-h1 {{ font-size: 1.5rem; margin: 0 }} h2 {{ font-size: 1.1rem; margin: 2rem 0 0 }}
-.told {{ white-space: pre-line }} p {{ color: #555; margin: .3rem 0 1.5rem }}
-img {{ width: 100% }}
-.tables {{ display: flex; flex-wrap: wrap; gap: 1rem 4rem; margin-top: 1.5rem }}
-table {{ border-collapse: collapse; align-self: start; font-variant-numeric: tabular-nums }}
-td, th {{ padding: .25rem 0 .25rem 1.6rem; text-align: right; border-bottom: 1px solid #ddd }}
-td:first-child, th:first-child {{ text-align: left; padding-left: 0 }}
-th {{ border-bottom: 2px solid #888 }}
-</style>
-<h1>{escape(_TITLE)}</h1>
-<p>{escape(repr(s))}</p>
-<img alt="ROC, precision–recall, gain, DET and lift curves, and the scores of either class"
- src="data:image/png;base64,{b64encode(picture).decode("ascii")}">
-<div class="tables">
-{table(("flag the scores", "you catch", "false alarms", "precision"), cuts)}
-{table(("measure", "value"), measures)}
-</div>
-{told}
-</html>
-"""
+def _write(path: Path, text: str) -> None:
+    with written_aside(path, text=True) as file:
+        file.write(text)

@@ -1,0 +1,73 @@
+"""cutpoint choose."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from math import inf
+from typing import Any
+
+from cutpoint._sweep import sweep
+from cutpoint.cli import INFEASIBLE, UsageError, shared
+from cutpoint.decision import OperatingPoint, choose
+from cutpoint.errors import CutpointError
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """The best threshold of one score."""
+    costs = shared.costs(arguments.cost)
+    if (costs is None) == (arguments.maximize is None):
+        raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")
+    shared.check_limits(arguments)
+    rows = shared.rows(arguments)
+    if len(rows.scores) != 1:
+        raise UsageError(
+            f"a threshold belongs to one score; these are {len(rows.scores)}. Name one: --score."
+        )
+    name, score = next(iter(rows.scores.items()))
+    s = sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
+    point = choose(
+        s,
+        costs if costs is not None else arguments.maximize,
+        subject_to=arguments.subject_to,
+        prior=arguments.prior,
+        confidence=arguments.confidence if arguments.subject_to else None,
+    )
+    code = 0 if point.feasible else INFEASIBLE
+    if arguments.json:
+        return shared.as_json(_plain(name, point)), code
+    return repr(point), code
+
+
+def _rule(point: OperatingPoint) -> str:
+    if point.threshold == inf and not point.confusion.flagged:
+        return "nothing"
+    return "everything" if point.threshold == -inf else "from"
+
+
+def _plain(name: str, point: OperatingPoint) -> dict[str, Any]:
+    try:
+        interval = point.interval
+    except CutpointError:
+        interval = None
+    c = point.confusion
+    number = shared.finite
+    return {
+        "schema": "cutpoint.choice/1",
+        "score": name,
+        "feasible": point.feasible,
+        "threshold": number(point.threshold),
+        "flags": _rule(point),
+        "objective": point.objective,
+        "value": {
+            "value": number(point.value),
+            "low": None if interval is None else number(interval.low),
+            "high": None if interval is None else number(interval.high),
+            "level": None if interval is None else interval.level,
+        },
+        "limits": [
+            {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
+            for s in point.status
+        ],
+        "confusion": {k: getattr(c, k) for k in ("tp", "fp", "fn", "tn")},
+        "text": repr(point),
+    }

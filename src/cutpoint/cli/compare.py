@@ -1,0 +1,77 @@
+"""cutpoint compare."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from cutpoint._interval import Interval
+from cutpoint.cli import UsageError, shared
+from cutpoint.paired import Comparison, compare
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """Two scores of the same rows."""
+    rows = shared.rows(arguments, arguments.group)
+    if len(rows.scores) != 2:
+        raise UsageError(
+            f"there must be two scores to compare; there {_are(len(rows.scores))}. Name them: "
+            "--score A --score B."
+        )
+    costs = shared.costs(arguments.cost)
+    if arguments.prior is not None and costs is None:
+        raise UsageError("--prior is for costs: give --cost fp=1,fn=20 as well.")
+    (a, x), (b, z) = rows.scores.items()
+    options: dict[str, Any] = (
+        {"method": "bootstrap", "groups": rows.group} if arguments.group else {}
+    )
+    found = compare(
+        rows.y,
+        x,
+        z,
+        weight=rows.weight,
+        costs=costs,
+        prior=arguments.prior,
+        **options,
+    )
+    if arguments.json:
+        return shared.as_json(_plain(a, b, found)), 0
+    return f"a: {a}\nb: {b}\n{found!r}", 0
+
+
+def _are(count: int) -> str:
+    return "is 1" if count == 1 else f"are {count}"
+
+
+def _plain(a: str, b: str, found: Comparison) -> dict[str, Any]:
+    number = shared.finite
+    out = {
+        "schema": "cutpoint.comparison/1",
+        "a": a,
+        "b": b,
+        "statistic": found.statistic,
+        "method": found.method,
+        "values": {"a": number(found.a), "b": number(found.b)},
+        "difference": _between(found.difference, found.interval),
+        "z": number(found.z),
+        "p_value": number(found.p_value),
+        "costs": None,
+        "text": repr(found),
+    }
+    if found.cost_a is not None and found.cost_b is not None:
+        out["costs"] = {
+            "a": number(found.cost_a),
+            "b": number(found.cost_b),
+            "difference": _between(found.cost_a - found.cost_b, found.cost_interval),
+        }
+    return out
+
+
+def _between(value: float, interval: Interval | None) -> dict[str, Any]:
+    number = shared.finite
+    return {
+        "value": number(value),
+        "low": None if interval is None else number(interval.low),
+        "high": None if interval is None else number(interval.high),
+        "level": None if interval is None else interval.level,
+    }

@@ -1,0 +1,49 @@
+"""cutpoint evaluate."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from cutpoint._names import spelled
+from cutpoint._progress import progress
+from cutpoint.cli import INFEASIBLE, shared
+from cutpoint.report import summarise
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """Summarise scores."""
+    shared.check_outputs(arguments)
+    shared.check_limits(arguments)
+    costs = shared.costs(arguments.cost)
+    with progress("evaluating", not arguments.quiet) as tell:
+        if tell:
+            tell(0.05, "reading")
+        rows = shared.rows(arguments, arguments.group)
+        if tell:
+            tell(0.5, "counting")
+        label = rows.label if rows.positive is None else f"{rows.label} = {arguments.positive}"
+        summary = summarise(
+            rows.y,
+            rows.scores,
+            weight=rows.weight,
+            group=rows.group,
+            costs=costs,
+            maximize=arguments.maximize,
+            subject_to=arguments.subject_to,
+            prior=arguments.prior,
+            confidence=arguments.confidence,
+            label=label,
+            group_name=arguments.group or "group",
+            source=rows.source.where,
+        )
+        files: dict[str, str] = {}
+        if arguments.report:
+            if tell:
+                tell(0.9, "drawing")
+            title = " and ".join(rows.scores) if len(rows.scores) <= 3 else "Scores"
+            files[arguments.report] = shared.page(summary, title)
+        text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
+        shared.write_files(files)
+    if files and not arguments.json:
+        text += f"\n\nWrote {spelled(arguments.report)}"
+    return text, 0 if all(one.point.feasible for one in summary.scores) else INFEASIBLE

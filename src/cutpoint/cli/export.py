@@ -1,0 +1,57 @@
+"""cutpoint export."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from cutpoint._names import spelled
+from cutpoint.cli import shared
+from cutpoint.detector import Detector
+from cutpoint.errors import DataError
+from cutpoint.export import to_markdown, to_onnx, to_sql
+
+_MODULE = '''"""A detector for scikit-learn, written by cutpoint export. Needs cutpoint[sklearn].
+
+    from {name} import load
+    load().predict(frame)
+"""
+
+from cutpoint.detector import Detector
+from cutpoint.export import to_sklearn
+
+MODEL = {model!r}
+
+
+def load():
+    return to_sklearn(Detector.from_json(MODEL))
+'''
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """A model in another form."""
+    shared.check_outputs(arguments)
+    detector = Detector.load(arguments.model)
+    content: str | bytes
+    if arguments.to == "onnx":
+        if arguments.output == "-" and sys.stdout.isatty():
+            raise DataError("an ONNX file is not for a terminal: give -o model.onnx.")
+        model = to_onnx(detector, dtype="float32" if arguments.float32 else "float64")
+        content = model.SerializeToString()
+    elif arguments.to == "sql":
+        content = to_sql(detector, arguments.table, dialect=arguments.dialect)
+    elif arguments.to == "sklearn":
+        name = Path(arguments.output).stem
+        name = name if name.isidentifier() else "this_file"
+        content = _MODULE.format(name=name, model=detector.to_json()).rstrip()
+    else:
+        content = to_markdown(detector)
+    if arguments.output == "-":
+        if isinstance(content, str):
+            return content, 0
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return "", 0
+    shared.write_files({arguments.output: content + "\n" if isinstance(content, str) else content})
+    return f"Wrote {spelled(arguments.output)}", 0

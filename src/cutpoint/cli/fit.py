@@ -1,0 +1,51 @@
+"""cutpoint fit."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from cutpoint._names import spelled
+from cutpoint._progress import progress
+from cutpoint.cli import INFEASIBLE, shared
+from cutpoint.report import summarise_fit
+from cutpoint.training import train
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """Learn a detector, and write it."""
+    shared.check_outputs(arguments)
+    shared.check_limits(arguments)
+    table = shared.source(arguments)
+    costs = shared.costs(arguments.cost)
+    with progress("fitting", not arguments.quiet) as tell:
+        trained = train(
+            table,
+            arguments.target,
+            positive=arguments.positive,
+            learner=arguments.learner,
+            measure=arguments.measure,
+            costs=costs,
+            subject_to=arguments.subject_to,
+            prior=arguments.prior,
+            confidence=arguments.confidence,
+            columns=arguments.column,
+            exclude=arguments.exclude,
+            categories=arguments.category,
+            weight=arguments.weight,
+            group=arguments.group,
+            folds=arguments.folds,
+            seed=arguments.seed,
+            report=tell,
+        )
+    summary = summarise_fit(trained, table.where)
+    files: dict[str, str] = {}
+    if arguments.output:
+        files[arguments.output] = trained.detector.to_json() + "\n"
+    if arguments.report:
+        files[arguments.report] = shared.page(summary, f"Detector of {trained.detector.target}")
+    code = 0 if trained.point.feasible else INFEASIBLE
+    text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
+    shared.write_files(files)
+    if files and not arguments.json:
+        text += f"\n\nWrote {', '.join(map(spelled, files))}"
+    return text, code

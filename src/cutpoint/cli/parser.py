@@ -1,0 +1,280 @@
+"""What can be asked on the command line. Standard library only: ``--help`` should be quick."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from cutpoint import __version__
+
+_LEARNERS = (
+    "auto",
+    "mean-difference",
+    "fisher",
+    "least-squares",
+    "gaussian",
+    "logistic",
+    "perceptron",
+    "structural",
+)
+_FORMATS = ("csv", "tsv", "parquet", "arrow", "feather", "jsonl", "libsvm")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    top = argparse.ArgumentParser(
+        prog="cutpoint",
+        description="From scores to decisions.",
+        epilog="example: cutpoint evaluate scores.csv --label y --score s --report report.html",
+    )
+    top.add_argument("--version", action="version", version=f"cutpoint {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for add in (_fit, _evaluate, _choose, _compare, _apply, _export, _demo, _completion):
+        add(commands)
+    return top
+
+
+def _command(commands: Any, name: str, text: str, more: str, example: str) -> Any:
+    made = commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}. {more}",
+        epilog=f"example: {example}",
+    )
+    made.set_defaults(module=name)
+    return made
+
+
+def _source(made: Any, what: str) -> None:
+    where = made.add_argument_group("the table")
+    where.add_argument(
+        "paths",
+        nargs="*",
+        metavar="FILE",
+        help=f"{what}: CSV, TSV, Parquet, Arrow, JSON lines or libsvm; a pattern in quotes, a "
+        "folder of Parquet files, several of them, or - for the standard input",
+    )
+    where.add_argument("--format", choices=_FORMATS, help="if neither extension nor content tells")
+    where.add_argument("--separator", metavar="CHAR", help="between the columns of CSV")
+    where.add_argument(
+        "--no-header", action="store_true", help="columns of CSV have no names: c1, c2, …"
+    )
+    where.add_argument(
+        "--sql",
+        metavar="QUERY",
+        help="take the rows of a query: over a file of SQLite or DuckDB, or over other files, "
+        "which are called data",
+    )
+
+
+def _output(made: Any) -> None:
+    how = made.add_argument_group("output")
+    how.add_argument("--json", action="store_true", help="for machines")
+    how.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
+
+
+def _rows(made: Any, scores: str) -> None:
+    columns = made.add_argument_group("columns")
+    columns.add_argument("--label", metavar="NAME", help="which class a row is of")
+    columns.add_argument(
+        "--positive", metavar="VALUE", help="the label to detect; not needed for 0/1 and -1/1"
+    )
+    columns.add_argument("--score", action="append", metavar="NAME", help=scores)
+    columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
+
+
+def _aim(made: Any, measure: bool = True) -> None:
+    aim = made.add_argument_group("what to aim at")
+    aim.add_argument(
+        "--cost",
+        metavar="fp=1,fn=20",
+        help="what a false alarm and a miss cost; also tp and tn, which are benefits",
+    )
+    if measure:
+        aim.add_argument(
+            "--maximize",
+            metavar="MEASURE",
+            help="f1, f2, balanced, youden, mcc, recall, precision, accuracy, …",
+        )
+    aim.add_argument(
+        "--subject-to",
+        action="append",
+        default=[],
+        metavar="LIMIT",
+        help="such as 'precision >= 0.9', 'fpr <= 0.1 %%' or 'flagged <= 500'",
+    )
+    aim.add_argument(
+        "--prior",
+        type=float,
+        metavar="SHARE",
+        help="the share of positives where decisions are made, if it is another than in the rows",
+    )
+    aim.add_argument(
+        "--confidence",
+        type=float,
+        metavar="LEVEL",
+        help="limits hold for new rows with this confidence, such as 0.95",
+    )
+
+
+def _fit(commands: Any) -> None:
+    made = _command(
+        commands,
+        "fit",
+        "learn a detector from a table",
+        "Learners are compared on rows they were not fitted to; the model is a readable JSON file "
+        "with the columns, weights in their units, calibration and threshold.",
+        "cutpoint fit loans.csv --target defaulted --cost fp=1,fn=20 -o model.json --report "
+        "report.html",
+    )
+    _source(made, "the rows to learn from")
+    columns = made.add_argument_group("columns")
+    columns.add_argument("--target", required=True, metavar="NAME", help="the column of labels")
+    columns.add_argument(
+        "--positive", metavar="VALUE", help="the label to detect; not needed for 0/1 and -1/1"
+    )
+    columns.add_argument(
+        "--column", action="append", metavar="NAME", help="use this one, and no others unnamed"
+    )
+    columns.add_argument(
+        "--exclude", action="append", default=[], metavar="NAME", help="don't use this one"
+    )
+    columns.add_argument(
+        "--category",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="numbers that are names rather than amounts",
+    )
+    columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
+    columns.add_argument(
+        "--group", metavar="NAME", help="rows of one unit, never split between folds"
+    )
+    how = made.add_argument_group("learning")
+    how.add_argument(
+        "--learner", choices=_LEARNERS, default="auto", help="default: auto, compares several"
+    )
+    how.add_argument("--folds", type=int, default=5, metavar="N", help="default: 5")
+    how.add_argument("--seed", type=int, default=0, metavar="N", help="that deals the rows")
+    _aim(made, measure=False)
+    made.add_argument(
+        "--measure", metavar="MEASURE", help="train and choose for f1, f2, balanced …"
+    )
+    made.add_argument("-o", "--output", metavar="MODEL", help="where the model goes: model.json")
+    made.add_argument("--report", metavar="PAGE", help="write a page to look at")
+    _output(made)
+
+
+def _evaluate(commands: Any) -> None:
+    made = _command(
+        commands,
+        "evaluate",
+        "say how good scores are",
+        "AUC, precision, calibration and the best threshold, with intervals, for one score or "
+        "several of the same rows.",
+        "cutpoint evaluate scores.parquet --label y --score s --cost fp=1,fn=20 --report "
+        "report.html",
+    )
+    _source(made, "labels and scores")
+    _rows(made, "the score of a row; several to compare them")
+    made.add_argument("--group", metavar="NAME", help="the AUC inside groups as well")
+    _aim(made)
+    made.add_argument("--report", metavar="PAGE", help="write a page to look at")
+    _output(made)
+
+
+def _choose(commands: Any) -> None:
+    made = _command(
+        commands,
+        "choose",
+        "find the best threshold there is",
+        "Exact over all cuts of the scores. Ends with 3 if none meets the limits.",
+        "cutpoint choose scores.csv --label y --score s --maximize recall --subject-to "
+        "'precision >= 0.9' --confidence 0.95",
+    )
+    _source(made, "labels and scores")
+    _rows(made, "the score of a row")
+    _aim(made)
+    _output(made)
+
+
+def _compare(commands: Any) -> None:
+    made = _command(
+        commands,
+        "compare",
+        "compare two scores of the same rows",
+        "Paired: DeLong's method for the AUC, the bootstrap for costs.",
+        "cutpoint compare scores.parquet --label y --score old --score new",
+    )
+    _source(made, "labels and both scores")
+    _rows(made, "give it twice")
+    made.add_argument("--group", metavar="NAME", help="units whose rows are not independent")
+    made.add_argument(
+        "--cost", metavar="fp=1,fn=20", help="compare what the best cuts cost as well"
+    )
+    made.add_argument("--prior", type=float, metavar="SHARE", help="for --cost")
+    _output(made)
+
+
+def _apply(commands: Any) -> None:
+    made = _command(
+        commands,
+        "apply",
+        "decide about new rows",
+        "Adds score, llr, probability, decision and why to the columns of the table.",
+        "cutpoint apply model.json new.csv -o decided.parquet",
+    )
+    made.add_argument("model", metavar="MODEL", help="what cutpoint fit wrote")
+    _source(made, "the rows to decide about")
+    made.add_argument(
+        "--keep", action="append", metavar="NAME", help="keep this column, and no others unnamed"
+    )
+    made.add_argument("--reasons", type=int, default=3, metavar="N", help="default: 3")
+    made.add_argument(
+        "-o", "--output", default="-", metavar="TABLE", help="default: CSV on the standard output"
+    )
+    made.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
+
+
+def _export(commands: Any) -> None:
+    made = _command(
+        commands,
+        "export",
+        "take a model elsewhere",
+        "As a query, an ONNX file, a Python module for scikit-learn, or a model card.",
+        "cutpoint export model.json --to sql --table payments -o score.sql",
+    )
+    made.add_argument("model", metavar="MODEL", help="what cutpoint fit wrote")
+    made.add_argument("--to", required=True, choices=("sql", "onnx", "sklearn", "markdown"))
+    made.add_argument("--table", default="data", metavar="NAME", help="of sql; default: data")
+    made.add_argument(
+        "--dialect", choices=("standard", "duckdb", "sqlite"), default="standard", help="of sql"
+    )
+    made.add_argument(
+        "--float32", action="store_true", help="of onnx: single precision, for small devices"
+    )
+    made.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="default: the standard output"
+    )
+
+
+def _demo(commands: Any) -> None:
+    made = _command(
+        commands,
+        "demo",
+        "go through it all on made-up payments",
+        "Learns a detector, decides about new payments, and leaves a report to look at.",
+        "cutpoint demo -o demo && open demo/report.html",
+    )
+    made.add_argument("-o", "--output", default="demo", metavar="FOLDER", help="default: demo")
+
+
+def _completion(commands: Any) -> None:
+    made = _command(
+        commands,
+        "completion",
+        "print what makes a shell complete commands and options",
+        "",
+        'eval "$(cutpoint completion bash)"',
+    )
+    made.add_argument("shell", choices=("bash", "zsh", "fish"))

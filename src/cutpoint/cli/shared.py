@@ -1,0 +1,211 @@
+"""What several commands have in common: opening tables, reading columns, costs, JSON."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import stat
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from typing import Any, NamedTuple
+
+from cutpoint._check import shown
+from cutpoint._files import written_aside
+from cutpoint._labels import against, labelled
+from cutpoint._names import spelled
+from cutpoint.cli import UsageError
+from cutpoint.errors import DataError
+from cutpoint.objectives import Costs
+from cutpoint.tables import Source, open_table
+
+# A column that is called so is taken for what it says, if it is the only one, and that is said.
+_LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
+_SCORES = ("score", "s", "y_score", "y_prob", "prob", "probability", "prediction", "pred")
+
+
+def remark(arguments: Namespace, text: str) -> None:
+    """Say something that is not the result."""
+    if not arguments.quiet:
+        print(f"cutpoint: {text}", file=sys.stderr)
+
+
+def source(arguments: Namespace) -> Source:
+    """The table that was named."""
+    if not arguments.paths and arguments.sql is None:
+        raise UsageError("which table? Name a file, - for the standard input, or a query: --sql.")
+    table = open_table(
+        arguments.paths or None,
+        format=arguments.format,
+        sql=arguments.sql,
+        header=False if arguments.no_header else None,
+        separator=arguments.separator,
+    )
+    for note in table.notes:
+        remark(arguments, note)
+    return table
+
+
+class Rows(NamedTuple):
+    """The columns that were asked for."""
+
+    label: str
+    y: Any
+    scores: dict[str, Any]
+    weight: Any
+    group: Any
+    positive: Any
+    """The label that was named to be it, or None: then labels are 0/1 or -1/1."""
+    source: Source
+
+
+def rows(arguments: Namespace, group: str | None = None) -> Rows:
+    """Labels, scores, weights and groups."""
+    table = source(arguments)
+    remarks: list[str] = []
+    label = arguments.label or _found(table, _LABELS, "--label", remarks, 1)[0]
+    scores = arguments.score or _found(
+        table, [n for n in _SCORES if n != label], "--score", remarks, None
+    )
+    for text in remarks:
+        remark(arguments, text)
+    twice = {name for name in scores if scores.count(name) > 1}
+    if twice:
+        raise UsageError(f"each score is named once; {shown(min(twice))} is named twice.")
+    extra = [name for name in (arguments.weight, group) if name]
+    numbers = [*scores, *([arguments.weight] if arguments.weight else [])]
+    columns = table.columns([label, *scores, *extra], numbers=numbers)
+    y, positive = columns[label], None
+    if arguments.positive is not None:
+        found = labelled(y, arguments.positive, label)
+        y, positive = found.y, found.positive
+        note = against(found, label)
+        if note:
+            remark(arguments, note)
+    return Rows(
+        label,
+        y,
+        {name: columns[name] for name in scores},
+        columns[arguments.weight] if arguments.weight else None,
+        columns[group] if group else None,
+        positive,
+        table,
+    )
+
+
+def _found(
+    table: Source, known: Sequence[str], option: str, remarks: list[str], most: int | None
+) -> list[str]:
+    names = [name for name in table.names if name.lower() in known]
+    if not names or (most is not None and len(names) > most):
+        what = "no column has a name that tells" if not names else f"{len(names)} columns could be"
+        some = ", ".join(map(shown, table.names[:12])) + (" …" if len(table.names) > 12 else "")
+        raise DataError(
+            f"which column is it? {what}; {table.where} has {some}. Say so: {option} NAME."
+        )
+    remarks.append(f"{option[2:]}: {', '.join(map(shown, names))}, by name.")
+    return names
+
+
+def costs(text: str | None) -> Costs | None:
+    """Costs from ``fp=1,fn=20``."""
+    if text is None:
+        return None
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        try:
+            number = float(value)
+        except ValueError:
+            number = None
+        if not sign or number is None or name not in ("fp", "fn", "tp", "tn") or name in found:
+            raise UsageError(
+                "costs must be written as fp=1,fn=20, with tp and tn if they bring something in; "
+                f"they are {shown(text)}."
+            )
+        found[name] = number
+    if not {"fp", "fn"} <= set(found):
+        raise UsageError(f"costs need fp and fn, as in fp=1,fn=20; they are {shown(text)}.")
+    try:
+        return Costs(**found)
+    except DataError as error:
+        raise UsageError(str(error)) from None
+
+
+def check_limits(arguments: Namespace) -> None:
+    """Raise if a confidence is given for nothing."""
+    if arguments.confidence is not None and not arguments.subject_to:
+        raise UsageError(
+            "--confidence is for limits: give --subject-to 'precision >= 0.9' as well."
+        )
+
+
+def as_json(value: Any) -> str:
+    """JSON without NaN and Infinity, which it has not."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def finite(x: float | None) -> float | None:
+    """A number for JSON; None for those that it has not."""
+    return None if x is None or x != x or abs(x) == float("inf") else float(x)  # noqa: PLR0124
+
+
+def check_outputs(arguments: Namespace) -> None:
+    """Raise before the work begins if a file could not be written after it."""
+    outputs = [
+        os.fspath(path)
+        for path in (getattr(arguments, "output", None), getattr(arguments, "report", None))
+        if path not in (None, "-")
+    ]
+    if len(outputs) == 2 and os.path.realpath(outputs[0]) == os.path.realpath(outputs[1]):
+        raise UsageError(f"model and report need a file each; both are {spelled(outputs[0])}.")
+    inputs = [path for path in (getattr(arguments, "paths", None) or []) if path != "-"]
+    for path in outputs:
+        if not path or "\0" in path:
+            raise UsageError(f"a path to write to must be text; it is {shown(path)}.")
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder", path)
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, "its folder is not there", path)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        for read in (*inputs, getattr(arguments, "model", None)):
+            if read and os.path.realpath(path) == os.path.realpath(read):
+                raise UsageError(f"{spelled(path)} is read from; write to another file.")
+
+
+def write_files(contents: Mapping[str, str | bytes]) -> None:
+    """All of these files, or none of them."""
+    before = None
+    try:
+        with ExitStack() as stack:
+            for path, content in contents.items():
+                file = stack.enter_context(written_aside(path))
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    os.fsync(file.fileno())
+            # All on the disk. They are only renamed now, and it is too late for an interrupt.
+            with suppress(ValueError):
+                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
+def page(summary: Any, title: str) -> str:
+    """The report of a summary."""
+    from cutpoint.report import render
+
+    return render(summary, title)
+
+
+def width() -> int:
+    """Of the terminal, within reason."""
+    from shutil import get_terminal_size
+
+    return min(max(get_terminal_size((80, 24)).columns, 60), 120)

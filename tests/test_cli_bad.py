@@ -1,0 +1,395 @@
+"""Bad input on purpose: one sentence on stderr, an exit code, and files that were there survive."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cutpoint.cli import main
+from cutpoint.tables import write_table
+
+HOSTILE = ["<script>alert(1)</script>", 'a"b\nc', "\u202eltr", "it's; drop table data"]
+
+
+def payments(n: int = 400) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return {
+        "y": y.astype(np.int64),
+        "a": rng.normal(size=n) + y,
+        "b": rng.normal(size=n),
+        "c": rng.choice(["red", "blue"], n),
+    }
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of every bad kind, and a model."""
+    folder = tmp_path_factory.mktemp("bad")
+    data = payments()
+    write_table(folder / "t.csv", data)
+    write_table(folder / "t.parquet", data)
+    assert main(["fit", str(folder / "t.csv"), "--target", "y", "--learner", "fisher", "-o",
+                 str(folder / "model.json"), "-q"]) == 0  # fmt: skip
+    text, model = (folder / "t.csv").read_bytes(), (folder / "model.json").read_text()
+    files: dict[str, bytes | str] = {
+        "empty.csv": "",
+        "header.csv": "y,a,b,c\n",
+        "ragged.csv": "y,a\n1,2\n0,1,5\n",
+        "text.csv": "y,a\n1,2\n0,x\n1,3\n",
+        "one.csv": "y,a\n1,2\n1,4\n1,3\n",
+        "gap.csv": "y,a\n1,2\n0,\n1,3\n",
+        "three.csv": "y,a\nx,2\nz,4\nw,3\n",
+        "cut.csv": text[:1000].rpartition(b"\n")[0] + b"\n1,2",
+        "cut.parquet": (folder / "t.parquet").read_bytes()[:2000],
+        "cut.csv.gz": gzip.compress(text)[:3000],
+        "latin.csv": b"y,a,c\n1,2,\xe9\n0,1,b\n",
+        "wide.csv": ",".join(["y", *(f"x{k}" for k in range(10_000))]) + "\n1,2\n",
+        "tampered.json": model.replace('"rows": 400', '"rows": 401'),
+        "infinite.json": model.replace('"base": ', '"base": NaN, "was": '),
+        "old.json": model.replace("cutpoint.detector/1", "cutpoint.detector/9"),
+        "cut.json": model[:700],
+        "no.json": "{}",
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    (folder / "folder").mkdir()
+    return folder
+
+
+def fails(capsys: Any, *words: str, code: int = 1) -> str:
+    assert main(list(words)) == code
+    out = capsys.readouterr()
+    assert out.out == ""
+    assert out.err.startswith("cutpoint: ")
+    assert out.err.count("\n") == 1
+    assert "Traceback" not in out.err
+    assert "should not happen" not in out.err
+    return out.err
+
+
+TABLES = {
+    "none.csv": "there is no file",
+    "folder": "is a folder without Parquet files",
+    "empty.csv": "empty.csv is empty",
+    "header.csv": "has column names only",
+    "ragged.csv": "line 3 of .* has 3",
+    "one.csv": "",
+    "three.csv": "Name the one to detect: --positive",
+    "cut.csv": "every line must have as many columns as the first, 4",
+    "cut.parquet": "is no whole Parquet file",
+    "cut.csv.gz": "can't be read: Truncated",
+    "wide.csv": "as the first, 10001; line 2",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("command", ["evaluate", "fit", "choose", "compare", "apply"])
+def test_bad_tables(made, tmp_path, capsys, name, command):
+    import re
+
+    if (command, name) in {("apply", "one.csv"), ("apply", "three.csv"), ("choose", "one.csv")}:
+        pytest.skip("nothing is wrong with it")
+    kept = tmp_path / "kept.csv"
+    kept.write_text("mine")
+    columns = ["--label", "y", "--score", "a"]
+    more = {
+        "evaluate": [*columns, "--report", str(kept)],
+        "fit": ["--target", "y", "-o", str(kept), "--report", str(tmp_path / "page.html")],
+        "choose": [*columns, "--maximize", "f1"],
+        "compare": ["--label", "y", "--score", "a", "--score", "b"],
+        "apply": ["-o", str(kept)],
+    }[command]
+    model = [str(made / "model.json")] if command == "apply" else []
+    said = fails(capsys, command, *model, str(made / name), *more)
+    if command in ("evaluate", "fit"):
+        assert re.search(TABLES[name], said), said
+    assert kept.read_text() == "mine"
+    assert [p.name for p in tmp_path.iterdir()] == ["kept.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("evaluate t.csv --label yy --score a", "has no column 'yy'. Did you mean 'y'"),
+        ("evaluate t.csv --label y --score aa", "has no column 'aa'. Did you mean 'a'"),
+        ("evaluate t.csv --label y --score c", "'c' must hold numbers; row 1 of t.csv"),
+        ("evaluate text.csv --label y --score a", "row 2 of text.csv has 'x'"),
+        ("evaluate gap.csv --label y --score a", "row 2 of gap.csv has none"),
+        ("evaluate t.csv --label c --score a", "Say which one is the positive: --positive"),
+        ("evaluate t.csv --label c --score a --positive pink", "; it is 'pink'"),
+        ("evaluate t.csv --label y --score a --maximize best", "not the name of a measure"),
+        ("evaluate t.csv --label y --score a --prior 2", "must lie between 0 and 1"),
+        ("evaluate t.csv --label y --score a --format parquet", "is no whole Parquet file"),
+        ("evaluate t.csv --label y --score a --group g", "has no column 'g'"),
+        ("evaluate t.csv", "which column is it? no column has a name that tells"),
+        ("evaluate no-*.csv --label y --score a", "matches no file"),
+        ("fit latin.csv --target y", "text must be UTF-8; line 2"),
+        ("fit t.csv --target Y", "has no column 'Y'. Did you mean 'y'"),
+        ("fit t.csv --target c", "the positive label is known without help only"),
+        ("fit t.csv --target y --folds 1", "folds must be at least 2"),
+        ("fit t.csv --target y --exclude aa", "has no column 'aa'"),
+        ("fit t.csv --target y --weight b", "a weight must be finite and at least 0"),
+        ("apply tampered.json t.csv", "its checksum does not fit"),
+        ("apply infinite.json t.csv", "NaN is none"),
+        ("apply old.json t.csv", "another version"),
+        ("apply cut.json t.csv", "It may have been cut off"),
+        ("apply no.json t.csv", "this has none"),
+        ("apply t.csv t.csv", "a detector is JSON text"),
+        ("apply folder t.csv", "a detector is a JSON file; folder is a folder.\n"),
+        ("apply none.json t.csv", "there is no file none.json"),
+        ("apply model.json text.csv", "text.csv has no column 'b'"),
+        ("apply model.json t.csv --keep d", "has no column 'd'"),
+        ("apply model.json t.csv -o out.xyz", "the extension must tell"),
+        ("apply model.json t.csv -o none/out.csv", "can't write none/out.csv: its folder"),
+        ("apply model.json t.csv -o folder", "can't write folder: it is a folder"),
+        ("export tampered.json --to sql", "its checksum does not fit"),
+        ("export model.json --to sql -o none/x.sql", "can't write none/x.sql"),
+        ("evaluate t.csv --label y --score a --report none/r.html", "place with --report"),
+        ("fit t.csv --target y -o none/m.json", "can't write none/m.json: its folder"),
+    ],
+)  # fmt: skip
+def test_bad_words(made, monkeypatch, capsys, words, message):
+    monkeypatch.chdir(made)
+    before = sorted(os.listdir(made))
+    assert message in fails(capsys, *words.split(" "))
+    assert sorted(os.listdir(made)) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("evaluate", "which table?"),
+        ("evaluate t.csv --label y --score a --cost fp=1", "costs need fp and fn"),
+        ("evaluate t.csv --label y --score a --cost fp=1,fn=x", "must be written as fp=1,fn=20"),
+        ("evaluate t.csv --label y --score a --cost fp=-1,fn=1", "must be at least 0"),
+        ("evaluate t.csv --label y --score a --confidence 0.9", "--confidence is for limits"),
+        ("choose t.csv --label y --score a", "there must be one aim"),
+        ("choose t.csv --label y --score a --score b --maximize f1", "belongs to one score"),
+        ("compare t.csv --label y --score a", "there must be two scores"),
+        ("compare t.csv --label y --score a --score a", "'a' is named twice"),
+        ("compare t.csv --label y --score a --score b --prior 0.1", "--prior is for costs"),
+        ("apply model.json t.csv --reasons -1", "--reasons must be at least 0"),
+        ("apply model.json t.csv -o t.csv", "t.csv is read from"),
+        ("fit t.csv --target y -o ./t.csv", "./t.csv is read from"),
+        ("fit t.csv --target y -o m.json --report m.json", "need a file each"),
+    ],
+)  # fmt: skip
+def test_asked_wrongly(made, monkeypatch, capsys, words, message):
+    monkeypatch.chdir(made)
+    before = (made / "t.csv").read_bytes()
+    assert message in fails(capsys, *words.split(" "), code=2)
+    assert (made / "t.csv").read_bytes() == before
+
+
+def test_limits_that_nothing_meets_end_with_3(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    limit = ["--subject-to", "recall >= 0.999", "--subject-to", "fpr <= 0.001"]
+    base = ["t.csv", "--label", "y", "--score", "a", "--maximize", "recall", *limit]
+    for words in (
+        ["choose", *base],
+        ["evaluate", *base],
+        ["fit", "t.csv", "--target", "y", "--learner", "fisher", "--measure", "recall", *limit],
+    ):  # fmt: skip
+        assert main(words) == 3
+        out = capsys.readouterr()
+        assert out.err == ""
+        assert "recall >= 0.999" in out.out
+
+
+def test_hostile_names(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    data = payments()
+    named = dict(zip([*HOSTILE, "y"], [data["a"], data["b"], data["c"], data["b"], data["y"]],
+                     strict=True))  # fmt: skip
+    write_table("t.csv", named)
+    write_table("t.jsonl", named)
+    for file in ("t.csv", "t.jsonl"):
+        words = ["--target", "y", "-o", "m.json", "--report", "r.html"]
+        assert main(["fit", file, *words]) == 0
+        out = capsys.readouterr()
+        assert out.err == ""
+        assert "\u202e" not in out.out  # would turn the rest of the line round
+        page = Path("r.html").read_text("utf-8")
+        assert "<script>alert" not in page
+        assert main(["apply", "m.json", file, "-o", "out.parquet", "-q"]) == 0
+        for to in ("sql", "markdown", "sklearn"):
+            assert main(["export", "m.json", "--to", to, "-o", f"x{to}.py"]) == 0
+        compile(Path("xsklearn.py").read_text("utf-8"), "x", "exec")
+        label = ["--label", "y", "--score", HOSTILE[0], "--score", HOSTILE[1]]
+        assert main(["evaluate", file, *label, "--report", "e.html"]) == 0
+        assert "<script>alert" not in Path("e.html").read_text("utf-8")
+        capsys.readouterr()
+    said = fails(capsys, "evaluate", "t.csv", "--label", "x\ny<b>", "--score", HOSTILE[0])
+    assert "'x\\ny<b>'" in said
+    said = fails(capsys, "evaluate", "no\nfile\u202e.csv", "--label", "y", "--score", "a")
+    assert "\u202e" not in said
+
+
+def test_ten_thousand_columns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    write_table("t.parquet", {"y": y} | {f"x{k}": rng.normal(size=60) for k in range(10_000)})
+    words = ["--learner", "mean-difference", "-o", "m.json", "--report", "r.html"]
+    assert main(["fit", "t.parquet", "--target", "y", *words]) == 0
+    out = capsys.readouterr().out
+    assert "and 9,988 more of column" in out
+    assert out.count("\n") < 80
+    assert Path("r.html").stat().st_size < 1_500_000
+    assert "Did you mean 'x77'" in fails(capsys, "fit", "t.parquet", "--target", "y", "--exclude",
+                                         "x77_")  # fmt: skip
+
+
+def command(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cutpoint", *words], cwd=cwd, check=False, encoding="utf-8",
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+    )  # fmt: skip
+
+
+def test_no_space_left(made, tmp_path):
+    resource = pytest.importorskip("resource")
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (6_000, 6_000))
+    for words, name, file in (
+        (["apply", "model.json", "t.csv", "-o"], "out.csv", None),
+        (["apply", "model.json", "t.csv", "-o"], "out.parquet", None),
+        (["fit", "t.csv", "--target", "y", "--learner", "fisher", "-o", str(tmp_path / "m.json"),
+          "--report"], "r.html", "m.json"),
+    ):  # fmt: skip
+        kept = tmp_path / name
+        kept.write_text("mine")
+        if file:  # the model would fit on the disk, the report does not: both stay as they were
+            (tmp_path / file).write_text("mine too")
+        done = command(*words, str(kept), cwd=made, preexec_fn=limit)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"cutpoint: can't write {kept}: File too large.")
+        assert done.stderr.count("\n") == 1
+        assert kept.read_text() == "mine"
+        assert not file or (tmp_path / file).read_text() == "mine too"
+    assert {p.name for p in tmp_path.iterdir()} == {"out.csv", "out.parquet", "r.html", "m.json"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file of Linux")
+def test_a_standard_output_that_is_full(made):
+    for words in (
+        ["apply", "model.json", "t.csv"],
+        ["evaluate", "t.csv", "--label", "y", "--score", "a"],
+    ):
+        with open("/dev/full", "w") as full:
+            done = command(*words, cwd=made, stdout=full)
+        assert done.returncode == 1
+        assert done.stderr.startswith("cutpoint: can't write to the standard output: No space")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_seen_enough(made):
+    for words in (["apply", "model.json", "t.csv"], ["export", "model.json", "--to", "sql"]):
+        read, write = os.pipe()
+        os.close(read)
+        try:
+            done = command(*words, cwd=made, stdout=write)
+        finally:
+            os.close(write)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def interrupted(
+    words: list[str], cwd: Path, ready: Callable[[], bool], which: int = signal.SIGINT
+) -> tuple[int, str]:
+    """The command is interrupted as soon as something is so."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "cutpoint", *words], cwd=cwd, encoding="utf-8",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 30
+        while not ready():
+            assert running.poll() is None, running.stderr and running.stderr.read()
+            assert time.monotonic() < until
+            time.sleep(0.002)
+        running.send_signal(which)
+        assert running.stderr is not None
+        running.wait(30)
+        return running.returncode, running.stderr.read()
+    finally:
+        running.kill()
+        for pipe in (running.stdin, running.stdout, running.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_it_writes(made, tmp_path, which):
+    """The decisions of a pipe that never ends: some are written, more never come."""
+    rng = np.random.default_rng(0)
+    n = 400_000
+    big = {"a": rng.normal(size=n), "b": rng.normal(size=n), "c": np.full(n, "red")}
+    write_table(tmp_path / "big.parquet", big)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "out.csv").write_text("mine")
+    code, said = interrupted(
+        ["apply", str(made / "model.json"), "big.parquet", "-o", "out/out.csv"],
+        tmp_path,
+        # A file beside the old one, with rows in it.
+        lambda: any(p.suffix == ".part" and p.stat().st_size for p in folder.iterdir()),
+        which,
+    )
+    if which == signal.SIGINT:
+        assert (code, said) == (130, "cutpoint: interrupted; files are as they were.\n")
+    else:
+        assert (code, said) == (143, "")
+    assert [p.name for p in folder.iterdir()] == ["out.csv"]
+    assert (folder / "out.csv").read_text() == "mine"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_interrupted_while_it_reads(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    # Waits for a standard input that says nothing, which is kept in a file until the end.
+    code, said = interrupted(
+        ["evaluate", "-", "--label", "y", "--score", "a"],
+        tmp_path,
+        lambda: any(p.name.startswith("cutpoint-") for p in tmp_path.iterdir()),
+    )
+    assert (code, said) == (130, "cutpoint: interrupted; files are as they were.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_our_own_is_one_sentence_too(made, monkeypatch, capsys):
+    monkeypatch.setattr("cutpoint.cli.evaluate.summarise", lambda *_, **__: 1 / 0)
+    words = ["evaluate", str(made / "t.csv"), "--label", "y", "--score", "a"]
+    assert main(words) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("cutpoint: this should not happen (ZeroDivisionError: division by zero)")
+    assert said.count("\n") == 1
+    monkeypatch.setenv("CUTPOINT_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(words)
+
+
+def test_warnings_of_libraries_stay_inside(made, monkeypatch, capsys):
+    import warnings
+
+    from cutpoint.report import summarise
+
+    def noisy(*arguments: Any, **options: Any) -> Any:
+        warnings.warn("overflow encountered in exp", RuntimeWarning, stacklevel=1)
+        return summarise(*arguments, **options)
+
+    monkeypatch.setattr("cutpoint.cli.evaluate.summarise", noisy)
+    assert main(["evaluate", str(made / "t.csv"), "--label", "y", "--score", "a"]) == 0
+    assert capsys.readouterr().err == ""

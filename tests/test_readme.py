@@ -1,0 +1,35 @@
+"""What the README tells people to type is typed here, in the order in which it stands there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cutpoint.cli import main
+
+README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+
+
+def test_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```console\n(.*?)```", README, re.S)
+    lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+    assert len(lines) >= 7
+    for line in lines:
+        program, *words = shlex.split(line)
+        assert program.endswith("cutpoint")
+        assert main(words) == 0, capsys.readouterr().err
+    assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
+    assert (tmp_path / "decided.parquet").stat().st_size > 1000
+
+
+def test_pictures_are_there() -> None:
+    pictures = re.findall(r"!\[[^]]*\]\(([^)]*)\)", README)
+    assert pictures
+    for name in pictures:
+        assert (Path(__file__).parent.parent / name).is_file()

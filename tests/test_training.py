@@ -1,0 +1,397 @@
+"""train: scores of rows that were not fitted to, a fair choice, and a detector that keeps it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutpoint as cp
+from cutpoint.detector import Detector, Encoding
+from cutpoint.linear.detector import Fit, LinearDetector
+from cutpoint.report import summarise_fit
+from cutpoint.tables import open_table
+from cutpoint.training import _Data, _out_of_fold, _Roles, learners, train
+
+NAMES = list(learners())
+
+
+def table(n: int = 600, seed: int = 0, share: float = 0.3, gap: float = 1.5) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    return {
+        "y": y.astype(np.int64),
+        "a": rng.normal(size=n) + gap * y,
+        "b": 100 + 20 * rng.normal(size=n),
+        "c": rng.choice(["red", "blue", "green"], n),
+    }
+
+
+def features(t: Any, data: dict[str, Any]) -> Any:
+    return t.encoding.transform(data)
+
+
+@pytest.mark.parametrize("learner", NAMES)
+def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
+    data = table()
+    t = train(data, "y", learner=learner)
+    e = Encoding.fit(data, target="y")
+    X, y = e.transform(data), data["y"] == 1
+    line = learners()[learner](rows(X, y))
+    w, b = line.detector.w, line.detector.b
+    assert np.array_equal(t.line.w, w)
+    assert np.allclose(t.detector.scores(data), X @ w + b, rtol=1e-9, atol=1e-9)
+    assert t.learner == learner
+    assert t.why == f"{learner} was asked for."
+
+
+def rows(X: Any, y: Any) -> Any:
+    from cutpoint._rows import ArrayRows
+
+    return ArrayRows(X, y)
+
+
+def test_labels_drawn_at_random_are_not_learned():
+    """Half of many intervals of a useless score lie above one half; a leak would put all there."""
+    covers, above = 0, 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = 300
+        data = {"y": rng.integers(2, size=n)} | {f"x{k}": rng.normal(size=n) for k in range(40)}
+        # A category with many levels is what target encodings leak through.
+        data["k"] = rng.choice([f"l{k}" for k in range(30)], n)
+        t = train(data, "y", learner="logistic", seed=seed)
+        interval = t.detector.training.auc_interval
+        covers += interval.low <= 0.5 <= interval.high
+        above += t.detector.training.auc > 0.5
+        # What the same line says of the rows it was fitted to: that is what honesty costs.
+        assert cp.sweep(data["y"], t.detector.scores(data)).auc > 0.7
+    assert covers >= 16
+    assert 3 <= above <= 17
+
+
+def test_scores_out_of_fold_come_from_the_other_rows():
+    data = table(80)
+    roles = _Roles("y", None, None, None, None, (), ())
+    d = _Data.read(data, roles)
+    seen: list[Any] = []
+
+    def spy(given: Any) -> Fit:
+        seen.append(given)
+        return Fit(LinearDetector(np.full(given.features, 1.0), float(len(seen))))
+
+    fold = d.folds(5, 0)
+    out = _out_of_fold(d, {"spy": spy}, fold, lambda *_: None)
+    for k, given in enumerate(seen):
+        assert np.array_equal(given.X, d.X[fold != k])
+        assert np.array_equal(given.y, d.y[fold != k])
+        assert np.allclose(out.scores["spy"][fold == k], d.X[fold == k].sum(1) + k + 1)
+    assert len(seen) == 5
+
+
+def test_folds_have_their_share_of_either_class():
+    d = _Data.read(table(503, share=0.05), _Roles("y", None, None, None, None, (), ()))
+    fold = d.folds(5, 3)
+    for of in (d.y, ~d.y):
+        count = np.bincount(fold[of], minlength=5)
+        assert count.max() - count.min() <= 1
+    assert not np.array_equal(fold, d.folds(5, 4))
+    assert np.array_equal(fold, d.folds(5, 3))
+
+
+def test_folds_never_split_a_group():
+    data = table(400)
+    rng = np.random.default_rng(0)
+    data["who"] = rng.integers(60, size=400)
+    d = _Data.read(data, _Roles("y", None, None, "who", None, (), ()))
+    fold = d.folds(5, 0)
+    assert all(len(set(fold[data["who"] == g])) == 1 for g in set(data["who"].tolist()))
+    ones = np.bincount(fold[d.y], minlength=5)
+    assert ones.max() - ones.min() <= np.bincount(data["who"][d.y]).max()
+    t = train(data, "y", group="who", learner="mean-difference")
+    assert "who" not in t.detector.columns
+    assert t.detector.training.auc_interval is not None
+
+
+def test_groups_that_repeat_themselves_make_wider_intervals():
+    data = table(150, gap=1.0)
+    many = {name: np.repeat(column, 4) for name, column in data.items()}
+    many["who"] = np.repeat(np.arange(150), 4)
+    alone = train(many, "y", learner="mean-difference", exclude=["who"])
+    grouped = train(many, "y", learner="mean-difference", group="who")
+    width = [t.detector.training.auc_interval.width for t in (alone, grouped)]
+    assert width[1] > 1.5 * width[0]
+
+
+@pytest.mark.parametrize("aim", [{"costs": cp.Costs(fp=1, fn=7)}, {"measure": "f1"}, {}])
+def test_the_threshold_is_what_choose_says_of_the_scores(aim):
+    data = table()
+    t = train(data, "y", prior=0.05 if "costs" in aim else None, **aim)
+    scores = t.scores[t.learner]
+    objective = aim.get("costs") or aim.get("measure") or "balanced"
+    point = cp.choose(cp.sweep(data["y"], scores), objective, prior=t.point.question.prior)
+    assert t.detector.threshold == point.threshold
+    assert t.detector.training.confusion == point.confusion
+    assert np.count_nonzero(scores >= t.detector.threshold) == point.confusion.flagged
+    assert t.detector.costs == aim.get("costs")
+    assert t.detector.prior == (0.05 if "costs" in aim else np.mean(data["y"]))
+    assert t.detector.objective == point.objective
+
+
+def test_limits_and_confidence_go_into_the_detector():
+    t = train(
+        table(2000), "y", measure="recall", subject_to=["precision >= 0.5"], confidence=0.9,
+        learner="fisher",
+    )  # fmt: skip
+    s = cp.sweep(t.y, t.scores["fisher"])
+    sure = cp.choose(s, "recall", subject_to=["precision >= 0.5"], confidence=0.9)
+    assert t.detector.threshold == sure.threshold
+    assert t.detector.limits == ("precision >= 0.5",)
+    assert t.detector.confidence == 0.9
+
+
+def test_auto_takes_the_simplest_that_is_not_worse_than_the_best():
+    t = train(table(1500), "y")
+    value = {c.name: c.value for c in t.compared}
+    best = max(value, key=lambda name: value[name])
+    order = [c.name for c in t.compared]
+    assert order == ["mean-difference", "gaussian", "logistic", "structural"]
+    for name in order:  # the rule, done again
+        d = cp.compare(t.y, t.scores[name], t.scores[best]) if name != best else None
+        if d is None or d.interval.low <= 0 <= d.interval.high:
+            break
+    assert t.learner == name
+    for c in t.compared:
+        assert c.value == cp.sweep(t.y, t.scores[c.name]).auc
+        if c.name == t.learner:
+            assert c.difference is None
+        else:
+            d = cp.compare(t.y, t.scores[c.name], t.scores[t.learner])
+            assert (c.difference, c.difference_interval) == (d.difference, d.interval)
+
+
+def test_auto_takes_the_better_one_where_the_simplest_is_worse():
+    """Two columns that share their noise: the mean difference adds it up, the others subtract."""
+    rng = np.random.default_rng(2)
+    y = rng.random(1500) < 0.4
+    noise = rng.normal(size=1500)
+    data = {
+        "y": y,
+        "a": y + noise + 0.3 * rng.normal(size=1500),
+        "b": noise + 0.3 * rng.normal(size=1500),
+    }
+    t = train(data, "y")
+    assert t.learner != "mean-difference"
+    first = t.compared[0]
+    assert first.name == "mean-difference"
+    assert first.difference_interval.high < 0
+
+
+def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
+    import cutpoint.training as module
+
+    known = learners()
+
+    def nothing(given: Any) -> Fit:
+        return Fit(LinearDetector(np.zeros(given.features), 0.0), converged=False)
+
+    monkeypatch.setattr(
+        module, "learners", lambda _=None: known | {"mean-difference": nothing, "gaussian": nothing}
+    )
+    t = train(table(), "y")
+    assert t.learner == "logistic"
+    notes = {c.name: c.note for c in t.compared}
+    assert notes["gaussian"] == "learned nothing in 5 of 5 folds: all weights are 0"
+    assert notes["logistic"] == ""
+    text = summarise_fit(t).text()
+    assert "      learned nothing in 5 of 5 folds: all weights are 0\n" in text
+    asked = train(table(), "y", learner="gaussian")
+    assert "all weights are 0, and all rows get the same score" in asked.warnings[0]
+    monkeypatch.setattr(module, "learners", lambda _=None: dict.fromkeys(known, nothing))
+    with pytest.raises(cp.DataError, match="no learner told the classes apart"):
+        train(table(), "y")
+
+
+def test_a_learner_that_stopped_early_says_so(monkeypatch):
+    import cutpoint.training as module
+
+    known = learners()
+
+    def early(given: Any) -> Fit:
+        return Fit(known["logistic"](given).detector, converged=False)
+
+    monkeypatch.setattr(module, "learners", lambda _=None: known | {"logistic": early})
+    t = train(table(), "y", learner="logistic")
+    assert t.compared[0].note == "stopped before it was done in 5 of 5 folds"
+    assert any(w.startswith("logistic stopped before it was done") for w in t.warnings)
+
+
+def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
+    import cutpoint.training as module
+
+    known = learners()
+
+    def fails(_: Any) -> Fit:
+        raise MemoryError
+
+    monkeypatch.setattr(module, "learners", lambda _=None: known | {"gaussian": fails})
+    t = train(table(), "y")
+    assert {c.name: c.note for c in t.compared}["gaussian"] == "there is not enough memory for it"
+    assert "–" in summarise_fit(t).text()
+    assert summarise_fit(t).as_dict()["learners"]["rows"][1]["value"]["value"] is None
+
+
+def test_weights_are_repetitions():
+    """Least squares does not care how columns are scaled, so that it is exact here."""
+    data = table(300)
+    w = np.random.default_rng(1).integers(0, 4, 300)
+    heavy = train(data | {"w": w}, "y", weight="w", learner="least-squares")
+    many = {name: np.repeat(column, w) for name, column in data.items()}
+    again = train(many, "y", learner="least-squares")
+    a, b = heavy.detector.scores(data), again.detector.scores(data)
+    assert np.allclose(a, b, rtol=1e-9, atol=1e-9)
+    assert heavy.detector.prior == pytest.approx(again.detector.prior, rel=1e-14)
+    assert f"{np.sum(w == 0)} rows of weight 0 are left out." in heavy.warnings
+    assert len(heavy.y) == np.count_nonzero(w)
+
+
+def test_all_weights_equal_change_nothing_but_counts():
+    data = table(300)
+    plain = train(data, "y", costs=cp.Costs(fp=1, fn=5))
+    double = train(data | {"w": np.full(300, 2.0)}, "y", weight="w", costs=cp.Costs(fp=1, fn=5))
+    assert double.detector.threshold == pytest.approx(plain.detector.threshold, rel=1e-9)
+    assert double.detector.training.auc == pytest.approx(plain.detector.training.auc, rel=1e-12)
+    assert double.detector.training.confusion.tp == 2 * plain.detector.training.confusion.tp
+
+
+def test_the_same_seed_gives_the_same_file():
+    data = table()
+    a, b, c = (train(data, "y", seed=seed).detector.to_json() for seed in (1, 1, 2))
+    assert a == b
+    assert a != c
+
+
+def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(400):
+        y = rng.random() < 0.4
+        index = np.sort(rng.choice(np.arange(5, 10**5), 3, replace=False))
+        more = " ".join(f"{i}:{rng.random():.3f}" for i in index)
+        lines.append(f"{'+1' if y else '-1'} 3:{rng.normal() + 2 * y:.4f} {more}")
+    (tmp_path / "t.svm").write_text("\n".join(lines) + "\n")
+    source = open_table(tmp_path / "t.svm")
+    X, label = source.sparse()
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("made dense")
+
+    monkeypatch.setattr("cutpoint.tables.libsvm.LibsvmPart.batches", refuse)
+    t = train(source, "label")
+    assert t.detector.training.auc > 0.85
+    assert t.detector.positive == "1"
+    assert len(t.detector.columns) == len(np.unique(X.indices))
+    # The line is in standardised numbers; in raw ones it scores the matrix itself.
+    weights = {term.column.name: term.weight for term in t.detector.terms}
+    dense = np.array([weights.get(str(i), 0.0) for i in source.indices])
+    expected = X @ dense + t.detector.bias
+    raw = learners()[t.learner](rows(X, label == 1)).detector
+    assert np.allclose(expected, raw.scores(X), rtol=1e-9, atol=1e-9)
+    only = train(source, "label", columns=["3"], learner="fisher")
+    assert only.detector.columns == ["3"]
+    for wrong, message in (
+        ({"target": "3"}, "labels of a libsvm file"),
+        ({"target": "label", "exclude": ["4"]}, "has no column '4'"),
+        ({"target": "label", "categories": ["3"]}, "can't be a category"),
+    ):
+        with pytest.raises(cp.DataError, match=message):
+            train(source, **wrong)
+
+
+def test_warnings_about_the_data():
+    data = table(200, share=0.1)
+    y = data["y"]
+    data["knows"] = y * 10.0 + np.random.default_rng(0).random(200)
+    t = train(data, "y", learner="fisher")
+    assert any(w.startswith(f"There are only {y.sum()} positives") for w in t.warnings)
+    assert any(w.startswith("'knows' alone has an AUC of 1.0000") for w in t.warnings)
+    assert any("perfectly separated" in w for w in t.warnings)
+    assert not any("'a' alone" in w for w in t.warnings)
+    assert train(table(1000), "y", learner="fisher").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"y": np.zeros(60, int)}, {}, "all 60 are negative"),
+        ({"y": np.r_[1, np.zeros(59, int)]}, {}, "at least 2 rows of either class"),
+        ({"y": np.arange(60) % 3}, {}, "two labels at the most"),
+        ({"y": np.arange(60) % 2 + 1}, {}, "understood without help only"),
+        ({}, {"learner": "forest"}, "learner must be 'auto' or one of mean-difference"),
+        ({}, {"costs": cp.Costs(fp=1, fn=1), "measure": "f1"}, "one aim"),
+        ({}, {"target": "yy"}, "no column 'yy'. Did you mean 'y'"),
+        ({}, {"weight": "c"}, "'c' must hold numbers"),
+        ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "row 1 has -1"),
+        ({}, {"weight": "y"}, "weights must be another column"),
+        ({"g": np.zeros(60, int)}, {"group": "g"}, "as many groups as folds"),
+        ({}, {"folds": 1}, "folds must be at least 2"),
+        ({}, {"seed": -1}, "a seed must be"),
+        ({}, {"exclude": ["a", "b", "c"]}, "none besides the target"),
+        ({}, {"positive": "x"}, "which are numbers; it is 'x'"),
+    ],
+)
+def test_what_can_not_be_learned_is_said(change, options, message):
+    data = table(60) | change
+    with pytest.raises(cp.DataError, match=message):
+        train(data, options.pop("target", "y"), **options)
+
+
+def test_one_label_against_the_rest_is_said():
+    data = table(300)
+    data["y"] = np.where(data["y"] == 1, "bad", np.where(np.arange(300) % 2, "good", "fair"))
+    t = train(data, "y", positive="bad", learner="fisher")
+    assert t.detector.positive == "bad"
+    assert np.array_equal(t.y, data["y"] == "bad")
+    assert "'y': 'bad' is told from all other labels, 'good', 'fair'." in t.warnings or (
+        "'y': 'bad' is told from all other labels, 'fair', 'good'." in t.warnings
+    )
+    two = dict(data, y=np.where(data["y"] == "bad", "bad", "good"))
+    assert train(two, "y", positive="bad", learner="fisher").warnings == ()
+
+
+def test_the_model_comes_back_from_its_file(tmp_path: Path):
+    data = table()
+    t = train(data, "y", costs=cp.Costs(fp=1, fn=5))
+    t.detector.save(tmp_path / "m.json")
+    again = Detector.load(tmp_path / "m.json")
+    assert np.array_equal(again.scores(data), t.detector.scores(data))
+    assert json.loads((tmp_path / "m.json").read_text())["training"]["learner"] == t.learner
+
+
+def test_progress_rises_to_the_end():
+    told: list[float] = []
+    train(table(200), "y", report=lambda done, _: told.append(done))
+    assert told[0] == 0
+    assert told[-1] == 1
+    assert told == sorted(told)
+
+
+def test_the_text_has_one_line_a_learner_and_no_times():
+    t = train(table(), "y", costs=cp.Costs(fp=1, fn=5))
+    text = summarise_fit(t, "t.csv").text(80)
+    assert max(map(len, text.splitlines())) <= 80
+    lines = text.splitlines()
+    start = lines.index("Learners, by cost on rows they were not fitted to")
+    assert lines[start + 1].split() == ["learner", "cost", "to", "the", "chosen"]
+    names = [line[4:].split()[0] for line in lines[start + 2 : start + 6]]
+    assert names == [c.name for c in t.compared]
+    assert [line[2] == "*" for line in lines[start + 2 : start + 6]] == [
+        name == t.learner for name in names
+    ]
+    # The same twice, though the seconds are not.
+    again = train(table(), "y", costs=cp.Costs(fp=1, fn=5))
+    assert summarise_fit(again, "t.csv").text(80) == text
+    assert max(map(len, summarise_fit(t).text(60).splitlines())) <= 60
