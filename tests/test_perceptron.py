@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
@@ -154,6 +154,7 @@ def test_a_pass_is_a_piece() -> None:
 def test_novikoff(n: int, d: int, seed: int) -> None:
     """A line that has all rows γ on their side bounds the updates by (2R/γ)²."""
     X, positive, gap = separable(n, d, seed)
+    assume(positive.any() and not positive.all())  # else a line beyond R has any margin
     fit = perceptron(ArrayRows(X, positive), max_passes=10**6)
     assert fit.converged
     assert fit.errors == 0
@@ -393,3 +394,9 @@ EXCUSED = {
 @pytest.mark.filterwarnings("ignore:Perceptron did not separate")
 def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
+
+
+def test_a_line_goes_on_as_it_was_begun() -> None:
+    line = Perceptron().partial_fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="begun as variant='plain' and can't go on as 'averaged'"):
+        line.set_params(variant="averaged").partial_fit([[0.0], [1.0]], [0, 1])

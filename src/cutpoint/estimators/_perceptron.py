@@ -106,6 +106,7 @@ class Perceptron(LinearEstimator):
             so many copies of the row. A row of weight 0 counts as absent, also for R.
         """
         super().fit(X, y, sample_weight)
+        self._learned_as = self.variant
         return self
 
     def _learn(self, rows: ArrayRows) -> Fit:
@@ -172,6 +173,12 @@ class Perceptron(LinearEstimator):
             if not some.any():
                 raise ValueError("partial_fit needs a row with a weight above 0; there is none.")
             X, positive, weight = X[some], positive[some], weight[some]
+        if not first and self._learned_as != self.variant:
+            raise ValueError(
+                f"the line was begun as variant={self._learned_as!r} and can't go on as "
+                f"{self.variant!r}. Fit it anew."
+            )
+        self._learned_as = self.variant
         self._adopt(
             perceptron(
                 ArrayRows(X, positive, weight),
