@@ -39,6 +39,7 @@ test: lint
 # Times beside scikit-learn's in one run; writes docs/benchmarks.md. Wants an idle machine.
 bench: .venv/tools
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/command.py
 
 # Coverage of intervals and honesty of guarantees by simulation; writes docs/validation.md.
 validate: .venv/tools
