@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import cutpoint as cp
+from cutpoint.confusion import counted
 from cutpoint.report import render, summarise
 
 CHROMIUM = next(
@@ -251,7 +252,7 @@ def expected(s: cp.Sweep, p: cp.OperatingPoint) -> dict[str, str]:
     }
     for cell in ("tp", "fp", "fn", "tn"):
         mass = getattr(p.confusion, cell)
-        out[cell] = f"{mass:,}" if isinstance(mass, int) else f"{mass:,.6g}"
+        out[cell] = counted(mass)
     for name in (
         "recall",
         "fpr",
@@ -521,6 +522,93 @@ def test_switching_scores(open_page: Any) -> None:
     assert page.troubles() == []
 
 
+def corners(d: str) -> list[tuple[int, int]]:
+    """Where a path turns: how many points are between does not matter."""
+    points = [(int(x), int(y)) for x, y in (p.split(",") for p in d.lstrip("M").split())]
+    out: list[tuple[int, int]] = []
+    for p in points:
+        if len(out) > 1:
+            (a, b), (c, d_) = out[-2:]
+            back = (c - a) * (p[0] - c) + (d_ - b) * (p[1] - d_) < 0
+            if (a == c == p[0] or b == d_ == p[1]) and not back:
+                out.pop()
+        out.append(p)
+    return out
+
+
+def test_precision_recall_is_steps_wherever_it_is_drawn(open_page: Any) -> None:
+    y, score = rows(200, 0.3, 20, 1)
+    asked = render(summarise(y, {"mine": score}, prior=0.05))
+    wanted = asked.partition('data-pr="0" d="')[2].partition('"')[0]
+    page = open_page(summarise(y, {"mine": score}))
+    page.type("prior-number", "5")
+    path = page("document.querySelector('[data-pr]').getAttribute('d')")
+    assert corners(path) == corners(wanted)
+    assert path.startswith("M0,")
+    hidden = "document.querySelector('[data-dot=pr]').hidden"
+    assert page(hidden) is False
+    page("document.getElementById('handle').focus()")
+    page.press("End")
+    assert page.live()["headline"] == "Flag nothing"
+    assert page(hidden) is True
+    page.press("ArrowLeft")
+    assert page(hidden) is False
+    # Nor does a click find a cut that has no place there.
+    left, top, *_ = page.box("[data-plot=pr]")
+    page.mouse("mousePressed", left + 1, top + 1)
+    page.mouse("mouseReleased", left + 1, top + 1)
+    assert page.live()["precision"] != "–"
+    assert page.troubles() == []
+
+
+def test_a_constant_score_is_flagging_at_random(open_page: Any) -> None:
+    page = open_page(summarise([1, 0, 0, 0], {"mine": [5, 5, 5, 5]}))
+    page.type("prior-number", "10")
+    assert page("document.querySelector('[data-pr]').getAttribute('d')") == "M0,900 1000,900"
+
+
+def test_the_point_of_net_benefit_is_on_its_curve_or_nowhere(open_page: Any) -> None:
+    y, score = rows(2_000, 0.01, 21, 2)
+    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=5_000)))
+    at = (
+        "(e => [e.hidden, parseFloat(e.style.left), parseFloat(e.style.bottom)])"
+        "(document.querySelector('[data-dot=nb]'))"
+    )
+    hidden, left, _ = page(at)
+    assert hidden is False
+    assert left == pytest.approx(100 * (np.log10(5_000) + 1) / 5)
+    for ratio, off in (("10000", False), ("20000", True), ("0.1", False), ("0.05", True)):
+        page.type("ratio-number", ratio)
+        assert page(at)[0] is off
+    page.type("ratio-number", "100")
+    _, left, bottom = page(at)
+    assert left == pytest.approx(60)
+    curve = corners(page("document.querySelector('[data-nb]').getAttribute('d')"))
+    x, height = np.array(curve).T
+    assert bottom == pytest.approx(100 - np.interp(600, x, height) / 10, abs=0.2)
+
+
+@pytest.mark.parametrize("share", [0.207_331, 0.016_916])
+def test_boxes_show_their_numbers_whole(open_page: Any, share: float) -> None:
+    y, score = rows(2_000, share, 22, 2)
+    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=7, fn=100_000 / 3)))
+    for stop in (0, "document.getElementById('prior').max", 17):
+        page.slide("prior", stop)
+        assert cut_off(page) == []
+    page("document.getElementById('reset').click()")
+    assert cut_off(page) == []
+    box = float(page("document.getElementById('prior-number').value"))
+    assert box == float(f"{100 * np.mean(y):.4g}")
+
+
+def cut_off(page: Any) -> list[str]:
+    """The values of boxes that are wider than these."""
+    return page(
+        "[...document.querySelectorAll('input[type=number]')]"
+        ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.value)"
+    )
+
+
 HOSTILE = [
     "<script>window.hacked = 1</script>",
     "</script><img src=x onerror='window.hacked = 1'>",
@@ -614,6 +702,41 @@ def test_prints_without_controls(open_page: Any) -> None:
     assert page("getComputedStyle(document.querySelector('.controls')).display") == "none"
     assert page("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(page.send("Page.printToPDF")["data"]) > 10_000
+
+
+@pytest.mark.parametrize("count", [3, 6])
+def test_no_number_is_beyond_the_edge_of_a_sheet(open_page: Any, count: int) -> None:
+    y, score = rows(3_000, 0.1, 18, 3)
+    noise = np.random.default_rng(0).standard_normal((count, len(y)))
+    names = [f"a score with a long name {k}" for k in range(count)]
+    page = open_page(
+        summarise(y, {name: score + noise[k] for k, name in enumerate(names)}, prior=0.0123)
+    )
+    sheet = 688  # A4 between its margins, in pixels
+    page.send("Emulation.setEmulatedMedia", media="print")
+    page.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=sheet, height=1000, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+    ends = page(
+        "[...document.querySelectorAll('td, th')].map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= sheet
+
+
+def test_tables_that_go_on_show_it(open_page: Any) -> None:
+    y, score = rows(3_000, 0.1, 19, 3)
+    page = open_page(summarise(y, {name: score * k for k, name in enumerate("abc", 1)}))
+    page.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=360, height=800, deviceScaleFactor=1, mobile=True,
+    )  # fmt: skip
+    wide = page(
+        "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
+        ".map(e => [getComputedStyle(e).overflowX, getComputedStyle(e).backgroundAttachment])"
+    )
+    assert wide
+    assert {tuple(one) for one in wide} == {("auto", "local, local, scroll, scroll")}
 
 
 def test_a_million_scores_make_a_small_page(open_page: Any) -> None:

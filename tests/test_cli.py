@@ -343,3 +343,88 @@ def test_globs_sqlite_and_the_standard_input_are_one_table(tmp_path, monkeypatch
     assert done.returncode == 0, done.stderr
     found.append(parsed(done.stdout) | {"source": ""})
     assert all(one == found[0] for one in found)
+
+
+@pytest.fixture
+def made_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table with a key, a date and a category, and a model of it, in the working folder."""
+    import random
+
+    draw = random.Random(3).random
+    lines = ["id,y,x,city,day"]
+    for k in range(200):
+        y = int(draw() < 0.4)
+        city = "rome" if draw() < 0.5 else "oslo"
+        lines.append(f"k{k},{y},{draw() + y},{city},2024-01-{k % 28 + 1:02}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    words = ["fit", "t.csv", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
+    assert main(words) == 0
+
+
+@pytest.mark.usefixtures("made_model")
+def test_a_key_is_kept_in_sql(capsys):
+    capsys.readouterr()
+    words = ["export", "m.json", "--keep", "id", "--keep", "city"]
+    assert main([*words, "--to", "sql", "--dialect", "duckdb"]) == 0
+    assert 'SELECT "id", "city", "score"' in capsys.readouterr().out
+    assert main([*words, "--to", "markdown"]) == 2
+    assert "--keep is for --to sql" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("made_model")
+def test_values_that_training_never_had_are_counted(capsys, tmp_path):
+    new = "id,x,city,day\n" + "a,1,bonn,2024-01-02\n" * 20 + "b,,rome,2024-01-02\n"
+    (tmp_path / "new.csv").write_text(new)
+    capsys.readouterr()
+    assert main(["apply", "m.json", "new.csv", "-o", "out.csv"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said[:2] == [
+        "cutpoint: 20 of 21 rows have a 'city' that the training rows never had.",
+        "cutpoint: 1 of 21 rows have no 'x', which all training rows had.",
+    ]
+    assert main(["apply", "m.json", "t.csv", "-o", "out.csv"]) == 0
+    assert "training" not in capsys.readouterr().err
+    assert main(["apply", "m.json", "new.csv", "-o", "out.csv", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("made_model")
+def test_a_fit_that_writes_nothing_says_so(capsys):
+    words = ["fit", "t.csv", "--target", "y", "--learner", "fisher"]
+    said = "cutpoint: no model was written: add -o model.json.\n"
+    assert main(words) == 0
+    assert capsys.readouterr().err.endswith(said)
+    assert main([*words, "-o", "other.json"]) == 0
+    assert said not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("made_model")
+def test_groups_and_intervals_of_rows(capsys):
+    words = ["evaluate", "t.csv", "--label", "y", "--score", "x"]
+    assert main([*words, "--group", "city"]) == 0
+    assert "intervals count rows: they are too narrow if rows of one 'city'" in (
+        capsys.readouterr().err
+    )
+    assert main(words) == 0
+    assert "intervals" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("made_model")
+def test_shares_in_percent_and_errors_in_options(capsys):
+    words = ["choose", "t.csv", "--label", "y", "--score", "x", "--cost", "fp=1,fn=3", "--json"]
+    capsys.readouterr()
+    printed = []
+    for prior in ("0.007", "0.7 %", "0.7%"):
+        assert main([*words, "--prior", prior]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+    for wrong in ("2 %%", "x", "% 2"):
+        with pytest.raises(SystemExit):
+            main([*words, "--prior", wrong])
+        assert "it must be a share, such as 0.02 or '2 %'" in capsys.readouterr().err
+    assert main(["export", "m.json", "--to", "sql"]) == 1
+    assert "--dialect duckdb or --dialect sqlite" in capsys.readouterr().err
+    limits = ["--subject-to", "recall >= 0.5", "--confidence", "90 %", "--weight", "x"]
+    assert main([*words, *limits]) == 2
+    assert "--confidence or --weight, not both" in capsys.readouterr().err

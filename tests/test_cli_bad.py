@@ -200,7 +200,8 @@ def test_limits_that_nothing_meets_end_with_3(made, monkeypatch, capsys):
     for words in (
         ["choose", *base],
         ["evaluate", *base],
-        ["fit", "t.csv", "--target", "y", "--learner", "fisher", "--measure", "recall", *limit],
+        ["fit", "t.csv", "--target", "y", "--learner", "fisher", "--measure", "recall", "-q",
+         *limit],
     ):  # fmt: skip
         assert main(words) == 3
         out = capsys.readouterr()

@@ -438,3 +438,43 @@ def test_wide_categories_are_sparse_unless_asked() -> None:
     assert X.nnz < 4 * 3000
     assert np.array_equal(X.toarray(), e.transform(table, sparse=False))
     assert repr(e) == "Encoding of 4 columns into 156 features, by 3,000 rows"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            ["1.5", "?", "2", "-3e2", "7"] * 8,
+            "80 % of its values are numbers; the first that is not",
+        ),
+        (["2024-01-31", "2024-02-01T10:00", "never"] + ["2024-03-01"] * 9, "are dates"),
+        ([str(k % 30) for k in range(90)], "all its values are numbers, stored as text"),
+        (["1", "2", "?"] * 9, None),  # two in three
+        (["01067", "01069", "?"] * 9 + ["01097"] * 20, None),  # codes
+        (["1", "2"] * 9, None),  # codes, each with a feature
+        (["red", "blue"] * 9, None),
+    ],
+)
+def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | None) -> None:
+    table = {"x": values, "z": list(range(len(values)))}
+    e = Encoding.fit(table, max_categories=20, min_rows=1)
+    if said is None:
+        assert e.warnings == ()
+        assert "But" not in note(e, "x")
+        return
+    (warning,) = e.warnings
+    assert said in warning
+    assert said in note(e, "x")
+    assert "--category 'x'." in warning
+    assert Encoding.fit(table, categories=["x"], max_categories=20).warnings == ()
+
+
+def test_numbers_that_are_thrown_away_for_one_bad_value(monkeypatch: Any) -> None:
+    values = [f"{k}.25" for k in range(200)]
+    values[7] = "$12.50"
+    for most in (1 << 17, 100):
+        monkeypatch.setattr(encoding_module, "_MOST_VALUES", most)
+        e = Encoding.fit({"x": values, "z": list(range(200))})
+        assert e.names == ["z"]
+        assert "the first that is not is '$12.50'" in e.warnings[0]
+        assert "--exclude" in e.warnings[0]

@@ -173,11 +173,33 @@ def test_sql_on_random_tables(seed: int, n: int) -> None:
 
 @pytest.mark.parametrize(("engine", "dialect"), [(in_duckdb, "duckdb"), (in_sqlite, "sqlite")])
 def test_dates_in_sql(engine: Any, dialect: str) -> None:
-    d = made(rows(300, dates=True))
-    new = rows(300, seed=1, dates=True)
+    # Empty text is a missing value in SQLite.
+    empty = dialect != "sqlite"
+    d = made(rows(300, dates=True, empty=empty))
+    new = rows(300, seed=1, dates=True, empty=empty)
     agree(d.apply(new), engine(to_sql(d, dialect=dialect), new))
     with pytest.raises(DataError, match="Say which it is: dialect='duckdb'"):
         to_sql(d)
+
+
+def test_text_that_sqlite_imports() -> None:
+    """What .import makes: every column is TEXT, and what is missing is empty."""
+    d = made(rows(300, dates=True, empty=False))
+    new = rows(300, seed=1, dates=True, empty=False)
+
+    def text(v: Any) -> str:
+        v = _plain(v)
+        return "" if v is None else str(v).lower() if isinstance(v, bool) else str(v)
+
+    texts = pa.table({n: [text(v) for v in new[n].to_pylist()] for n in new.schema.names})
+    agree(d.apply(new), in_sqlite(to_sql(d, dialect="sqlite"), texts))
+    # So are numbers that are stored as numbers, and a mixture.
+    agree(d.apply(new), in_sqlite(to_sql(d, dialect="sqlite"), new))
+    d = made(pa.table({"x": [1.0, 2.0, None, 5.0]}))
+    odd = ["12abc", " 7 ", "", "abc", "1e3", "9007199254740993", "-.5", "nan", "0x10", "$5"]
+    numbers = [None, 7.0, None, None, 1e3, 9007199254740993.0, -0.5, None, None, None]
+    got = in_sqlite(to_sql(d, dialect="sqlite"), pa.table({"x": odd}))
+    agree(d.apply(pa.table({"x": numbers})), got)
 
 
 @pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
@@ -424,9 +446,25 @@ def test_the_card_says_it_all() -> None:
     assert "AUC, cross-fitted: 0.9100, \\[0.85, 0.95\\] at 95 %." in out
     assert "- a note" in out
     assert "few positives" in out
-    assert "Costs\\(fp=1, fn=20\\)" in out
+    assert "A false alarm costs 1, a miss 20." in out
     for heading in ("## What it does", "## Data", "## Columns", "## Limits of use"):
         assert f"\n{heading}\n" in out
+
+
+def test_numbers_and_dates_of_the_card_are_for_people() -> None:
+    table = pa.table({"day": [dt.date(2024, 12, 24), dt.date(2024, 12, 26)] * 20})
+    weighted = cp.Confusion(1234567.891, 0.123456789, 3, 4_000_000)
+    out = to_markdown(
+        made(
+            table,
+            costs=cp.Costs(fp=1, fn=30, tp=2.5, tn=-0.5),
+            training=Training(40, 4, confusion=weighted),
+        )
+    )
+    assert "each day above 2024-12-25 (standard deviation 1 days)" in out
+    assert "| flagged | 1,234,600 | 0.12346 |" in out
+    assert "| not flagged | 3 | 4,000,000 |" in out
+    assert text("A false alarm costs 1, a miss 30; a catch brings in 2.5;") in out
 
 
 def test_the_card_without_an_evaluation() -> None:

@@ -21,10 +21,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutpoint as cp
+from cutpoint.confusion import counted
 from cutpoint.report import Summary, making, render, summarise
 from cutpoint.report import summary as of_summary
 from cutpoint.report import trace as of_trace
-from cutpoint.report.summary import Estimate, Learner, Learners, Weight
+from cutpoint.report.drawing import path
+from cutpoint.report.figures import precision_steps
+from cutpoint.report.live import share_text
+from cutpoint.report.summary import Estimate, Learner, Learners, Notice, Weight
+from cutpoint.report.text import shown
 from cutpoint.report.trace import Axis, by_parts, cuts_at, flagged, largest_tie, of_positives
 from strategies import Case, rows
 
@@ -285,6 +290,60 @@ def test_notices_name_the_score_where_there_are_several() -> None:
     assert notice.text.startswith("The AUC, ")
 
 
+def test_certain_and_wrong() -> None:
+    y = np.arange(400) % 2 == 1
+    p = np.where(y, 0.7, 0.3) + np.linspace(-0.25, 0.25, 400)
+    assert "certain_and_wrong" not in codes(y, {"p": p})
+    assert "certain_and_wrong" not in codes(y, {"p": np.where(p > 0.9, 1.0, p)})  # and right
+    p[[1, 3, 5]], p[0] = 0.0, 1.0
+    summary = summarise(y, {"p": p})
+    assert summary.scores[0].certain == (3, 1)
+    assert summary.scores[0].log_loss == inf
+    told = [n.text.partition(":")[0] for n in summary.notices if n.code == "certain_and_wrong"]
+    assert told == [
+        "3 cases had probability 0 and were positive",
+        "1 case had probability 1 and was negative",
+    ]
+    # Of other scores nobody says that they are probabilities.
+    assert "certain_and_wrong" not in codes(y, {"p": 2 * p})
+    weighted = summarise(y, {"p": p}, weight=np.full(400, 0.3))
+    assert weighted.scores[0].certain == pytest.approx((0.9, 0.3))
+
+
+def test_a_notice_of_few_rows_counts_in_words() -> None:
+    y = np.arange(200) == 100
+    one, *_ = summarise(y, {"a": np.arange(200)}).notices
+    assert one.text.startswith("There is 1 positive only: one more or less moves a rate of")
+    assert "by 100 points" in one.text
+    y = np.arange(200) < 41
+    one, *_ = summarise(y, {"a": np.arange(200)}).notices
+    assert one.text.startswith("There are 41 positives only: ")
+    assert "by 2.4 points" in one.text
+
+
+def test_what_the_training_said_is_not_said_again() -> None:
+    y = np.arange(300) < 41
+    summary = summarise(y, {"a": -np.arange(300.0)})
+    assert [n.code for n in summary.notices] == ["few_positives", "leak"]
+    first = Notice("training", "There are only 41 positives: intervals are wide.")
+    second = Notice("training", "The classes are perfectly separated: look for a column.")
+    other = Notice("training", "logistic stopped before it was done.")
+    for said, left in (
+        ([first], ["leak"]),
+        ([second], ["few_positives"]),
+        ([first, second], []),
+        ([other], ["few_positives", "leak"]),
+    ):
+        now = replace(summary, notices=(*said, *summary.notices))
+        wanted = [n.text for n in summary.notices if n.code in left]
+        text, page = " ".join(now.text().split()), render(now)
+        for n in summary.notices:
+            assert (n.text in text) is (n.text in wanted)
+            assert (escape(n.text) in page) is (n.text in wanted)
+        # Machines get all of them.
+        assert len(now.as_dict()["warnings"]) == len(said) + 2
+
+
 # ------------------------------------------------------------------------------------------ errors
 
 
@@ -466,7 +525,127 @@ def test_text_of_hostile_names_stays_on_its_line() -> None:
     assert "\r" not in text
 
 
+def test_long_names_stay_apart() -> None:
+    y, a, _ = some(300)
+    names = [f"{'the same beginning of a long name, ' * 3}{end}" for end in ("first", "second")]
+    text = summarise(y, {names[0]: a, names[1]: -a}).text(120)
+    assert "first: flag" in text
+    assert "second: flag" in text
+    assert shown("abcdefghij", 10) == "abcdefghij"
+    assert shown("abcdefghijk", 10) == "abcde…hijk"
+    assert shown("abcdefghijk", 9) == "abcd…hijk"
+
+
+def test_text_of_another_prior_says_so(two: Summary) -> None:
+    text = two.text(120)
+    deployed = two.scores[0].point.deployed
+    assert f"precision, where 3 % are positive     {deployed.precision:.4g} [" in text
+    assert f"share flagged, where 3 % are positive {deployed.flagged_rate:.4g} [" in text
+    assert "recall, where" not in text
+    assert "in these rows" in text
+    assert "precision, where 3 % are positive" in render(two)
+    y, a, _ = some(300)
+    assert ", where" not in summarise(y, {"a": a}).text()
+
+
+def test_weighted_counts_are_short() -> None:
+    y, a, _ = some(300)
+    w = np.random.default_rng(0).random(300)
+    summary = summarise(y, {"a": a}, weight=w, group=np.resize(["x", "y"], 300))
+    page = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", render(summary), flags=re.DOTALL)
+    for text in (summary.text(), page):
+        digits = [re.sub(r"\D", "", x).lstrip("0") for x in re.findall(r"\d[\d,]*\.\d+", text)]
+        assert max(map(len, digits)) <= len(counted(1 / 3).partition(".")[2])
+    tp = summary.as_dict()["scores"][0]["operating_point"]["confusion"]["tp"]
+    assert tp == summary.scores[0].point.confusion.tp
+
+
+def test_aims_are_words() -> None:
+    y, a, _ = some(300)
+    text = summarise(y, {"a": a}, maximize="balanced_rate").text()
+    assert "for the best mean of recall and specificity" in " ".join(text.split())
+    assert "_" not in text
+    assert "for the most recall" in summarise(
+        y, {"a": a}, maximize="recall", subject_to="fpr <= 0.1"
+    ).text(200)
+
+
 # -------------------------------------------------------------------------------------------- HTML
+
+
+@given(rows(both=True))
+def test_precision_recall_has_the_area_of_the_average_precision(case: Case) -> None:
+    s = cp.sweep(*case)
+    t = of_trace.trace(s, cp.hull(s))
+    x, y = precision_steps(s.prevalence, t.tp / s.P, t.fp / s.N)
+    assert x[0] == 0
+    assert x[-1] == 1
+    area = float(np.sum(np.diff(x) * y[1:]))
+    assert area == pytest.approx(cp.average_precision(s), rel=1e-9)
+    assert y[0] == pytest.approx(s.pos[0] / (s.pos[0] + s.neg[0]), rel=1e-9)
+
+
+def drawn(page: str, key: str) -> str:
+    found = re.search(rf'data-{key}="0" d="([^"]*)"', page)
+    assert found
+    return found[1]
+
+
+def test_a_constant_score_has_the_precision_of_chance() -> None:
+    page = render(summarise([1, 0, 0, 0], {"a": [5, 5, 5, 5]}))
+    assert drawn(page, "pr") == "M0,750 1000,750"
+
+
+def test_there_is_no_point_where_precision_is_undefined() -> None:
+    y, a, _ = some(300)
+    a = np.where(a == a.max(), 9 - 0 * a, a)
+    y[np.argmax(a)] = False
+    hidden = r'data-dot="pr"[^>]* hidden>'
+    nothing = summarise(y, {"a": a}, costs=cp.Costs(fp=1, fn=1e-3))
+    assert np.isnan(nothing.scores[0].point.confusion.precision)
+    assert re.search(hidden, render(nothing))
+    assert not re.search(hidden, render(summarise(y, {"a": a})))
+
+
+def test_runs_that_turn_back_are_drawn() -> None:
+    assert path([0, 0, 0, 1], [1, 0.5, 0.75, 0.75]) == "M0,0 0,500 0,250 1000,250"
+    assert path([0, 0, 0, 1], [1, 0.75, 0.5, 0.5]) == "M0,0 0,500 1000,500"
+
+
+@pytest.mark.parametrize(
+    ("fn", "ends"),
+    [(20, [0.1, 1e3]), (5e3, [0.1, 1e4]), (0.002, [1e-3, 1e3]), (1e12, [0.1, 1e7])],
+)
+def test_net_benefit_reaches_as_far_as_was_asked(fn: float, ends: list[float]) -> None:
+    y, a, _ = some(300)
+    page = render(summarise(y, {"a": a}, costs=cp.Costs(fp=1, fn=fn)))
+    tags = _Tags()
+    tags.feed(page)
+    assert json.loads(tags.scripts[0])["benefit"] == pytest.approx(ends)
+    at = re.search(r'data-dot="nb" style="left:([\d.]+)%;[^"]*"( hidden)?', page)
+    assert at
+    assert (at[2] is None) is (ends[0] <= fn <= ends[1])
+    if at[2] is None:
+        low, high = np.log(ends)
+        assert float(at[1]) == pytest.approx(100 * (np.log(fn) - low) / (high - low), abs=0.01)
+
+
+def test_the_share_of_positives_fits_into_its_box() -> None:
+    assert [share_text(p) for p in (0.2073312, 0.016916, 0.5, 0.99999, 1e-6)] == [
+        *("20.73", "1.692", "50", "99.999", "0.0001"),
+    ]
+
+
+def test_many_scores_are_in_several_tables() -> None:
+    y, a, _ = some(300)
+    for count, tables in ((1, [1]), (3, [3]), (4, [2, 2]), (7, [2, 3, 2])):
+        page = render(summarise(y, {f"s{k}": a + k for k in range(count)}))
+        part = page.partition("<h2>All numbers</h2>")[2].partition("</section>")[0]
+        heads = re.findall(r"<thead>(.*?)</thead>", part)
+        assert [head.count("<bdi>") for head in heads] == tables
+        assert re.findall(r"<bdi>(s\d)</bdi>", "".join(heads)) == [f"s{k}" for k in range(count)]
+        assert part.count("vertices of the hull") == len(tables)
+
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -395,3 +395,93 @@ def test_the_text_has_one_line_a_learner_and_no_times():
     again = train(table(), "y", costs=cp.Costs(fp=1, fn=5))
     assert summarise_fit(again, "t.csv").text(80) == text
     assert max(map(len, summarise_fit(t).text(60).splitlines())) <= 60
+
+
+def test_columns_that_are_not_used_come_first():
+    data = table(200)
+    rng = np.random.default_rng(0)
+    data |= {f"x{k}": rng.normal(size=200) for k in range(20)} | {"last": ["same"] * 200}
+    t = train(data, "y", learner="mean-difference")
+    facts = summarise_fit(t).training
+    columns = [text for name, text in facts if name == "column"]
+    assert columns[0] == "'last' is not used: it is 'same' in every row."
+    assert sorted(columns) == sorted(t.encoding.notes)
+    assert "'last' is not used" in summarise_fit(t).text(100)
+    data |= {f"u{k}": [k] * 200 for k in range(15)}
+    facts = dict(summarise_fit(train(data, "y", learner="mean-difference")).training)
+    assert facts["not used"].endswith("'u13', 'u14'")
+
+
+def test_numbers_that_could_not_be_read_are_warned_of():
+    data = table(400)
+    x = [f"{v:.1f}" for v in data.pop("b")]
+    x[3] = "?"
+    t = train(data | {"b": x}, "y", learner="mean-difference")
+    (warning,) = [text for text in t.warnings if "'b'" in text]
+    assert "the first that is not is '?'" in warning
+    assert any(notice.text == warning for notice in summarise_fit(t).notices)
+
+
+def test_the_interval_of_the_auc_is_one_of_groups():
+    one = table(150)
+    data = {name: np.repeat(column, 4) for name, column in one.items()}
+    data["unit"] = np.repeat(np.arange(150), 4)
+    grouped = train(data, "y", group="unit", learner="mean-difference")
+    summary = summarise_fit(grouped)
+    shown = summary.scores[0].auc.interval
+    assert shown == grouped.detector.training.auc_interval
+    plain = summarise_fit(train(data, "y", exclude=["unit"], learner="mean-difference"))
+    rows = plain.scores[0].auc.interval
+    # Each unit is there four times: its interval is about twice as wide.
+    assert 1.5 < (shown.high - shown.low) / (rows.high - rows.low) < 2.6
+    assert any("'unit'" in notice.text and "rates" in notice.text for notice in summary.notices)
+
+
+def test_weights_for_one_standard_deviation_of_a_feature():
+    data = table(400)
+    data["a"] = np.where(np.arange(400) % 5 == 0, np.nan, data["a"])
+    t = train(data, "y", learner="logistic")
+    X = t.encoding.transform(data)
+    found = {w.column: w for w in summarise_fit(t).weights}
+    for j, name in enumerate(t.encoding.features):
+        w = found[name]
+        if name in ("a", "b"):  # of the rows that have a value
+            assert w.scaled == pytest.approx(t.line.w[j], rel=1e-12)
+        else:
+            assert w.weight == pytest.approx(t.line.w[j], rel=1e-12)
+            assert w.scaled == pytest.approx(t.line.w[j] * X[:, j].std(), rel=1e-9)
+
+
+def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
+    from cutpoint import training
+
+    monkeypatch.setattr(training, "_SAMPLE", 100)
+    sizes: dict[str, set[int]] = {}
+    real = learners
+
+    def watched(measure: Any = None) -> Any:
+        def of(name: str, learn: Any) -> Any:
+            def run(rows: Any) -> Fit:
+                sizes.setdefault(name, set()).add(len(rows.y))
+                return learn(rows)
+
+            return run
+
+        return {name: of(name, learn) for name, learn in real(measure).items()}
+
+    monkeypatch.setattr(training, "learners", watched)
+    t = train(table(600), "y")
+    assert sizes["structural"] == {100}
+    assert 100 not in sizes["logistic"]
+    (row,) = [c for c in t.compared if c.name == "structural"]
+    assert "a sample of 100 rows in each fold" in row.note
+    assert len(t.scores["structural"]) == 600
+    sizes.clear()
+    # Asked for, it sees all rows.
+    assert "sample" not in train(table(600), "y", learner="structural").compared[0].note
+    assert min(sizes["structural"]) > 400
+    y = np.arange(1000) < 300
+    some = training._sample(y, np.arange(0, 1000, 2), 0)
+    assert len(np.unique(some)) == 100
+    assert y[some].sum() == 30
+    assert (some % 2 == 0).all()

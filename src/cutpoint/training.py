@@ -42,6 +42,9 @@ _REPLICATES = 200
 _STEPS = 300
 # Learners that invert matrices of all features are left out of "auto" beyond so many.
 _WIDE = 2_000
+# Of more rows "auto" shows `structural` a sample in each fold: it takes longer than all the others.
+_SLOW = {"structural"}
+_SAMPLE = 50_000
 
 
 def learners(measure: Any = None) -> dict[str, Learn]:
@@ -143,6 +146,8 @@ class Trained:
     """Of each learner, out of fold: each row's by a line that was fitted to other rows."""
     point: OperatingPoint
     warnings: tuple[str, ...]
+    group: str | None = None
+    """The column of units, if there is one."""
 
     @property
     def learner(self) -> str:
@@ -277,6 +282,11 @@ def train(  # noqa: PLR0913 - a question has many sides
     point = question.point(s)
     calibrator = calibrate(s, "auto")
     warnings = (*data.warnings, *_warnings(data, s), *_warnings_of(chosen, fit))
+    if group is not None:
+        warnings += (
+            f"Rows of one {shown(group)} are drawn together for the interval of the AUC; those of "
+            "the rates count rows, and are too narrow if rows of one are alike.",
+        )
     line = data.encoding.from_raw(fit.detector) if data.raw else fit.detector
     detector = Detector.of(
         data.encoding,
@@ -313,6 +323,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         out.scores,
         point,
         warnings,
+        group,
     )
 
 
@@ -420,6 +431,7 @@ class _Data:
             exclude=[*roles.exclude, *roles.used],
             categories=roles.categories,
         )
+        told = (*told, *encoding.warnings)
         return cls(encoding.transform(table), encoding, False, y, label, None, g, told)._with(
             w, roles
         )
@@ -601,12 +613,15 @@ def _out_of_fold(
             out.notes[name] = f"left out: there are more than {_WIDE:,} features"
             continue
         scores, start = np.empty(len(data.y)), perf_counter()
-        unfinished = empty = 0
+        unfinished = empty = sampled = 0
         try:
             for k, (rest, test) in enumerate(splits):
                 done = (j * count + k) / (len(chosen) * count)
                 tell(0.1 + 0.75 * done, f"{name}, fold {k + 1} of {count}")
-                fit = learn(data.rows(rest))
+                some = rest
+                if len(chosen) > 1 and name in _SLOW and len(rest) > _SAMPLE:
+                    some, sampled = _sample(data.y, rest, k), sampled + 1
+                fit = learn(data.rows(some))
                 scores[test] = fit.detector.scores(data.X[test])
                 unfinished += not fit.converged
                 empty += not fit.detector.w.any()
@@ -622,7 +637,19 @@ def _out_of_fold(
         # The perceptron only ever ends by itself where a line separates the classes.
         if empty or (unfinished and name != "perceptron"):
             out.notes[name] = _note(unfinished, empty, count)
+        if sampled:
+            said = f"fitted to a sample of {_SAMPLE:,} rows in each fold"
+            out.notes[name] = "; ".join(filter(None, (out.notes.get(name), said)))
     return out
+
+
+def _sample(y: Flags, rows: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
+    """Some of these rows, in their order, with the share of either class that they have."""
+    rng = np.random.default_rng(seed)
+    ones, zeros = rows[y[rows]], rows[~y[rows]]
+    p = min(max(round(_SAMPLE * len(ones) / len(rows)), 1), _SAMPLE - 1)
+    both = (rng.choice(ones, p, replace=False), rng.choice(zeros, _SAMPLE - p, replace=False))
+    return np.sort(np.concatenate(both))
 
 
 def _note(unfinished: int, empty: int, count: int) -> str:

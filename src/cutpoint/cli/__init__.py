@@ -201,6 +201,7 @@ _OPTIONS = (
     (r", or say format=\.\.\.", "."),
     (r", or merge with a sweep that has them", ""),
     (r'\bsql="', '--sql "'),
+    (r"\bdialect='(\w+)'", r"--dialect \1"),
     (r"\bpositive=(\.\.\.)?", "--positive VALUE."),
     (r"For one against the rest pass y == [^.]*\.", "Name the one to detect: --positive."),
     (r" or read it with verify=False if the change was meant", " or fit it again"),

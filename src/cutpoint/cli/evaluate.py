@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from cutpoint._check import shown
 from cutpoint._names import spelled
 from cutpoint._progress import progress
 from cutpoint.cli import INFEASIBLE, shared
@@ -44,6 +45,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
             files[arguments.report] = shared.page(summary, title)
         text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
         shared.write_files(files)
+    if arguments.group:
+        shared.remark(
+            arguments,
+            f"intervals count rows: they are too narrow if rows of one {shown(arguments.group)} "
+            "are alike.",
+        )
     if files and not arguments.json:
         text += f"\n\nWrote {spelled(arguments.report)}"
     return text, 0 if all(one.point.feasible for one in summary.scores) else INFEASIBLE

@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from cutpoint._names import spelled
-from cutpoint.cli import shared
+from cutpoint.cli import UsageError, shared
 from cutpoint.detector import Detector
 from cutpoint.errors import DataError
 from cutpoint.export import to_markdown, to_onnx, to_sql
@@ -31,6 +31,8 @@ def load():
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """A model in another form."""
+    if arguments.keep and arguments.to != "sql":
+        raise UsageError(f"--keep is for --to sql; this is --to {arguments.to}.")
     shared.check_outputs(arguments)
     detector = Detector.load(arguments.model)
     content: str | bytes
@@ -40,7 +42,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         model = to_onnx(detector, dtype="float32" if arguments.float32 else "float64")
         content = model.SerializeToString()
     elif arguments.to == "sql":
-        content = to_sql(detector, arguments.table, dialect=arguments.dialect)
+        content = to_sql(detector, arguments.table, dialect=arguments.dialect, keep=arguments.keep)
     elif arguments.to == "sklearn":
         name = Path(arguments.output).stem
         name = name if name.isidentifier() else "this_file"

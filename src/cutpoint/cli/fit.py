@@ -48,4 +48,6 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.write_files(files)
     if files and not arguments.json:
         text += f"\n\nWrote {', '.join(map(spelled, files))}"
+    if not files:
+        shared.remark(arguments, "no model was written: add -o model.json.")
     return text, code

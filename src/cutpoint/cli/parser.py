@@ -67,6 +67,20 @@ def _source(made: Any, what: str) -> None:
     )
 
 
+def _share(text: str) -> float:
+    """0.02, or 2 %."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        if rest:
+            raise ValueError
+        # As it is written: 0.7 / 100 is another float than 0.007.
+        return float(f"{number.strip()}e-2") if percent else float(number)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"it must be a share, such as 0.02 or '2 %'; it is {text!r}."
+        ) from None
+
+
 def _output(made: Any) -> None:
     how = made.add_argument_group("output")
     how.add_argument("--json", action="store_true", help="for machines")
@@ -105,13 +119,13 @@ def _aim(made: Any, measure: bool = True) -> None:
     )
     aim.add_argument(
         "--prior",
-        type=float,
+        type=_share,
         metavar="SHARE",
         help="the share of positives where decisions are made, if it is another than in the rows",
     )
     aim.add_argument(
         "--confidence",
-        type=float,
+        type=_share,
         metavar="LEVEL",
         help="limits hold for new rows with this confidence, such as 0.95",
     )
@@ -212,7 +226,7 @@ def _compare(commands: Any) -> None:
     made.add_argument(
         "--cost", metavar="fp=1,fn=20", help="compare what the best cuts cost as well"
     )
-    made.add_argument("--prior", type=float, metavar="SHARE", help="for --cost")
+    made.add_argument("--prior", type=_share, metavar="SHARE", help="for --cost")
     _output(made)
 
 
@@ -242,13 +256,20 @@ def _export(commands: Any) -> None:
         "export",
         "take a model elsewhere",
         "As a query, an ONNX file, a Python module for scikit-learn, or a model card.",
-        "cutpoint export model.json --to sql --table payments -o score.sql",
+        "cutpoint export model.json --to sql --table payments --keep id -o score.sql",
     )
     made.add_argument("model", metavar="MODEL", help="what cutpoint fit wrote")
     made.add_argument("--to", required=True, choices=("sql", "onnx", "sklearn", "markdown"))
     made.add_argument("--table", default="data", metavar="NAME", help="of sql; default: data")
     made.add_argument(
         "--dialect", choices=("standard", "duckdb", "sqlite"), default="standard", help="of sql"
+    )
+    made.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of sql: a column to put in front, such as the key of the rows",
     )
     made.add_argument(
         "--float32", action="store_true", help="of onnx: single precision, for small devices"

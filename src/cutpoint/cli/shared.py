@@ -136,10 +136,15 @@ def costs(text: str | None) -> Costs | None:
 
 
 def check_limits(arguments: Namespace) -> None:
-    """Raise if a confidence is given for nothing."""
+    """Raise if a confidence is given for nothing, or can't be had."""
     if arguments.confidence is not None and not arguments.subject_to:
         raise UsageError(
             "--confidence is for limits: give --subject-to 'precision >= 0.9' as well."
+        )
+    if arguments.confidence is not None and arguments.weight:
+        raise UsageError(
+            "a guarantee counts rows, and weights make them count for more or less: give "
+            "--confidence or --weight, not both."
         )
 
 

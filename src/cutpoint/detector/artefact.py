@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any
@@ -226,9 +226,15 @@ class Detector:
         return pa.Table.from_batches(batches)
 
     def apply_batches(
-        self, data: Any, *, keep: Sequence[str] = (), reasons: int = 3
+        self,
+        data: Any,
+        *,
+        keep: Sequence[str] = (),
+        reasons: int = 3,
+        watch: Callable[[Term, NDArray[np.int64]], None] | None = None,
     ) -> Iterator[Any]:
-        """As :meth:`apply`, some rows at a time."""
+        """As :meth:`apply`, some rows at a time. ``watch`` is told, for each term, which of its
+        labels the rows have."""
         import pyarrow as pa
 
         given = _COLUMNS if reasons else _COLUMNS[:-1]
@@ -239,7 +245,9 @@ class Detector:
                     "Rename it first."
                 )
         shift = log_odds(self.prior)
-        for batch, score, terms, labels in self._scored(data, keep, explain=bool(reasons)):
+        for batch, score, terms, labels in self._scored(
+            data, keep, explain=bool(reasons), watch=watch
+        ):
             llr = self.calibrator.llr(score)
             columns = {name: batch.column(name) for name in keep}
             columns |= {
@@ -253,7 +261,12 @@ class Detector:
             yield pa.RecordBatch.from_pydict(columns)
 
     def _scored(
-        self, data: Any, keep: Sequence[str] = (), *, explain: bool = False
+        self,
+        data: Any,
+        keep: Sequence[str] = (),
+        *,
+        explain: bool = False,
+        watch: Callable[[Term, NDArray[np.int64]], None] | None = None,
     ) -> Iterator[tuple[Any, Floats, list[Floats], list[NDArray[np.int64]]]]:
         """Batches with their scores and, for explanations, what each term adds."""
         wanted = list(dict.fromkeys((*keep, *self.columns)))
@@ -272,6 +285,8 @@ class Detector:
                 for term in self.terms[first : first + GROUP]:
                     value, label = term.contributions(batch.column(at[term.column.name]), start)
                     group = value if group is None else group + value
+                    if watch is not None:
+                        watch(term, label)
                     if explain:
                         terms.append(value)
                         labels.append(label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ from cutpoint._names import no_column
 from cutpoint.detector.values import (
     Floats,
     as_table,
+    day_of,
     flags,
     kind_of,
     numbers,
@@ -182,6 +184,8 @@ class Encoding:
         How many rows it was decided on.
     fingerprint
         A hash of what these rows were like: see :meth:`fit`.
+    warnings
+        Columns that were likely meant as something else.
 
     Examples
     --------
@@ -207,6 +211,7 @@ class Encoding:
     notes: tuple[str, ...] = ()
     rows: int = 0
     fingerprint: str = ""
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def fit(  # noqa: PLR0913 - all but the first are options
@@ -223,9 +228,10 @@ class Encoding:
         """Decide what each column is, by its type and in one pass over the rows.
 
         Numbers are standardised. Booleans and text are categories; so are numbers, if they are
-        named in ``categories``. Dates count as days. Columns with one value only, text that
-        differs in every row, and nested values are not used. Missing values, NaN included, become
-        a feature; an infinite number is an error.
+        named in ``categories``. Text of which at least 80 % could be read as numbers or dates is a
+        category nevertheless, with a warning. Dates count as days. Columns with one value only,
+        text that differs in every row, and nested values are not used. Missing values, NaN
+        included, become a feature; an infinite number is an error.
 
         Parameters
         ----------
@@ -276,16 +282,21 @@ class Encoding:
         rows = _summed(data, summaries)
         limits = _Limits(max_categories, min_rows)
         used: list[Column] = []
+        warnings: list[str] = []
         for name, summary in summaries.items():
             column, notes[name] = summary.decided(rows, limits)
             if column is not None:
                 used.append(column)
+            likely = summary.likely() if name not in categories else None
+            if likely is not None:
+                notes[name] += f" But {likely}."
+                warnings.append(_warned(name, likely, column))
         ordered = tuple(notes[name] for name in wanted)
         if not used:
             why = ordered[0] if ordered else "there are none besides the target."
             raise DataError(f"no column can be used to tell the classes apart: {why}")
         facts = [rows, *(s.facts() for s in summaries.values())]
-        return cls(tuple(used), ordered, rows, _fingerprint(facts))
+        return cls(tuple(used), ordered, rows, _fingerprint(facts), tuple(warnings))
 
     @classmethod
     def of_matrix(cls, X: Any, names: Sequence[str]) -> Encoding:
@@ -515,6 +526,10 @@ class _Summary:
         """What the column becomes, and the sentence that says so."""
         raise NotImplementedError
 
+    def likely(self) -> str | None:
+        """What the values are rather than what they are taken for, if that differs."""
+        return None
+
     def facts(self) -> list[Any]:
         """What the fingerprint is made of."""
         raise NotImplementedError
@@ -574,12 +589,7 @@ class _Numbers(_Summary):
         return column, text
 
     def _shown(self, x: float) -> str:
-        if self.kind == "date":
-            try:
-                return str(np.datetime64(round(x), "D"))
-            except (ValueError, OverflowError):
-                pass
-        return f"{x:.6g}"
+        return day_of(x) if self.kind == "date" else f"{x:.6g}"
 
     def facts(self) -> list[Any]:
         return [self.name, self.kind, self.count, self.missing, repr(self.low), repr(self.high)]
@@ -588,9 +598,13 @@ class _Numbers(_Summary):
 class _Levels(_Summary):
     """How many rows have each value."""
 
+    # Whether there are values without a feature of their own.
+    many = True
+
     def __init__(self, name: str, kind: str) -> None:
         super().__init__(name, kind)
         self.counts: dict[str, int] | None = {}
+        self.most: str | None = None
 
     def add(self, column: Any, start: int) -> None:
         values = (flags if self.kind == "boolean" else texts)(column, self.name, start)
@@ -604,7 +618,7 @@ class _Levels(_Summary):
         for value, count in both:
             self.counts[value] = self.counts.get(value, 0) + count
         if len(self.counts) > _MOST_VALUES:
-            self.counts = None
+            self.most, self.counts = _likely(self.counts, True), None
 
     def decided(self, rows: int, limits: _Limits) -> tuple[Column | None, str]:
         name, share = shown(self.name), self.missing / rows
@@ -623,6 +637,7 @@ class _Levels(_Summary):
         least = 1 if self.kind == "boolean" else limits.least
         kept = [(value, n) for value, n in ordered[: limits.most] if n >= least]
         rest = sum(self.counts.values()) - sum(n for _, n in kept)
+        self.many = len(kept) < len(self.counts)
         column = CategoryColumn(
             self.name,
             tuple(value for value, _ in kept),
@@ -634,6 +649,11 @@ class _Levels(_Summary):
         if not column.features:
             return None, f"{name} is not used: no value is in {least} rows or more."
         return column, self._said(column, len(self.counts) - len(kept))
+
+    def likely(self) -> str | None:
+        if self.kind == "boolean" or self.counts is None:
+            return self.most
+        return _likely(self.counts, self.many)
 
     def _said(self, column: CategoryColumn, others: int) -> str:
         shares = [
@@ -655,6 +675,40 @@ class _Levels(_Summary):
     def facts(self) -> list[Any]:
         counts = None if self.counts is None else sorted(self.counts.items())
         return [self.name, self.kind, self.missing, counts]
+
+
+# Not 0123: what begins with a 0 is a code.
+_NUMBER = re.compile(r"\s*[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_DATE = re.compile(r"\s*[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-9]{2}:[0-9]{2}.*)?\s*")
+_MOSTLY = 0.8
+
+
+def _likely(counts: dict[str, int], many: bool) -> str | None:
+    """Whether text is numbers or dates for the most part, and which value is not.
+
+    Text that is nothing but numbers may be codes: it is amounts only where there are ``many``.
+    """
+    total = sum(counts.values())
+    for what, pattern in (("numbers", _NUMBER), ("dates", _DATE)):
+        bad = [value for value in counts if pattern.fullmatch(value) is None]
+        share = 1 - sum(counts[value] for value in bad) / total if total else 0.0
+        if share < _MOSTLY or len(bad) == len(counts) or not (bad or many):
+            continue
+        if not bad:
+            return f"all its values are {what}, stored as text"
+        return (
+            f"{_percent(share)} of its values are {what}; the first that is not is {shown(bad[0])}"
+        )
+    return None
+
+
+def _warned(name: str, likely: str, column: Column | None) -> str:
+    if column is None:
+        return f"{shown(name)} is not used, but {likely}. Clean it, or leave it out: --exclude."
+    return (
+        f"{shown(name)} is taken for a category, but {likely}. Clean it, or say that it is one: "
+        f"--category {shown(name)}."
+    )
 
 
 def _percent(share: float) -> str:

@@ -147,6 +147,14 @@ def _days(column: Any) -> Floats:
     return np.where(null, np.nan, days + rest / per_day)
 
 
+def day_of(days: float) -> str:
+    """Days since 1970 as a date; as a number if there is no such date."""
+    try:
+        return str(np.datetime64(round(days), "D"))
+    except (ValueError, OverflowError):
+        return f"{days:.6g}"
+
+
 def texts(column: Any, name: str, start: int) -> Any:
     """A column as text, null where a value is missing: whole numbers without a point, true, false,
     dates as in 2020-01-31."""

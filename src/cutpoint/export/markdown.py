@@ -9,7 +9,9 @@ from typing import Any
 
 from cutpoint.detector.artefact import Detector
 from cutpoint.detector.terms import NumberTerm, Term
+from cutpoint.detector.values import day_of
 from cutpoint.errors import CutpointError
+from cutpoint.objectives import Costs
 
 _MOST_LEVELS = 12
 
@@ -70,7 +72,7 @@ def _what(d: Detector, target: str) -> str:
     aim += [f"subject to {' and '.join(d.limits)}"] if d.limits else []
     aim += [f"with {100 * d.confidence:g} % confidence"] if d.confidence else []
     chosen = f" The threshold was chosen {' '.join(aim)}." if aim else ""
-    costs = f" Errors cost {d.costs!r}." if d.costs else ""
+    costs = f" {_in_words(d.costs)}." if d.costs else ""
     return (
         f"A linear detector of **{text(target)}**: the score of a case is {d.base:.6g} plus what "
         f"each column adds, and the rule is to **{text(d.rule)}**.{text(chosen)}{text(costs)}\n\n"
@@ -102,8 +104,8 @@ def _point(d: Detector) -> str:
             + _table(
                 ["", "positive", "negative"],
                 [
-                    ["flagged", f"{c.tp:,}", f"{c.fp:,}"],
-                    ["not flagged", f"{c.fn:,}", f"{c.tn:,}"],
+                    ["flagged", _total(c.tp), _total(c.fp)],
+                    ["not flagged", _total(c.fn), _total(c.tn)],
                 ],
             )
         )
@@ -115,6 +117,18 @@ def _point(d: Detector) -> str:
 
 def _count(x: float) -> str:
     return f"{x:,.0f}" if x >= 10 else f"{x:.2g}"
+
+
+def _total(x: float) -> str:
+    """Rows in full; of weights five digits."""
+    return f"{x:,.0f}" if x == round(x) else f"{float(f'{x:.5g}'):,.10g}"
+
+
+def _in_words(costs: Costs) -> str:
+    words = [f"A false alarm costs {costs.fp:.6g}, a miss {costs.fn:.6g}"]
+    words += [f"a catch brings in {costs.tp:.6g}"] if costs.tp else []
+    words += [f"a negative left alone brings in {costs.tn:.6g}"] if costs.tn else []
+    return "; ".join(words)
 
 
 def _data(d: Detector) -> str:
@@ -147,8 +161,10 @@ def _rows(term: Term) -> list[list[str]]:
     name = text(term.column.name)
     if isinstance(term, NumberTerm):
         c = term.column
-        unit = "day" if c.kind == "date" else "unit"
-        value = f"each {unit} above {c.mean:.6g} (standard deviation {c.scale:.4g})"
+        date = c.kind == "date"
+        start = day_of(c.mean) if date else f"{c.mean:.6g}"
+        spread = f"{c.scale:.4g} days" if date else f"{c.scale:.4g}"
+        value = f"each {'day' if date else 'unit'} above {start} (standard deviation {spread})"
         rows = [[name, value, _signed(term.weight), _share(1 - c.missing)]]
         return [
             *rows,

@@ -43,9 +43,10 @@ def to_sql(
     Terms are added up in the order of the detector, in double precision: decisions are the same as
     those of :meth:`cutpoint.detector.Detector.apply`, at the threshold too. Columns are named with
     their table, so that one that is not there is an error everywhere. NULL and NaN are missing
-    values. Numbers must be stored as numbers: SQLite's text in a column of numbers counts as
-    missing. Dates are of a date type in DuckDB, and ISO text in SQLite. SQLite needs its
-    mathematical functions, which most builds have.
+    values. Numbers must be stored as numbers, except for the dialect "sqlite": its ``.import``
+    makes text of everything, which is read as numbers, and empty text as missing unless it is a
+    level. Dates are of a date type in DuckDB, and ISO text in SQLite. SQLite needs its mathematical
+    functions, which most builds have.
 
     Examples
     --------
@@ -157,13 +158,26 @@ def _decision(threshold: float) -> str:
 def _term(term: Term, dialect: str) -> str:
     column = f"d.{_name(term.column.name)}"
     if isinstance(term, CategoryTerm):
-        return _category(term, column)
-    value = column if term.column.kind == "number" else _days(term, column, dialect)
+        return _category(term, column, dialect)
+    if term.column.kind == "date":
+        value = _days(term, column, dialect)
+    else:
+        value = _number(column) if dialect == "sqlite" else column
     product = f"{_float(term.weight)} * ({value} - {_float(term.column.mean)})"
     # Neither NULL nor NaN is at most the largest number there is.
     return (
         f"CASE WHEN {value} <= {_float(_MOST)} THEN {product}\n"
         f"      ELSE {_float(term.missing)} END"
+    )
+
+
+def _number(column: str) -> str:
+    """A number of SQLite, which .import stores as text. Compared with a number, text that is one
+    becomes it, and other text stays text: so what is not wholly a number is NULL."""
+    text = f"TRIM({column})"
+    return (
+        f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
+        f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS REAL) END)"
     )
 
 
@@ -183,10 +197,18 @@ def _days(term: NumberTerm, column: str, dialect: str) -> str:
     )
 
 
-def _category(term: CategoryTerm, column: str) -> str:
-    gone = f"CASE WHEN {column} IS NULL THEN {_float(term.missing)}"
+def _category(term: CategoryTerm, column: str, dialect: str) -> str:
+    null = f"{column} IS NULL"
+    if dialect == "sqlite" and "" not in term.column.levels:
+        null = f"NULLIF({column}, '') IS NULL"  # so .import stores what is missing
+    gone = f"CASE WHEN {null} THEN {_float(term.missing)}"
     if term.column.kind == "boolean":
         weight = dict(zip(term.column.levels, term.weights, strict=True))
+        if dialect == "sqlite":
+            column = (
+                f"CASE WHEN TYPEOF({column}) = 'text' "
+                f"THEN LOWER(TRIM({column})) IN ('true', '1') ELSE {column} END"
+            )
         yes, no = (weight.get(level, term.other) for level in ("true", "false"))
         return f"{gone}\n      WHEN {column} THEN {_float(yes)} ELSE {_float(no)} END"
     cases = "".join(

@@ -28,10 +28,11 @@ def path(x: Any, y: Any, *, close: bool = False) -> str:
     keep = np.ones(len(a), np.bool_)
     keep[1:] = (np.diff(a) != 0) | (np.diff(b) != 0)
     a, b = a[keep], b[keep]
-    # Of a straight run along an axis, only the ends.
+    # Of a straight run along an axis, only the ends; where it turns back is an end.
     if len(a) > 2:
-        along = ((a[:-2] == a[1:-1]) & (a[1:-1] == a[2:])) | (
-            (b[:-2] == b[1:-1]) & (b[1:-1] == b[2:])
+        right, up = np.diff(a), np.diff(b)
+        along = ((right[:-1] == 0) & (right[1:] == 0) & (up[:-1] * up[1:] > 0)) | (
+            (up[:-1] == 0) & (up[1:] == 0) & (right[:-1] * right[1:] > 0)
         )
         keep = np.concatenate(([True], ~along, [True]))
         a, b = a[keep], b[keep]

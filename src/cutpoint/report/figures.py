@@ -10,16 +10,12 @@ import numpy as np
 from cutpoint._sweep import Floats
 from cutpoint.report.drawing import UNIT, area, line, path, region, stairs, ticks
 from cutpoint.report.escaped import name_of, safe
-from cutpoint.report.live import live, on_score_axis, start_ratio
+from cutpoint.report.live import benefit_ends, live, on_score_axis, start_ratio
 from cutpoint.report.summary import ScoreSummary, Summary
 from cutpoint.report.text import fixed
 
 # As many scores as there are colours to tell apart; the rest share the last.
 COLOURS = 7
-
-
-# The axis of net benefit: what a miss costs, in false alarms.
-_RATIOS = (0.1, 1000.0)
 
 
 _BENEFIT_LOW = -0.2
@@ -33,9 +29,12 @@ def _figure(title: str, note: str, body: str, kind: str = "", legend: str = "") 
 
 
 def _dot(key: str, x: float, y: float) -> str:
-    left, bottom = (100 * min(max(v, 0.0), 1.0) for v in (x, y))
+    """The operating point in a picture; hidden where it has no place."""
+    nowhere = np.isnan(x + y)
+    left, bottom = (0.0 if nowhere else 100 * min(max(v, 0.0), 1.0) for v in (x, y))
     return (
-        f'<span class="dot" data-dot="{key}" style="left:{left:.5g}%;bottom:{bottom:.5g}%"></span>'
+        f'<span class="dot" data-dot="{key}" style="left:{left:.5g}%;bottom:{bottom:.5g}%"'
+        f"{' hidden' if nowhere else ''}></span>"
     )
 
 
@@ -164,10 +163,13 @@ def roc(summary: Summary) -> str:
     return _figure("ROC", note, frame, "", _legend(summary, more, aucs))
 
 
-def precision_at(prior: float, tpr: Floats, fpr: Floats) -> Floats:
-    """Of cases with the share ``prior`` of positives; 1 where nothing is flagged."""
-    right, wrong = prior * tpr, (1 - prior) * fpr
-    return np.divide(right, right + wrong, out=np.ones(len(tpr)), where=right + wrong > 0)
+def precision_steps(prior: float, tpr: Floats, fpr: Floats) -> tuple[Floats, Floats]:
+    """Recall and precision of cases with the share ``prior`` of positives, from the first cut that
+    flags anything: steps, whose area is the average precision."""
+    some = tpr + fpr > 0
+    right, wrong = prior * tpr[some], (1 - prior) * fpr[some]
+    recall = np.concatenate(([0.0], tpr[some]))
+    return np.repeat(recall, 2)[1:-1], np.repeat(right / (right + wrong), 2)
 
 
 def pr(summary: Summary) -> str:
@@ -175,7 +177,7 @@ def pr(summary: Summary) -> str:
     layers = []
     for k, one in enumerate(summary.scores):
         fpr, tpr = _rates(summary, one)
-        d = path(tpr, precision_at(prior, tpr, fpr))
+        d = path(*precision_steps(prior, tpr, fpr))
         layers.append((k, f'<path class="curve" data-pr="{k}" d="{d}"/>'))
     y = round(1000 * (1 - prior))
     lines = [f'<path class="guide" data-base d="M0,{y}H1000"/>', *_each(summary, layers)]
@@ -187,7 +189,7 @@ def pr(summary: Summary) -> str:
         x=UNIT,
         y=UNIT,
         layers=lines,
-        overlay=_dot("pr", c.recall, 1.0 if np.isnan(c.precision) else c.precision),
+        overlay=_dot("pr", c.recall, c.precision),
         key="pr",
     )
     areas = [f"average precision {one.average_precision:.4f}" for one in summary.scores]
@@ -234,13 +236,18 @@ def _envelope(x: Floats, fpr: Floats, fnr: Floats) -> Floats:
     return best
 
 
-_DECADES = ((0.1, "0.1"), (1.0, "1"), (10.0, "10"), (100.0, "100"), (1000.0, "1,000"))
+def _decades(low: float, high: float) -> list[tuple[float, str]]:
+    """Powers of ten along the axis of net benefit, no more than there is room for."""
+    first, last = round(np.log10(low)), round(np.log10(high))
+    every = range(first, last + 1, 1 if last - first <= 5 else 2)
+    return [((k - first) / (last - first), f"{10.0**k:,.10g}") for k in every]
 
 
 def benefit(summary: Summary) -> str:
     prior = summary.asked.prior or summary.prevalence
     grid = np.linspace(0, 1, 241)
-    low, high = np.log(_RATIOS)
+    ends = benefit_ends(summary)
+    low, high = np.log(ends)
     ratio = np.exp(low + grid * (high - low))
     alarm = (1 - prior) / prior / ratio  # what a false alarm takes from the share caught
     layers = []
@@ -263,16 +270,16 @@ def benefit(summary: Summary) -> str:
         f'<path class="guide" data-all d="{path(grid, _height(1 - alarm))}"/>',
         *_each(summary, layers),
     ]
-    x = [((np.log(v) - low) / (high - low), t) for v, t in _DECADES]
     y = [(float(_height(np.array([v]))[0]), f"{v:g}") for v in (-0.2, 0, 0.2, 0.4, 0.6, 0.8, 1.0)]
     c, at = summary.scores[0].point.confusion, _weight_of_positives(summary)
     here = (np.log(float(start_ratio(summary))) - low) / (high - low)
+    here = here if 0 <= here <= 1 else np.nan
     benefit = _height(np.array([c.recall - c.fpr * (1 - at) / at]))
     frame = area(
         "net benefit",
         x_name="a miss costs as many false alarms",
         y_name="net benefit, share of the best",
-        x=x,
+        x=_decades(*ends),
         y=y,
         layers=lines,
         overlay=_dot("nb", here, float(benefit[0])),

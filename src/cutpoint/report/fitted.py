@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import sqrt
 from typing import Any
 
+from cutpoint.detector import NumberColumn
 from cutpoint.report.making import summarise
 from cutpoint.report.summary import Estimate, Learner, Learners, Notice, Summary, Weight
 from cutpoint.training import Trained
+
+_UNUSED = " is not used: "
+# So many unused columns are named in one line too.
+_MANY = 12
 
 
 def summarise_fit(t: Trained, source: str = "") -> Summary:
@@ -49,6 +55,11 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         )
         for c in t.compared
     )
+    if t.group is not None and d.training.auc_interval is not None:
+        # Units were drawn, not rows: the interval of the rows would be too narrow.
+        first = summary.scores[0]
+        auc = Estimate(first.auc.value, d.training.auc_interval)
+        summary = replace(summary, scores=(replace(first, auc=auc), *summary.scores[1:]))
     notices = tuple(Notice("training", text) for text in t.warnings)
     return replace(
         summary,
@@ -66,15 +77,24 @@ def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
         ("scores", "each by a line that was fitted to other rows; the detector to all"),
         ("features", f"{len(t.encoding.features):,}, from {len(t.encoding.columns):,} columns"),
     ]
-    return (*facts, *(("column", note) for note in t.encoding.notes))
+    # Those that are not used first: a terminal shows a few, and nobody misses what is not said.
+    unused = [note for note in t.encoding.notes if _UNUSED in note]
+    if len(unused) > _MANY:
+        facts.append(("not used", ", ".join(note.partition(_UNUSED)[0] for note in unused)))
+    used = (note for note in t.encoding.notes if _UNUSED not in note)
+    return (*facts, *(("column", note) for note in (*unused, *used)))
 
 
 def _weights(t: Trained) -> tuple[Weight, ...]:
     """Of the features, in the units of their columns; those that move the score most first."""
     found = []
     for column, place in zip(t.encoding.columns, t.encoding.places, strict=True):
-        scale = getattr(column, "scale", 1.0)
-        for k, (name, w) in enumerate(zip(column.features, t.line.w[place].tolist(), strict=True)):
-            unit = scale if k == 0 else 1.0
-            found.append(Weight(name, w / unit, w))
+        weights = t.line.w[place].tolist()
+        if isinstance(column, NumberColumn):
+            found.append(Weight(column.name, weights[0] / column.scale, weights[0]))
+            names, weights, shares = column.features[1:], weights[1:], [column.missing]
+        else:
+            names, shares = column.features, column.share[column.featured].tolist()
+        for name, w, p in zip(names, weights, shares[: len(names)], strict=True):
+            found.append(Weight(name, w, w * sqrt(p * (1 - p))))
     return tuple(sorted(found, key=lambda weight: -abs(weight.scaled))[:30])

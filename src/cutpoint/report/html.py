@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from cutpoint.report.live import (
     page_data,
     prior_steps,
     ratio_steps,
+    share_text,
     start_ratio,
     state_of,
     threshold_text,
@@ -37,10 +39,13 @@ from cutpoint.report.summary import (
     Summary,
     group_means,
     rows_text,
+    said_once,
 )
-from cutpoint.report.text import WORDS, fixed, general
+from cutpoint.report.text import WORDS, fixed, general, word_for
 
 _GROUPS = 40
+# As many scores as a printed sheet has room for, with their intervals.
+_BESIDE = 3
 
 
 def render(summary: Summary, title: str = "Report") -> str:
@@ -146,7 +151,7 @@ def _foot(summary: Summary) -> str:
 def _notices(summary: Summary) -> str:
     if not summary.notices:
         return ""
-    lines = "".join(f"<li>{safe(notice.text)}</li>" for notice in summary.notices)
+    lines = "".join(f"<li>{safe(notice.text)}</li>" for notice in said_once(summary.notices))
     return f'<section class="notices" aria-label="Warnings"><ul>{lines}</ul></section>'
 
 
@@ -193,8 +198,8 @@ def _controls(summary: Summary, state: dict[str, str]) -> str:
         "</div>"
         '<div class="control"><label for="prior">Of all cases</label>'
         '<span class="value"><input type="number" id="prior-number" min="0.0001" max="99.99" '
-        f'step="any" value="{100 * prior:.6g}" aria-label="share of positives in per cent"> % are '
-        "positive</span>"
+        f'step="any" value="{share_text(prior)}" aria-label="share of positives in per cent"> '
+        "% are positive</span>"
         f'<input type="range" id="prior" min="0" max="{len(priors) - 1}" value="{here}" step="1">'
         "</div>"
         '<div class="control"><label for="cut">Flag from this score on</label>'
@@ -289,8 +294,8 @@ def _by_group(summary: Summary) -> str:
     rows = [
         (
             name_of(str(first.group[k])),
-            f"{first.P[k]:,.10g}",
-            f"{first.N[k]:,.10g}",
+            counted(first.P[k]),
+            counted(first.N[k]),
             *("–" if np.isnan(g.auc[k]) else f"{g.auc[k]:.4f}" for g in every),
         )
         for k in order
@@ -361,13 +366,21 @@ def _everything(summary: Summary) -> str:
         rows.append((word, *(counted(getattr(one.point.confusion, cell)) for one in scores)))
     for name in (*MEASURES, "cost"):
         if name in scores[0].measures:
-            rows.append((WORDS[name], *(general(one.measures[name]) for one in scores)))
+            word = word_for(name, summary.asked.prior)
+            rows.append((word, *(general(one.measures[name]) for one in scores)))
     for k, status in enumerate(scores[0].point.status):
         outcome = (one.point.status[k] for one in scores)
         told = (f"{'holds' if t.holds else 'fails'}: {t.value:.4g}" for t in outcome)
         rows.append((safe(status.limit), *told))
+    # Below each other rather than beyond the edge of a sheet.
+    tables = -(-len(scores) // _BESIDE)
+    ends = [round(k * len(scores) / tables) for k in range(tables + 1)]
+    head = [name_of(one.name) for one in scores]
     return _section(
         "All numbers",
-        _table(("", *(name_of(one.name) for one in scores)), rows),
+        "".join(
+            _table(("", *head[a:b]), [(row[0], *row[a + 1 : b + 1]) for row in rows])
+            for a, b in pairwise(ends)
+        ),
         f"{safe(why(summary))} These stay as they are.",
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from math import ceil, floor, log10
 from statistics import NormalDist
 from typing import Any
 
@@ -29,6 +30,7 @@ def page_data(summary: Summary) -> str:
     priors, here = prior_steps(summary)
     data = {
         "weighted": summary.weighted,
+        "digits": len(counted(1 / 3).partition(".")[2]),  # of a sum of weights
         "P": _number(summary.P),
         "N": _number(summary.N),
         "prior": asked.prior,
@@ -41,6 +43,7 @@ def page_data(summary: Summary) -> str:
         "ratio": [str(start.numerator), str(start.denominator)],
         "ratios": ratios,
         "ratioAt": at,
+        "benefit": benefit_ends(summary),
         "priors": priors,
         "priorAt": here,
         "why": why(summary),
@@ -69,6 +72,14 @@ def start_ratio(summary: Summary) -> Fraction:
         return costs.on_positives / costs.on_negatives
     p = summary.prevalence if summary.asked.prior is None else summary.asked.prior
     return Fraction(f"{(1 - p) / p:.3g}")
+
+
+def benefit_ends(summary: Summary) -> tuple[float, float]:
+    """The ends of the axis of net benefit, as powers of ten: wide enough for the ratio that was
+    asked for, if one can still see anything then."""
+    decade = log10(float(start_ratio(summary)))
+    low, high = max(min(-1, floor(decade)), -5), min(max(3, ceil(decade)), 7)
+    return 10.0**low, 10.0**high
 
 
 _MANTISSAS = ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")
@@ -170,6 +181,12 @@ def per_cent(share: float) -> str:
 
 def _shown(x: float) -> str:
     return "–" if np.isnan(x) else f"{x:.4g}"
+
+
+def share_text(share: float) -> str:
+    """Per cent, for a box with room for few digits; never 100 where some are negative."""
+    text = f"{100 * share:.4g}"
+    return f"{100 * share:.6g}" if text == "100" else text
 
 
 def threshold_text(t: float) -> str:

@@ -17,6 +17,7 @@ from cutpoint._interval import Interval
 from cutpoint._sweep import Floats, Sweep, sweep
 from cutpoint.areas import average_precision
 from cutpoint.calibration.calibrators import Calibrator
+from cutpoint.confusion import counted
 from cutpoint.decision import OperatingPoint, choose
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.inference import auc_interval, effective, interval
@@ -210,7 +211,15 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
             fitted, of, level=level, probabilities=probabilities or calibrator is not None
         ),
         calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
+        certain=_certain(fitted) if probabilities or calibrator is not None else (0, 0),
     )
+
+
+def _certain(s: Sweep) -> tuple[float, float]:
+    """The positives with probability 0, and the negatives with probability 1."""
+    first, last = s.threshold[0], s.threshold[-1]
+    pos, neg = (s.pos[-1] if last == 0 else 0), (s.neg[0] if first == 1 else 0)
+    return (float(pos), float(neg)) if s.weighted else (int(pos), int(neg))
 
 
 def _measures(s: Sweep, point: OperatingPoint, level: float) -> dict[str, Estimate]:
@@ -348,12 +357,15 @@ def _few(s: Sweep) -> list[Notice]:
     for word, mass, squares in (("positive", s.P, s.pos2), ("negative", s.N, s.neg2)):
         rows = float(mass) if squares is None else effective(mass, float(squares.sum()))
         if rows < 50:
+            number = f"{rows:.3g}"
             about = "" if squares is None else "as good as "
+            there = f"is {about}1 {word}" if number == "1" else f"are {about}{number} {word}s"
+            points = f"{100 / max(rows, 1):.{0 if rows < 10 else 1}f}"
             out.append(
                 Notice(
                     f"few_{word}s",
-                    f"There are {about}{rows:,.6g} {word}s only: one more or less moves a rate of "
-                    f"them by {100 / max(rows, 1):.2g} points. Mind the intervals.",
+                    f"There {there} only: one more or less moves a rate of {word}s by "
+                    f"{points} points. Mind the intervals.",
                 )
             )
     return out
@@ -402,6 +414,18 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
                 "fitted to.",
             )
         )
+    for mass, word, chance in zip(one.certain, ("positive", "negative"), (0, 1), strict=True):
+        if mass:
+            cases = "case" if mass == 1 else "cases"
+            whose = f"{one.name}: " if several else ""
+            out.append(
+                Notice(
+                    "certain_and_wrong",
+                    f"{whose}{counted(mass)} {cases} had probability {chance} and "
+                    f"{'was' if mass == 1 else 'were'} {word}: the log loss of a certainty that is "
+                    "wrong is infinite. Clip the probabilities, or calibrate them.",
+                )
+            )
     at, share = largest_tie(s)
     if share >= 0.1 and s.P + s.N > 50:
         out.append(

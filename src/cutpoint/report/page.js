@@ -104,9 +104,14 @@
     return (x < 0 ? "-" : "") + text + (/[.e]/.test(text) ? "" : ".0");
   };
 
-  const counted = (/** @type {number} */ mass) => grouped(weighted ? general(mass, 6) : String(mass));
+  const counted = (/** @type {number} */ mass) => grouped(weighted ? general(mass, data.digits) : String(mass));
   const shown = (/** @type {number} */ x) => (Number.isNaN(x) ? "–" : general(x, 4));
   const perCent = (/** @type {number} */ x) => (Number.isNaN(x) ? "–" : general(100 * x, 3) + " %");
+  /** Per cent, for a box with room for few digits; never 100 where some are negative. */
+  const share = (/** @type {number} */ x) => {
+    const text = general(100 * x, 4);
+    return text === "100" ? general(100 * x, 6) : text;
+  };
   const threshold = (/** @type {number} */ t) => repr(t).replace("inf", "∞");
 
   // ---------------------------------------------------------------- what a cut does
@@ -332,7 +337,7 @@
     }
     return out;
   };
-  const low = Math.log(0.1), high = Math.log(1000), floor = -0.2;
+  const low = Math.log(data.benefit[0]), high = Math.log(data.benefit[1]), floor = -0.2;
   const height = (/** @type {number} */ benefit) => (Math.max(benefit, 2 * floor) - floor) / (1 - floor);
   const steps = Array.from({ length: 241 }, (_, k) => k / 240);
 
@@ -356,7 +361,7 @@
     if (pi !== drawnPrior) curvesOfPrior(pi);
     drawnPrior = pi;
     dot("roc", m.fpr, m.recall);
-    dot("pr", m.recall, Number.isNaN(m.precision) ? 1 : m.precision);
+    dot("pr", m.recall, m.precision);
     // Cuts of equal cost are on a line of this slope.
     const run = 2 / Math.hypot(1, odds); // far enough to leave the picture at both ends
     const end = (/** @type {number} */ sign) => `${round(m.fpr + sign * run)},${round(1 - m.recall - sign * run * odds)}`;
@@ -364,7 +369,9 @@
     const x = 1 / (1 + odds);
     dot("cost", x, 2 * ((1 - m.recall) * x + m.fpr * (1 - x)));
     set("[data-line]", path([[0, 2 * m.fpr], [1, 2 * (1 - m.recall)]]));
-    dot("nb", (Math.log(r) - low) / (high - low), height(m.recall - m.fpr * odds));
+    const along = (Math.log(r) - low) / (high - low);
+    // Off the axis there is no curve for the point to be on.
+    dot("nb", along > -1e-9 && along < 1 + 1e-9 ? along : NaN, height(m.recall - m.fpr * odds));
     const at = place(s, thresholdNow());
     for (const element of all("[data-flagged]")) {
       element.setAttribute("x", String(round(at)));
@@ -389,9 +396,13 @@
     set("[data-all]", path(steps.map((x, i) => [x, height(1 - alarms[i])])));
     scores.forEach((s, k) => {
       const tpr = (/** @type {number} */ i) => s.tp[i] / P, fpr = (/** @type {number} */ i) => s.fp[i] / N;
-      set(`[data-pr="${k}"]`, path(s.t.map((_, i) => {
+      let before = 0; // steps, from the first cut that flags anything
+      set(`[data-pr="${k}"]`, path(s.t.flatMap((_, i) => {
         const right = pi * tpr(i), wrong = (1 - pi) * fpr(i);
-        return [tpr(i), right + wrong > 0 ? right / (right + wrong) : 1];
+        if (!(right + wrong > 0)) return [];
+        const at = right / (right + wrong), from = before;
+        before = tpr(i);
+        return /** @type {[number, number][]} */ ([[from, at], [before, at]]);
       })));
       let v = s.hull.length - 1;
       const value = (/** @type {number} */ i, /** @type {number} */ alarm) => tpr(s.hull[i]) - fpr(s.hull[i]) * alarm;
@@ -470,7 +481,7 @@
   $("ratio-number").addEventListener("change", () => setRatio(ratioOf($("ratio-number").value)));
   $("prior").addEventListener("input", () => {
     setPrior(data.priors[Number($("prior").value)]);
-    $("prior-number").value = general(100 * prior(), 6);
+    $("prior-number").value = share(prior());
   });
   $("prior-number").addEventListener("change", () => {
     const value = Number($("prior-number").value + "e-2"); // 0.7 % is 0.007
@@ -488,7 +499,7 @@
     $("ratio").value = String(data.ratioAt);
     $("ratio-number").value = data.ratios[data.ratioAt];
     $("prior").value = String(data.priorAt);
-    $("prior-number").value = general(100 * prior(), 6);
+    $("prior-number").value = share(prior());
     update();
   });
   for (const radio of all('input[name="score"]')) radio.addEventListener("change", () => setScore(Number(/** @type {any} */ (radio).value)));
@@ -518,7 +529,7 @@
   };
   const precision = (/** @type {number} */ k) => {
     const right = (prior() * score().tp[k]) / P, wrong = ((1 - prior()) * score().fp[k]) / N;
-    return right + wrong > 0 ? right / (right + wrong) : 1;
+    return over(right, right + wrong);
   };
   /** @type {Record<string, (x: number, y: number) => {cut: number, ratio?: number}>} */
   const under = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +72,8 @@ class ScoreSummary:
     shares: Shares
     """The share of positives by score; of the calibrated probability if there is a calibrator."""
     calibrator: str | None = None
+    certain: tuple[float, float] = (0, 0)
+    """The positives with probability 0, and the negatives with probability 1."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +246,21 @@ class Summary:
         return self.text()
 
 
+def said_once(notices: Sequence[Notice]) -> list[Notice]:
+    """The notices for people, without those whose fact was told by the training already."""
+    told = " ".join(n.text for n in notices if n.code == "training")
+    known = {code for code, words in _TOLD.items() if re.search(words, told)}
+    return [n for n in notices if n.code not in known]
+
+
+# What a notice of the training says, in its words, that one of a summary says too.
+_TOLD = {
+    "few_positives": r"only [\d,]+ positives?\b",
+    "few_negatives": r"only [\d,]+ negatives?\b",
+    "leak": "perfectly separated",
+}
+
+
 def rule_of(threshold: float, c: Confusion) -> str:
     """The rule of a threshold: ``"nothing"``, ``"everything"`` or ``"from"`` it on."""
     if threshold == np.inf and not c.flagged:
@@ -276,9 +294,29 @@ def headline(point: OperatingPoint) -> str:
     return f"Flag from {point.threshold!r} on" if rule == "from" else f"Flag {rule}"
 
 
+# What has a name for machines only.
+_AIMS = {
+    "balanced_rate": "the best mean of recall and specificity",
+    "youden": "the best Youden index (recall + specificity − 1)",
+    "flagged_rate": "the least share flagged",
+    "error_rate": "the least share of errors",
+    "fpr": "the least false alarm rate",
+    "fnr": "the least share of positives missed",
+    "npv": "the best negative predictive value",
+    "mcc": "the best Matthews' correlation",
+    "f1": "the best F1",
+    "tp": "the most positives caught",
+    "fp": "the fewest false alarms",
+    "fn": "the fewest misses",
+    "tn": "the most negatives left alone",
+    "flagged": "the fewest flagged",
+}
+
+
 def aim(asked: Asked, better: int) -> str:
     """What an operating point was chosen for."""
-    words = f"the {'least' if better < 0 else 'most'} {asked.objective}"
+    words = _AIMS.get(asked.objective, "")
+    words = words or f"the {'least' if better < 0 else 'most'} {asked.objective}"
     if asked.costs is not None:
         words += f" ({_costs(asked.costs)})"
     if asked.limits:

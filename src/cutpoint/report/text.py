@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cutpoint.confusion import counted
 from cutpoint.report.summary import (
     MEASURES,
     Estimate,
@@ -16,6 +17,7 @@ from cutpoint.report.summary import (
     group_means,
     headline,
     rows_text,
+    said_once,
     told,
 )
 
@@ -62,9 +64,22 @@ def general(e: Estimate) -> str:
 
 
 def shown(name: str, most: int = 40) -> str:
-    """A name for one line: no line breaks, no control signs, not too long."""
+    """A name for one line: no line breaks, no control signs, not too long. Names differ at either
+    end, so what is left out is in the middle."""
     line = "".join(c if c.isprintable() else " " for c in name)
-    return line if len(line) <= most else line[: most - 1] + "…"
+    if len(line) <= most:
+        return line
+    tail = (most - 1) // 2
+    return f"{line[: most - 1 - tail]}…{line[len(line) - tail :]}"
+
+
+def word_for(name: str, prior: float | None) -> str:
+    """The word for a measure; with the share of positives where that is not the one of the rows
+    and the measure depends on it."""
+    alike = ("recall", "fpr", "specificity", "balanced_rate")
+    if prior is None or name in alike:
+        return WORDS[name]
+    return f"{WORDS[name]}, where {100 * prior:.3g} % are positive"
 
 
 def _lines(summary: Summary, width: int) -> Iterator[str]:
@@ -72,7 +87,7 @@ def _lines(summary: Summary, width: int) -> Iterator[str]:
         yield shown(summary.source, width)
     positive = f"; positive is {shown(summary.label)}" if summary.label else ""
     yield from wrap(rows_text(summary) + positive, width, subsequent_indent="  ")
-    for notice in summary.notices:
+    for notice in said_once(summary.notices):
         yield ""
         yield from wrap(f"! {shown(notice.text, 1000)}", width, subsequent_indent="  ")
     yield ""
@@ -135,16 +150,17 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
     yield from wrap(f"{who}{head}{why}", width, subsequent_indent="  ")
     for line in told(p):
         yield from wrap(line, width, initial_indent="  ", subsequent_indent="  ")
-    c = p.confusion
+    c, prior = p.confusion, p.question.prior
     cells = [
-        ("", "flagged", "left alone"),
-        ("positive", f"{c.tp:,.10g}", f"{c.fn:,.10g}"),
-        ("negative", f"{c.fp:,.10g}", f"{c.tn:,.10g}"),
+        ("" if prior is None else "in these rows", "flagged", "left alone"),
+        ("positive", counted(c.tp), counted(c.fn)),
+        ("negative", counted(c.fp), counted(c.tn)),
     ]
     sizes = [max(len(row[k]) for row in cells) for k in range(3)]
     table = [f"  {row[0]:<{sizes[0]}}  {row[1]:>{sizes[1]}}  {row[2]:>{sizes[2]}}" for row in cells]
-    first = [(WORDS[name], general(one.measures[name])) for name in MEASURES[:4]]
-    facts = [f"{name:<17} {value}" for name, value in first]
+    first = [(word_for(name, prior), general(one.measures[name])) for name in MEASURES[:4]]
+    wide = max(17, *(len(word) for word, _ in first))
+    facts = [f"{word:<{wide}} {value}" for word, value in first]
     yield ""
     side = max(map(len, table)) + 4
     if side + max(map(len, facts)) <= width:
@@ -172,7 +188,7 @@ def _groups(groups: Groups, width: int) -> Iterator[str]:
             (
                 shown(str(g.group[k])),
                 "–" if np.isnan(g.auc[k]) else f"{g.auc[k]:.4f}",
-                f"{g.P[k]:,.10g} positive, {g.N[k]:,.10g} negative",
+                f"{counted(g.P[k])} positive, {counted(g.N[k])} negative",
             )
             for k in order.tolist()
         ]
