@@ -128,7 +128,8 @@ class ArrayRows:
             return reduce(merge, map(summarise, self._blocks(start, stop, size)))
 
         starts = range(0, n, per_part)
-        workers = min(threads(n), len(starts))
+        # Starting threads takes as long as summing up some hundred thousand numbers.
+        workers = min(threads(n), len(starts), 1 + self._numbers() // _BLOCK)
         with one_thread_blas():
             if workers <= 1:
                 return reduce(merge, map(fold, starts))
@@ -145,10 +146,12 @@ class ArrayRows:
             weight = None if self.weight is None else self.weight[at]
             yield Block(_sliced(self.X, at), self.y[at], weight, k)
 
+    def _numbers(self) -> int:
+        return self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz + len(self)
+
     def _block_size(self) -> int:
         n, d = len(self), self.features
-        filled = self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz + n
-        most = _BLOCK * n // max(filled, 1)
+        most = _BLOCK * n // max(self._numbers(), 1)
         size = min(most, max(n // _ENOUGH, most // 8))
         if n > 1 << 14:  # enough for more threads than one, however few numbers they are
             size = min(size, -(-n // 8))
