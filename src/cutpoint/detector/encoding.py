@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -512,27 +513,28 @@ def _of_kind(kind: str, name: str) -> _Summary:
     return _Numbers(name, kind) if kind in ("number", "date") else _Levels(name, kind)
 
 
-class _Summary:
+class _Summary(ABC):
     """What is kept of a column while its rows pass by."""
 
     def __init__(self, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
         self.missing = 0
 
+    @abstractmethod
     def add(self, column: Any, start: int) -> None:
-        raise NotImplementedError
+        """Take in some rows, of which the first is number ``start``."""
 
+    @abstractmethod
     def decided(self, rows: int, limits: _Limits) -> tuple[Column | None, str]:
         """What the column becomes, and the sentence that says so."""
-        raise NotImplementedError
 
     def likely(self) -> str | None:
         """What the values are rather than what they are taken for, if that differs."""
         return None
 
+    @abstractmethod
     def facts(self) -> list[Any]:
         """What the fingerprint is made of."""
-        raise NotImplementedError
 
 
 class _Numbers(_Summary):

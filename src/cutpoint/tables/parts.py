@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +17,7 @@ from cutpoint.errors import CutpointError, DataError
 BATCH = 1 << 16
 
 
-class Part:
+class Part(ABC):
     """One file, or one query: names, types and batches of rows.
 
     What the libraries below raise becomes a DataError that names the file: see ``guard``.
@@ -28,17 +29,17 @@ class Part:
         self.notes: list[str] = []
 
     @property
+    @abstractmethod
     def names(self) -> list[str]:
         """The columns, in their order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         """Types of these columns, such that every row fits."""
-        raise NotImplementedError
 
+    @abstractmethod
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """All rows of these columns; ``schema`` is what :meth:`schema` said of them."""
-        raise NotImplementedError
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """All rows of these columns at once."""
