@@ -580,8 +580,8 @@ class _Numbers(_Summary):
                 f"numbers must be small enough to be squared; {name} reaches from {self.low:g} to "
                 f"{self.high:g}. Rescale it."
             )
-        # One value where there is any, or values too near each other to be told apart.
-        scale = scale or 1.0
+        # Of values so small that their squares vanish, half their range; of a single one, 1.
+        scale = scale or self.high / 2 - self.low / 2 or 1.0
         column = NumberColumn(self.name, self.mean, scale, share, self.kind)
         what = "a number" if self.kind == "number" else "a date, in days"
         mean = self._shown(self.mean)
@@ -594,7 +594,8 @@ class _Numbers(_Summary):
         return day_of(x) if self.kind == "date" else f"{x:.6g}"
 
     def facts(self) -> list[Any]:
-        return [self.name, self.kind, self.count, self.missing, repr(self.low), repr(self.high)]
+        ends = (repr(x + 0.0) for x in (self.low, self.high))  # -0.0 is 0.0
+        return [self.name, self.kind, self.count, self.missing, *ends]
 
 
 class _Levels(_Summary):
