@@ -58,12 +58,7 @@ def _plain(name: str, point: OperatingPoint) -> dict[str, Any]:
         "threshold": number(point.threshold),
         "flags": _rule(point),
         "objective": point.objective,
-        "value": {
-            "value": number(point.value),
-            "low": None if interval is None else number(interval.low),
-            "high": None if interval is None else number(interval.high),
-            "level": None if interval is None else interval.level,
-        },
+        "value": shared.estimate(point.value, interval),
         "limits": [
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from cutpoint._interval import Interval
 from cutpoint.cli import UsageError, shared
 from cutpoint.paired import Comparison, compare
 
@@ -52,7 +51,7 @@ def _plain(a: str, b: str, found: Comparison) -> dict[str, Any]:
         "statistic": found.statistic,
         "method": found.method,
         "values": {"a": number(found.a), "b": number(found.b)},
-        "difference": _between(found.difference, found.interval),
+        "difference": shared.estimate(found.difference, found.interval),
         "z": number(found.z),
         "p_value": number(found.p_value),
         "costs": None,
@@ -62,16 +61,6 @@ def _plain(a: str, b: str, found: Comparison) -> dict[str, Any]:
         out["costs"] = {
             "a": number(found.cost_a),
             "b": number(found.cost_b),
-            "difference": _between(found.cost_a - found.cost_b, found.cost_interval),
+            "difference": shared.estimate(found.cost_a - found.cost_b, found.cost_interval),
         }
     return out
-
-
-def _between(value: float, interval: Interval | None) -> dict[str, Any]:
-    number = shared.finite
-    return {
-        "value": number(value),
-        "low": None if interval is None else number(interval.low),
-        "high": None if interval is None else number(interval.high),
-        "level": None if interval is None else interval.level,
-    }

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from cutpoint._check import shown
 from cutpoint._files import written_aside
+from cutpoint._interval import Interval
 from cutpoint._labels import against, labelled
 from cutpoint._names import spelled
 from cutpoint.cli import UsageError
@@ -156,6 +157,16 @@ def as_json(value: Any) -> str:
 def finite(x: float | None) -> float | None:
     """A number for JSON; None for those that it has not."""
     return None if x is None or x != x or abs(x) == float("inf") else float(x)  # noqa: PLR0124
+
+
+def estimate(value: float, interval: Interval | None) -> dict[str, Any]:
+    """A number with its interval, for JSON."""
+    return {
+        "value": finite(value),
+        "low": None if interval is None else finite(interval.low),
+        "high": None if interval is None else finite(interval.high),
+        "level": None if interval is None else interval.level,
+    }
 
 
 def check_outputs(arguments: Namespace) -> None:

@@ -80,6 +80,15 @@ def _check_columns(X: Any) -> None:
         )
 
 
+def row_weights(sample_weight: Any, X: Any) -> Floats | None:
+    """Weights of the rows of X as float64, none below 0; None if there are none."""
+    if sample_weight is None:
+        return None
+    return np.asarray(
+        _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    )
+
+
 class LogOdds:
     """Probabilities of an estimator whose ``decision_function`` gives log posterior odds."""
 
@@ -146,11 +155,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ensure_all_finite=not self._finds_nan,
         )
         _check_columns(X)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
+        weight = row_weights(sample_weight, X)
         y, self.classes_, positive = two_classes(type(self).__name__, y, weight)
         if getattr(self, "class_weight", None) is not None:
             weight = self._weighted(y, positive, weight)

@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from cutpoint._progress import progress
 from cutpoint._rows import ArrayRows
-from cutpoint.estimators._base import LinearEstimator
+from cutpoint.estimators._base import LinearEstimator, row_weights
 from cutpoint.linear.detector import Fit
 from cutpoint.linear.perceptron import PerceptronFit, Step, Variant, perceptron
 
@@ -156,11 +156,7 @@ class Perceptron(LinearEstimator):
         check_classification_targets(y)
         self._know(y, classes, first)
         positive = y == self.classes_[1]
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
+        weight = row_weights(sample_weight, X)
         if self.class_weight is not None:
             if isinstance(self.class_weight, str):
                 raise ValueError(
