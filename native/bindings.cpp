@@ -4,11 +4,14 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 
 #include "kernels.hpp"
 
@@ -125,6 +128,12 @@ SweepTuple<Mass> hand_over(cutpoint::Masses<Mass>&& m) {
     return {hand_over(std::move(m.threshold)), hand_over(std::move(m.pos)), hand_over(std::move(m.neg))};
 }
 
+template <class Mass>
+std::tuple<Out<double>, Out<Mass>, Out<Mass>, Out<double>> hand_over_runs(cutpoint::Masses<Mass>&& m) {
+    return {hand_over(std::move(m.threshold)), hand_over(std::move(m.pos)), hand_over(std::move(m.neg)),
+            hand_over(std::move(m.top))};
+}
+
 nb::object python_int(cutpoint::Wide x) {
     const nb::int_ high(std::uint64_t(x >> 64)), low{std::uint64_t(x)};
     return (high << nb::int_(64)) | low;
@@ -185,10 +194,52 @@ void bin(const Column& score, const Column& label, double negative, double posit
     unlocked([&] { add(rows, bits, pos.data(), neg.data()); });
 }
 
+template <class Mass>
+std::unique_ptr<cutpoint::StreamOf<Mass>> make_stream(const cutpoint::StreamPlan& plan) {
+    if constexpr (std::is_same_v<Mass, double>)
+        return cutpoint::weighted_stream(plan);
+    else
+        return cutpoint::stream(plan);
+}
+
+// A stream of batches. Threads may add at the same time, each by its own number.
+template <class Mass>
+void bind_stream(nb::module_& m, const char* name) {
+    using Stream = cutpoint::StreamOf<Mass>;
+    nb::class_<Stream>(m, name)
+        .def("add", [](Stream& s, int worker, const Column& score, const Column& label,
+                       const std::optional<Column>& weight) {
+            const auto rows = make_rows(score, label, 0, 1, weight, 1);
+            unlocked([&] { s.add(worker, rows); });
+        }, "worker"_a, "score"_a, "label"_a, "weight"_a.none())
+        .def_prop_ro("spilled", [](const Stream& s) { return s.spilled(); })
+        .def("finish", [](Stream& s, int threads, bool compact, std::size_t most) {
+            return hand_over_runs(unlocked([&] { return s.finish(threads, compact, most); }));
+        }, "threads"_a, "compact"_a, "most"_a);
+    m.def(std::is_same_v<Mass, double> ? "weighted_stream" : "stream",
+          [](const In<double>& sample, bool single, std::size_t buckets, int workers, std::size_t limit,
+             std::size_t most, int file) {
+              cutpoint::StreamPlan plan;
+              plan.score = single ? cutpoint::Kind::f32 : cutpoint::Kind::f64;
+              plan.sample = sample.data();
+              plan.sample_size = sample.shape(0);
+              plan.buckets = std::min<std::size_t>(buckets, 4096);
+              plan.workers = std::max(workers, 1);
+              plan.limit = limit;
+              plan.most = std::max<std::size_t>(most, 1024);
+              plan.file = file;
+              return make_stream<Mass>(plan);
+          }, "sample"_a, "single"_a, "buckets"_a, "workers"_a, "limit"_a, "most"_a, "file"_a);
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
     nb::exception<cutpoint::RowFault>(m, "RowFault", PyExc_ValueError);
+
+    nb::exception<cutpoint::SpillFault>(m, "SpillFault", PyExc_OSError);
+    bind_stream<std::int64_t>(m, "Stream");
+    bind_stream<double>(m, "WeightedStream");
 
     m.def("area", [](const Column& score, const Column& label, double negative, double positive,
                      int threads, bool finite) {
@@ -219,6 +270,17 @@ NB_MODULE(_native, m) {
         return hand_over(unlocked([&] { return cutpoint::weighted_sweep(rows); }));
     }, "score"_a, "label"_a, "negative"_a, "positive"_a, "weight"_a, "threads"_a,
     "finite"_a = false);
+
+    m.def("compact_sweep", [](const Column& score, const Column& label, double negative,
+                              double positive, int threads) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
+        return hand_over_runs(unlocked([&] { return cutpoint::compact_sweep(rows); }));
+    });
+    m.def("weighted_compact_sweep", [](const Column& score, const Column& label, double negative,
+                                       double positive, const Column& weight, int threads) {
+        const auto rows = make_rows(score, label, negative, positive, weight, threads);
+        return hand_over_runs(unlocked([&] { return cutpoint::weighted_compact_sweep(rows); }));
+    });
 
     m.def("bin", [](const Column& score, const Column& label, double negative, double positive,
                     int threads, const InOut<std::int64_t>& pos, const InOut<std::int64_t>& neg) {

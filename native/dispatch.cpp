@@ -15,6 +15,10 @@ namespace cutpoint {
     WeightedArea weighted_area(const Rows&);                              \
     Masses<std::int64_t> sweep(const Rows&);                              \
     Masses<double> weighted_sweep(const Rows&);                           \
+    Masses<std::int64_t> compact_sweep(const Rows&);                      \
+    Masses<double> weighted_compact_sweep(const Rows&);                   \
+    std::unique_ptr<StreamOf<std::int64_t>> stream(const StreamPlan&);    \
+    std::unique_ptr<StreamOf<double>> weighted_stream(const StreamPlan&); \
     void bin(const Rows&, int, std::int64_t*, std::int64_t*);             \
     void weighted_bin(const Rows&, int, double*, double*);               \
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
@@ -48,6 +52,16 @@ Area area(const Rows& r) { return CUTPOINT_DISPATCH(area(r)); }
 WeightedArea weighted_area(const Rows& r) { return CUTPOINT_DISPATCH(weighted_area(r)); }
 Masses<std::int64_t> sweep(const Rows& r) { return CUTPOINT_DISPATCH(sweep(r)); }
 Masses<double> weighted_sweep(const Rows& r) { return CUTPOINT_DISPATCH(weighted_sweep(r)); }
+Masses<std::int64_t> compact_sweep(const Rows& r) { return CUTPOINT_DISPATCH(compact_sweep(r)); }
+Masses<double> weighted_compact_sweep(const Rows& r) {
+    return CUTPOINT_DISPATCH(weighted_compact_sweep(r));
+}
+std::unique_ptr<StreamOf<std::int64_t>> stream(const StreamPlan& plan) {
+    return CUTPOINT_DISPATCH(stream(plan));
+}
+std::unique_ptr<StreamOf<double>> weighted_stream(const StreamPlan& plan) {
+    return CUTPOINT_DISPATCH(weighted_stream(plan));
+}
 void bin(const Rows& r, int bits, std::int64_t* pos, std::int64_t* neg) {
     CUTPOINT_DISPATCH(bin(r, bits, pos, neg));
 }

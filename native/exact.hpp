@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "kernels.hpp"
 #include "partition.hpp"
@@ -51,10 +52,11 @@ struct Glance {
     typename R::Key low = ~typename R::Key(0), high = 0;
 };
 
-template <class S, class R>
-Glance<R> glance(const Partition<S, R>& partition, std::size_t bucket) noexcept {
+// pieces(visit) calls visit(records, n) for all records of the bucket.
+template <class R, class Pieces>
+Glance<R> glance(Pieces&& pieces) noexcept {
     Glance<R> g;
-    partition.pieces(bucket, [&](const R* r, std::size_t n) {
+    pieces([&](const R* r, std::size_t n) {
         for (std::size_t i = 0; i < n; ++i) {
             g.low = std::min(g.low, key(r[i]));
             g.high = std::max(g.high, key(r[i]));
@@ -66,16 +68,25 @@ Glance<R> glance(const Partition<S, R>& partition, std::size_t bucket) noexcept 
 }
 
 template <class S, class R>
-R* sorted_bucket(const Partition<S, R>& partition, std::size_t bucket, const Glance<R>& g,
-                 Scratch<R>& scratch) {
+Glance<R> glance(const Partition<S, R>& partition, std::size_t bucket) noexcept {
+    return glance<R>([&](auto&& visit) { partition.pieces(bucket, visit); });
+}
+
+template <class R, class Pieces>
+R* sorted_records(Pieces&& pieces, const Glance<R>& g, Scratch<R>& scratch) {
     return sort_records<R>(
         g.n, g.low, g.high,
         [&](auto&& visit) {
-            partition.pieces(bucket, [&](const R* r, std::size_t n) {
+            pieces([&](const R* r, std::size_t n) {
                 for (std::size_t i = 0; i < n; ++i) visit(r[i]);
             });
         },
         scratch);
+}
+template <class S, class R>
+R* sorted_bucket(const Partition<S, R>& partition, std::size_t bucket, const Glance<R>& g,
+                 Scratch<R>& scratch) {
+    return sorted_records([&](auto&& visit) { partition.pieces(bucket, visit); }, g, scratch);
 }
 
 // Calls visit(first, end) for every run of two or more equal keys.
@@ -208,7 +219,7 @@ Masses<MassOf<R>> exact_sweep(const Rows& rows) {
         start[b] = m;
         m += distinct[b];
     }
-    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m)};
+    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(0)};
     parallel(buckets, rows.threads, [&](std::size_t b, int) {
         std::size_t at = start[b] + distinct[b];
         bool open = false;
@@ -232,6 +243,114 @@ Masses<MassOf<R>> exact_sweep(const Rows& rows) {
             }
         });
         if (open) close();
+    });
+    return out;
+}
+
+// An entry of a compact sweep: a run of neighbouring scores of one class, or one score of both.
+template <class U, class Mass>
+struct Step {
+    U low, high;
+    Mass pos, neg;
+};
+
+// The steps of sorted records, upwards. If not `compact`, each score is one.
+template <bool compact, class R>
+void each_step(const R* a, std::size_t n, std::vector<Step<typename R::Key, MassOf<R>>>& out) {
+    using U = typename R::Key;
+    using Mass = MassOf<R>;
+    std::size_t changes = 0;
+    for (std::size_t i = 1; i < n; ++i) changes += key(a[i]) != key(a[i - 1]);
+    if (!compact) out.reserve(changes + 1);
+    if constexpr (compact && !R::weighted)
+        if (changes + 1 == n) {  // no ties: steps begin where the label turns
+            std::size_t first = 0;
+            const auto step = [&](std::size_t end) {
+                const auto mass = Mass(end - first);
+                const bool positive = a[first].bits & 1;
+                out.push_back({key(a[first]), key(a[end - 1]), positive ? mass : 0, positive ? 0 : mass});
+                first = end;
+            };
+            std::uint8_t turn[block_rows];
+            for (std::size_t from = 1; from < n; from += block_rows) {
+                const int m = int(std::min<std::size_t>(block_rows, n - from));
+                for (int i = 0; i < m; ++i)
+                    turn[i] = (a[from + std::size_t(i)].bits ^ a[from + std::size_t(i) - 1].bits) & 1;
+                each_equal(turn, m, 1, [&](int i) { step(from + std::size_t(i)); });
+            }
+            step(n);
+            return;
+        }
+    bool joins = false;  // whether the last step is of one class
+    for (std::size_t i = 0; i < n;) {
+        const U k = key(a[i]);
+        Tied<R> tied;
+        do {
+            tied.add(a[i]);
+        } while (++i < n && key(a[i]) == k);
+        const bool pure = tied.pos == 0 || tied.neg == 0;
+        if (compact && joins && pure && (out.back().pos == 0) == (tied.pos == 0)) {
+            out.back().high = k;
+            out.back().pos += tied.pos;
+            out.back().neg += tied.neg;
+        } else {
+            out.push_back({k, k, tied.pos, tied.neg});
+        }
+        joins = pure;
+    }
+}
+
+// A sweep in which neighbours of one class are one entry, at the lowest of their scores; `top` has the
+// highest. Buckets know nothing of each other: two such entries may still meet where they do.
+template <class S, class R>
+Masses<MassOf<R>> compact_sweep(const Rows& rows) {
+    using Mass = MassOf<R>;
+    using Steps = std::vector<Step<typename R::Key, Mass>>;
+    struct Found {
+        std::size_t worker, first, count, start;
+    };
+    auto partition = std::make_unique<Partition<S, R>>(rows);
+    const std::size_t buckets = partition->buckets();
+    auto steps = std::make_unique<Steps[]>(std::size_t(rows.threads));
+    auto scratch = std::make_unique<Scratch<R>[]>(std::size_t(rows.threads));
+    Buffer<Found> found(buckets);
+    Buffer<typename R::Key> low(buckets);
+    parallel(buckets, rows.threads, [&](std::size_t b, int worker) {
+        Steps& own = steps[std::size_t(worker)];
+        const Glance<R> g = glance(*partition, b);
+        low[b] = partition->low(b);
+        found[b] = {std::size_t(worker), own.size(), 0, 0};
+        if (g.n == 0) return;
+        if (g.low == g.high || g.positives == 0 || g.positives == g.n) {
+            Tied<R> tied;
+            partition->pieces(b, [&](const R* r, std::size_t n) {
+                for (std::size_t i = 0; i < n; ++i) tied.add(r[i]);
+            });
+            own.push_back({g.low, g.high, tied.pos, tied.neg});
+        } else {
+            each_step<true>(sorted_bucket(*partition, b, g, scratch[std::size_t(worker)]), g.n, own);
+        }
+        found[b].count = own.size() - found[b].first;
+    });
+    partition.reset();
+    scratch.reset();
+
+    std::size_t m = 0;
+    for (std::size_t b = buckets; b-- > 0;) {
+        found[b].start = m;
+        m += found[b].count;
+    }
+    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(m)};
+    parallel(buckets, rows.threads, [&](std::size_t b, int) {
+        const auto* step = steps[found[b].worker].data() + found[b].first;
+        std::size_t at = found[b].start + found[b].count;
+        for (std::size_t i = 0; i < found[b].count; ++i) {
+            --at;
+            out.threshold[at] = double(Keys<S>::score(step[i].low + low[b]));
+            out.top[at] = double(Keys<S>::score(step[i].high + low[b]));
+            out.pos[at] = step[i].pos;
+            out.neg[at] = step[i].neg;
+        }
     });
     return out;
 }

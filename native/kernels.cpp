@@ -11,6 +11,7 @@
 #include "perceptron.hpp"
 #include "rank.hpp"
 #include "resample.hpp"
+#include "stream.hpp"
 
 namespace CUTPOINT_ISA {
 
@@ -43,6 +44,26 @@ Masses<std::int64_t> sweep(const Rows& rows) {
 Masses<double> weighted_sweep(const Rows& rows) {
     return by_score(
         rows, [&]<class S>(S) { return exact_sweep<S, Heavy<typename Keys<S>::Key>>(rows); });
+}
+
+Masses<std::int64_t> compact_sweep(const Rows& rows) {
+    return by_score(
+        rows, [&]<class S>(S) { return CUTPOINT_ISA::compact_sweep<S, Bare<typename Keys<S>::Key>>(rows); });
+}
+
+Masses<double> weighted_compact_sweep(const Rows& rows) {
+    return by_score(
+        rows, [&]<class S>(S) { return CUTPOINT_ISA::compact_sweep<S, Heavy<typename Keys<S>::Key>>(rows); });
+}
+
+std::unique_ptr<StreamOf<std::int64_t>> stream(const StreamPlan& plan) {
+    if (plan.score == Kind::f32) return std::make_unique<Stream<float, Bare<std::uint32_t>>>(plan);
+    return std::make_unique<Stream<double, Bare<std::uint64_t>>>(plan);
+}
+
+std::unique_ptr<StreamOf<double>> weighted_stream(const StreamPlan& plan) {
+    if (plan.score == Kind::f32) return std::make_unique<Stream<float, Heavy<std::uint32_t>>>(plan);
+    return std::make_unique<Stream<double, Heavy<std::uint64_t>>>(plan);
 }
 
 void bin(const Rows& rows, int bits, std::int64_t* pos, std::int64_t* neg) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -60,12 +61,43 @@ template <class Mass>
 struct Masses {
     Buffer<double> threshold;
     Buffer<Mass> pos, neg;
+    Buffer<double> top;  // of runs of scores that were merged: the highest of each; else empty
 };
 
 Area area(const Rows&);
 WeightedArea weighted_area(const Rows&);
 Masses<std::int64_t> sweep(const Rows&);
 Masses<double> weighted_sweep(const Rows&);
+// Runs of scores of one class are mostly one entry; see exact.hpp.
+Masses<std::int64_t> compact_sweep(const Rows&);
+Masses<double> weighted_compact_sweep(const Rows&);
+
+// How rows that come in batches are kept until they are sorted.
+struct StreamPlan {
+    Kind score = Kind::f64;
+    const double* sample = nullptr;  // some of the scores, for buckets of about equal size
+    std::size_t sample_size = 0;
+    std::size_t buckets = 0;  // about how many; none for a few rows
+    int workers = 1;          // threads that may add rows, each by its number
+    std::size_t limit = 0;    // bytes of rows in memory; more are written to `file`
+    std::size_t most = 0;     // rows that one thread may sort at a time
+    int file = -1;
+};
+// A file did not take what was written, or an error of the kind E2BIG: the sweep has too many entries.
+struct SpillFault : std::runtime_error {
+    explicit SpillFault(int error) : std::runtime_error(std::to_string(error)) {}
+};
+template <class Mass>
+class StreamOf {
+   public:
+    virtual ~StreamOf() = default;
+    virtual void add(int worker, const Rows&) = 0;
+    virtual std::uint64_t spilled() const noexcept = 0;
+    // The sweep of all rows, of at most so many entries; once.
+    virtual Masses<Mass> finish(int threads, bool compact, std::size_t most) = 0;
+};
+std::unique_ptr<StreamOf<std::int64_t>> stream(const StreamPlan&);
+std::unique_ptr<StreamOf<double>> weighted_stream(const StreamPlan&);
 
 // Adds every row to its bin, the leading `bits` bits of its score's key as a float32 rounded down.
 void bin(const Rows&, int bits, std::int64_t* pos, std::int64_t* neg);

@@ -26,7 +26,7 @@ Masses<Mass> merge(View<Mass> a, View<Mass> b) {
         i += take_a;
         j += take_b;
     }
-    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m)};
+    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(0)};
     for (std::size_t i = 0, j = 0, o = 0; o < m; ++o) {
         const bool take_a = j == b.m || (i < a.m && a.threshold[i] >= b.threshold[j]);
         const bool take_b = i == a.m || (j < b.m && b.threshold[j] >= a.threshold[i]);

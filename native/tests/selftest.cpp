@@ -159,6 +159,72 @@ void decide(View<std::int64_t> s, int threads) {
     }
 }
 
+// Some steps of the staircase, upwards: neighbours of one class are one.
+template <class Mass>
+void compact_is_right(const Masses<Mass>& full, const Masses<Mass>& compact) {
+    std::size_t k = 0;  // of the full sweep
+    for (std::size_t i = 0; i < compact.threshold.size(); ++i) {
+        CHECK(compact.top[i] == full.threshold[k]);
+        Mass pos = 0, neg = 0;
+        const std::size_t first = k;
+        while (k < full.threshold.size() && full.threshold[k] >= compact.threshold[i]) {
+            pos += full.pos[k];
+            neg += full.neg[k];
+            ++k;
+        }
+        CHECK(pos == compact.pos[i] && neg == compact.neg[i]);
+        CHECK(k == first + 1 || pos == 0 || neg == 0);
+    }
+    CHECK(k == full.threshold.size());
+}
+
+// Rows in batches from several threads, in memory or past it.
+template <class Mass>
+void streamed(const Rows& all, const std::vector<double>& sample, std::size_t size, const Masses<Mass>& full) {
+    std::FILE* file = std::tmpfile();
+    for (const bool compact : {false, true}) {
+        StreamPlan plan;
+        plan.score = all.score.kind;
+        plan.sample = sample.data();
+        plan.sample_size = sample.size();
+        plan.buckets = below(2) ? std::min<std::size_t>(sample.size() / 4, 64) : 0;
+        plan.workers = 3;
+        plan.limit = below(2) ? 1 : std::size_t(1) << 30;
+        plan.most = below(2) ? 1024 : all.n + 1;
+        plan.file = fileno(file);
+        std::unique_ptr<StreamOf<Mass>> s;
+        if constexpr (std::is_same_v<Mass, double>)
+            s = weighted_stream(plan);
+        else
+            s = stream(plan);
+        {
+            std::vector<std::jthread> workers;
+            for (int w = 0; w < 3; ++w)
+                workers.emplace_back([&, w] {
+                    for (std::int64_t first = w * 777; first < all.n; first += 3 * 777) {
+                        Rows some = all;
+                        const auto at = [&](Column& c) {
+                            if (c.kind != Kind::none) c.data = static_cast<const char*>(c.data) + first * c.stride;
+                        };
+                        at(some.score), at(some.label), at(some.weight);
+                        some.n = std::min<std::int64_t>(777, all.n - first);
+                        s->add(w, some);
+                    }
+                });
+        }
+        const auto found = s->finish(2, compact, size);
+        if (compact) {
+            compact_is_right(full, found);
+        } else {
+            CHECK(found.threshold.size() == full.threshold.size());
+            for (std::size_t i = 0; i < full.threshold.size(); ++i)
+                CHECK(found.threshold[i] == full.threshold[i] && found.pos[i] == full.pos[i] &&
+                      found.neg[i] == full.neg[i]);
+        }
+    }
+    std::fclose(file);
+}
+
 template <class S, class L>
 void trial(std::size_t n, int shape, double share, int threads) {
     std::vector<double> s(n), y(n), w(n);
@@ -204,10 +270,17 @@ void trial(std::size_t n, int shape, double share, int threads) {
     const Area a = area(rows);
     const auto masses = sweep(rows);
     compare(counts, masses, a.twice, double(a.pos), double(a.neg));
+    compact_is_right(masses, compact_sweep(rows));
+    std::vector<double> sample;
+    for (std::size_t i = 0; i < n; i += 1 + n / 500) sample.push_back(s[i]);
+    streamed(rows, sample, n, masses);
     decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
     rows.weight = weights.column;
     const WeightedArea b = weighted_area(rows);
-    compare(sums, weighted_sweep(rows), Wide(b.twice), b.pos, b.neg);
+    const auto weighed = weighted_sweep(rows);
+    compare(sums, weighed, Wide(b.twice), b.pos, b.neg);
+    compact_is_right(weighed, weighted_compact_sweep(rows));
+    streamed(rows, sample, n, weighed);
 
     std::vector<double> pos(1 << 10), neg(1 << 10), edges(1 << 10);
     weighted_bin(rows, 10, pos.data(), neg.data());

@@ -6,7 +6,40 @@ from numpy.typing import NDArray
 _Column = NDArray[Any]
 
 class RowFault(ValueError): ...
+class SpillFault(OSError): ...
 
+class Stream:
+    spilled: int
+    def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> None: ...
+    def finish(
+        self, threads: int, compact: bool, most: int
+    ) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64], NDArray[float64]]: ...
+
+class WeightedStream:
+    spilled: int
+    def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> None: ...
+    def finish(
+        self, threads: int, compact: bool, most: int
+    ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+
+def stream(
+    sample: NDArray[float64],
+    single: bool,
+    buckets: int,
+    workers: int,
+    limit: int,
+    most: int,
+    file: int,
+) -> Stream: ...
+def weighted_stream(
+    sample: NDArray[float64],
+    single: bool,
+    buckets: int,
+    workers: int,
+    limit: int,
+    most: int,
+    file: int,
+) -> WeightedStream: ...
 def area(
     score: _Column,
     label: _Column,
@@ -41,6 +74,12 @@ def weighted_sweep(
     threads: int,
     finite: bool = False,
 ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def compact_sweep(
+    score: _Column, label: _Column, negative: float, positive: float, threads: int
+) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64], NDArray[float64]]: ...
+def weighted_compact_sweep(
+    score: _Column, label: _Column, negative: float, positive: float, weight: _Column, threads: int
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]]: ...
 def bin(
     score: _Column,
     label: _Column,

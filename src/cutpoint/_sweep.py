@@ -74,6 +74,8 @@ class Sweep(Frozen):
         weights.
     pos2, neg2
         Sums of squared weights, on request: intervals of weighted data need them.
+    top
+        Where runs of one class were merged by :meth:`compact`: the highest score of each.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Sweep(Frozen):
     neg: Masses
     pos2: Floats | None = None
     neg2: Floats | None = None
+    top: Floats | None = None
 
     @classmethod
     def from_counts(cls, threshold: Any, pos: Any, neg: Any) -> Sweep:
@@ -118,6 +121,11 @@ class Sweep(Frozen):
     def weighted(self) -> bool:
         """Whether the masses are sums of weights rather than counts."""
         return self.pos.dtype.kind == "f"
+
+    @property
+    def merged(self) -> bool:
+        """Whether runs of one class were merged into one entry, by :meth:`compact`."""
+        return self.top is not None
 
     @derived
     def tp(self) -> Masses:
@@ -203,7 +211,8 @@ class Sweep(Frozen):
             return np.inf
         if cut >= len(self):
             return -np.inf
-        return _between(float(self.threshold[cut]), float(self.threshold[cut - 1]))
+        below = self.threshold if self.top is None else self.top
+        return _between(float(below[cut]), float(self.threshold[cut - 1]))
 
     def at(self, threshold: float) -> Confusion:
         """The confusion when every ``score >= threshold`` is decided positive.
@@ -213,6 +222,12 @@ class Sweep(Frozen):
         """
         t = check_threshold(threshold)
         k = len(self) - int(np.searchsorted(self.threshold[::-1], t, side="left"))
+        if self.top is not None and k < len(self) and self.top[k] >= t:
+            raise UndefinedError(
+                f"what {t!r} does was forgotten: the scores from {self.threshold[k]:.9g} to "
+                f"{self.top[k]:.9g} are of one class, and were merged by compact(). Take either of "
+                "them, or the sweep as it was before."
+            )
         tp, fp = _last(self.tp[:k]), _last(self.fp[:k])
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 
@@ -221,8 +236,9 @@ class Sweep(Frozen):
 
         Two neighbours that are both all positive, or both all negative, lie on one vertical or
         horizontal line of the staircase; they are merged at the lower threshold. At most
-        2 min(P, N) + 1 entries remain of P + N unweighted rows. Area, hull and the confusion at
-        every threshold that is left are unchanged; scores between them are forgotten.
+        2 min(P, N) + 1 entries remain of P + N unweighted rows. ROC curve, area, hull, intervals of
+        these, costs and thresholds that are best for them are unchanged. Scores inside of a run are
+        forgotten: what depends on them, such as the average precision, is refused from then on.
 
         Examples
         --------
@@ -236,11 +252,12 @@ class Sweep(Frozen):
         last[:-1] = ~((only_pos[:-1] & only_pos[1:]) | (only_neg[:-1] & only_neg[1:]))
         ends = np.flatnonzero(last)
         starts = np.concatenate(([0], ends[:-1] + 1))[: len(ends)]
-        if not len(ends):
+        if len(ends) == len(self):
             return self
         masses = (self.pos, self.neg, self.pos2, self.neg2)
         merged = (None if mass is None else np.add.reduceat(mass, starts) for mass in masses)
-        return Sweep(self.threshold[ends], *merged)  # type: ignore[arg-type]
+        top = (self.threshold if self.top is None else self.top)[starts]
+        return Sweep(self.threshold[ends], *merged, top=top)  # type: ignore[arg-type, misc]
 
     def __len__(self) -> int:
         return len(self.threshold)
@@ -249,6 +266,11 @@ class Sweep(Frozen):
         if not isinstance(other, Sweep):
             return NotImplemented
         a, b = self, other
+        if a.merged or b.merged:
+            raise UndefinedError(
+                "a sweep that was made compact adds to no other: how its scores stand between "
+                "those of the other was forgotten. Add first, then compact()."
+            )
         if not (a.weighted or b.weighted):
             merge: Callable[..., Any] = _native.merge
             return _bounded(Sweep(*merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)))
@@ -284,6 +306,14 @@ class Sweep(Frozen):
         """Raise unless there is any mass."""
         if not self.P + self.N > 0:
             raise UndefinedError(f"{measure} needs rows; this sweep has none.")
+
+    def needs_scores(self, measure: str) -> None:
+        """Raise if scores inside of runs were forgotten."""
+        if self.merged:
+            raise UndefinedError(
+                f"{measure} needs every score; runs of one class were merged by compact(). Take "
+                "the sweep as it was before (compact=False)."
+            )
 
     def needs_positives(self, measure: str) -> None:
         """Raise unless positives have mass."""
@@ -341,8 +371,14 @@ class Sweep(Frozen):
         return fact_table("Sweep", list(self._facts().items()), picture)
 
 
-def sweep(
-    y: Any, score: Any, weight: Any = None, positive: Any = None, *, squares: bool = False
+def sweep(  # noqa: PLR0913 - two are options
+    y: Any,
+    score: Any,
+    weight: Any = None,
+    positive: Any = None,
+    *,
+    squares: bool = False,
+    compact: bool = False,
 ) -> Sweep:
     """Sweep a threshold over all scores: the mass of each class at each distinct score.
 
@@ -364,6 +400,9 @@ def sweep(
         The positive label.
     squares
         Keep the sums of squared weights too, which intervals of weighted data need; a second sort.
+    compact
+        The same as :meth:`Sweep.compact` of the result, in the time and memory of the few entries
+        that are left.
 
     Returns
     -------
@@ -381,27 +420,45 @@ def sweep(
     >>> s.threshold, s.pos, s.neg
     (array([0.9, 0.4, 0.2]), array([1, 0, 0]), array([0, 1, 1]))
     """
-    rows = check_rows(y, score, weight, positive)
-    s = _sweep(rows)
-    return _with_squares(s, rows) if squares and rows.weight is not None else s
+    return sweep_of(check_rows(y, score, weight, positive), squares=squares, compact=compact)
 
 
-def _with_squares(s: Sweep, rows: Columns) -> Sweep:
+def sweep_of(rows: Columns, *, squares: bool = False, compact: bool = False) -> Sweep:
+    """The sweep of columns that were checked."""
+    s = _sweep(rows, compact)
+    if squares and rows.weight is not None:
+        s = _with_squares(s, rows, compact)
+    # Neighbours that the native core had in two buckets are not merged yet.
+    return s.compact() if compact else s
+
+
+def _with_squares(s: Sweep, rows: Columns, compact: bool) -> Sweep:
     assert rows.weight is not None
-    some = rows.weight[rows.weight > 0]
+    of_squares = _sweep(replace(rows, weight=squared(rows.weight)), compact)
+    return replace(s, pos2=of_squares.pos, neg2=of_squares.neg)
+
+
+def squared(weight: NDArray[Any]) -> Floats:
+    """Squares of weights, none of which is lost."""
+    some = weight[weight > 0]
     if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
         raise DataError(
             "weights must lie between 2**-500 and 2**500 to be squared; they reach from "
             f"{some.min():.6g} to {some.max():.6g}. Scale them."
         )
-    of_squares = _sweep(replace(rows, weight=np.square(rows.weight, dtype=np.float64)))
-    return replace(s, pos2=of_squares.pos, neg2=of_squares.neg)
+    return np.asarray(np.square(weight, dtype=np.float64))
 
 
-def _sweep(rows: Columns) -> Sweep:
-    if rows.weight is None:
-        return Sweep(*checked(rows, _native.sweep))
-    return _bounded(Sweep(*checked(rows, _native.weighted_sweep)))
+def _sweep(rows: Columns, compact: bool = False) -> Sweep:
+    weighted = rows.weight is not None
+    if compact:
+        find = _native.weighted_compact_sweep if weighted else _native.compact_sweep
+        threshold, pos, neg, top = checked(rows, find)
+        # Where nothing was merged nothing is forgotten.
+        s = Sweep(threshold, pos, neg, top=None if np.array_equal(top, threshold) else top)
+    else:
+        s = Sweep(*checked(rows, _native.weighted_sweep if weighted else _native.sweep))
+    return _bounded(s) if weighted else s
 
 
 def check_sweep(s: Any) -> Sweep:

@@ -116,6 +116,7 @@ def average_precision(s: Sweep) -> float:
     0.833...
     """
     s.needs_positives("the average precision")
+    s.needs_scores("the average precision")
     precision = s.tp / (s.tp + s.fp)
     return min(1.0, float(np.sum(s.pos / s.P * precision)))
 

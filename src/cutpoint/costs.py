@@ -214,6 +214,7 @@ def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:
     array([0.   , 0.25 , 0.25 , 0.25 , 0.4375])
     """
     check_sweep(s).needs_both_classes("a decision curve")
+    s.needs_scores("a decision curve")
     if not 0 <= s.threshold[-1] <= s.threshold[0] <= 1:
         raise DataError(
             "a decision curve needs scores that are probabilities; these reach from "

@@ -100,6 +100,7 @@ def pr(s: Sweep) -> PrecisionRecall:
     array([1.   , 1.   , 0.5  , 0.667])
     """
     s.needs_positives("a precision–recall curve")
+    s.needs_scores("a precision–recall curve")
     tp, fp = from_zero(s.tp), from_zero(s.fp)
     return PrecisionRecall(_thresholds(s), tp / s.P, _precision(tp, fp))
 
@@ -135,6 +136,7 @@ def gain(s: Sweep) -> Gain:
     array([4.  , 4.  , 2.  , 1.33, 1.  ])
     """
     s.needs_positives("a gain curve")
+    s.needs_scores("a gain curve")
     tp, fp = from_zero(s.tp), from_zero(s.fp)
     lift = _precision(tp, fp) / s.prevalence
     return Gain(_thresholds(s), (tp + fp) / (s.P + s.N), tp / s.P, lift)

@@ -244,7 +244,7 @@ def interval(  # noqa: PLR0913 - options have names
 def _rows_at(s: Sweep, threshold: float) -> Confusion:
     """Sums of squared weights in the four cells."""
     pos2, neg2 = s.squares("an interval")
-    return Sweep(s.threshold, pos2, neg2).at(threshold)
+    return Sweep(s.threshold, pos2, neg2, top=s.top).at(threshold)
 
 
 def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
@@ -450,17 +450,18 @@ class Sampler:
         else:
             rng = np.random.default_rng((self.seed, k))
             pos, neg = _multinomial(rng, s.pos, int(s.P)), _multinomial(rng, s.neg, int(s.N))
-        return _of_mass(s.threshold, pos, neg)
+        return _of_mass(s, pos, neg)
 
     def values(self, statistic: Statistic, n: int) -> Floats:
         """A statistic of each of n samples."""
         return np.array([as_number(statistic(self.sample(k))) for k in range(check_samples(n))])
 
 
-def _of_mass(threshold: Floats, pos: NDArray[Any], neg: NDArray[Any]) -> Sweep:
-    """A sweep without the scores that no row has any more."""
+def _of_mass(s: Sweep, pos: NDArray[Any], neg: NDArray[Any]) -> Sweep:
+    """The sweep with other masses, without the scores that no row has any more."""
     there = (pos > 0) | (neg > 0)
-    return Sweep(threshold[there], pos[there], neg[there])
+    top = None if s.top is None else s.top[there]
+    return Sweep(s.threshold[there], pos[there], neg[there], top=top)
 
 
 def _multinomial(rng: np.random.Generator, mass: NDArray[Any], total: int) -> NDArray[Any]:
@@ -535,7 +536,7 @@ def _acceleration(s: Sweep, statistic: Statistic) -> float:
             for i, k in enumerate(cells):
                 less = mass.copy()
                 less[k] -= 1
-                values[i] = as_number(statistic(_of_mass(s.threshold, *(less, other)[::swap])))
+                values[i] = as_number(statistic(_of_mass(s, *(less, other)[::swap])))
             influence = (total - 1) * (np.average(values, weights=mass[cells]) - values)
         # Influences count by 1/n of their own class.
         share = mass[cells] / mass[cells].sum()

@@ -89,6 +89,7 @@ def cllr(s: Sweep) -> float:
     (0.681..., 0.5)
     """
     check_sweep(s).needs_both_classes("Cllr")
+    s.needs_scores("Cllr")
     llr = s.threshold
     return (
         0.5
@@ -266,7 +267,7 @@ class Reliability(Frozen):
 
 
 def reliability(
-    s: Sweep, *, level: float | None = 0.95, samples: int = 1000, seed: int = 0
+    s: Sweep, *, level: float | None = 0.95, n: int = 1000, seed: int = 0
 ) -> Reliability:
     r"""Reliability curve of probabilities, by isotonic regression, with a consistency band.
 
@@ -282,7 +283,7 @@ def reliability(
         A sweep of probabilities.
     level
         Of the band, at each forecast by itself; None for no band. Weighted rows have none.
-    samples
+    n
         How many times labels are drawn.
     seed
         Equal seeds draw equal labels.
@@ -326,12 +327,10 @@ def reliability(
             "a consistency band needs numbers of rows, to draw their labels; this sweep has "
             "weights. reliability(s, level=None) is the curve without a band."
         )
-    if not isinstance(samples, (int, np.integer)) or not 1 <= samples <= 10**6:
-        raise DataError(
-            f"samples must be a whole number from 1 to 1,000,000; it is {shown(samples)}."
-        )
-    low, high = _consistency(p, mass, level, int(samples), check_seed(seed))
-    return Reliability(p, calibrated, mass, start, low, high, level, int(samples))
+    if not isinstance(n, (int, np.integer)) or not 1 <= n <= 10**6:
+        raise DataError(f"n must be a whole number from 1 to 1,000,000; it is {shown(n)}.")
+    low, high = _consistency(p, mass, level, int(n), check_seed(seed))
+    return Reliability(p, calibrated, mass, start, low, high, level, int(n))
 
 
 # The forecasts that the band treats one by one at either end, and the groups between.
@@ -374,6 +373,7 @@ def check_seed(seed: Any) -> int:
 def check_probabilities(s: Sweep, measure: str) -> Floats:
     """The scores of a sweep that are probabilities."""
     check_sweep(s).needs_rows(measure)
+    s.needs_scores(measure)
     top, bottom = float(s.threshold[0]), float(s.threshold[-1])
     if bottom < 0 or top > 1:
         raise DataError(

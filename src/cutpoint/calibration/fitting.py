@@ -133,7 +133,7 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
                 f"{name} is an option of {' and '.join(users)}, not of {method}; it is "
                 f"{shown(value)}."
             )
-    check_sweep(s)
+    check_sweep(s).needs_scores("calibration")
     if method == "auto":
         return _auto(s, **options)
     return METHODS[method](s, **options)

@@ -91,6 +91,7 @@ def venn_abers(s: Sweep, scores: Any) -> VennAbers:
     array([0.714, 0.529, 0.25 ])
     """
     check_sweep(s).needs_rows("Venn–Abers prediction")
+    s.needs_scores("Venn–Abers prediction")
     x = score_column(vector(scores, "score"))
     if np.isnan(x).any():
         row = int(np.isnan(x).argmax())

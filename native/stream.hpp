@@ -1,0 +1,369 @@
+// The sweep of rows that come in batches, from several threads, and may be more than memory holds: each
+// batch is dealt into buckets of neighbouring scores as it comes; what is too much is written to a file,
+// bucket by bucket; at the end one bucket after the other is read back, sorted and added up.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "exact.hpp"
+
+namespace CUTPOINT_ISA {
+
+using cutpoint::SpillFault;
+using cutpoint::StreamOf;
+using cutpoint::StreamPlan;
+
+inline void write_all(int file, const char* data, std::size_t bytes, std::uint64_t at) {
+    while (bytes > 0) {
+        const auto done = ::pwrite(file, data, bytes, off_t(at));
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) throw SpillFault(done < 0 ? errno : ENOSPC);
+        data += done;
+        bytes -= std::size_t(done);
+        at += std::uint64_t(done);
+    }
+}
+inline void read_all(int file, char* data, std::size_t bytes, std::uint64_t at) {
+    while (bytes > 0) {
+        const auto done = ::pread(file, data, bytes, off_t(at));
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) throw SpillFault(done < 0 ? errno : EIO);
+        data += done;
+        bytes -= std::size_t(done);
+        at += std::uint64_t(done);
+    }
+}
+
+// What one thread has dealt: for each bucket a list of chunks, and a line that is being filled.
+template <class S, class R>
+class Dealt {
+   public:
+    using U = typename Keys<S>::Key;
+
+    explicit Dealt(const Buckets<U>& buckets)
+        : buckets_(buckets),
+          lines_(buckets.count() * line_records),
+          count_(buckets.count()),
+          head_(buckets.count()),
+          chunk_(buckets.count()) {
+        std::memset(count_.data(), 0, buckets.count() * sizeof(std::uint32_t));
+    }
+
+    void add(const Rows& rows) {
+        Faults faults;
+        Reader<S> reader(rows, faults);
+        std::uint32_t* const count = count_.data();
+        R* const records = lines_.data();
+        for (std::int64_t first = 0; first < rows.n; first += block_rows) {
+            const int n = int(std::min<std::int64_t>(block_rows, rows.n - first));
+            const Block<S> block = reader.read(first, n);
+            U keys[block_rows], bits[block_rows];
+            std::uint16_t bucket[block_rows];
+            for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(block.score[i]);
+            buckets_.of(keys, block.label, n, bucket, bits);
+            faults.raise();
+            for (int i = 0; i < n; ++i) {
+                if constexpr (R::weighted)
+                    if (block.weight[i] == 0) continue;
+                const std::size_t b = bucket[i];
+                const std::uint32_t c = count[b]++;
+                R& r = records[b * line_records + c % line_records];
+                r.bits = bits[i];
+                if constexpr (R::weighted) r.weight = block.weight[i];
+                if (c % line_records == line_records - 1) flush(b, c);
+            }
+        }
+        stream_end();
+    }
+
+    std::size_t bytes() const noexcept { return blocks_.size() * block_bytes; }
+    std::size_t size(std::size_t bucket) const noexcept { return count_[bucket]; }
+
+    template <class Visit>
+    void pieces(std::size_t bucket, Visit&& visit) const {
+        const std::size_t rest = count_[bucket] % line_records, full = count_[bucket] - rest;
+        std::size_t left = full, chunk = head_[bucket];
+        while (left > 0) {
+            const std::size_t n = std::min(left, chunk_records);
+            const std::size_t next = left > n ? next_of(chunk) : chunk;
+            const char* ahead = reinterpret_cast<const char*>(at(next));
+            for (std::size_t b = 0; b < chunk_bytes; b += line_bytes) __builtin_prefetch(ahead + b);
+            visit(at(chunk), n);
+            left -= n;
+            chunk = next;
+        }
+        if (rest > 0) visit(lines_.data() + bucket * line_records, rest);
+    }
+
+    // Nothing is there any more; the memory is kept for what comes.
+    void clear() noexcept {
+        std::memset(count_.data(), 0, count_.size() * sizeof(std::uint32_t));
+        chunks_ = 0;
+    }
+
+   private:
+    static constexpr std::size_t line_records = line_bytes / sizeof(R);
+    static constexpr std::size_t chunk_bytes = std::max<std::size_t>(1024, 128 * sizeof(R));
+    static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
+    static constexpr std::size_t block_chunks = 2048;  // of a block of memory
+    static constexpr std::size_t block_bytes = block_chunks * (chunk_bytes + sizeof(std::uint32_t));
+
+    R* at(std::size_t chunk) const noexcept {
+        return blocks_[chunk / block_chunks].data() + chunk % block_chunks * chunk_records;
+    }
+    std::uint32_t& next_of(std::size_t chunk) const noexcept {
+        return next_[chunk / block_chunks][chunk % block_chunks];
+    }
+    std::uint32_t fresh() {
+        if (chunks_ == blocks_.size() * block_chunks) {
+            blocks_.emplace_back(block_chunks * chunk_records);
+            next_.emplace_back(block_chunks);
+        }
+        return std::uint32_t(chunks_++);
+    }
+    void flush(std::size_t b, std::uint32_t last) {
+        const std::uint32_t line = last / line_records;
+        constexpr std::uint32_t lines_in_chunk = chunk_bytes / line_bytes;
+        if (line % lines_in_chunk == 0) {
+            const std::uint32_t chunk = fresh();
+            if (line == 0)
+                head_[b] = chunk;
+            else
+                next_of(chunk_[b]) = chunk;
+            chunk_[b] = chunk;
+        }
+        stream_line(at(chunk_[b]) + (line % lines_in_chunk) * line_records,
+                    lines_.data() + b * line_records);
+    }
+
+    const Buckets<U>& buckets_;
+    Buffer<R> lines_;
+    Buffer<std::uint32_t> count_, head_, chunk_;
+    std::vector<Buffer<R>> blocks_;
+    std::vector<Buffer<std::uint32_t>> next_;
+    std::size_t chunks_ = 0;
+};
+
+template <class S, class R>
+class Stream final : public StreamOf<MassOf<R>> {
+   public:
+    using U = typename Keys<S>::Key;
+    using Mass = MassOf<R>;
+
+    explicit Stream(const StreamPlan& plan)
+        : plan_(plan), buckets_(make_buckets(plan)), segments_(buckets_.count()) {
+        for (int w = 0; w < plan.workers; ++w) parts_.push_back(std::make_unique<Dealt<S, R>>(buckets_));
+    }
+
+    void add(int worker, const Rows& rows) override {
+        auto& part = *parts_.at(std::size_t(worker));
+        part.add(rows);
+        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part);
+    }
+
+    std::uint64_t spilled() const noexcept override { return end_; }
+
+    Masses<Mass> finish(int threads, bool compact, std::size_t most) override {
+        const std::size_t buckets = buckets_.count();
+        std::vector<Steps> steps(buckets);
+        auto room = std::make_unique<Room[]>(std::size_t(threads));
+        std::atomic<std::size_t> entries{0};
+        parallel(buckets, threads, [&](std::size_t b, int worker) {
+            Steps own;
+            sorted(b, compact, room[std::size_t(worker)], own);
+            const std::size_t all = entries.fetch_add(own.size()) + own.size();
+            if (all > most) throw SpillFault(E2BIG);
+            steps[b] = Steps(own.begin(), own.end());  // no larger than it is
+        });
+        parts_.clear();
+        room.reset();
+
+        const std::size_t m = entries;
+        Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(compact ? m : 0)};
+        std::size_t start = 0;
+        std::vector<std::size_t> end(buckets);
+        for (std::size_t b = buckets; b-- > 0;) end[b] = start += steps[b].size();
+        // From the end on, so that the steps are given back as the arrays fill up.
+        parallel(buckets, threads, [&](std::size_t b, int) {
+            std::size_t at = end[b];
+            const U low = buckets_.low(b);
+            for (const auto& step : steps[b]) {
+                --at;
+                out.threshold[at] = double(Keys<S>::score(step.low + low));
+                if (compact) out.top[at] = double(Keys<S>::score(step.high + low));
+                out.pos[at] = step.pos;
+                out.neg[at] = step.neg;
+            }
+            Steps().swap(steps[b]);
+        });
+        return out;
+    }
+
+   private:
+    using Steps = std::vector<Step<U, Mass>>;
+    using Visit = std::function<void(const R*, std::size_t)>;
+    using Each = std::function<void(const Visit&)>;
+    struct Segment {
+        std::uint64_t start;
+        std::size_t count;
+    };
+    // What one thread needs to sort a bucket.
+    struct Room {
+        Scratch<R> scratch;
+        Buffer<R> read;
+    };
+
+    static Buckets<U> make_buckets(const StreamPlan& plan) {
+        Buffer<U> a(plan.sample_size), b(plan.sample_size);
+        for (std::size_t i = 0; i < plan.sample_size; ++i) a[i] = Keys<S>::of(S(plan.sample[i]));
+        const U* sorted = radix_sort(a.data(), b.data(), plan.sample_size, Keys<S>::bits);
+        return Buckets<U>(sorted, plan.buckets > 0 ? plan.sample_size : 0, plan.buckets);
+    }
+
+    void spill(Dealt<S, R>& part) {
+        std::size_t rows = 0;
+        for (std::size_t b = 0; b < buckets_.count(); ++b) rows += part.size(b);
+        std::uint64_t at;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            at = end_;
+            end_ += rows * sizeof(R);
+        }
+        constexpr std::size_t room = std::size_t(1) << 18;
+        Buffer<R> staged(room);
+        std::size_t filled = 0;
+        std::uint64_t next = at;
+        std::vector<Segment> own(buckets_.count());
+        for (std::size_t b = 0; b < buckets_.count(); ++b) {
+            own[b] = {next, part.size(b)};
+            next += part.size(b) * sizeof(R);
+            part.pieces(b, [&](const R* r, std::size_t n) {
+                if (filled + n > room) {
+                    write_all(plan_.file, reinterpret_cast<const char*>(staged.data()), filled * sizeof(R), at);
+                    at += filled * sizeof(R);
+                    filled = 0;
+                }
+                std::memcpy(staged.data() + filled, r, n * sizeof(R));
+                filled += n;
+            });
+        }
+        write_all(plan_.file, reinterpret_cast<const char*>(staged.data()), filled * sizeof(R), at);
+        part.clear();
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (std::size_t b = 0; b < buckets_.count(); ++b)
+            if (own[b].count > 0) segments_[b].push_back(own[b]);
+    }
+
+    // The steps of a bucket.
+    void sorted(std::size_t b, bool compact, Room& room, Steps& out) {
+        std::size_t n = 0;
+        for (const auto& part : parts_) n += part->size(b);
+        const auto in_memory = [&](auto&& visit) {
+            for (const auto& part : parts_) part->pieces(b, visit);
+        };
+        if (segments_[b].empty()) return steps_of(in_memory, compact, room, out);
+        for (const Segment& s : segments_[b]) n += s.count;
+        if (n <= plan_.most) {
+            room.read.reserve(n);
+            R* end = room.read.data();
+            for (const Segment& s : segments_[b]) {
+                read_all(plan_.file, reinterpret_cast<char*>(end), s.count * sizeof(R), s.start);
+                end += s.count;
+            }
+            in_memory([&](const R* r, std::size_t k) {
+                std::memcpy(end, r, k * sizeof(R));
+                end += k;
+            });
+            return steps_of([&](auto&& visit) { visit(room.read.data(), n); }, compact, room, out);
+        }
+        const Each each = [&](const Visit& visit) {
+            constexpr std::size_t some = std::size_t(1) << 16;
+            Buffer<R> buffer(some);
+            for (const Segment& s : segments_[b])
+                for (std::size_t k = 0; k < s.count; k += some) {
+                    const std::size_t m = std::min(some, s.count - k);
+                    read_all(plan_.file, reinterpret_cast<char*>(buffer.data()), m * sizeof(R),
+                             s.start + k * sizeof(R));
+                    visit(buffer.data(), m);
+                }
+            in_memory(visit);
+        };
+        too_many(each, 0, U(~U(0)) >> 1, compact, room, out);
+    }
+
+    template <class Pieces>
+    static void steps_of(Pieces&& pieces, bool compact, Room& room, Steps& out) {
+        const Glance<R> g = glance<R>(pieces);
+        if (g.n == 0) return;
+        if (g.low == g.high || (compact && (g.positives == 0 || g.positives == g.n))) {
+            Tied<R> tied;
+            pieces([&](const R* r, std::size_t n) {
+                for (std::size_t i = 0; i < n; ++i) tied.add(r[i]);
+            });
+            out.push_back({g.low, g.high, tied.pos, tied.neg});
+            return;
+        }
+        const R* a = sorted_records(pieces, g, room.scratch);
+        compact ? each_step<true>(a, g.n, out) : each_step<false>(a, g.n, out);
+    }
+
+    // More rows than may be sorted at a time: those with keys from `low` to `high`, slice by slice, each
+    // picked from all. It ends, since slices become narrower until one key is left; that is only counted.
+    void too_many(const Each& each, U low, U high, bool compact, Room& room, Steps& out) {
+        const auto inside = [&](const R& r) { return key(r) >= low && key(r) <= high; };
+        Glance<R> g;
+        Tied<R> tied;
+        each([&](const R* r, std::size_t n) {
+            for (std::size_t i = 0; i < n; ++i)
+                if (inside(r[i])) {
+                    g.low = std::min(g.low, key(r[i]));
+                    g.high = std::max(g.high, key(r[i]));
+                    g.positives += r[i].bits & 1;
+                    ++g.n;
+                    tied.add(r[i]);
+                }
+        });
+        if (g.n == 0) return;
+        if (g.low == g.high || (compact && (g.positives == 0 || g.positives == g.n))) {
+            out.push_back({g.low, g.high, tied.pos, tied.neg});
+            return;
+        }
+        if (g.n <= plan_.most) {
+            room.read.reserve(g.n);
+            R* end = room.read.data();
+            each([&](const R* r, std::size_t n) {
+                for (std::size_t i = 0; i < n; ++i)
+                    if (inside(r[i])) *end++ = r[i];
+            });
+            return steps_of([&](auto&& visit) { visit(room.read.data(), g.n); }, compact, room, out);
+        }
+        const U slices = U(std::min<std::size_t>(2 * (g.n / plan_.most + 1), 256));
+        const U width = (g.high - g.low) / slices + 1;
+        for (U from = g.low;;) {
+            const U to = g.high - from < width ? g.high : U(from + width - 1);
+            too_many(each, from, to, compact, room, out);
+            if (to == g.high) return;
+            from = to + 1;
+        }
+    }
+
+    StreamPlan plan_;
+    Buckets<U> buckets_;
+    std::vector<std::unique_ptr<Dealt<S, R>>> parts_;
+    std::mutex mutex_;
+    std::vector<std::vector<Segment>> segments_;
+    std::uint64_t end_ = 0;
+};
+
+}  // namespace CUTPOINT_ISA
