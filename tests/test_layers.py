@@ -23,7 +23,9 @@ __main__
 cli
 demo
 report
-plot estimators metrics torch engines tables export
+spark
+plot estimators metrics torch engines export
+tables
 training
 detector
 paired
@@ -31,7 +33,7 @@ decision linear
 calibration inference guarantee
 curves areas costs scoring
 _hull
-_sweep binned moments
+_sweep binned moments _spool
 objectives _rows
 _names _labels
 _check confusion _interval _html _files
@@ -45,7 +47,7 @@ DEPTH = {
 HEAVY = {"sklearn", "torch", "matplotlib", "pandas", "polars", "pyarrow", "scipy", "rich"}
 HEAVY |= {"pyspark", "onnx", "duckdb", "threadpoolctl"}
 MADE_FOR = {"torch": {"torch"}, "estimators": {"sklearn"}, "engines": {"pyarrow", "pyspark"}}
-MADE_FOR |= {"tables": {"pyarrow"}, "export": {"sklearn"}}
+MADE_FOR |= {"tables": {"pyarrow"}, "export": {"sklearn"}, "spark": {"pyarrow", "pyspark"}}
 
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 

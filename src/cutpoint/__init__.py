@@ -56,6 +56,9 @@ if TYPE_CHECKING:
     from cutpoint.decision import OperatingPoint as OperatingPoint
     from cutpoint.decision import Stability as Stability
     from cutpoint.decision import choose as choose
+    from cutpoint.engines.files import sweep_file as sweep_file
+    from cutpoint.engines.groups import by_group_file as by_group_file
+    from cutpoint.engines.rows import rows_file as rows_file
     from cutpoint.errors import CutpointError as CutpointError
     from cutpoint.errors import DataError as DataError
     from cutpoint.errors import UndefinedError as UndefinedError
@@ -139,6 +142,9 @@ _HOME = {
     "OperatingPoint": "decision",
     "Stability": "decision",
     "choose": "decision",
+    "sweep_file": "engines.files",
+    "by_group_file": "engines.groups",
+    "rows_file": "engines.rows",
     "CutpointError": "errors",
     "DataError": "errors",
     "UndefinedError": "errors",
@@ -180,6 +186,7 @@ _MODULES = (
     "metrics",
     "plot",
     "report",
+    "spark",
     "tables",
     "torch",
     "training",

@@ -73,6 +73,10 @@ class Rows(Protocol):
 
     A learner asks it for nothing but sums of summaries, so it never knows which. Rows in memory are
     :class:`cutpoint.linear.ArrayRows`.
+
+    On a cluster, functions travel to the rows and summaries back: both have to be small, and a
+    function must not hold the table. A block is there for as long as it is summarised; a summary
+    that keeps a part of it, rather than a copy of that, keeps all of it in memory.
     """
 
     @property
@@ -82,6 +86,15 @@ class Rows(Protocol):
 
     def reduce(self, summarise: Callable[[Block], _S], merge: Callable[[_S, _S], _S]) -> _S:
         """The summaries of all blocks, merged in the order of the rows."""
+        ...
+
+    def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
+        """Each part of the table folds its blocks in the order of its rows, from ``start`` on; the
+        results, in the order of the parts.
+
+        Rows in memory and in files are one part, which may change ``start`` itself. Where there are
+        several, such as the partitions of a cluster, each starts from a copy of its own.
+        """
         ...
 
 
@@ -136,15 +149,19 @@ class ArrayRows:
             # Few tasks, each of some parts: to hand one over takes as long as a small block.
             share = -(-len(starts) // (4 * workers))
             tasks = [starts[k : k + share] for k in range(0, len(starts), share)]
-            with ThreadPoolExecutor(workers, initializer=_one_thread_here) as pool:
+            with ThreadPoolExecutor(workers, initializer=one_thread_here) as pool:
                 parts = pool.map(lambda task: [fold(start) for start in task], tasks)
                 return reduce(merge, (part for task in parts for part in task))
+
+    def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
+        """As in :class:`Rows`: one part, and one block."""
+        return [step(start, Block(self.X, self.y, self.weight, 0))]
 
     def _blocks(self, start: int, stop: int, size: int) -> Iterator[Block]:
         for k in range(start, stop, size):
             at = slice(k, min(k + size, stop))
             weight = None if self.weight is None else self.weight[at]
-            yield Block(_sliced(self.X, at), self.y[at], weight, k)
+            yield Block(sliced(self.X, at), self.y[at], weight, k)
 
     def _numbers(self) -> int:
         return self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz + len(self)
@@ -155,12 +172,95 @@ class ArrayRows:
         size = min(most, max(n // _ENOUGH, most // 8))
         if n > 1 << 14:  # enough for more threads than one, however few numbers they are
             size = min(size, -(-n // 8))
-        # Of wide tables enough rows that d × d products of a block outweigh adding them up.
-        least = max(min(d // 2, (1 << 22) // max(d, 1)), 64)
-        return int(min(max(size, least), 1 << 16))
+        return _bounded(size, d)
 
 
-def _sliced(X: Matrix, at: slice) -> Matrix:
+def block_rows(features: int) -> int:
+    """How many rows make a block of a dense table that has many more."""
+    return _bounded(_BLOCK // max(features, 1), features)
+
+
+def _bounded(size: int, features: int) -> int:
+    # Of wide tables enough rows that d × d products of a block outweigh adding them up.
+    least = max(min(features // 2, (1 << 22) // max(features, 1)), 64)
+    return int(min(max(size, least), 1 << 16))
+
+
+class MaskedRows:
+    """Some rows of a table, wherever it lives: blocks without the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutpoint._rows import ArrayRows, MaskedRows
+    >>> rows = ArrayRows(np.array([[1.0], [2.0], [4.0]]), np.array([True, False, True]))
+    >>> some = MaskedRows(rows, np.array([True, False, True]))
+    >>> some.reduce(lambda block: block.X.sum(axis=0), np.add).tolist()
+    [5.0]
+    """
+
+    def __init__(self, rows: Rows, mask: Flags) -> None:
+        self.whole, self.mask = rows, mask
+
+    @property
+    def features(self) -> int:
+        return self.whole.features
+
+    def reduce(self, summarise: Callable[[Block], _S], merge: Callable[[_S, _S], _S]) -> _S:
+        """As in :class:`Rows`."""
+        choose = _Choose(self.mask)
+
+        def some(block: Block) -> _S | None:
+            chosen = choose(block)
+            return summarise(chosen) if len(chosen.y) else None
+
+        def both(a: _S | None, b: _S | None) -> _S | None:
+            if a is None or b is None:
+                return b if a is None else a
+            return merge(a, b)
+
+        out = self.whole.reduce(some, both)
+        if out is None:
+            none = Block(np.empty((0, self.features)), np.empty(0, np.bool_), None, 0)
+            return summarise(none)
+        return out
+
+    def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
+        """As in :class:`Rows`."""
+        choose = _Choose(self.mask)
+
+        def of_some(state: _S, block: Block) -> _S:
+            chosen = choose(block)
+            return step(state, chosen) if len(chosen.y) else state
+
+        return self.whole.fold(of_some, start)
+
+
+class _Choose:
+    """Blocks without the rows that a mask leaves out. It travels, so it holds a bit a row."""
+
+    _EVERY = 1 << 16
+
+    def __init__(self, mask: Flags) -> None:
+        self.bits, self.rows = np.packbits(mask), len(mask)
+        counts = np.add.reduceat(mask, np.arange(0, max(len(mask), 1), self._EVERY), dtype=np.int64)
+        self.before = np.concatenate(([0], np.cumsum(counts)))
+
+    def __call__(self, block: Block) -> Block:
+        start, stop = block.start, block.start + len(block.y)
+        near = start // self._EVERY
+        some = np.unpackbits(
+            self.bits[near * (self._EVERY // 8) : -(-stop // 8)],
+            count=stop - near * self._EVERY,
+        ).view(np.bool_)
+        skipped = start - near * self._EVERY
+        at = np.flatnonzero(some[skipped:])
+        before = int(self.before[near]) + int(np.count_nonzero(some[:skipped]))
+        weight = None if block.weight is None else block.weight[at]
+        return Block(block.X[at], block.y[at], weight, before)
+
+
+def sliced(X: Matrix, at: slice) -> Matrix:
     """Some rows, without a copy: SciPy's own slices of CSR are copies."""
     if isinstance(X, np.ndarray):
         return X[at]
@@ -245,7 +345,7 @@ def one_thread_blas() -> Iterator[None]:
         _blas.leave(mine)
 
 
-def _one_thread_here() -> None:
+def one_thread_here() -> None:
     """For a new thread of ours, where BLAS has a limit for each."""
     own, _ = _blas.libraries
     _set(own, [1] * len(own))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from cutpoint._check import check_rows, shown
 from cutpoint._interval import Interval
 from cutpoint._labels import against, labelled
 from cutpoint._names import no_column
-from cutpoint._rows import ArrayRows, Flags, Floats, Rows
+from cutpoint._rows import ArrayRows, Block, Flags, Floats, Rows
+from cutpoint._spool import StreamRows
 from cutpoint._sweep import Sweep, sweep
 from cutpoint.calibration.fitting import calibrate
 from cutpoint.decision import OperatingPoint, choose
@@ -31,12 +32,42 @@ __all__ = ["Compared", "Trained", "learners", "train"]
 Report = Callable[[float, str], None]
 Learn = Callable[[Rows], Fit]
 
+
+class Elsewhere(Rows, Protocol):
+    """Rows that are not in memory, of which some can be asked for."""
+
+    def where(self, mask: Flags) -> Elsewhere:
+        """Some of the rows."""
+        ...
+
+    def take(self, mask: Flags) -> ArrayRows:
+        """Some of the rows, in memory."""
+        ...
+
+    def spooled(self, *, rows: int | None = None) -> Elsewhere:
+        """The same where passes over them are quick."""
+        ...
+
+
+class Target(NamedTuple):
+    """Where labels and weights are, for whoever makes rows: see ``stream`` of
+    :func:`cutpoint.training.train`."""
+
+    column: str
+    label: Any
+    """The positive label, as the column has it."""
+    weight: str | None
+
+
+MakeRows = Callable[[Encoding, Target], Elsewhere]
+
 # Fewer rows of a class than this make all numbers vague.
 _FEW = 50
 # One feature alone that ranks the classes so well is likely to know the outcome.
 _LEAK = 0.99
-# Rows of each class on which features are looked at first; one that leaks does so there too.
+# Rows of each class on which features are looked at first; one that leaks does so there too, about.
 _LOOK = 5_000
+_SUSPECT = _LEAK - 0.02
 _REPLICATES = 200
 # Cutting planes of `structural`: where columns outnumber rows it could take thousands.
 _STEPS = 300
@@ -45,6 +76,8 @@ _WIDE = 2_000
 # Of more rows "auto" shows `structural` a sample in each fold: it takes longer than all the others.
 _SLOW = {"structural"}
 _SAMPLE = 50_000
+# Numbers of a sample that are held in memory though the table is not.
+_HELD = 1 << 23
 
 
 def learners(measure: Any = None) -> dict[str, Learn]:
@@ -86,7 +119,6 @@ def learners(measure: Any = None) -> dict[str, Learn]:
     def perceptron(rows: Rows) -> Fit:
         from cutpoint.linear.perceptron import perceptron
 
-        assert isinstance(rows, ArrayRows)
         return perceptron(rows, max_passes=20, variant="averaged")
 
     def structural(rows: Rows) -> Fit:
@@ -177,6 +209,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
+    stream: bool | MakeRows = False,
     report: Report | None = None,
 ) -> Trained:
     """Learn a detector from a table, and say honestly what it will do.
@@ -212,6 +245,14 @@ def train(  # noqa: PLR0913 - a question has many sides
         How many folds, and the seed that deals the rows.
     level
         Of all intervals.
+    stream
+        For tables larger than memory: features are written to a temporary file (in ``TMPDIR``, 8
+        bytes each), and read from there by each pass of each learner. Of a row, only its label,
+        weight, group and scores stay in memory. The result is the same, but for the last digits
+        of sums. A file in the format of LIBSVM is in memory nevertheless.
+
+        A function instead of True makes the rows of features somewhere else, of the encoding and of
+        what labels and weights are: :func:`cutpoint.spark.encoded` makes them on a cluster.
     report
         Told about progress.
 
@@ -255,7 +296,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
     roles = _Roles(target, positive, weight, group, columns, exclude, categories)
-    data = _Data.sparse(table, roles) if _is_sparse(table) else _Data.read(table, roles)
+    data = _Data.sparse(table, roles) if _is_sparse(table) else _Data.read(table, roles, stream)
     names = AUTO if learner == "auto" else (learner,)
     fold = data.folds(folds, seed)
     out = _out_of_fold(data, {n: known[n] for n in names}, fold, tell)
@@ -410,6 +451,7 @@ class _Data:
     """A table as learners take it."""
 
     X: Any
+    """An array or a CSR matrix; or, if it is not in memory, rows that are elsewhere."""
     encoding: Encoding
     raw: bool
     """Whether X holds the numbers of the table, not the features of the encoding."""
@@ -420,10 +462,11 @@ class _Data:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, table: Any, roles: _Roles) -> _Data:
-        y, label, told = _labels(_column(table, roles.target), roles)
-        w = None if roles.weight is None else _column(table, roles.weight, number=True)
-        g = None if roles.group is None else _column(table, roles.group)
+    def read(cls, table: Any, roles: _Roles, stream: bool | MakeRows = False) -> _Data:
+        columns = _columns(table, [roles.target, *roles.used], numbers=[roles.weight])
+        y, label, told = _labels(columns[roles.target], roles)
+        w = None if roles.weight is None else columns[roles.weight]
+        g = None if roles.group is None else columns[roles.group]
         encoding = Encoding.fit(
             table,
             target=roles.target,
@@ -432,9 +475,13 @@ class _Data:
             categories=roles.categories,
         )
         told = (*told, *encoding.warnings)
-        return cls(encoding.transform(table), encoding, False, y, label, None, g, told)._with(
-            w, roles
-        )
+        X = None if stream else encoding.transform(table)
+        data = cls(X, encoding, False, y, label, None, g, told)._with(w, roles)
+        if not stream:
+            return data
+        if stream is True:
+            return replace(data, X=_streamed(table, encoding, y, w))
+        return replace(data, X=stream(encoding, Target(roles.target, label, roles.weight)))
 
     @classmethod
     def sparse(cls, table: Any, roles: _Roles) -> _Data:
@@ -489,7 +536,7 @@ class _Data:
             some = np.flatnonzero(w > 0)
             if len(some) < len(w):
                 data = _Data(
-                    self.X[some],
+                    None if self.X is None else self.X[some],
                     self.encoding,
                     self.raw,
                     self.y[some],
@@ -507,11 +554,55 @@ class _Data:
             )
         return data
 
-    def rows(self, at: NDArray[np.intp] | None = None) -> ArrayRows:
+    @property
+    def is_elsewhere(self) -> bool:
+        return hasattr(self.X, "reduce")
+
+    @property
+    def features(self) -> int:
+        return int(self.X.features) if self.is_elsewhere else int(self.X.shape[1])
+
+    def rows(self, at: NDArray[np.intp] | None = None) -> Rows:
         """All rows, or some of them."""
+        if self.is_elsewhere:
+            rows: Elsewhere = self.X
+            return rows if at is None else rows.where(self._mask(at))
         if at is None:
             return ArrayRows(self.X, self.y, self.weight)
         return ArrayRows(self.X[at], self.y[at], None if self.weight is None else self.weight[at])
+
+    def sample(self, at: NDArray[np.intp]) -> Rows:
+        """So few rows that they need not be picked out of all of them in each pass."""
+        if not self.is_elsewhere:
+            return self.rows(at)
+        rows: Elsewhere = self.X
+        if len(at) * self.features <= _HELD:
+            return rows.take(self._mask(at))
+        return rows.where(self._mask(at)).spooled(rows=len(at))
+
+    def scores(self, line: LinearDetector, at: NDArray[np.intp]) -> Floats:
+        """What a line gives these rows."""
+        if not self.is_elsewhere:
+            return line.scores(self.X[at])
+        w, b = line.w, line.b
+        parts = self.rows(at).reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q)
+        return np.concatenate(parts)
+
+    def some(self, at: NDArray[np.intp]) -> Any:
+        """The features of a few rows, in memory."""
+        return self.X.take(self._mask(at)).X if self.is_elsewhere else self.X[at]
+
+    def column(self, j: int) -> Floats:
+        """One feature of all rows."""
+        if not self.is_elsewhere:
+            return _column_of(self.X, j)
+        parts = self.X.reduce(lambda block: [_column_of(block.X, j)], lambda p, q: p + q)
+        return np.concatenate(parts)
+
+    def _mask(self, at: NDArray[np.intp]) -> Flags:
+        out = np.zeros(len(self.y), np.bool_)
+        out[at] = True
+        return out
 
     def folds(self, asked: int, seed: int) -> NDArray[np.intp]:
         """The fold of each row; each has its share of either class, and whole groups."""
@@ -548,10 +639,46 @@ class _Data:
         return of_unit[code]
 
 
-def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
-    """One column, none of whose values is missing."""
+def _streamed(table: Any, encoding: Encoding, y: Flags, weight: NDArray[Any] | None) -> StreamRows:
+    """The features of a table in a file, without the rows that count nothing."""
+    import pyarrow as pa
+
+    w = None if weight is None else np.asarray(weight, np.float64)
+
+    def blocks() -> Iterator[Block]:
+        start = 0
+        for X in encoding.blocks(table):
+            at = slice(start, start + X.shape[0])
+            yield Block(X, y[at], None if w is None else w[at], start)
+            start = at.stop
+
+    rows, count = StreamRows(blocks, len(encoding.features)), len(y)
+    if w is not None:
+        rows, count = rows.where(w > 0), int(np.count_nonzero(w))
+    out = rows.spooled(rows=count)
+    # What the batches of the table took, Arrow keeps for more; there are none to come.
+    pa.default_memory_pool().release_unused()
+    return out
+
+
+def _column_of(X: Any, j: int) -> Floats:
+    """A copy: what is kept of a block keeps all of it."""
+    return X[:, j].copy() if isinstance(X, np.ndarray) else X[:, [j]].toarray().ravel()
+
+
+def _columns(
+    table: Any, names: Sequence[str], *, numbers: Sequence[str | None] = ()
+) -> dict[str, NDArray[Any]]:
+    """Columns, none of whose values is missing."""
     if hasattr(table, "batches") and hasattr(table, "names"):
-        return np.asarray(table.columns([name], numbers=[name] if number else [])[name])
+        wanted = list(dict.fromkeys(names))
+        found = table.columns(wanted, numbers=[name for name in numbers if name is not None])
+        return {name: np.asarray(found[name]) for name in wanted}
+    return {name: _column(table, name, number=name in numbers) for name in names}
+
+
+def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
+    """One column of a table in memory."""
     from cutpoint.detector.values import as_table
 
     whole = as_table(table)
@@ -607,9 +734,8 @@ def _out_of_fold(
                 f"all rows of one class are in fold {k + 1} of {count}, whose groups stay "
                 "together: use fewer folds or smaller groups."
             )
-    features = data.X.shape[1]
     for j, (name, learn) in enumerate(chosen.items()):
-        if len(chosen) > 1 and name in ("gaussian", "fisher") and features > _WIDE:
+        if len(chosen) > 1 and name in ("gaussian", "fisher") and data.features > _WIDE:
             out.notes[name] = f"left out: there are more than {_WIDE:,} features"
             continue
         scores, start = np.empty(len(data.y)), perf_counter()
@@ -618,11 +744,12 @@ def _out_of_fold(
             for k, (rest, test) in enumerate(splits):
                 done = (j * count + k) / (len(chosen) * count)
                 tell(0.1 + 0.75 * done, f"{name}, fold {k + 1} of {count}")
-                some = rest
                 if len(chosen) > 1 and name in _SLOW and len(rest) > _SAMPLE:
-                    some, sampled = _sample(data.y, rest, k), sampled + 1
-                fit = learn(data.rows(some))
-                scores[test] = fit.detector.scores(data.X[test])
+                    some, sampled = data.sample(_sample(data.y, rest, k)), sampled + 1
+                else:
+                    some = data.rows(rest)
+                fit = learn(some)
+                scores[test] = data.scores(fit.detector, test)
                 unfinished += not fit.converged
                 empty += not fit.detector.w.any()
         except (CutpointError, np.linalg.LinAlgError, MemoryError) as error:
@@ -759,26 +886,20 @@ def _warnings(data: _Data, s: Sweep) -> list[str]:
 
 def _leaks(data: _Data) -> list[tuple[str, float]]:
     """Features that rank the classes almost alone, and their AUC, of the better direction."""
-    names, X = data.encoding.features, data.X
-    suspects: Any = range(X.shape[1])
+    both = [np.flatnonzero(data.y)[:_LOOK], np.flatnonzero(~data.y)[:_LOOK]]
+    at = np.sort(np.concatenate(both))
+    y, X = data.y[at], data.some(at)
+    suspects: Any = range(data.features)
     if not isinstance(X, np.ndarray):
         X = X.tocsc()
-        suspects = _filled_enough(X, data.y).tolist()
-    both = [np.flatnonzero(data.y)[:_LOOK], np.flatnonzero(~data.y)[:_LOOK]]
-    at = np.concatenate(both)
-
-    def column(j: int) -> Floats:
-        one = X[:, j] if isinstance(X, np.ndarray) else X[:, [j]].toarray().ravel()
-        return np.ascontiguousarray(one)
-
+        suspects = _filled_enough(X, y).tolist()
     found = []
     for j in suspects:
-        values = column(j)
-        if _either(data.y[at], values[at]) < _LEAK - 0.02:
+        if _either(y, _column_of(X, j)) < _SUSPECT:
             continue
-        alone = _either(data.y, values, data.weight)
+        alone = _either(data.y, data.column(j), data.weight)
         if alone >= _LEAK:
-            found.append((names[j], alone))
+            found.append((data.encoding.features[j], alone))
     return found
 
 
@@ -795,4 +916,4 @@ def _filled_enough(X: Any, y: Flags) -> NDArray[np.intp]:
     all_rows = np.bincount(stored, minlength=X.shape[1])
     p0 = 1 - ones / max(int(y.sum()), 1)
     n0 = 1 - (all_rows - ones) / max(int((~y).sum()), 1)
-    return np.flatnonzero(p0 * n0 / 2 <= 1 - _LEAK)
+    return np.flatnonzero(p0 * n0 / 2 <= 1 - _SUSPECT)

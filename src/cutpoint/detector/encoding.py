@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from cutpoint._check import shown
 from cutpoint._frozen import derived
 from cutpoint._names import no_column
+from cutpoint._rows import block_rows
 from cutpoint.detector.values import (
     Floats,
     as_table,
@@ -38,6 +39,8 @@ _MOST_VALUES = 1 << 17
 _FEW = 20
 # Numbers in a block that stays in the second-level cache.
 _CACHED = 1 << 17
+# Rows of sparse features that are made at a time.
+_BATCH = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -407,16 +410,18 @@ class Encoding:
     def blocks(self, data: Any, *, sparse: bool | None = None) -> Iterator[Any]:
         """The features, some rows at a time."""
         as_sparse, start = self._is_sparse(sparse), 0
-        for batch in stream(data, self.names):
-            if not batch.num_rows:
-                continue
-            if as_sparse:
-                yield self._sparse(batch, start)
-            else:
-                out = np.empty((batch.num_rows, len(self.features)))
-                self._dense(batch, start, out)
-                yield out
-            start += batch.num_rows
+        # A reader's batch may be a whole table, and features be many more than columns.
+        size = _BATCH if as_sparse else block_rows(len(self.features))
+        for whole in stream(data, self.names):
+            for k in range(0, whole.num_rows, size):
+                batch = whole.slice(k, size)
+                if as_sparse:
+                    yield self._sparse(batch, start)
+                else:
+                    out = np.empty((batch.num_rows, len(self.features)))
+                    self._dense(batch, start, out)
+                    yield out
+                start += batch.num_rows
 
     def _dense(self, batch: Any, start: int, out: Floats) -> None:
         # Few rows at a time, so that features stay in the cache until they are turned into rows.

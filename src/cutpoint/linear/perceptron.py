@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite, sqrt
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._rows import ArrayRows, Block, Floats, readable
+from cutpoint._rows import Block, Floats, Rows, readable, sliced
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import Fit, LinearDetector
 
@@ -74,6 +75,11 @@ class State:
         """How often the line was moved."""
         return int(self.counts[2])
 
+    def sum(self) -> Floats:
+        """Of the averaged variant: the lines after each row so far, added up."""
+        assert self.drift is not None
+        return np.asarray(int(self.counts[1]) * self.line - self.drift)
+
     @property
     def result(self) -> Floats:
         """The line that the variant gives out."""
@@ -98,7 +104,7 @@ class PerceptronFit(Fit):
 
 
 def perceptron(  # noqa: PLR0913 - all but one are options
-    rows: ArrayRows,
+    rows: Rows,
     *,
     rate: float = 1.0,
     max_passes: int = 100,
@@ -112,8 +118,11 @@ def perceptron(  # noqa: PLR0913 - all but one are options
     w += α·y·x and w₀ += α·y·R². Pass after pass, until one makes no update or the limit is reached.
     If a line with ‖w‖ = 1 has all rows at least γ on their side, there are at most (2R/γ)² updates.
 
-    The order of the rows matters, so they have to be at hand one after the other: this learner
-    takes rows in memory. ``perceptron_pass`` is the piece that other places would run.
+    The order of the rows matters. Rows in memory and in files are read one after the other. Where a
+    table has several parts, such as the partitions of a cluster, each part makes its pass from
+    the same line, and the lines that come out are mixed: averaged by their shares of the rows
+    (iterative parameter mixing). That finds a separating line too, if there is one, though not
+    the same.
 
     Parameters
     ----------
@@ -136,7 +145,8 @@ def perceptron(  # noqa: PLR0913 - all but one are options
     ----------
     N. Cristianini, J. Shawe-Taylor, An Introduction to Support Vector Machines, 2000, table 2.1
     and theorem 2.3. Y. Freund, R. Schapire, Machine Learning 37 (1999). S. Gallant, IEEE Trans.
-    Neural Networks 1 (1990).
+    Neural Networks 1 (1990). R. McDonald, K. Hall, G. Mann, Distributed training strategies for
+    the structured perceptron, NAACL 2010.
 
     Examples
     --------
@@ -154,13 +164,14 @@ def perceptron(  # noqa: PLR0913 - all but one are options
     made, passes = -1, 0
     while made and passes < max_passes:
         before = state.updates
-        for block in _in_order(rows):
-            state = perceptron_pass(state, block, rate)
+        parts = rows.fold(partial(perceptron_pass, rate=rate), state)
+        # Several parts started from copies: the state is as it was.
+        state = mixed(state, parts)
         made, passes = state.updates - before, passes + 1
         state.passes += 1
         _check_finite(state, rate)
         if state.kept is not None:
-            lines = np.vstack((state.kept[: state.counts[0]], state.line))
+            lines = np.vstack((*_records(parts), state.line))
             state.counts[0] = 0
             errors = _wrong(rows, lines)
             best = int(errors.argmin())
@@ -184,30 +195,66 @@ def perceptron(  # noqa: PLR0913 - all but one are options
 def perceptron_pass(state: State, block: Block, rate: float = 1.0) -> State:
     """The state after these rows. It is the one given, changed: a line of a million columns should
     not be copied for every few rows."""
-    _native.perceptron(
-        *readable(block.X),
-        np.ascontiguousarray(block.y),
-        None if block.weight is None else np.ascontiguousarray(block.weight),
-        rate,
-        state.square,
-        state.line,
-        state.drift,
-        state.kept,
-        state.counts,
-    )
+    n = len(block.y)
+    filled = block.X.size if isinstance(block.X, np.ndarray) else block.X.nnz
+    size = max(_SLICE * n // max(filled, 1), 1)
+    for start in range(0, n, size):
+        at = slice(start, min(start + size, n))
+        _native.perceptron(
+            *readable(sliced(block.X, at)),
+            np.ascontiguousarray(block.y[at]),
+            None if block.weight is None else np.ascontiguousarray(block.weight[at]),
+            rate,
+            state.square,
+            state.line,
+            state.drift,
+            state.kept,
+            state.counts,
+        )
     return state
 
 
-def _in_order(rows: ArrayRows) -> Iterator[Block]:
-    filled = rows.X.size if isinstance(rows.X, np.ndarray) else rows.X.nnz
-    size = max(_SLICE * len(rows) // max(filled, 1), 1)
-    for start in range(0, len(rows), size):
-        at = slice(start, start + size)
-        weight = None if rows.weight is None else rows.weight[at]
-        yield Block(rows.X[at], rows.y[at], weight, start)
+def mixed(before: State, parts: Sequence[State]) -> State:
+    """One state of those that the parts of a table have come to from one that was before."""
+    if len(parts) == 1:
+        return parts[0]
+    out = deepcopy(before)
+    counts = np.array([before.counts, *(part.counts for part in parts)])
+    _, rows, updates = (counts[1:] - counts[0]).sum(0)[:3].tolist()
+    if updates:
+        # Of a part that moved nothing it is the line before. If none did, so is the mean of all,
+        # but for rounding, which would be a move after all.
+        shares = (counts[1:, 1] - counts[0, 1]) / rows
+        out.line = sum(share * part.line for share, part in zip(shares, parts, strict=True))
+    if out.drift is not None:
+        # Lines after each row add up, over the parts as over the passes: steps·line − drift.
+        so_far = before.sum()
+        total = so_far + sum(part.sum() - so_far for part in parts)
+        out.drift = (counts[0, 1] + rows) * out.line - total
+    out.counts[1:3] += rows, updates
+    # A run ends where the line changes.
+    out.counts[3] = 0 if updates else counts[1:, 3].sum() - (len(parts) - 1) * counts[0, 3]
+    out.counts[4] = counts[:, 4].max()
+    return out
 
 
-def _wrong(rows: ArrayRows, lines: Floats) -> Floats:
+def _records(parts: Sequence[State]) -> list[Floats]:
+    """Lines that the parts kept: of many parts the latest few of each, whose runs were longest, and
+    as many in all as one part keeps."""
+    if len(parts) == 1:
+        (one,) = parts
+        assert one.kept is not None
+        return [one.kept[: one.counts[0]]]
+    out: list[Floats] = []
+    for part in sorted(parts, key=lambda part: -int(part.counts[4])):
+        assert part.kept is not None
+        found = int(part.counts[0])
+        latest = range(found - 1, max(found - max(_POCKET // len(parts), 1), 0) - 1, -1)
+        out += [part.kept[k % _POCKET] for k in latest]
+    return out[:_POCKET]
+
+
+def _wrong(rows: Rows, lines: Floats) -> Floats:
     """The weight of the rows on the wrong side of each line, or on it."""
 
     def summarise(block: Block) -> Floats:
@@ -220,9 +267,9 @@ def _wrong(rows: ArrayRows, lines: Floats) -> Floats:
     return rows.reduce(summarise, np.add)
 
 
-def _largest_square(rows: ArrayRows) -> float:
+def _largest_square(rows: Rows) -> float:
     square = rows.reduce(
-        lambda block: _native.largest_square(*readable(block.X), rows.features), max
+        lambda block: _native.largest_square(*readable(block.X), block.X.shape[1]), max
     )
     if not isfinite(square):
         raise DataError(

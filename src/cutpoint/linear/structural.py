@@ -191,7 +191,11 @@ class RowRisk:
     def __init__(self, rows: Rows, surrogate: Callable[[Masses], Surrogate], bias: float) -> None:
         self.rows, self.bias = rows, bias
         self.size = rows.features + 1
-        parts = rows.reduce(lambda block: [(block.y, block.weight)], lambda a, b: a + b)
+        # Copies, since what is kept of a block keeps all of it.
+        parts = rows.reduce(
+            lambda block: [(block.y.copy(), None if block.weight is None else block.weight.copy())],
+            lambda a, b: a + b,
+        )
         self.y: Flags = np.concatenate([y for y, _ in parts])
         weights = [w for _, w in parts if w is not None]
         weight = self._split(np.concatenate(weights)) if weights else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,10 @@ import pyarrow.parquet as pq
 from pyarrow import ipc
 
 from cutpoint.errors import DataError
-from cutpoint.tables.parts import BATCH, Part, check_names, first_line
+from cutpoint.tables.parts import BATCH, Part, Piece, check_names, first_line
+
+# Rows of a piece, at least: to open a file takes as long as to read some thousand of them.
+_PIECE = 1 << 19
 
 
 class ParquetPart(Part):
@@ -20,6 +24,7 @@ class ParquetPart(Part):
         super().__init__(path, shown_as)
         with self.guard(), self._open() as file:
             self._schema = file.schema_arrow
+            self._rows = int(file.metadata.num_rows)
         check_names(self._schema.names, self.where)
 
     def _open(self) -> pq.ParquetFile:
@@ -29,14 +34,21 @@ class ParquetPart(Part):
     def names(self) -> list[str]:
         return list(self._schema.names)
 
+    @property
+    def rows(self) -> int | None:
+        return self._rows
+
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         return pa.schema([self._schema.field(name) for name in columns])
 
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        # Not mapped: pages of a mapped file count as memory of whoever reads them.
         with self.guard():
-            file = self._open()
+            file = pq.ParquetFile(self.path, buffer_size=1 << 20)
         with file:
-            rest = file.iter_batches(BATCH, columns=list(columns))
+            # Of wide tables fewer rows at a time: a batch has all of their columns.
+            size = max(1024, min(BATCH, (1 << 20) // max(len(columns), 1)))
+            rest = file.iter_batches(size, columns=list(columns))
             while True:
                 try:
                     with self.guard():
@@ -57,6 +69,39 @@ class ParquetPart(Part):
                     return file.read(columns=list(columns)).select(list(columns))
             except DataError as error:
                 raise self._where(error, file, columns) from error.__cause__
+
+    def pieces(self, columns: Sequence[str], schema: pa.Schema) -> list[Piece]:  # noqa: ARG002
+        """Row groups that follow each other."""
+        with self.guard(), self._open() as file:
+            sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        out, start = [], 0
+        for end in range(1, len(sizes) + 1):
+            rows = sum(sizes[start:end])
+            if rows >= _PIECE or end == len(sizes):
+                groups = range(start, end)
+                out.append(Piece(partial(self._groups, list(columns), groups, len(sizes)), rows))
+                start = end
+        return out
+
+    def _groups(
+        self, columns: list[str], groups: Sequence[int], of: int
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        # Not mapped: pages of a mapped file count as memory of whoever reads them.
+        with self.guard():
+            file = pq.ParquetFile(self.path, buffer_size=1 << 20)
+        with file:
+            for k in groups:
+                where = f"row group {k + 1} of {of} of {self.where}"
+                rest = iter(())
+                try:
+                    with self.guard():
+                        rest = file.iter_batches(
+                            BATCH, row_groups=[k], columns=columns, use_threads=False
+                        )
+                    for batch in self.guarded(rest):
+                        yield where, batch.select(columns)
+                except DataError as error:
+                    raise self._where(error, file, columns) from error.__cause__
 
     def _where(self, error: DataError, file: Any, columns: Sequence[str]) -> DataError:
         """The same error with the row group that can't be read."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,18 @@ from cutpoint.errors import CutpointError, DataError
 
 # Rows that are handed on at a time.
 BATCH = 1 << 16
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a table that can be read for themselves: see
+    :meth:`cutpoint.tables.Source.pieces`."""
+
+    read: Callable[[], Iterator[tuple[str, pa.RecordBatch]]]
+    """Batches of them, each with the place that its rows are counted from: a file, or a row group
+    of it."""
+    rows: int | None = None
+    """How many there are, where the file knows."""
 
 
 class Part(ABC):
@@ -45,6 +58,20 @@ class Part(ABC):
         """All rows of these columns at once."""
         schema = self.schema(columns)
         return pa.Table.from_batches(self.batches(columns, schema), schema)
+
+    def pieces(self, columns: Sequence[str], schema: pa.Schema) -> list[Piece]:
+        """All rows of these columns, in their order, in pieces for several threads."""
+
+        def read() -> Iterator[tuple[str, pa.RecordBatch]]:
+            for batch in self.batches(columns, schema):
+                yield self.where, batch
+
+        return [Piece(read)]
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, if that is known without reading them."""
+        return None
 
     def has(self, name: str) -> bool:
         """Whether it can give a column of that name."""

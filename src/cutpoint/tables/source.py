@@ -10,7 +10,9 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from cutpoint.errors import DataError
 from cutpoint.tables.binary import ArrowPart, ParquetPart
 from cutpoint.tables.formats import EXTENSIONS, READ, format_named
 from cutpoint.tables.libsvm import LibsvmPart
-from cutpoint.tables.parts import Part, common_type, is_text, kind_of
+from cutpoint.tables.parts import Part, Piece, common_type, is_text, kind_of
 from cutpoint.tables.query import DuckPart, SqlitePart
 from cutpoint.tables.text import CsvPart, JsonPart, compression_of, open_bytes
 
@@ -70,6 +72,17 @@ class Source:
         return self._schema(self.names)
 
     @property
+    def rows(self) -> int | None:
+        """How many rows there are, if the files know."""
+        sizes = [part.rows for part in self._parts]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files, as they lie on the disk; 0 for queries."""
+        return sum(os.path.getsize(p.path) for p in self._parts if os.path.isfile(p.path))
+
+    @property
     def is_sparse(self) -> bool:
         """Whether :meth:`sparse` has something to give: the files are in the format of LIBSVM."""
         return all(isinstance(part, LibsvmPart) for part in self._parts)
@@ -102,6 +115,28 @@ class Source:
         if not table.num_rows:
             raise self._no_rows()
         return table
+
+    def pieces(self, columns: Sequence[str] | None = None) -> list[Piece]:
+        """All rows in pieces that several threads can read, in their order: of Parquet files some
+        row groups each, else a file.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from cutpoint.tables import open_table
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+        >>> _ = file.write_text("y,s\\n1,0.9\\n0,0.4\\n")
+        >>> [piece] = open_table(file).pieces(["y"])
+        >>> [batch.num_rows for place, batch in piece.read()]
+        [2]
+        """
+        wanted = self._wanted(columns)
+        schema = self._schema(wanted)
+        return [
+            replace(piece, read=partial(_cast_piece, piece, schema, part))
+            for part in self._parts
+            for piece in part.pieces(wanted, part.schema(wanted))
+        ]
 
     def columns(
         self, names: Sequence[str], *, numbers: Sequence[str] = ()
@@ -528,6 +563,13 @@ def _same_names(first: Part, other: Part) -> None:
         more = next(name for name in b if name not in set(a))
         what = f"{other.where} has {shown(more)}, which {first.where} lacks"
     raise DataError(f"all files of a table must have the same columns; {what}. Read them apart.")
+
+
+def _cast_piece(
+    piece: Piece, schema: pa.Schema, part: Part
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    for where, batch in piece.read():
+        yield where, batch if batch.schema.equals(schema) else _cast(batch, schema, part)
 
 
 def _cast(data: Any, schema: pa.Schema, part: Part) -> Any:

@@ -1,0 +1,448 @@
+"""Sweeps of files: the integers of memory, within a limit of it, and errors that name the place."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutpoint as cp
+from cutpoint.engines import files
+from cutpoint.engines.memory import limit_of
+from cutpoint.engines.runs import merged, pack, quantiles, split, stacked, unpack
+from cutpoint.tables import open_table
+
+FIELDS = ("threshold", "pos", "neg", "pos2", "neg2", "top")
+
+
+def same(a: cp.Sweep, b: cp.Sweep, exact: bool = True) -> None:
+    for name in FIELDS:
+        x, y = getattr(a, name), getattr(b, name)
+        assert (x is None) == (y is None), name
+        if x is not None:
+            assert x.dtype == y.dtype
+            if exact or name in ("threshold", "top"):
+                assert np.array_equal(x, y), name
+            else:
+                np.testing.assert_allclose(x, y, rtol=1e-12)
+
+
+def columns(n: int, kind: str, dtype: Any = np.float32, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.1
+    s = rng.normal(size=n) + y
+    if kind == "rounded":
+        s = s.round(1)
+    elif kind == "infinite":
+        s = np.where(rng.random(n) < 0.05, np.inf, np.where(rng.random(n) < 0.05, -np.inf, s))
+        s[rng.random(n) < 0.1] = -0.0
+    elif kind == "sorted":
+        s = np.sort(s)
+    elif kind == "heavy":  # most rows share one score
+        s = np.where(rng.random(n) < 0.9, 0.25, s)
+    return {
+        "y": y.astype(np.uint8),
+        "s": s.astype(dtype),
+        "w": rng.integers(0, 4, n).astype(float),
+        "g": rng.integers(0, 5, n),
+    }
+
+
+def written(folder: Path, data: dict[str, Any], parts: int = 1, group: int = 3000) -> Path:
+    n = len(data["y"])
+    for k in range(parts):
+        at = slice(k * n // parts, (k + 1) * n // parts)
+        table = pa.table({name: column[at] for name, column in data.items()})
+        pq.write_table(table, folder / f"part-{k}.parquet", row_group_size=group)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["plain", "rounded", "infinite", "sorted", "heavy"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("small", [False, True], ids=["memory", "spilled"])
+def test_the_sweep_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, dtype: Any, small: bool
+) -> None:
+    data = columns(40_000, kind, dtype)
+    folder = written(tmp_path, data, parts=3)
+    if small:
+
+        class Tiny(files._Plan):
+            def __init__(self, *arguments: Any) -> None:
+                super().__init__(*arguments)
+                self.pool, self.sorted = 1, 1024
+
+        monkeypatch.setattr(files, "_Plan", Tiny)
+        monkeypatch.setattr("cutpoint.tables.binary._PIECE", 1)
+    found = cp.sweep_file(folder, label="y", score="s")
+    same(found, cp.sweep(data["y"], data["s"]))
+    same(
+        cp.sweep_file(folder, label="y", score="s", compact=True),
+        cp.sweep(data["y"], data["s"]).compact(),
+    )
+    weighted = cp.sweep_file(folder, label="y", score="s", weight="w", squares=True)
+    same(weighted, cp.sweep(data["y"], data["s"], data["w"], squares=True))
+    same(
+        cp.sweep_file(folder, label="y", score="s", weight="w", squares=True, compact=True),
+        cp.sweep(data["y"], data["s"], data["w"], squares=True, compact=True),
+    )
+
+
+def test_rows_are_written_where_memory_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = columns(200_000, "plain")
+    folder = written(tmp_path, data)
+    spilled = []
+
+    class Watched(files._Stream):
+        def sweep(self) -> cp.Sweep:
+            spilled.append(self.streams[0].spilled)
+            return super().sweep()
+
+    monkeypatch.setattr(files, "_Stream", Watched)
+    cp.sweep_file(folder, label="y", score="s")
+    monkeypatch.setattr(files._Plan, "pool", property(lambda _: 1, lambda *_: None), raising=False)
+    same(cp.sweep_file(folder, label="y", score="s"), cp.sweep(data["y"], data["s"]))
+    assert spilled[0] == 0
+    assert spilled[1] >= 100_000 * 4  # bytes: a float32 and its label take 4
+
+
+@pytest.mark.parametrize("extension", ["csv", "jsonl", "arrow", "parquet"])
+def test_every_format(tmp_path: Path, extension: str) -> None:
+    data = columns(5000, "rounded", np.float64)
+    file = tmp_path / f"t.{extension}"
+    cp.tables.write_table(file, data)
+    same(cp.sweep_file(file, label="y", score="s"), cp.sweep(data["y"], data["s"]))
+    b = cp.sweep_file(open_table(file), label="y", score="s", binned=True, bits=12)
+    expected = cp.BinnedSweep.of(data["y"], data["s"], bits=12)
+    assert np.array_equal(b.bin_pos, expected.bin_pos)
+    assert np.array_equal(b.bin_neg, expected.bin_neg)
+    assert b.rows == 5000
+    heavy = cp.sweep_file(file, label="y", score="s", weight="w", binned=True)
+    assert pytest.approx(data["w"][data["y"] == 1].sum()) == heavy.P
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_rows(tmp_path: Path, n: int) -> None:
+    data = columns(100, "plain")
+    file = tmp_path / "few.parquet"
+    pq.write_table(pa.table({name: column[:n] for name, column in data.items()}), file)
+    same(cp.sweep_file(file, label="y", score="s"), cp.sweep(data["y"][:n], data["s"][:n]))
+
+
+def test_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = columns(30_000, "plain")
+    folder = written(tmp_path, data, parts=2)
+    for least in (1 << 16, 1000):
+        monkeypatch.setattr(files, "_GROUP_ROWS", least)
+        found = cp.sweep_file(folder, label="y", score="s", group="g")
+        assert list(found) == [0, 1, 2, 3, 4]
+        for g, s in found.items():
+            at = data["g"] == g
+            same(s, cp.sweep(data["y"][at], data["s"][at]))
+    monkeypatch.setattr(files, "_GROUPS", 3)
+    with pytest.raises(cp.DataError, match=r"more than 3 groups.*by_group_file"):
+        cp.sweep_file(folder, label="y", score="s", group="g")
+
+
+@pytest.mark.parametrize("kind", ["numbers", "text", "floats"])
+@pytest.mark.parametrize("limit", [None, "128 MiB"])
+def test_the_auc_inside_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, limit: Any
+) -> None:
+    data = columns(30_000, "rounded")
+    rng = np.random.default_rng(1)
+    user = rng.integers(0, 3000, 30_000)
+    data["user"] = {"numbers": user, "text": np.array([f"u{k}" for k in user]), "floats": user / 8}[
+        kind
+    ]
+    folder = written(tmp_path, data, parts=3)
+    if limit:  # as if there were much more of it
+        monkeypatch.setattr("cutpoint.engines.groups._ROW", 1 << 16)
+        monkeypatch.setattr("cutpoint.engines.groups._CHUNK", 1000)
+        monkeypatch.setattr("cutpoint.tables.binary._PIECE", 1)
+    for weight in (None, "w"):
+        found = cp.by_group_file(
+            folder, label="y", score="s", group="user", weight=weight, memory_limit=limit
+        )
+        w = None if weight is None else data["w"]
+        expected = cp.by_group(data["y"], data["s"], data["user"], weight=w)
+        assert found.group.tolist() == expected.group.tolist()
+        np.testing.assert_array_equal(found.P, expected.P)
+        np.testing.assert_array_equal(found.N, expected.N)
+        np.testing.assert_array_equal(found.auc, expected.auc)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        ([True, False, True], None),
+        ([1, -1, 1], None),
+        ([1.0, 0.0, 1.0], None),
+        (["bad", "ok", "bad"], "bad"),
+        ([7, 3, 7], 7),
+        ([7, 3, 7], "7"),
+        ([True, False, True], "true"),
+    ],
+)
+def test_labels(tmp_path: Path, labels: list[Any], positive: Any) -> None:
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"y": labels, "s": [3, 2, 1]}), file)
+    s = cp.sweep_file(file, label="y", score="s", positive=positive)
+    same(s, cp.sweep([1, 0, 1], np.array([3, 2, 1])))
+
+
+def test_a_filter_is_pushed_down(tmp_path: Path) -> None:
+    data = columns(20_000, "plain")
+    data["day"] = np.sort(data["g"])
+    folder = written(tmp_path, data, parts=2)
+    some = data["day"] >= 3
+    expected = cp.sweep(data["y"][some], data["s"][some])
+    condition = pc.field("day") >= 3
+    same(cp.sweep_file(folder, label="y", score="s", filter=condition), expected)
+    dataset = ds.dataset(folder)
+    same(cp.sweep_file(dataset, label="y", score="s", filter=condition), expected)
+    same(cp.sweep_file(dataset, label="y", score="s"), cp.sweep(data["y"], data["s"]))
+    # Row groups that have no such day are not even read: what is broken in them does no harm.
+    broken = folder / "part-0.parquet"
+    content = bytearray(broken.read_bytes())
+    group = pq.ParquetFile(broken).metadata.row_group(0).column(1)
+    at = group.dictionary_page_offset or group.data_page_offset
+    content[at : at + 64] = b"\xff" * 64
+    broken.write_bytes(content)
+    same(cp.sweep_file(folder, label="y", score="s", filter=condition), expected)
+    with pytest.raises(cp.DataError, match=r"row group 1 of .*part-0\.parquet"):
+        cp.sweep_file(ds.dataset(folder), label="y", score="s")
+    with pytest.raises(cp.DataError, match="expression of pyarrow"):
+        cp.sweep_file(folder, label="y", score="s", filter="day >= 3")
+    text = tmp_path / "t.csv"
+    text.write_text("y,s\n1,2\n")
+    with pytest.raises(cp.DataError, match="pushed down into Parquet and Arrow"):
+        cp.sweep_file(text, label="y", score="s", filter=condition)
+
+
+def test_hive_partitions_of_a_dataset(tmp_path: Path) -> None:
+    data = columns(3000, "plain")
+    table = pa.table(data)
+    ds.write_dataset(
+        table,
+        tmp_path,
+        format="parquet",
+        partitioning=ds.partitioning(pa.schema([("g", pa.int64())]), flavor="hive"),
+    )
+    dataset = ds.dataset(tmp_path, partitioning="hive")
+    found = cp.sweep_file(dataset, label="y", score="s", group="g")
+    for g, s in found.items():
+        at = data["g"] == int(g)
+        same(s, cp.sweep(data["y"][at], data["s"][at]))
+
+
+# ------------------------------------------------------------------------------------------- faults
+
+
+def faulty(tmp_path: Path, change: Any, row: int = 7000) -> Path:
+    """A file of row groups of 3,000 rows, one of which was changed."""
+    data = columns(10_000, "plain", np.float64)
+    lists = {name: column.tolist() for name, column in data.items()}
+    change(lists, row)
+    file = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(lists), file, row_group_size=3000)
+    return file
+
+
+def put(name: str, value: Any) -> Any:
+    def change(lists: dict[str, list[Any]], row: int) -> None:
+        lists[name][row] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("y", None, "'y' must have a value in every row; row 1,001 of row group 3 of 4 of"),
+        ("s", None, "'s' must have a value in every row; row 1,001 of row group 3 of 4 of"),
+        ("s", float("nan"), "a score must be a number; row 1,001 of row group 3 of 4 of"),
+        ("w", -1.0, "a weight must be finite and at least 0; row 1,001 of row group 3 of 4 of"),
+        ("y", 2, "labels are understood.*row 1,001 of row group 3 of 4 of .* has 2"),
+        ("y", -1, "two labels at the most.*row group 3 of 4"),
+    ],
+)
+def test_one_bad_row(tmp_path: Path, name: str, value: Any, message: str) -> None:
+    file = faulty(tmp_path, put(name, value))
+    with pytest.raises(cp.DataError, match=message) as error:
+        cp.sweep_file(file, label="y", score="s", weight="w")
+    assert "rows.parquet" in str(error.value)
+
+
+def test_damaged_and_different_files(tmp_path: Path) -> None:
+    folder = written(tmp_path, columns(9000, "plain"), parts=3)
+    one = folder / "part-1.parquet"
+    whole = one.read_bytes()
+    one.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(cp.DataError, match=r"part-1\.parquet is no whole Parquet file"):
+        cp.sweep_file(folder, label="y", score="s")
+    meta = pq.ParquetFile(folder / "part-0.parquet").metadata.row_group(0).column(1)
+    start = meta.dictionary_page_offset or meta.data_page_offset
+    damaged = bytearray(whole)
+    damaged[start : start + 40] = b"\xff" * 40
+    one.write_bytes(damaged)
+    with pytest.raises(cp.DataError, match=r"part-1\.parquet is damaged: row group 1 of 1"):
+        cp.sweep_file(folder, label="y", score="s")
+    pq.write_table(pa.table({"y": [1], "s": ["high"]}), one)
+    with pytest.raises(cp.DataError, match=r"lacks 'w'|must have the same columns|one type"):
+        cp.sweep_file(folder, label="y", score="s")
+    names = ["y", "s", "w", "g"]
+    pq.write_table(pa.table({n: ["x"] if n == "s" else [1] for n in names}), one)
+    with pytest.raises(cp.DataError, match=r"'s' is numbers in .*part-0.* and text in .*part-1"):
+        cp.sweep_file(folder, label="y", score="s")
+    one.unlink()
+    source = open_table(folder)
+    (folder / "part-2.parquet").unlink()
+    with pytest.raises(cp.DataError, match=r"part-2\.parquet can't be read"):
+        cp.sweep_file(source, label="y", score="s")
+
+
+def test_integers_and_floats_of_several_files_are_one_column(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"y": [1, 0], "s": [3, 1]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"y": [True, False], "s": [2.5, 0.5]}), tmp_path / "b.parquet")
+    with pytest.raises(cp.DataError, match=r"'y' is numbers in .* and booleans in"):
+        cp.sweep_file(tmp_path, label="y", score="s")
+    pq.write_table(pa.table({"y": [1.0, 0.0], "s": [2.5, 0.5]}), tmp_path / "b.parquet")
+    same(cp.sweep_file(tmp_path, label="y", score="s"), cp.sweep([1, 0, 1, 0], [3, 1, 2.5, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"score": "nothing"}, "nothing"),
+        ({"score": 3}, "called by its name"),
+        ({"memory_limit": "much"}, "such as '2 GB'"),
+        ({"memory_limit": 1000}, "at least 128 MiB"),
+        ({"binned": True, "compact": True}, "neither groups nor runs"),
+        ({"binned": True, "bits": 30}, "from 1 to 24"),
+        ({"positive": "maybe", "label": "g"}, "must be one of those in 'g'"),
+    ],
+)
+def test_bad_questions(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    folder = written(tmp_path, columns(100, "plain"))
+    with pytest.raises(cp.DataError, match=message):
+        cp.sweep_file(folder, **({"label": "y", "score": "s"} | options))
+
+
+def test_a_sweep_larger_than_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path, columns(20_000, "plain"))
+    monkeypatch.setattr(
+        files._Plan, "entries", property(lambda _: 1000, lambda *_: None), raising=False
+    )
+    with pytest.raises(cp.DataError, match=r"more than 1,000 entries of 24 bytes. Pass compact"):
+        cp.sweep_file(folder, label="y", score="s")
+
+
+def test_limits() -> None:
+    assert limit_of("256 MiB") == 256 << 20
+    assert limit_of(1e9) == 10**9
+    assert limit_of(None) >= 256 << 20
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """16 million rows, which take 128 MiB as they are sorted."""
+    file = tmp_path_factory.mktemp("large") / "large.parquet"
+    rng = np.random.default_rng(0)
+    schema = pa.schema([("y", pa.uint8()), ("s", pa.float64())])
+    with pq.ParquetWriter(file, schema) as writer:
+        for _ in range(16):
+            y = rng.random(1 << 20) < 0.01
+            s = rng.standard_normal(1 << 20) + y
+            writer.write_table(pa.table([y.astype(np.uint8), s], schema=schema))
+    return file
+
+
+def test_peak_memory_stays_within_the_limit(large: Path) -> None:
+    code = f"""
+import resource, cutpoint as cp
+s = cp.sweep_file({str(large)!r}, label="y", score="s", compact=True, memory_limit="192 MiB")
+print(s.P, s.N, s.auc, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    P, N, auc, peak = done.stdout.split()
+    table = pq.read_table(large)
+    s = cp.sweep(table["y"].to_numpy(), table["s"].to_numpy(), compact=True)
+    assert (int(P), int(N), float(auc)) == (s.P, s.N, s.auc)
+    # The interpreter with NumPy and pyarrow takes some 120 MiB itself.
+    assert int(peak) < 192 + 130
+
+
+def test_a_full_disk(large: Path, tmp_path: Path) -> None:
+    code = f"""
+import resource, signal, cutpoint as cp
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+try:
+    cp.sweep_file({str(large)!r}, label="y", score="s", compact=True, memory_limit="128 MiB")
+except cp.DataError as error:
+    print(error)
+"""
+    done = run(code, TMPDIR=str(tmp_path))
+    assert re.search(r"kept in .*, which refused it after .*: File too large\. Free", done.stdout)
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind
+
+
+# ------------------------------------------------------------------------- sweeps on their way
+
+masses = st.lists(
+    st.tuples(
+        st.floats(allow_nan=False, width=32) | st.floats(allow_nan=False),
+        st.integers(0, 1 << 34),
+        st.integers(0, 300),
+    ),
+    max_size=30,
+)
+
+
+@given(masses, st.lists(st.floats(allow_nan=False), max_size=5))
+def test_cut_and_put_together(rows: list[Any], bounds: list[float]) -> None:
+    t, p, n = zip(*rows, strict=True) if rows else ((), (), ())
+    s = cp.Sweep.from_counts(np.array(t, float), np.array(p, int), np.array(n, int))
+    pieces = split(s, np.unique(np.array(bounds, float)))
+    same(stacked([unpack(pack(piece)) for piece in pieces]), s)
+    for low, piece in zip([-np.inf, *np.unique(bounds).tolist()], pieces, strict=True):
+        assert not len(piece) or piece.threshold[-1] >= low
+    same(merged([s, s, s]), s + s + s)
+    small = s.compact()
+    same(unpack(pack(small)), small)
+
+
+def test_compact_pieces_stack_to_the_compact_whole() -> None:
+    data = columns(5000, "plain", np.float64)
+    s = cp.sweep(data["y"], data["s"], data["w"], squares=True)
+    bounds = quantiles(data["s"], 7)
+    assert len(bounds) == 6
+    pieces = [piece.compact() for piece in split(s, bounds)]
+    same(stacked(pieces).compact(), s.compact(), exact=False)
+    assert len(pack(cp.sweep(data["y"], data["s"].astype(np.float32)))) < 6.1 * 5000
