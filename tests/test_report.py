@@ -93,7 +93,7 @@ def test_differences_are_delongs(weighted: bool) -> None:
 def test_variance_of_many_rows_is_estimated_from_some(monkeypatch: pytest.MonkeyPatch) -> None:
     y, a, b = some(20_000, 0.3, 3)
     exact = summarise(y, {"a": a, "b": b}).differences[0]
-    monkeypatch.setattr(making, "_PLACED", 2_000)
+    monkeypatch.setattr(making, "MOST_DRAWN", 2_000)
     rough = summarise(y, {"a": a, "b": b}).differences[0]
     assert rough.difference == exact.difference
     assert exact.interval is not None

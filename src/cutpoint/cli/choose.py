@@ -6,8 +6,8 @@ from argparse import Namespace
 from math import inf
 from typing import Any
 
-from cutpoint._sweep import sweep
-from cutpoint.cli import INFEASIBLE, UsageError, shared
+from cutpoint._progress import progress
+from cutpoint.cli import INFEASIBLE, UsageError, engines, shared
 from cutpoint.decision import OperatingPoint, choose
 from cutpoint.errors import CutpointError
 
@@ -18,13 +18,14 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if (costs is None) == (arguments.maximize is None):
         raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")
     shared.check_limits(arguments)
-    rows = shared.rows(arguments)
-    if len(rows.scores) != 1:
+    what = shared.named(arguments)
+    if len(what.scores) != 1:
         raise UsageError(
-            f"a threshold belongs to one score; these are {len(rows.scores)}. Name one: --score."
+            f"a threshold belongs to one score; these are {len(what.scores)}. Name one: --score."
         )
-    name, score = next(iter(rows.scores.items()))
-    s = sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
+    name = what.scores[0]
+    with progress("sweeping", not arguments.quiet) as tell:
+        s = engines.swept(arguments, what, tell=tell).sweeps[name]
     point = choose(
         s,
         costs if costs is not None else arguments.maximize,

@@ -11,7 +11,7 @@ from cutpoint.paired import Comparison, compare
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """Two scores of the same rows."""
-    rows = shared.rows(arguments, arguments.group)
+    rows = shared.rows(arguments, shared.named(arguments), arguments.group)
     if len(rows.scores) != 2:
         raise UsageError(
             f"there must be two scores to compare; there {_are(len(rows.scores))}. Name them: "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import Any
 
 from cutpoint._check import shown
 from cutpoint._names import spelled
 from cutpoint._progress import progress
-from cutpoint.cli import INFEASIBLE, shared
-from cutpoint.report import summarise
+from cutpoint.cli import INFEASIBLE, engines, shared
+from cutpoint.report import summarise, summarise_sweeps
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -18,30 +19,36 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments.cost)
     with progress("evaluating", not arguments.quiet) as tell:
         if tell:
-            tell(0.05, "reading")
-        rows = shared.rows(arguments, arguments.group)
-        if tell:
-            tell(0.5, "counting")
-        label = rows.label if rows.positive is None else f"{rows.label} = {arguments.positive}"
-        summary = summarise(
-            rows.y,
-            rows.scores,
-            weight=rows.weight,
-            group=rows.group,
-            costs=costs,
-            maximize=arguments.maximize,
-            subject_to=arguments.subject_to,
-            prior=arguments.prior,
-            confidence=arguments.confidence,
-            label=label,
-            group_name=arguments.group or "group",
-            source=rows.source.where,
-        )
+            tell(0.02, "reading")
+        what = shared.named(arguments)
+        said: dict[str, Any] = {
+            "costs": costs,
+            "maximize": arguments.maximize,
+            "subject_to": arguments.subject_to,
+            "prior": arguments.prior,
+            "confidence": arguments.confidence,
+            "label": what.label,
+            "group_name": arguments.group or "group",
+            "source": what.source.where,
+        }
+        if arguments.positive is not None:
+            said["label"] = f"{what.label} = {arguments.positive}"
+        if engines.chosen(arguments, what.source, len(what.scores) + 2) == "memory":
+            rows = shared.rows(arguments, what, arguments.group)
+            if tell:
+                tell(0.5, "counting")
+            summary = summarise(rows.y, rows.scores, weight=rows.weight, group=rows.group, **said)
+        else:
+            found = engines.swept(arguments, what, arguments.group, tell=tell)
+            summary = summarise_sweeps(
+                found.sweeps, rows=found.rows, drawn=found.drawn, groups=found.groups, **said
+            )
+        scores = what.scores
         files: dict[str, str] = {}
         if arguments.report:
             if tell:
                 tell(0.9, "drawing")
-            title = " and ".join(rows.scores) if len(rows.scores) <= 3 else "Scores"
+            title = " and ".join(scores) if len(scores) <= 3 else "Scores"
             files[arguments.report] = shared.page(summary, title)
         text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
         shared.write_files(files)

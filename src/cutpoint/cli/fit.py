@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import ExitStack
+from typing import Any
 
 from cutpoint._names import spelled
 from cutpoint._progress import progress
-from cutpoint.cli import INFEASIBLE, shared
+from cutpoint.cli import INFEASIBLE, engines, shared
 from cutpoint.report import summarise_fit
 from cutpoint.training import train
 
@@ -17,7 +19,15 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_limits(arguments)
     table = shared.source(arguments)
     costs = shared.costs(arguments.cost)
-    with progress("fitting", not arguments.quiet) as tell:
+    engine = engines.chosen(arguments, table, len(table.names))
+    with ExitStack() as stack:
+        tell = stack.enter_context(progress("fitting", not arguments.quiet))
+        stream: Any = engine == "arrow"
+        if engine == "spark":
+            from cutpoint.spark.learning import encoded
+
+            spark = stack.enter_context(engines.session(arguments))
+            stream = encoded(arguments.paths, spark=spark)
         trained = train(
             table,
             arguments.target,
@@ -35,6 +45,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             group=arguments.group,
             folds=arguments.folds,
             seed=arguments.seed,
+            stream=stream,
             report=tell,
         )
     summary = summarise_fit(trained, table.where)

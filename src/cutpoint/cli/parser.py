@@ -97,6 +97,35 @@ def _rows(made: Any, scores: str) -> None:
     columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
 
 
+def _engine(made: Any) -> None:
+    large = made.add_argument_group("large tables")
+    large.add_argument(
+        "--engine",
+        choices=("auto", "memory", "arrow", "spark"),
+        default="auto",
+        help="where the work is done: in memory, batch by batch within a limit of it, or on a "
+        "cluster. Default: auto, one of the first two by the size of the table",
+    )
+    large.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        help="of arrow, such as 2GB; beyond, a temporary file is used. Default: half of what is "
+        "free",
+    )
+    large.add_argument(
+        "--master",
+        metavar="URL",
+        help="of spark: local[4], spark://host:7077, yarn, … Default: all CPUs of this machine",
+    )
+    large.add_argument(
+        "--deadline",
+        type=float,
+        default=60,
+        metavar="SECONDS",
+        help="of spark: give up if nobody has taken up work by then. Default: 60",
+    )
+
+
 def _aim(made: Any, measure: bool = True) -> None:
     aim = made.add_argument_group("what to aim at")
     aim.add_argument(
@@ -176,6 +205,7 @@ def _fit(commands: Any) -> None:
     )
     made.add_argument("-o", "--output", metavar="MODEL", help="where the model goes: model.json")
     made.add_argument("--report", metavar="PAGE", help="write a page to look at")
+    _engine(made)
     _output(made)
 
 
@@ -194,6 +224,7 @@ def _evaluate(commands: Any) -> None:
     made.add_argument("--group", metavar="NAME", help="the AUC inside groups as well")
     _aim(made)
     made.add_argument("--report", metavar="PAGE", help="write a page to look at")
+    _engine(made)
     _output(made)
 
 
@@ -209,6 +240,7 @@ def _choose(commands: Any) -> None:
     _source(made, "labels and scores")
     _rows(made, "the score of a row")
     _aim(made)
+    _engine(made)
     _output(made)
 
 

@@ -63,8 +63,16 @@ class Rows(NamedTuple):
     source: Source
 
 
-def rows(arguments: Namespace, group: str | None = None) -> Rows:
-    """Labels, scores, weights and groups."""
+class Named(NamedTuple):
+    """A table, and what its columns are for."""
+
+    source: Source
+    label: str
+    scores: list[str]
+
+
+def named(arguments: Namespace) -> Named:
+    """The columns that were named, or go without saying."""
     table = source(arguments)
     remarks: list[str] = []
     label = arguments.label or _found(table, _LABELS, "--label", remarks, 1)[0]
@@ -76,6 +84,12 @@ def rows(arguments: Namespace, group: str | None = None) -> Rows:
     twice = {name for name in scores if scores.count(name) > 1}
     if twice:
         raise UsageError(f"each score is named once; {shown(min(twice))} is named twice.")
+    return Named(table, label, scores)
+
+
+def rows(arguments: Namespace, what: Named, group: str | None = None) -> Rows:
+    """Labels, scores, weights and groups, in memory."""
+    table, label, scores = what
     extra = [name for name in (arguments.weight, group) if name]
     numbers = [*scores, *([arguments.weight] if arguments.weight else [])]
     columns = table.columns([label, *scores, *extra], numbers=numbers)

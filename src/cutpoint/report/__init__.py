@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cutpoint.report.fitted import summarise_fit as summarise_fit
     from cutpoint.report.html import render as render
+    from cutpoint.report.making import Drawn as Drawn
     from cutpoint.report.making import summarise as summarise
+    from cutpoint.report.making import summarise_sweeps as summarise_sweeps
     from cutpoint.report.summary import Asked as Asked
     from cutpoint.report.summary import Difference as Difference
     from cutpoint.report.summary import Estimate as Estimate
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Asked": "summary",
     "Difference": "summary",
+    "Drawn": "making",
     "Estimate": "summary",
     "Groups": "summary",
     "Learner": "summary",
@@ -38,11 +41,13 @@ _HOME = {
     "render": "html",
     "summarise": "making",
     "summarise_fit": "fitted",
+    "summarise_sweeps": "making",
 }
 
 __all__ = [
     "Asked",
     "Difference",
+    "Drawn",
     "Estimate",
     "Groups",
     "Learner",
@@ -54,6 +59,7 @@ __all__ = [
     "render",
     "summarise",
     "summarise_fit",
+    "summarise_sweeps",
 ]
 
 

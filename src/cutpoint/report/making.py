@@ -22,7 +22,7 @@ from cutpoint.decision import OperatingPoint, choose
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.inference import auc_interval, effective, interval
 from cutpoint.objectives import Costs, as_limits, check_level
-from cutpoint.paired import by_group
+from cutpoint.paired import GroupAuc, by_group
 from cutpoint.report.summary import (
     MEASURES,
     Asked,
@@ -44,9 +44,6 @@ from cutpoint.report.trace import (
 from cutpoint.scoring import brier, log_loss
 
 _WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
-
-# Of a class with more rows than this, the variance of a difference is estimated from so many.
-_PLACED = 100_000
 
 
 def summarise(  # noqa: PLR0913 - options have names
@@ -112,14 +109,7 @@ def summarise(  # noqa: PLR0913 - options have names
         raise DataError(
             f"scores must be columns by name, such as {{'score': ...}}; they are {shown(scores)}."
         )
-    if costs is not None and maximize is not None:
-        raise DataError("there must be one aim: give costs or maximize, not both.")
-    level = check_level(level)
-    limits = as_limits(subject_to)
-    objective = costs if costs is not None else maximize
-    assumed = objective is None
-    objective = "balanced_rate" if objective is None else objective
-    sure = confidence if limits else None
+    question = _Question(costs, maximize, subject_to, prior, confidence, level)
     sweeps: dict[str, Sweep] = {}
     for name, column in scores.items():
         try:
@@ -130,44 +120,149 @@ def summarise(  # noqa: PLR0913 - options have names
             raise DataError(f"with the score {name}: {error}") from None
         s.needs_both_classes("a report")
         sweeps[str(name)] = s
-    points = {
-        name: choose(s, objective, subject_to=limits, prior=prior, confidence=sure)
-        for name, s in sweeps.items()
-    }
-    first, point = next(iter(sweeps.values())), next(iter(points.values()))
-    asked = Asked(
-        point.objective,
-        costs if isinstance(objective, Costs) else None,
-        tuple(limit.text for limit in limits),
-        sure,
-        prior,
-        level,
-        assumed,
-    )
-    # Pages of many scores, or of weights, which have more digits than counts, stay small.
-    detail = min(1.0, max(0.25, (4 if weight is not None else 8) / len(sweeps)))
-    made = tuple(
-        _summarised(name, s, points[name], level, (calibrators or {}).get(name), detail)
-        for name, s in sweeps.items()
-    )
-    groups = None
+    inside = None
     if group is not None:
         inside = {
             str(name): by_group(y, column, group, weight=weight, positive=positive)
             for name, column in scores.items()
         }
-        groups = Groups(group_name, inside)
     columns = dict(zip(sweeps, scores.values(), strict=True))
-    out = Summary(
+    drawn = None
+    if len(columns) > 1:
+        drawn = _drawn(y, columns, weight, positive)
+    return _summary(
+        sweeps,
+        question,
         rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
+        drawn=drawn,
+        groups=None if inside is None else Groups(group_name, inside),
+        calibrators=calibrators,
+        label=label,
+        source=source,
+    )
+
+
+def summarise_sweeps(  # noqa: PLR0913 - options have names
+    sweeps: Mapping[str, Sweep],
+    *,
+    rows: int | None = None,
+    drawn: tuple[Drawn, Drawn] | None = None,
+    groups: Mapping[str, GroupAuc] | None = None,
+    costs: Costs | None = None,
+    maximize: Any = None,
+    subject_to: Any = (),
+    prior: float | None = None,
+    confidence: float | None = None,
+    level: float = 0.95,
+    label: str = "",
+    group_name: str = "group",
+    source: str = "",
+) -> Summary:
+    """The same as :func:`cutpoint.report.summarise` where the rows are elsewhere: from sweeps.
+
+    Parameters
+    ----------
+    sweeps
+        The sweeps of the scores, by name, each with all of its scores; weighted ones with their
+        squares.
+    rows
+        How many rows there were, if not as many as the sweeps have mass.
+    drawn
+        Of the same rows, some of each class: what differences between scores are tested with.
+    groups
+        The AUC inside groups by each score.
+    costs, maximize, subject_to, prior, confidence, level, label, group_name, source
+        As there.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> from cutpoint.report import summarise_sweeps
+    >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> summarise_sweeps({"score": s}, costs=cp.Costs(fp=1, fn=3)).scores[0].auc.value
+    0.75
+    """
+    question = _Question(costs, maximize, subject_to, prior, confidence, level)
+    for s in sweeps.values():
+        s.needs_both_classes("a report")
+        s.needs_scores("a report")
+    first = next(iter(sweeps.values()))
+    return _summary(
+        sweeps,
+        question,
+        rows=int(first.P + first.N) if rows is None else rows,
+        drawn=drawn,
+        groups=None if groups is None else Groups(group_name, groups),
+        label=label,
+        source=source,
+    )
+
+
+class _Question:
+    """What is asked of the scores, checked."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - as above
+        self,
+        costs: Costs | None,
+        maximize: Any,
+        subject_to: Any,
+        prior: float | None,
+        confidence: float | None,
+        level: float,
+    ) -> None:
+        if costs is not None and maximize is not None:
+            raise DataError("there must be one aim: give costs or maximize, not both.")
+        self.level = check_level(level)
+        self.limits = as_limits(subject_to)
+        self.assumed = costs is None and maximize is None
+        aim = costs if costs is not None else maximize
+        self.objective = "balanced_rate" if self.assumed else aim
+        self.prior, self.sure = prior, confidence if self.limits else None
+
+    def point(self, s: Sweep) -> OperatingPoint:
+        return choose(
+            s, self.objective, subject_to=self.limits, prior=self.prior, confidence=self.sure
+        )
+
+    def asked(self, point: OperatingPoint) -> Asked:
+        return Asked(
+            point.objective,
+            self.objective if isinstance(self.objective, Costs) else None,
+            tuple(limit.text for limit in self.limits),
+            self.sure,
+            self.prior,
+            self.level,
+            self.assumed,
+        )
+
+
+def _summary(  # noqa: PLR0913 - what is known
+    sweeps: Mapping[str, Sweep],
+    question: _Question,
+    *,
+    rows: int,
+    drawn: tuple[Drawn, Drawn] | None,
+    groups: Groups | None,
+    calibrators: Mapping[str, Calibrator] | None = None,
+    label: str,
+    source: str,
+) -> Summary:
+    points = {name: question.point(s) for name, s in sweeps.items()}
+    first, level = next(iter(sweeps.values())), question.level
+    # Pages of many scores, or of weights, which have more digits than counts, stay small.
+    detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
+    made = tuple(
+        _summarised(name, s, points[name], level, (calibrators or {}).get(name), detail)
+        for name, s in sweeps.items()
+    )
+    out = Summary(
+        rows=rows,
         P=first.P,
         N=first.N,
         weighted=first.weighted,
-        asked=asked,
+        asked=question.asked(next(iter(points.values()))),
         scores=made,
-        differences=_differences(
-            y, columns=columns, sweeps=sweeps, weight=weight, positive=positive, level=level
-        ),
+        differences=_differences(sweeps, drawn, level),
         groups=groups,
         label=label,
         source=source,
@@ -256,21 +351,15 @@ def _maybe(make: Callable[..., Interval], *arguments: Any, **options: Any) -> In
         return None
 
 
-def _differences(  # noqa: PLR0913 - rows, as columns
-    y: Any,
-    *,
-    columns: Mapping[str, Any],
-    sweeps: Mapping[str, Sweep],
-    weight: Any,
-    positive: Any,
-    level: float,
+def _differences(
+    sweeps: Mapping[str, Sweep], drawn: tuple[Drawn, Drawn] | None, level: float
 ) -> tuple[Difference, ...]:
     """All pairs; of more than five scores only those with the first."""
-    if len(columns) < 2:
+    if len(sweeps) < 2:
         return ()
-    names = list(columns)
+    names = list(sweeps)
     pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
-    placed = _placements(y, columns, sweeps, weight, positive)
+    placed = [_placements(one, sweeps) for one in drawn] if drawn is not None else []
     z = NormalDist().inv_cdf((1 + level) / 2)
     out = []
     for a, b in pairs:
@@ -280,7 +369,7 @@ def _differences(  # noqa: PLR0913 - rows, as columns
             span = Interval(difference - z * error, difference + z * error, level)
             p_value = erfc(abs(difference) / error / sqrt(2))  # two-sided, of a normal deviate
             out.append(Difference(a, b, difference, span, p_value))
-        elif abs(difference) < 1e-12:  # the same ranking
+        elif abs(difference) < 1e-12 and placed:  # the same ranking
             out.append(Difference(a, b, 0.0, Interval(0.0, 0.0, level), 1.0))
         else:
             out.append(Difference(a, b, difference, None, None))
@@ -288,55 +377,78 @@ def _differences(  # noqa: PLR0913 - rows, as columns
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
-    """Placements of some rows of one class by each score, their weights, and what these rows stand
-    for: how many times as many rows, and W² − Σw² of all."""
+class Drawn:
+    """Some rows of one class, and what they stand for; for
+    :func:`cutpoint.report.summarise_sweeps`."""
 
-    v: Mapping[str, Floats]
-    w: Floats
-    times: float
+    positive: bool
+    scores: Mapping[str, Floats]
+    weight: Floats | None
+    n: int
+    """How many rows of the class there are,"""
     pairs: float
+    """and W² − Σw² of all of them, in the unit of the weights: n(n − 1) if there are none."""
+
+    @property
+    def times(self) -> float:
+        """As how many rows each counts."""
+        return self.n / max(len(next(iter(self.scores.values()))), 1)
 
 
-def _placements(
-    y: Any, columns: Mapping[str, Any], sweeps: Mapping[str, Sweep], weight: Any, positive: Any
-) -> list[_Placed]:
-    """Looked up in the sweeps: nothing is sorted again."""
+# Of a class with more rows than this, the variance of a difference is estimated from so many.
+MOST_DRAWN = 100_000
+
+
+def _drawn(y: Any, columns: Mapping[str, Any], weight: Any, positive: Any) -> tuple[Drawn, Drawn]:
     rows = {name: check_rows(y, column, weight, positive) for name, column in columns.items()}
     one = next(iter(rows.values()))
     ones = np.asarray(one.label == one.positive)
-    out = []
+    both = []
     for own, is_positive in ((ones, True), (~ones, False)):
         at = np.flatnonzero(own if one.weight is None else own & (one.weight > 0))
-        n, w = len(at), np.ones(1)
+        n, w = len(at), None
         pairs = float(n * (n - 1))
         if one.weight is not None:
             w = one.weight[at] / one.weight[at].max()  # they will be squared
             pairs = float(w.sum() ** 2 - np.square(w).sum())
-        if n > _PLACED:
-            drawn = np.random.default_rng(0).choice(n, _PLACED, replace=False, shuffle=False)
-            at, w = at[drawn], w if one.weight is None else w[drawn]
-        v = {}
-        for name, s in sweeps.items():
-            # In order, so that neighbours look in the same place.
-            score, back = np.unique(rows[name].score[at].astype(np.float64), return_inverse=True)
-            k = len(s) - 1 - np.searchsorted(s.threshold[::-1], score)
-            tp, fp = flagged(s, k + 1)
-            if is_positive:
-                v[name] = (((s.N - fp) + 0.5 * s.neg[k]) / s.N)[back]
-            else:
-                v[name] = ((tp - 0.5 * s.pos[k]) / s.P)[back]
-        out.append(_Placed(v, w, n / len(at), pairs))
-    return out
+        if n > MOST_DRAWN:
+            some = np.random.default_rng(0).choice(n, MOST_DRAWN, replace=False, shuffle=False)
+            at, w = at[some], None if w is None else w[some]
+        scores = {name: rows[name].score[at].astype(np.float64) for name in columns}
+        both.append(Drawn(is_positive, scores, w, n, pairs))
+    return both[0], both[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Placements of some rows of one class by each score, and their weights."""
+
+    v: Mapping[str, Floats]
+    of: Drawn
+
+
+def _placements(drawn: Drawn, sweeps: Mapping[str, Sweep]) -> _Placed:
+    """Looked up in the sweeps: nothing is sorted again."""
+    v = {}
+    for name, s in sweeps.items():
+        # In order, so that neighbours look in the same place.
+        score, back = np.unique(drawn.scores[name], return_inverse=True)
+        k = len(s) - 1 - np.searchsorted(s.threshold[::-1], score)
+        tp, fp = flagged(s, k + 1)
+        if drawn.positive:
+            v[name] = (((s.N - fp) + 0.5 * s.neg[k]) / s.N)[back]
+        else:
+            v[name] = ((tp - 0.5 * s.pos[k]) / s.P)[back]
+    return _Placed(v, drawn)
 
 
 def _variance(d: Floats, of: _Placed) -> float:
     """Of the mean difference of one class's placements."""
-    if not of.pairs > 0:
+    if not of.of.pairs > 0:
         return 0.0
-    w = np.broadcast_to(of.w, d.shape)
+    w = np.ones(len(d)) if of.of.weight is None else of.of.weight
     middle = float(np.sum(w * d) / np.sum(w))
-    return float(of.times * np.sum(np.square(w * (d - middle))) / of.pairs)
+    return float(of.of.times * np.sum(np.square(w * (d - middle))) / of.of.pairs)
 
 
 def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Notice]:

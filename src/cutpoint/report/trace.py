@@ -311,7 +311,7 @@ def shares(s: Sweep, h: Hull, *, level: float, probabilities: bool) -> Shares:
     axis = score_axis(s)
     if not probabilities or s.weighted:
         return Shares(low, high, share, axis)
-    r: Reliability = reliability(_grouped(s), level=level, samples=200)
+    r: Reliability = reliability(_grouped(s), level=level, n=200)
     assert r.low is not None
     assert r.high is not None
     # By rank, and by forecast too: where forecasts are far apart there are few.

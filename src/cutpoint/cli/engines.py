@@ -1,0 +1,227 @@
+"""Where the work of a command is done: in memory, batch by batch, or on a cluster."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutpoint._check import shown
+from cutpoint._labels import Labelled, against
+from cutpoint._sweep import Sweep, sweep
+from cutpoint.cli import UsageError, shared
+from cutpoint.engines.memory import limit_of
+from cutpoint.errors import DataError
+from cutpoint.paired import GroupAuc
+from cutpoint.report import Drawn
+from cutpoint.tables import Source
+
+Tell = Callable[[float, str], None]
+
+
+class Swept(NamedTuple):
+    """Sweeps of scores, and what else a summary is made of."""
+
+    sweeps: dict[str, Sweep]
+    rows: int | None = None
+    groups: dict[str, GroupAuc] | None = None
+    drawn: tuple[Drawn, Drawn] | None = None
+
+
+def limit(arguments: Namespace) -> int:
+    """The limit of memory in bytes."""
+    try:
+        return limit_of(arguments.memory_limit)
+    except DataError as error:
+        raise UsageError(f"--memory-limit: {error}") from None
+
+
+def chosen(arguments: Namespace, table: Source, columns: int) -> str:
+    """The engine that was named; or memory, if so many columns of the table fit into it well."""
+    if arguments.master and arguments.engine != "spark":
+        raise UsageError("--master is for --engine spark.")
+    if arguments.engine == "spark":
+        _check_paths(arguments, table)
+    if arguments.engine != "auto":
+        if arguments.engine == "arrow" and table.is_sparse:
+            raise UsageError("libsvm files are read into memory: leave out --engine arrow.")
+        return str(arguments.engine)
+    if table.is_sparse:
+        return "memory"
+    # Columns as they are read, in another type, and sorted. Text takes a multiple of its file.
+    rows = table.rows
+    bytes_ = 4 * table.size if rows is None else rows * columns * 8
+    return "memory" if 3 * bytes_ <= limit(arguments) else "arrow"
+
+
+def _check_paths(arguments: Namespace, table: Source) -> None:
+    if arguments.sql is not None or not arguments.paths or "-" in arguments.paths:
+        raise UsageError("--engine spark reads Parquet files that executors can reach: name them.")
+    if table.rows is None:
+        raise UsageError(
+            f"--engine spark reads Parquet files; {table.where} is none. Write it as Parquet."
+        )
+
+
+def swept(
+    arguments: Namespace, what: shared.Named, group: str | None = None, *, tell: Tell | None = None
+) -> Swept:
+    """The sweeps of all scores; with several scores, what tests their differences."""
+    engine = chosen(arguments, what.source, len(what.scores) + 2)
+    if engine == "memory":
+        rows = shared.rows(arguments, what)
+        weighted = rows.weight is not None
+        return Swept(
+            {n: sweep(rows.y, s, rows.weight, squares=weighted) for n, s in rows.scores.items()}
+        )
+    if engine == "arrow":
+        return _by_arrow(arguments, what, group, tell)
+    with session(arguments) as spark:
+        return _by_spark(arguments, what, group, tell, spark)
+
+
+def _by_arrow(
+    arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None
+) -> Swept:
+    from cutpoint.engines.draw import draw
+    from cutpoint.engines.files import swept
+    from cutpoint.engines.groups import by_group_file
+    from cutpoint.engines.scan import Scan
+
+    table, label, scores = what
+    roles: dict[str, Any] = {
+        "label": label,
+        "weight": arguments.weight,
+        "positive": arguments.positive,
+        "rest": True,
+    }
+    most = limit(arguments)
+    sweeps, groups = {}, {}
+    passes = len(scores) * (2 if group else 1) + (len(scores) > 1)
+    for k, name in enumerate(scores):
+        scan = Scan(table, score=name, **roles)
+        report = None if tell is None else _told(tell, name, k / passes, 1 / passes, scan.rows)
+        sweeps[name] = swept(scan, limit=most, squares=arguments.weight is not None, report=report)
+        if arguments.positive is not None and not k:
+            _about_labels(arguments, scan.labels, label, sweeps[name])
+    if group:
+        for k, name in enumerate(scores, len(scores)):
+            if tell:
+                tell(0.9 * k / passes, f"groups of {name}")
+            groups[name] = by_group_file(table, score=name, group=group, memory_limit=most, **roles)
+    drawn = None
+    if len(scores) > 1:
+        if tell:
+            tell(0.9 - 0.9 / passes, "comparing")
+        pos, neg = draw(table, scores=scores, most=_drawn_most(), **roles)
+        drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
+    rows = table.rows
+    return Swept(sweeps, rows, groups or None, drawn)
+
+
+def _about_labels(arguments: Namespace, labels: Any, name: str, s: Sweep) -> None:
+    found = Labelled(np.empty(0, np.bool_), arguments.positive, sorted(labels.others, key=str))
+    if not s.P:
+        some = ", ".join(map(shown, found.others[:5])) + (", …" if len(found.others) > 5 else "")
+        raise DataError(
+            f"the positive label must be one of those in {shown(name)}, {some}; it is "
+            f"{shown(arguments.positive)}."
+        )
+    note = against(found, name)
+    if note:
+        shared.remark(arguments, note)
+
+
+def _drawn_most() -> int:
+    from cutpoint.report.making import MOST_DRAWN
+
+    return MOST_DRAWN
+
+
+def _told(tell: Tell, name: str, start: float, share: float, rows: int | None) -> Any:
+    def report(done: int) -> None:
+        part = min(done / rows, 1.0) if rows else 0.5
+        tell(0.9 * (start + share * part), f"{name}: {done:,} rows")
+
+    return report
+
+
+# -------------------------------------------------------------------------------------- the cluster
+
+
+@contextmanager
+def session(arguments: Namespace) -> Iterator[Any]:
+    """A session of Spark, ended afterwards."""
+    if not arguments.deadline > 0:
+        raise UsageError(f"--deadline must be more than 0 seconds; it is {arguments.deadline:g}.")
+    try:
+        from cutpoint import spark as engine
+    except ImportError as error:
+        raise DataError(f"{error}.") from None
+    made = engine.session(arguments.master, deadline=arguments.deadline)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def _by_spark(
+    arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None, spark: Any
+) -> Swept:
+    from cutpoint import spark as engine
+    from cutpoint.spark.drawing import draw
+
+    table, label, scores = what
+    roles: dict[str, Any] = {
+        "label": label,
+        "weight": arguments.weight,
+        "positive": _typed(table, label, arguments.positive),
+        "spark": spark,
+    }
+    sweeps: dict[str, Any] = {}
+    groups = {}
+    steps = len(scores) * (2 if group else 1) + (len(scores) > 1)
+    for k, name in enumerate(scores):
+        if tell:
+            tell(0.05 + 0.85 * k / steps, f"{name} on {spark.sparkContext.master}")
+        squares = arguments.weight is not None
+        sweeps[name] = engine.sweep(arguments.paths, score=name, squares=squares, **roles)
+    if group:
+        for k, name in enumerate(scores, len(scores)):
+            if tell:
+                tell(0.05 + 0.85 * k / steps, f"groups of {name}")
+            groups[name] = engine.by_group(arguments.paths, score=name, group=group, **roles)
+    drawn = None
+    if len(scores) > 1:
+        pos, neg = draw(arguments.paths, scores=scores, most=_drawn_most(), **roles)
+        drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
+    return Swept(sweeps, table.rows, groups or None, drawn)
+
+
+def _typed(table: Source, label: str, positive: str | None) -> Any:
+    """The positive label as the column has it."""
+    if positive is None:
+        return None
+    import pyarrow as pa
+
+    t = table._schema([label]).field(label).type
+    if pa.types.is_boolean(t):
+        known = {"true": True, "1": True, "false": False, "0": False}
+        if positive.strip().lower() in known:
+            return known[positive.strip().lower()]
+    elif pa.types.is_integer(t) or pa.types.is_floating(t):
+        try:
+            value = float(positive)
+        except ValueError:
+            pass
+        else:
+            return int(value) if value == int(value) else value
+    else:
+        return positive
+    raise DataError(
+        f"the positive label must be one of those in {shown(label)}, which are {t}; it is "
+        f"{shown(positive)}."
+    )

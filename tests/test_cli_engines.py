@@ -1,0 +1,160 @@
+"""Commands give the same answer wherever the work is done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cutpoint.cli import main
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    n = 6000
+    y = rng.random(n) < 0.2
+    data = {
+        "kind": np.where(y, "bad", np.where(rng.random(n) < 0.5, "good", "fine")),
+        "y": y,
+        "a": 1 / (1 + np.exp(-(rng.normal(size=n) + 2 * y - 1))),
+        "b": rng.normal(size=n) + y,
+        "w": rng.integers(0, 3, n).astype(float),
+        "user": rng.integers(0, 40, n),
+        "town": rng.choice(["x", "y", "z"], n),
+    }
+    folder = tmp_path_factory.mktemp("rows")
+    for k in range(2):
+        at = slice(k * n // 2, (k + 1) * n // 2)
+        part = pa.table({name: column[at] for name, column in data.items()})
+        pq.write_table(part, folder / f"{k}.parquet", row_group_size=1000)
+    return folder
+
+
+def ran(capsys: pytest.CaptureFixture[str], *words: Any) -> tuple[int, dict[str, Any], str]:
+    code = main([*map(str, words), "--json"])
+    out, error = capsys.readouterr()
+    return code, json.loads(out) if out else {}, error
+
+
+def close(a: Any, b: Any, path: str = "") -> None:
+    """The same, but for the last digits of sums."""
+    if isinstance(a, dict):
+        assert a.keys() == b.keys(), path
+        for key in a:
+            if key != "seconds":
+                close(a[key], b[key], f"{path}/{key}")
+    elif isinstance(a, list):
+        assert len(a) == len(b), path
+        for k, (x, y) in enumerate(zip(a, b, strict=True)):
+            close(x, y, f"{path}/{k}")
+    elif isinstance(a, float):
+        assert a == pytest.approx(b, rel=1e-7, abs=1e-9), path
+    else:
+        assert a == b, path
+
+
+QUESTIONS = [
+    ["--label", "y", "--score", "a", "--cost", "fp=1,fn=5"],
+    ["--label", "y", "--score", "a", "--score", "b", "--maximize", "f1"],
+    ["--label", "y", "--score", "a", "--score", "b", "--weight", "w"],
+    ["--label", "y", "--score", "b", "--group", "user"],
+    ["--label", "kind", "--positive", "bad", "--score", "a", "--subject-to", "fpr <= 5 %"],
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=["costs", "two", "weights", "groups", "text"])
+def test_evaluate(table: Path, capsys: pytest.CaptureFixture[str], question: list[str]) -> None:
+    code, expected, said = ran(capsys, "evaluate", table, *question, "--engine", "memory")
+    assert code == 0, said
+    code, found, again = ran(capsys, "evaluate", table, *question, "--engine", "arrow")
+    assert code == 0, again
+    close(found, expected)
+    assert again == said  # remarks too
+
+
+def test_choose(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["choose", table, "--label", "y", "--score", "a", "--cost", "fp=1,fn=5"]
+    _, expected, _ = ran(capsys, *words)
+    code, found, _ = ran(capsys, *words, "--engine", "arrow", "--memory-limit", "200MB")
+    assert code == 0
+    assert found == expected
+
+
+@pytest.mark.parametrize("learner", ["auto", "perceptron"])
+def test_fit(table: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, learner: str) -> None:
+    words = ["fit", table, "--target", "y", "--exclude", "kind", "--weight", "w"]
+    words += ["--learner", learner]
+    models = []
+    for engine in ("memory", "arrow"):
+        model = tmp_path / f"{engine}.json"
+        code, found, said = ran(capsys, *words, "--engine", engine, "-o", model)
+        assert code == 0, said
+        models.append((json.loads(model.read_text("utf-8")), found))
+    (a, x), (b, y) = models
+    a.pop("checksum", None), b.pop("checksum", None)
+    for one in (a, b):
+        one.pop("fingerprint", None)
+        one.get("training", {}).pop("trained", None)
+    close(x, y)
+
+
+def test_a_page_is_the_same(table: Path, tmp_path: Path) -> None:
+    pages = []
+    for engine in ("memory", "arrow"):
+        page = tmp_path / f"{engine}.html"
+        words = ["evaluate", table, "--label", "y", "--score", "a", "--engine", engine]
+        assert main([*map(str, words), "-q", "--report", str(page)]) == 0
+        pages.append(page.read_text("utf-8"))
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        (["--master", "local[2]"], "--master is for --engine spark", 2),
+        (["--engine", "arrow", "--memory-limit", "lots"], "--memory-limit", 2),
+        (["--engine", "arrow", "--memory-limit", "1MB"], "at least 128 MiB", 2),
+        (["--engine", "arrow", "--positive", "maybe"], "must be one of those", 1),
+    ],
+)
+def test_bad_options(
+    table: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str, code: int
+) -> None:
+    label = "kind" if "--positive" in words else "y"
+    got, _, error = ran(capsys, "evaluate", table, "--label", label, "--score", "a", *words)
+    assert got == code
+    assert message in error
+
+
+def test_spark_reads_parquet_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("y,s\n1,2\n0,1\n")
+    got, _, error = ran(capsys, "evaluate", file, "--engine", "spark")
+    assert got == 2
+    assert "Write it as Parquet" in error
+
+
+def test_large_tables_are_streamed_without_a_word(
+    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["evaluate", table, "--label", "y", "--score", "a"]
+    _, expected, _ = ran(capsys, *words)
+    seen = []
+    from cutpoint.cli import engines
+
+    real = engines._by_arrow
+    monkeypatch.setattr(engines, "_by_arrow", lambda *a: seen.append(1) or real(*a))
+    ran(capsys, *words)
+    assert not seen
+    monkeypatch.setattr(engines, "limit", lambda _: 200 << 20)
+    monkeypatch.setattr(type(engines.shared.open_table(table)), "rows", property(lambda _: 10**8))
+    _, found, _ = ran(capsys, *words)
+    assert seen
+    found["rows"] = expected["rows"]
+    close(found, expected)
