@@ -6,11 +6,11 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint bench validate sanitize docs wheel clean
+.PHONY: demo test lint bench validate sanitize docs figures wheel clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo | test | lint | bench | validate | sanitize | docs | wheel | clean"
+	@echo "make demo | test | lint | bench | validate | sanitize | docs | figures | wheel | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -66,6 +66,11 @@ sanitize:
 docs: .venv/docs
 	$(BIN)/python -m sphinx -W -q -b html docs build/docs
 	@echo "Open build/docs/index.html"
+
+# The pictures of the documentation, drawn by the library itself.
+figures: .venv/tools
+	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/stories/pictures.py
 
 .venv/docs: .venv/tools
 	$(BIN)/python -m pip install --quiet -e '.[docs]'

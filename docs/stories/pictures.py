@@ -1,0 +1,338 @@
+"""Make the pictures of the stories: ``python docs/stories/pictures.py [FOLDER]``.
+
+Each picture shows what the code of its page computes. The page is run first, and the picture is
+drawn from the values that it leaves: neither can change without the other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from doctest import DocTestParser
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import cutpoint as cp
+
+HERE = Path(__file__).parent
+IMAGES = HERE.parent / "images"
+
+# Okabe and Ito's colours, in the order in which cutpoint.plot takes them.
+BLUE, RED, GREEN, PINK, YELLOW = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"
+GREY = "0.45"
+
+Page = dict[str, Any]
+
+
+@cache
+def run(page: str) -> Page:
+    """Run the code of a story, and return the names that it leaves."""
+    names: Page = {"__name__": page}
+    text = (HERE / f"{page}.md").read_text(encoding="utf-8")
+    with redirect_stdout(StringIO()):
+        for example in DocTestParser().get_examples(text):
+            exec(compile(example.source, page, "exec"), names)
+    return names
+
+
+def draw(folder: Path = IMAGES) -> list[Path]:
+    """Draw all pictures of all stories into a folder, and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for page, pictures in STORIES.items():
+        names = run(page)
+        for picture in pictures:
+            path = folder / f"story-{page}-{picture.__name__}.png"
+            # Without the name of the program that wrote it, the same picture is the same file.
+            picture(names).savefig(path, dpi=150, metadata={"Software": None})
+            made.append(path)
+    return made
+
+
+def figure(width: float, height: float, columns: int = 1) -> tuple[Figure, Any]:
+    made = Figure(figsize=(width, height), layout="constrained")
+    made.get_layout_engine().set(wspace=0.06, w_pad=0.08, h_pad=0.1)
+    return made, made.subplots(1, columns)
+
+
+def plain(ax: Axes, x: str, y: str, title: str = "") -> Axes:
+    """The look of cutpoint.plot, for what it does not draw."""
+    ax.set(xlabel=x, ylabel=y)
+    ax.grid(color="0.92", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if title:
+        ax.set_title(title, loc="left", fontsize=11)
+    return ax
+
+
+# A factory
+
+
+def budget(page: Page) -> Figure:
+    """The share of defects caught against the caps looked at."""
+    made, ax = figure(7.4, 4.6)
+    for name, s in page["sweeps"].items():
+        cp.plot.gain(cp.gain(s), ax, label=name, drawstyle="steps-post")
+    colours = [line.get_color() for line in ax.lines if line.get_gid() == "curve"]
+    rows = len(page["y_now"])
+    for (name, s), colour in zip(page["sweeps"].items(), colours, strict=True):
+        c = s.at(0)
+        ax.plot(c.flagged / rows, c.recall, "o", color=colour, markersize=9, zorder=5, mec="white")
+        full = c.recall > 0.99
+        ax.annotate(
+            f"{name},\nswitched on: {c.flagged:,}",
+            (c.flagged / rows, c.recall),
+            (0, -16) if full else (-12, 5),
+            textcoords="offset points",
+            ha="center" if full else "right",
+            va="top" if full else "bottom",
+            color=colour,
+            fontsize=9,
+        )
+    ax.axvline(0.003, ymax=0.955, color="0.15", linewidth=1.4, zorder=2)
+    ax.text(0.003, 1.045, "budget: 300", ha="center", va="bottom", fontsize=10)
+    ax.set_aspect("auto")
+    ax.set(xscale="log", xlim=(1.5e-4, 0.04), ylim=(0, 1.09))
+    ticks = [20, 50, 100, 300, 1000, 3000]
+    ax.set_xticks([tick / rows for tick in ticks], [f"{tick:,}" for tick in ticks])
+    ax.set_xticks([], minor=True)
+    ax.set_yticks(np.linspace(0, 1, 6))
+    ax.set(xlabel="caps looked at, of 100,000", ylabel="share of defects caught")
+    ax.legend(loc="lower right", frameon=False)
+    return made
+
+
+def guarantee(page: Page) -> Figure:
+    """What thresholds really do in 200 weeks, and what the guarantee leaves."""
+    made, (left, right) = figure(10.6, 4.3, 2)
+    bins = np.arange(0.3, 1.75, 0.05)
+    plain(left, "true false alarms in 1,000 good caps", "weeks, of 200", "What the weeks got")
+    for (name, done), colour in zip(page["weeks"].items(), (RED, BLUE), strict=True):
+        rates = [1000 * c.fpr for c in done]
+        broken = sum(c.fpr > 0.001 for c in done)
+        left.hist(rates, bins, color=colour, alpha=0.45)
+        left.hist(rates, bins, color=colour, histtype="step", linewidth=1.3)
+        label = f"{name}: {broken} above the limit"
+        left.plot([], [], "s", color=colour, markersize=9, alpha=0.7, label=label)
+    left.axvline(1, ymax=0.74, color="0.15", linewidth=1.4)
+    left.set_ylim(top=1.35 * left.get_ylim()[1])
+    left.text(1, 0.75 * left.get_ylim()[1], "the limit", ha="center", va="bottom")
+    left.legend(loc="upper right", frameon=False)
+    plain(right, "caps looked through", "true recall", "What the promise costs")
+    n, recall = list(page["price"]), list(page["price"].values())
+    best = page["best"].confusion.recall
+    right.axhline(best, color=RED, linewidth=1.4, linestyle=(0, (4, 3)))
+    right.text(n[0], best + 0.012, "whoever knows everything", color=RED, va="bottom")
+    right.plot(n, recall, "-o", color=BLUE, linewidth=1.8, mec="white", markersize=8)
+    for count, value in zip(n, recall, strict=True):
+        none = value < 0.5
+        right.annotate(
+            "nothing can\nbe promised" if none else f"{100 * value:.0f} %",
+            (count, value),
+            (10, 0) if none else (3, -8),
+            textcoords="offset points",
+            ha="left",
+            va="center" if none else "top",
+            color=BLUE,
+            fontsize=9,
+        )
+    right.set(xscale="log", ylim=(-0.04, 1))
+    right.set_xticks(n, [f"{count:,}" for count in n], fontsize=9)
+    right.set_xticks([], minor=True)
+    return made
+
+
+# Ad clicks
+
+
+def groups(page: Page) -> Figure:
+    """The AUC of each model, by which pairs are counted."""
+    made, ax = figure(7.4, 3.1)
+    plain(ax, "AUC", "")
+    today, models = page["today"], page["knows"]
+    rows = {
+        "all pairs": {k: cp.sweep(today["click"], today[k]).auc for k in models},
+        "of one user": {k: page["inside"][k].weighted for k in models},
+        "of one advertisement": {k: page["per_ad"][k].weighted for k in models},
+    }
+    colours = dict(zip(models, (RED, BLUE, GREY), strict=True))
+    for at, values in enumerate(rows.values()):
+        ax.plot([0.5, 0.93], [-at] * 2, color="0.85", linewidth=1, zorder=1)
+        for name, value in values.items():
+            ax.plot(value, -at, "o", color=colours[name], markersize=11, mec="white", zorder=3)
+            below = name == "both"
+            ax.annotate(
+                f"{name} {value:.2f}",
+                (value, -at),
+                (0, -10) if below else (0, 9),
+                textcoords="offset points",
+                ha="center",
+                va="top" if below else "bottom",
+                color=colours[name],
+                fontsize=10,
+            )
+    ax.set_yticks([0, -1, -2], list(rows), fontsize=11)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+    ax.spines["left"].set_visible(False)
+    ax.set(xlim=(0.5, 0.93), ylim=(-2.5, 0.5))
+    return made
+
+
+def reliability(page: Page) -> Figure:
+    """What the probabilities say, and how often it happened."""
+    made, axes = figure(12, 4.9, 3)
+    titles = {
+        "the model's own": page["own"],
+        "calibrated, yesterday's rate": page["p"],
+        "calibrated, rate from the scores": page["p_today"],
+    }
+    for ax, colour, (title, p) in zip(axes, (RED, YELLOW, BLUE), titles.items(), strict=True):
+        click = page["today"]["click"]
+        r = cp.reliability(cp.sweep(click, p), n=250)
+        cp.plot.reliability(r, ax, color=colour)
+        expected = f"{p.sum():,.0f} clicks expected, {click.sum():,} came"
+        ax.set_title(f"{title}\n{expected}", loc="left", fontsize=11)
+    return made
+
+
+def drift(page: Page) -> Figure:
+    """The rate of each day, as read from scores without labels and as it turned out."""
+    made, ax = figure(8.6, 4.2)
+    plain(ax, "day", "click rate, %")
+    true = [100 * log["click"].mean() for log in page["logs"]]
+    days = np.arange(14)
+    ax.plot(days, true, "-o", color="0.15", linewidth=1.4, markersize=5, label="as it turned out")
+    ax.plot(days[7:], true[6:-1], "_", color=RED, markersize=18, mew=2, label="yesterday's")
+    bar = {"color": BLUE, "linewidth": 8, "alpha": 0.45, "solid_capstyle": "butt"}
+    for k, shift in page["shifts"].items():
+        low, high = shift.interval
+        label = "from scores without labels, 95 %" if k == 7 else None
+        ax.plot([k, k], [100 * low, 100 * high], label=label, **bar)
+        ax.plot(k, 100 * shift.prior, "o", color=BLUE, markersize=5, zorder=4)
+    low, high = page["odd"].interval
+    ax.plot([14, 14], [100 * low, 100 * high], **bar)
+    ax.plot(14, 100 * page["odd"].prior, "o", color=BLUE, markersize=5, zorder=4)
+    came = 100 * page["redesign"]["click"].mean()
+    ax.plot(14, came, "o", color="0.15", markersize=5)
+    ax.annotate(
+        "new design:\nscores can't tell",
+        (14, came),
+        (12, 0),
+        textcoords="offset points",
+        ha="left",
+        va="center",
+        fontsize=9,
+    )
+    spans = {"models learn": (-0.4, 2.4), "calibrator learns": (2.6, 6.4)}
+    for name, (start, end) in spans.items():
+        ax.axvspan(start, end, color="0.955", linewidth=0, zorder=0)
+        ax.text((start + end) / 2, 0.3, name, ha="center", color=GREY, fontsize=9)
+    ax.set(xlim=(-0.6, 16.6), ylim=(0, 12.5), xticks=np.arange(15))
+    ax.legend(loc="upper left", frameon=False)
+    return made
+
+
+# A diagnostic test
+
+
+def roc(page: Page) -> Figure:
+    """Both ROC curves, their hull, and where each party would cut."""
+    made, ax = figure(5.8, 5.6)
+    for name, s in page["tests"].items():
+        cp.plot.roc(cp.roc(s), ax, label=f"{name}, AUC {s.auc:.2f}", alpha=0.8)
+    cp.plot.hull(page["both"], ax)
+    for who, costs in page["table"].items():
+        points = {k: cp.choose(s, costs, prior=0.02) for k, s in page["tests"].items()}
+        best = min(points.values(), key=lambda point: point.value)
+        x, y = best.confusion.fpr, best.confusion.recall
+        ax.plot(x, y, "o", color="0.15", markersize=11, mfc="none", mew=1.6, zorder=6)
+        # Above the curves there is room, but for the first, which is too near to the axis.
+        dx, dy, ha = (18, -14, "left") if x < 0.1 else (-9, 3, "right")
+        ax.annotate(who, (x, y), (dx, dy), textcoords="offset points", ha=ha, fontsize=11)
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(handles[:2], labels[:2], loc="lower right", frameon=False)
+    return made
+
+
+def costs(page: Page) -> Figure:
+    """Cost curves of both tests, and where the parties are on them."""
+    made, ax = figure(7.6, 4.6)
+    for name, curve in page["curves"].items():
+        cp.plot.cost_curve(curve, ax, label=name)
+    for who, wanted in page["table"].items():
+        x = page["x_of"](wanted)
+        ax.axvline(x, ymax=0.93, color="0.35", linewidth=1, linestyle=(0, (1, 2)), zorder=1)
+        ax.text(x, 0.535, f"{who}\n1 : {wanted.fn:g}", ha="center", va="bottom", fontsize=10)
+    ax.set_ylim(-0.005, 0.575)
+    ax.legend(loc="upper left", frameon=False)
+    return made
+
+
+def stability(page: Page) -> Figure:
+    """The thresholds that resampled studies choose."""
+    made, ax = figure(6.6, 3.9)
+    cp.plot.stability(page["again"], ax, point=page["point"])
+    return made
+
+
+def people(page: Page) -> Figure:
+    """A thousand people, and what either test says of them."""
+    made, axes = figure(11.2, 4.4, 2)
+    for ax, (name, s) in zip(axes, page["tests"].items(), strict=True):
+        c = cp.choose(s, page["table"]["clinic"], prior=0.02).deployed
+        tp, fn, fp = (round(1000 * count / c.total) for count in (c.tp, c.fn, c.fp))
+        kinds = [
+            (tp, RED, f"{tp} sick, found"),
+            (fn, "0.1", f"{fn} sick, missed"),
+            (fp, "#7fb8d8", f"{fp} healthy, positive test"),
+            (1000 - tp - fn - fp, "0.87", f"{1000 - tp - fn - fp} healthy, negative test"),
+        ]
+        x, y = np.divmod(np.arange(1000), 25)
+        start = 0
+        for count, colour, label in kinds:
+            some = slice(start, start + count)
+            ax.scatter(x[some], -y[some], s=38, color=colour, linewidths=0, label=label)
+            start += count
+        ax.set_title(f"{name} test", loc="left", fontsize=12)
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
+    return made
+
+
+def benefit(page: Page) -> Figure:
+    """Decision curves of both tests."""
+    made, ax = figure(7.6, 4.6)
+    for name, curve in page["decision"].items():
+        cp.plot.net_benefit(curve, ax, label=name)
+    ax.set(xlim=(0, 0.12), ylim=(-0.003, 0.0205))
+    ax.set_yticks(np.arange(0, 0.021, 0.005), ["0", "5", "10", "15", "20"])
+    ax.set_xticks(
+        np.arange(0, 0.121, 0.02), [f"{100 * t:.0f} %" for t in np.arange(0, 0.121, 0.02)]
+    )
+    ax.set(xlabel="biopsy from this probability on", ylabel="net benefit: found in 1,000")
+    known = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))  # each name once
+    names = {"flag all": "biopsy for all", "flag none": "for none"}
+    ax.legend(known.values(), [names.get(name, name) for name in known], frameon=False)
+    return made
+
+
+STORIES: dict[str, list[Callable[[Page], Figure]]] = {
+    "factory": [budget, guarantee],
+    "clicks": [groups, reliability, drift],
+    "diagnostic": [roc, costs, stability, people, benefit],
+}
+
+
+if __name__ == "__main__":
+    for path in draw(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES):
+        print(path)
