@@ -527,7 +527,7 @@ def test_functions_draw_on_given_axes(s, probabilities):
         (cp.plot.net_benefit, cp.net_benefit(probabilities)),
         (cp.plot.operating_point, p),
         (cp.plot.stability, p.stability(10)),
-        (cp.plot.reliability, cp.reliability(probabilities, samples=10)),
+        (cp.plot.reliability, cp.reliability(probabilities, n=10)),
         (cp.plot.calibrator, cp.calibrate(s, "monotone")),
         (cp.plot.margins, cp.Margins(np.array([-1.0, 2.0]))),
     ):
@@ -540,7 +540,7 @@ def test_functions_draw_on_given_axes(s, probabilities):
 
 
 def test_reliability_is_level_in_blocks_and_has_a_band_and_a_histogram(probabilities):
-    r = cp.reliability(probabilities, level=0.9, samples=50)
+    r = cp.reliability(probabilities, level=0.9, n=50)
     ax = saved(cp.plot.reliability(r, label="$mine_$", bins=20).figure).axes[0]
     xy = curve_of(ax)
     assert len(xy) <= 2 * len(r.start)
@@ -560,7 +560,7 @@ def test_reliability_is_level_in_blocks_and_has_a_band_and_a_histogram(probabili
 
 
 def test_a_second_reliability_curve_shares_the_name_of_the_band(probabilities):
-    r = cp.reliability(probabilities, samples=20)
+    r = cp.reliability(probabilities, n=20)
     ax = cp.plot.reliability(r, label="a")
     cp.plot.reliability(r, ax, label="b", linestyle=":")
     saved(ax.figure)
@@ -571,7 +571,7 @@ def test_a_second_reliability_curve_shares_the_name_of_the_band(probabilities):
 
 def test_few_forecasts_are_points():
     few = cp.Sweep.from_counts([0.9, 0.7, 0.1], pos=[8, 3, 1], neg=[2, 3, 9])
-    ax = saved(cp.plot.reliability(cp.reliability(few, samples=20)).figure).axes[0]
+    ax = saved(cp.plot.reliability(cp.reliability(few, n=20)).figure).axes[0]
     assert drawn(ax, "curve")[0].get_marker() == "o"
     assert len(ax.collections) == 2  # the band, and its width at each forecast
     ax = saved(cp.plot.reliability(cp.reliability(few, level=None)).figure).axes[0]
@@ -590,7 +590,7 @@ def test_few_forecasts_are_points():
     ],
 )
 def test_odd_reliability_curves_draw_without_a_warning(y, score, weight):
-    r = cp.reliability(cp.sweep(y, score, weight), level=None if weight else 0.95, samples=10)
+    r = cp.reliability(cp.sweep(y, score, weight), level=None if weight else 0.95, n=10)
     ax = saved(cp.plot.reliability(r).figure).axes[0]
     assert np.isfinite(curve_of(ax)).all()
 
@@ -598,7 +598,7 @@ def test_odd_reliability_curves_draw_without_a_warning(y, score, weight):
 def test_large_reliability_bands_are_thinned():
     rng = np.random.default_rng(0)
     p = rng.random(200_000)
-    r = cp.reliability(cp.sweep(rng.random(200_000) < p, p), samples=10)
+    r = cp.reliability(cp.sweep(rng.random(200_000) < p, p), n=10)
     ax = cp.plot.reliability(r)
     assert len(ax.collections[0].get_paths()[0].vertices) < 20_000
 

@@ -258,7 +258,7 @@ def test_reliability_is_isotonic_regression(case: Case, data: st.DataObject) -> 
 
 def test_band_of_one_forecast_is_binomial() -> None:
     """PAV of one forecast is the share of positives, of which the distribution is known."""
-    r = reliability(cp.Sweep.from_counts([0.3], [20], [80]), level=0.9, samples=20_000)
+    r = reliability(cp.Sweep.from_counts([0.3], [20], [80]), level=0.9, n=20_000)
     assert r.low is not None
     assert r.high is not None
     low, high = stats.binom(100, 0.3).ppf([0.05, 0.95]) / 100
@@ -276,7 +276,7 @@ def test_band_contains_calibrated_forecasts() -> None:
     for seed in range(300):
         pos = rng.binomial(40, p)
         s = cp.Sweep.from_counts(p, pos, 40 - pos)
-        outside += reliability(s, level=0.9, samples=200, seed=seed).outside[::-1]
+        outside += reliability(s, level=0.9, n=200, seed=seed).outside[::-1]
     share = outside / 300
     # Values come in steps of 1/40 and less: the band is a little wide, never narrow.
     assert share.max() < 0.16
@@ -288,7 +288,7 @@ def test_band_finds_overconfidence() -> None:
     truth = rng.uniform(0.2, 0.8, 3000)
     y = rng.uniform(size=3000) < truth
     told = 1 / (1 + np.exp(-3 * np.log(truth / (1 - truth))))
-    calm, loud = (reliability(cp.sweep(y, p.round(2)), samples=200) for p in (truth, told))
+    calm, loud = (reliability(cp.sweep(y, p.round(2)), n=200) for p in (truth, told))
     share = [float(np.sum(r.mass * r.outside) / np.sum(r.mass)) for r in (calm, loud)]
     assert share[0] < 0.15
     assert share[1] > 0.7
@@ -301,10 +301,10 @@ def test_band_by_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     p = np.sort(rng.uniform(size=4000))
     s = cp.sweep(rng.uniform(size=4000) < p, p)
-    whole = reliability(s, samples=400)
+    whole = reliability(s, n=400)
     monkeypatch.setattr(scoring, "_ALONE", 50)
     monkeypatch.setattr(scoring, "_GROUPS", 400)
-    grouped = reliability(s, samples=400)
+    grouped = reliability(s, n=400)
     assert grouped.low is not None
     assert len(np.unique(grouped.low)) < 501
     for a, b in ((whole.low, grouped.low), (whole.high, grouped.high)):
@@ -317,13 +317,13 @@ def test_band_by_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_band_is_deterministic_and_seeded() -> None:
     s = cp.Sweep.from_counts([0.2, 0.5, 0.7], [20, 51, 68], [80, 49, 32])
-    one, same, other = (reliability(s, samples=50, seed=k) for k in (1, 1, 2))
+    one, same, other = (reliability(s, n=50, seed=k) for k in (1, 1, 2))
     np.testing.assert_array_equal(one.low, same.low)
     assert not np.array_equal(np.array([one.low, one.high]), np.array([other.low, other.high]))
 
 
 def test_reliability_of_one_class() -> None:
-    r = reliability(cp.sweep([1, 1], [0.4, 0.8]), samples=100)
+    r = reliability(cp.sweep([1, 1], [0.4, 0.8]), n=100)
     assert r.calibrated.tolist() == [1.0, 1.0]
     assert len(r.start) == 1
 
@@ -366,8 +366,8 @@ def test_other_bad_input() -> None:
         decompose(s, "x")
     with pytest.raises(cp.DataError, match="level must lie between 0 and 1"):
         reliability(s, level=95)
-    with pytest.raises(cp.DataError, match="samples must be a whole number from 1 to 1,000,000"):
-        reliability(s, samples=0)
+    with pytest.raises(cp.DataError, match="n must be a whole number from 1 to 1,000,000"):
+        reliability(s, n=0)
     with pytest.raises(cp.DataError, match=r"a seed must be a whole number from 0 on; it is 0\.5"):
         reliability(s, seed=0.5)  # type: ignore[arg-type]
     weighted = cp.sweep([1, 0], [0.6, 0.4], [1, 2])

@@ -13,7 +13,7 @@ class Interval:
     Parameters
     ----------
     low, high
-        The ends. They unpack: ``low, high = interval``.
+        The ends. They unpack, ``low, high = interval``, and NumPy takes them for two numbers.
     level
         Confidence: 0.95 for a 95 % interval, 1.0 for a range that certainly contains the value.
 
@@ -40,6 +40,12 @@ class Interval:
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.low, self.high))
+
+    def __len__(self) -> int:
+        return 2  # with __getitem__ NumPy takes it for the two numbers that it is
+
+    def __getitem__(self, k: int) -> float:
+        return (self.low, self.high)[k]
 
     def __repr__(self) -> str:
         sure = "for certain" if self.level == 1.0 else f"at {100 * self.level:g} %"

@@ -433,4 +433,7 @@ def _decimal(x: float) -> Fraction:
 
 
 def undefined(what: str) -> UndefinedError:
-    return UndefinedError(f"{what} is 0/0 at every cut of this sweep, so none is the best.")
+    return UndefinedError(
+        f"{what} is 0/0 at every cut of this sweep, so none is the best. Aim at something else, or "
+        "add rows of the class that it is a share of."
+    )
