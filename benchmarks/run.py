@@ -44,6 +44,23 @@ class Line:
         return self.theirs / self.ours
 
 
+# What README shows of it: each kind of work once, the slowest of those that differ by little.
+HEADLINES = (
+    "`roc_auc_score`, float32, 2 % positive",
+    "`roc_auc_score`, float64, 50 % positive",
+    "`roc_auc_score`, weighted, 50 % positive",
+    "all thresholds (`sweep` / `roc_curve`), float32",
+    "`roc_auc_score`, 1,000 rows, 50 % positive",
+    "`roc_auc_score`, 100,000 rows, 50 % positive",
+    "1,000 bootstrap replicates of the AUC, 100,000 rows",
+    "monotone calibration (`IsotonicRegression.fit`), sweep included",
+    "Platt's calibration (`_sigmoid_calibration`), sweep included",
+    "`Fisher` / `LinearDiscriminantAnalysis`, 1,000,000 × 50 float32",
+    "`Logistic` / newton-cholesky, 1,000,000 × 50 float32, plain",
+    "perceptron, an epoch, 27 % updates",
+)
+
+
 def data(n: int, share: float, kind: str) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(0)
     y = (rng.random(n) < share).astype(np.uint8)
@@ -483,8 +500,10 @@ def main() -> int:
     start, end = "<!-- speed: written by make bench -->\n", "<!-- end of speed -->"
     before, _, rest = readme.partition(start)
     _, _, after = rest.partition(end)
+    some = [line for line in lines if line.what in HEADLINES]
+    assert len(some) == len(HEADLINES)
     (ROOT / "README.md").write_text(
-        before + start + "\n" + comparison(lines) + "\n\n" + end + after, encoding="utf-8"
+        before + start + "\n" + comparison(some) + "\n\n" + end + after, encoding="utf-8"
     )
     return int(missed > 0)
 

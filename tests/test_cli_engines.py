@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clusters import local_session, needs_spark
 from cutpoint.cli import main
 
 
@@ -76,6 +78,50 @@ def test_evaluate(table: Path, capsys: pytest.CaptureFixture[str], question: lis
     assert code == 0, again
     close(found, expected)
     assert again == said  # remarks too
+
+
+SPARK = ["--engine", "spark", "--master", "local[2]", "--deadline", "240"]
+
+
+@needs_spark
+@pytest.mark.parametrize("question", QUESTIONS[:4], ids=["costs", "two", "weights", "groups"])
+def test_evaluate_on_spark(
+    table: Path, capsys: pytest.CaptureFixture[str], question: list[str]
+) -> None:
+    local_session()  # which the command leaves alone
+    code, expected, said = ran(capsys, "evaluate", table, *question, "--engine", "memory")
+    assert code == 0, said
+    code, found, said = ran(capsys, "evaluate", table, *question, *SPARK)
+    assert code == 0, said
+    close(found, expected)
+
+
+@needs_spark
+def test_fit_on_spark(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    local_session()
+    words = ["fit", table, "--target", "y", "--exclude", "kind", "--weight", "w"]
+    _, expected, _ = ran(capsys, *words, "--engine", "memory")
+    code, found, said = ran(capsys, *words, *SPARK)
+    assert code == 0, said
+    close(found, expected)
+
+
+@needs_spark
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--positive", "bad", "--label", "kind"], "two labels at the most|at the most"),
+        (["--label", "town", "--positive", "nowhere"], "."),
+    ],
+)
+def test_bad_labels_on_spark(
+    table: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    local_session()
+    code, _, error = ran(capsys, "evaluate", table, "--score", "a", *words, *SPARK)
+    assert code == 1
+    assert re.search(message, error)
+    assert "Traceback" not in error
 
 
 def test_choose(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

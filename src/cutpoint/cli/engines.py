@@ -161,11 +161,16 @@ def session(arguments: Namespace) -> Iterator[Any]:
         from cutpoint import spark as engine
     except ImportError as error:
         raise DataError(f"{error}.") from None
+    from pyspark.sql import SparkSession
+
+    # Where somebody has one already, as a notebook that calls main(), it stays theirs.
+    own = SparkSession.getActiveSession() is None
     made = engine.session(arguments.master, deadline=arguments.deadline)
     try:
         yield made
     finally:
-        made.stop()
+        if own:
+            made.stop()
 
 
 def _by_spark(

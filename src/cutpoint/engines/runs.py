@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint._sweep import Floats, Masses, Sweep
+from cutpoint._sweep import Floats, Masses, Sweep, sweep
 
 # How many entries; then how each of threshold, pos, neg, pos2, neg2, top is stored.
 _HEAD = struct.Struct("<q6s")
@@ -61,8 +61,9 @@ def _narrow(a: Any) -> Any:
     return a.astype("<i8", copy=False)
 
 
-def unpack(data: bytes | bytearray | memoryview) -> Sweep:
-    """The sweep that was packed."""
+def stored(data: bytes | bytearray | memoryview) -> list[Any]:
+    """The columns of a packed sweep as they lie there: threshold, pos, neg, pos2, neg2, top; None
+    for those that are not there."""
     m, codes = _HEAD.unpack_from(data)
     at = _HEAD.size
     columns: list[Any] = []
@@ -71,11 +72,45 @@ def unpack(data: bytes | bytearray | memoryview) -> Sweep:
         if code == _ABSENT:
             columns.append(None)
             continue
-        dtype = _TYPES[code]
-        stored = np.frombuffer(data, dtype, m, at)
-        at += m * dtype.itemsize
-        columns.append(stored.astype(np.float64 if dtype.kind == "f" else np.int64))
-    return Sweep(*columns)
+        columns.append(np.frombuffer(data, _TYPES[code], m, at))
+        at += columns[-1].nbytes
+    return columns
+
+
+def unpack(data: bytes | bytearray | memoryview) -> Sweep:
+    """The sweep that was packed."""
+    wide: list[Any] = [
+        None if a is None else a.astype(np.float64 if a.dtype.kind == "f" else np.int64)
+        for a in stored(data)
+    ]
+    return Sweep(*wide)
+
+
+def added(blobs: Sequence[bytes], *, compact: bool) -> Sweep:
+    """The sum of packed sweeps. Where most scores are of one row each, to sort the rows once more
+    is faster than to merge two and two: it takes the same time for any number of blobs, and reads
+    the narrow types that they have.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> from cutpoint.engines.runs import added, pack
+    >>> added([pack(cp.sweep([1, 0], [3, 1])), pack(cp.sweep([0], [2]))], compact=True).auc
+    1.0
+    """
+    columns = [stored(blob) for blob in blobs]
+    counted = all(not any(a is not None for a in c[3:]) and c[1].dtype.kind != "f" for c in columns)
+    if len(blobs) > 1 and counted:
+        t, p, q = (np.concatenate(column) for column in list(zip(*columns, strict=True))[:3])
+        rows = int(p.sum(dtype=np.int64) + q.sum(dtype=np.int64))
+        if rows == len(t):
+            return sweep(p, t, compact=compact)
+        if rows <= 2 * len(t):
+            y = np.zeros(rows, np.uint8)
+            y[: int(p.sum(dtype=np.int64))] = 1
+            return sweep(y, np.concatenate((np.repeat(t, p), np.repeat(t, q))), compact=compact)
+    s = merged([unpack(blob) for blob in blobs])
+    return s.compact() if compact else s
 
 
 def quantiles(scores: NDArray[Any], ranges: int) -> Floats:

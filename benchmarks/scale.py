@@ -1,0 +1,200 @@
+"""Time and memory against rows, for docs/scale.md: ``python benchmarks/scale.py --most 1e9``.
+
+Files are made up once, in a folder of their own, and kept there for the next run. Every measurement
+is a process of its own, so that its peak of memory is its own too; what is compared is measured in
+turns, and the least time of several counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "scale.md"
+PICTURE = ROOT / "docs" / "images" / "scale.svg"
+CHUNK = 1 << 20
+LIMIT = "1 GB"
+
+MAKE = """
+import sys
+import numpy as np, pyarrow as pa, pyarrow.parquet as pq
+path, n = sys.argv[1], int(sys.argv[2])
+rng = np.random.default_rng(0)
+schema = pa.schema([("label", pa.uint8()), ("score", pa.float32())])
+with pq.ParquetWriter(path, schema) as writer:
+    for start in range(0, n, 1 << 20):
+        m = min(1 << 20, n - start)
+        y = rng.random(m, dtype=np.float32) < 0.02
+        s = rng.standard_normal(m, dtype=np.float32) + np.float32(1.5) * y
+        writer.write_table(pa.table([y.astype(np.uint8), s], schema=schema))
+"""
+
+START = """
+import json, resource, sys, time
+path, limit = sys.argv[1:3]
+import numpy as np, pyarrow.parquet as pq
+import cutpoint as cp
+from cutpoint.engines import files
+def told(seconds, **more):
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "peak": peak, **more}))
+start = time.perf_counter()
+"""
+
+WORK = {
+    "read": """
+for batch in pq.ParquetFile(path).iter_batches(columns=["label", "score"]):
+    pass
+told(time.perf_counter() - start)
+""",
+    "exact": """
+s = cp.sweep_file(path, label="label", score="score", compact=True, memory_limit=limit)
+auc, point = s.auc, cp.choose(s, cp.Costs(fp=1, fn=20))
+told(time.perf_counter() - start, auc=auc, threshold=point.threshold, entries=len(s))
+""",
+    "binned": """
+b = cp.sweep_file(path, label="label", score="score", binned=True, bits=20, memory_limit=limit)
+told(time.perf_counter() - start, low=b.auc.low, high=b.auc.high)
+""",
+    "memory": """
+table = pq.read_table(path)
+s = cp.sweep(table["label"].to_numpy(), table["score"].to_numpy(), compact=True)
+auc, point = s.auc, cp.choose(s, cp.Costs(fp=1, fn=20))
+told(time.perf_counter() - start, auc=auc)
+""",
+}
+
+
+def run(work: str, path: Path, limit: str = LIMIT) -> dict[str, float]:
+    done = subprocess.run(
+        [sys.executable, "-c", START + WORK[work], str(path), limit],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def measured(path: Path, works: list[str], repeat: int, limit: str = LIMIT) -> dict[str, dict]:
+    best: dict[str, dict] = {}
+    for _ in range(repeat):
+        for work in works:
+            found = run(work, path, limit)
+            if work not in best or found["seconds"] < best[work]["seconds"]:
+                best[work] = found
+    return best
+
+
+def made(folder: Path, n: int) -> Path:
+    path = folder / f"{n:.0e}.parquet".replace("+0", "")
+    if not path.exists():
+        aside = path.with_suffix(".part")
+        subprocess.run([sys.executable, "-c", MAKE, str(aside), str(n)], check=True)
+        os.replace(aside, path)
+    return path
+
+
+def shown(n: float) -> str:
+    return f"10^{len(str(int(n))) - 1}" if str(int(n)).strip("0") == "1" else f"{n:,.0f}"
+
+
+def by_rows(folder: Path, most: float, repeat: int) -> tuple[str, list[dict]]:
+    lines = [
+        "| rows | file | read, s | exact AUC and point, s | times reading | its peak, MiB "
+        "| 2^20 bins, s | its AUC |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    found = []
+    n = 10**6
+    while n <= most:
+        path = made(folder, n)
+        times = 2 if n >= 10**9 else repeat
+        m = measured(path, ["read", "exact", "binned"], times)
+        ratio = m["exact"]["seconds"] / m["read"]["seconds"]
+        found.append({"rows": n, **{name: m[name] for name in m}})
+        lines.append(
+            f"| {shown(n)} | {path.stat().st_size / 1e6:,.0f} MB | {m['read']['seconds']:.2f} | "
+            f"{m['exact']['seconds']:.2f} | {ratio:.1f} | {m['exact']['peak']:,.0f} | "
+            f"{m['binned']['seconds']:.2f} | "
+            f"[{m['binned']['low']:.5f}, {m['binned']['high']:.5f}] |"
+        )
+        print(lines[-1], flush=True)
+        n *= 10
+    return "\n".join(lines), found
+
+
+def by_limit(folder: Path, n: int, repeat: int) -> str:
+    path = made(folder, n)
+    lines = ["| memory_limit | exact AUC and point, s | peak, MiB |", "|---|---|---|"]
+    for limit in ("400 MB", "1 GB", "4 GB"):
+        m = measured(path, ["exact"], repeat, limit)["exact"]
+        lines.append(f"| {limit} | {m['seconds']:.2f} | {m['peak']:,.0f} |")
+        print(lines[-1], flush=True)
+    m = measured(path, ["memory"], repeat)["memory"]
+    lines.append(f"| all in memory (`cp.sweep`) | {m['seconds']:.2f} | {m['peak']:,.0f} |")
+    print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def picture(found: list[dict]) -> None:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    mpl.rcParams["svg.hashsalt"] = "cutpoint"
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    rows = [one["rows"] for one in found]
+    for name, what, colour in (
+        ("read", "pyarrow reads the columns", "#8a8f98"),
+        ("exact", "exact AUC and operating point", "#2563a8"),
+        ("binned", "2^20 bins", "#c2571a"),
+    ):
+        left.loglog(rows, [one[name]["seconds"] for one in found], "o-", color=colour, label=what)
+        if name != "read":
+            right.semilogx(
+                rows, [one[name]["peak"] for one in found], "o-", color=colour, label=what
+            )
+    right.axhline(1e9 / 2**20 + 120, color="#8a8f98", ls=":", lw=1)
+    right.text(rows[0], 1e9 / 2**20 + 130, "memory_limit, and Python", va="bottom", fontsize=8)
+    left.set(xlabel="rows", ylabel="seconds", title="Time")
+    right.set(xlabel="rows", ylabel="MiB", title="Peak memory", ylim=(0, None))
+    for axes in (left, right):
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+    left.legend(frameon=False, fontsize=8)
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def enter(name: str, text: str) -> None:
+    """Put a table between the marks of the page."""
+    page = PAGE.read_text("utf-8")
+    marks = re.compile(rf"(<!-- {name}: begin -->\n).*?(\n<!-- {name}: end -->)", re.S)
+    assert marks.search(page), name
+    PAGE.write_text(marks.sub(lambda m: m[1] + text + m[2], page), "utf-8")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--most", type=float, default=1e8, help="rows of the largest file")
+    options.add_argument("--repeat", type=int, default=3)
+    options.add_argument(
+        "--folder", type=Path, default=Path(tempfile.gettempdir()) / "cutpoint-scale"
+    )
+    arguments = options.parse_args()
+    arguments.folder.mkdir(exist_ok=True)
+    table, found = by_rows(arguments.folder, arguments.most, arguments.repeat)
+    enter("rows", table)
+    picture(found)
+    enter("limit", by_limit(arguments.folder, 10**8, arguments.repeat))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Times of ``cutpoint.spark`` beside MLlib's evaluator and Spark's own group-by.
+
+    python benchmarks/spark.py [--rows 10000000] [--repeat 3] [--large] [--master local[2]]
+
+Times of jobs, in turns, the smallest counts; the session and the first tasks of both sides, which
+start the Python workers and warm the compiler of Java, are not timed. Files are made by NumPy in a
+folder of their own: scores are float64 and all different, or rounded to three decimals. ``--large``
+adds 5·10⁷ rows, for which MLlib takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import cutpoint as cp
+import cutpoint.spark
+from cutpoint.tables import open_table
+
+GROUP = 1 << 20
+
+
+def written(folder: Path, rows: int, decimals: int | None) -> Path:
+    """A Parquet file: 2 % positive, row groups of a million rows."""
+    path = folder / f"{rows}-{'distinct' if decimals is None else decimals}.parquet"
+    if path.exists():
+        return path
+    rng = np.random.default_rng(rows)
+    schema = pa.schema([("label", pa.uint8()), ("score", pa.float64())])
+    with pq.ParquetWriter(path, schema) as file:
+        for start in range(0, rows, GROUP):
+            n = min(GROUP, rows - start)
+            y = rng.random(n) < 0.02
+            score = rng.normal(y * 1.5)
+            if decimals is not None:
+                score = np.round(score, decimals)
+            file.write_table(pa.table([y.astype(np.uint8), score], schema=schema))
+    return path
+
+
+def fastest(ways: dict[str, Callable[[], float]], repeat: int) -> dict[str, tuple[float, float]]:
+    """The smallest time of each way, taken in turns, and what it gave."""
+    out: dict[str, tuple[float, float]] = {}
+    for _ in range(repeat):
+        for name, way in ways.items():
+            start = time.perf_counter()
+            value = way()
+            took = time.perf_counter() - start
+            out[name] = (min(took, out[name][0]) if name in out else took, value)
+    return out
+
+
+def ours(data: Any) -> Callable[[], float]:
+    return lambda: cp.spark.sweep(data, label="label", score="score", compact=True).auc
+
+
+def mllib(frame: Any) -> Callable[[], float]:
+    from pyspark.ml.evaluation import BinaryClassificationEvaluator
+
+    exact = BinaryClassificationEvaluator(
+        rawPredictionCol="score", labelCol="label", metricName="areaUnderROC", numBins=0
+    )
+    return lambda: float(exact.evaluate(frame))
+
+
+def group_by(frame: Any) -> Callable[[], float]:
+    """What one would write in SQL: counts of each score and label, then the area of them."""
+
+    def way() -> float:
+        table = frame.groupBy("score", "label").count().toArrow()
+        one = table.column("label").to_numpy() == 1
+        count = table.column("count").to_numpy()
+        score = table.column("score").to_numpy()
+        return cp.Sweep.from_counts(score, np.where(one, count, 0), np.where(one, 0, count)).auc
+
+    return way
+
+
+def embedded(path: Path) -> Callable[[], float]:
+    def way() -> float:
+        c = open_table(path).columns(["label", "score"], numbers=["score"])
+        return cp.sweep(c["label"], c["score"]).compact().auc
+
+    return way
+
+
+def line(name: str, found: dict[str, tuple[float, float]], peer: str) -> None:
+    slow = found[peer][0]
+    aucs = {f"{auc:.12f}" for _, auc in found.values()}
+    parts = [f"{way} {took:.2f} s ({slow / took:.1f} ×)" for way, (took, _) in found.items()]
+    print(f"{name}: {', '.join(parts)}; AUC {' / '.join(sorted(aucs))}", flush=True)
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore", message=".*pandas.*")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--no-mllib", action="store_true", help="leave the slow peer out")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--memory", default="4g", help="of the driver, for both sides")
+    parser.add_argument("--folder", type=Path, help="where files are kept for the next time")
+    asked = parser.parse_args()
+    folder = asked.folder or Path(tempfile.mkdtemp(prefix="cutpoint-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    spark = cp.spark.session(asked.master, **{"spark.driver.memory": asked.memory})
+
+    small = written(folder, 100_000, None)
+    read = spark.read.parquet
+    for way in (ours(str(small)), ours(computed(read(str(small)))), mllib(read(str(small)))):
+        way()
+        way()
+
+    for rows in [asked.rows, *([50_000_000] if asked.large else [])]:
+        path = written(folder, rows, None)
+        frame = read(str(path))
+        repeat = asked.repeat if rows <= asked.rows else 1
+        ways = {
+            "any DataFrame": ours(computed(frame)),
+            "Parquet paths": ours(str(path)),
+            "embedded": embedded(path),
+        }
+        if not asked.no_mllib:
+            ways["MLlib"] = mllib(frame)
+        peer = "any DataFrame" if asked.no_mllib else "MLlib"
+        line(f"{rows:.0e} distinct scores", fastest(ways, repeat), peer)
+    path = written(folder, asked.rows, 3)
+    frame = read(str(path))
+    ways = {
+        "any DataFrame": ours(computed(frame)),
+        "Parquet paths": ours(str(path)),
+        "groupBy": group_by(frame),
+    }
+    line(f"{asked.rows:.0e} rounded scores", fastest(ways, asked.repeat), "groupBy")
+    spark.stop()
+
+
+def computed(frame: Any) -> Any:
+    """The same rows, of which Spark knows no files: they come from its own reader."""
+    return frame.selectExpr("label", "score + 0D as score")
+
+
+if __name__ == "__main__":
+    main()
