@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -300,6 +301,27 @@ void each_step(const R* a, std::size_t n, std::vector<Step<typename R::Key, Mass
     }
 }
 
+// The same, where scores of +inf are a step of their own: no threshold flags less than these, so what
+// they do must be known.
+template <bool compact, class R>
+void each_step(const R* a, std::size_t n, typename R::Key infinity,
+               std::vector<Step<typename R::Key, MassOf<R>>>& out) {
+    std::size_t finite = n;
+    while (finite > 0 && key(a[finite - 1]) == infinity) --finite;
+    if (finite > 0) each_step<compact>(a, finite, out);
+    if (finite == n) return;
+    Tied<R> tied;
+    for (std::size_t i = finite; i < n; ++i) tied.add(a[i]);
+    out.push_back({infinity, infinity, tied.pos, tied.neg});
+}
+
+// The key of +inf in a bucket, or one that no record has.
+template <class S, class U>
+inline U infinity_in(U low) noexcept {
+    const U k = Keys<S>::of(std::numeric_limits<S>::infinity());
+    return k >= low && k - low <= (U(~U(0)) >> 1) ? U(k - low) : U(~U(0));
+}
+
 // A sweep in which neighbours of one class are one entry, at the lowest of their scores; `top` has the
 // highest. Buckets know nothing of each other: two such entries may still meet where they do.
 template <class S, class R>
@@ -321,14 +343,16 @@ Masses<MassOf<R>> compact_sweep(const Rows& rows) {
         low[b] = partition->low(b);
         found[b] = {std::size_t(worker), own.size(), 0, 0};
         if (g.n == 0) return;
-        if (g.low == g.high || g.positives == 0 || g.positives == g.n) {
+        const auto infinity = infinity_in<S>(low[b]);
+        const bool pure = (g.positives == 0 || g.positives == g.n) && g.high != infinity;
+        if (g.low == g.high || pure) {
             Tied<R> tied;
             partition->pieces(b, [&](const R* r, std::size_t n) {
                 for (std::size_t i = 0; i < n; ++i) tied.add(r[i]);
             });
             own.push_back({g.low, g.high, tied.pos, tied.neg});
         } else {
-            each_step<true>(sorted_bucket(*partition, b, g, scratch[std::size_t(worker)]), g.n, own);
+            each_step<true>(sorted_bucket(*partition, b, g, scratch[std::size_t(worker)]), g.n, infinity, own);
         }
         found[b].count = own.size() - found[b].first;
     });

@@ -181,9 +181,9 @@ class Stream final : public StreamOf<MassOf<R>> {
         std::atomic<std::size_t> entries{0};
         parallel(buckets, threads, [&](std::size_t b, int worker) {
             Steps own;
-            sorted(b, compact, room[std::size_t(worker)], own);
+            sorted(b, compact, most, room[std::size_t(worker)], own);
             const std::size_t all = entries.fetch_add(own.size()) + own.size();
-            if (all > most) throw SpillFault(E2BIG);
+            if (all > most) throw SpillFault(E2BIG);  // as a system says that something is too long
             steps[b] = Steps(own.begin(), own.end());  // no larger than it is
         });
         parts_.clear();
@@ -265,48 +265,71 @@ class Stream final : public StreamOf<MassOf<R>> {
             if (own[b].count > 0) segments_[b].push_back(own[b]);
     }
 
+    // What is wanted of a bucket, and what is in the way.
+    struct Wish {
+        bool compact;
+        std::size_t most;  // steps
+        U infinity;        // the key of +inf here
+        bool one(const Glance<R>& g) const noexcept {
+            return g.low == g.high ||
+                   (compact && (g.positives == 0 || g.positives == g.n) && g.high != infinity);
+        }
+        void check(const Steps& out) const {
+            if (out.size() > most) throw SpillFault(E2BIG);
+        }
+    };
+
     // The steps of a bucket.
-    void sorted(std::size_t b, bool compact, Room& room, Steps& out) {
+    void sorted(std::size_t b, bool compact, std::size_t most, Room& room, Steps& out) {
+        const Wish wish{compact, most, infinity_in<S>(buckets_.low(b))};
         std::size_t n = 0;
         for (const auto& part : parts_) n += part->size(b);
         const auto in_memory = [&](auto&& visit) {
             for (const auto& part : parts_) part->pieces(b, visit);
         };
-        if (segments_[b].empty()) return steps_of(in_memory, compact, room, out);
+        if (segments_[b].empty()) return steps_of(in_memory, wish, room, out);
         for (const Segment& s : segments_[b]) n += s.count;
         if (n <= plan_.most) {
             room.read.reserve(n);
-            R* end = room.read.data();
-            for (const Segment& s : segments_[b]) {
-                read_all(plan_.file, reinterpret_cast<char*>(end), s.count * sizeof(R), s.start);
-                end += s.count;
-            }
+            R* end = read_segments(segments_[b], room.read.data());
             in_memory([&](const R* r, std::size_t k) {
                 std::memcpy(end, r, k * sizeof(R));
                 end += k;
             });
-            return steps_of([&](auto&& visit) { visit(room.read.data(), n); }, compact, room, out);
+            return steps_of([&](auto&& visit) { visit(room.read.data(), n); }, wish, room, out);
         }
-        const Each each = [&](const Visit& visit) {
-            constexpr std::size_t some = std::size_t(1) << 16;
-            Buffer<R> buffer(some);
-            for (const Segment& s : segments_[b])
-                for (std::size_t k = 0; k < s.count; k += some) {
-                    const std::size_t m = std::min(some, s.count - k);
-                    read_all(plan_.file, reinterpret_cast<char*>(buffer.data()), m * sizeof(R),
-                             s.start + k * sizeof(R));
-                    visit(buffer.data(), m);
-                }
-            in_memory(visit);
-        };
-        too_many(each, 0, U(~U(0)) >> 1, compact, room, out);
+        too_many(
+            [&](const Visit& visit) {
+                each_read(segments_[b], visit);
+                in_memory(visit);
+            },
+            wish, room, out);
+    }
+
+    R* read_segments(const std::vector<Segment>& segments, R* to) const {
+        for (const Segment& s : segments) {
+            read_all(plan_.file, reinterpret_cast<char*>(to), s.count * sizeof(R), s.start);
+            to += s.count;
+        }
+        return to;
+    }
+    void each_read(const std::vector<Segment>& segments, const Visit& visit) const {
+        constexpr std::size_t some = std::size_t(1) << 16;
+        Buffer<R> buffer(some);
+        for (const Segment& s : segments)
+            for (std::size_t k = 0; k < s.count; k += some) {
+                const std::size_t m = std::min(some, s.count - k);
+                read_all(plan_.file, reinterpret_cast<char*>(buffer.data()), m * sizeof(R),
+                         s.start + k * sizeof(R));
+                visit(buffer.data(), m);
+            }
     }
 
     template <class Pieces>
-    static void steps_of(Pieces&& pieces, bool compact, Room& room, Steps& out) {
+    static void steps_of(Pieces&& pieces, const Wish& wish, Room& room, Steps& out) {
         const Glance<R> g = glance<R>(pieces);
         if (g.n == 0) return;
-        if (g.low == g.high || (compact && (g.positives == 0 || g.positives == g.n))) {
+        if (wish.one(g)) {
             Tied<R> tied;
             pieces([&](const R* r, std::size_t n) {
                 for (std::size_t i = 0; i < n; ++i) tied.add(r[i]);
@@ -315,47 +338,92 @@ class Stream final : public StreamOf<MassOf<R>> {
             return;
         }
         const R* a = sorted_records(pieces, g, room.scratch);
-        compact ? each_step<true>(a, g.n, out) : each_step<false>(a, g.n, out);
+        wish.compact ? each_step<true>(a, g.n, wish.infinity, out)
+                     : each_step<false>(a, g.n, wish.infinity, out);
+        wish.check(out);
     }
 
-    // More rows than may be sorted at a time: those with keys from `low` to `high`, slice by slice, each
-    // picked from all. It ends, since slices become narrower until one key is left; that is only counted.
-    void too_many(const Each& each, U low, U high, bool compact, Room& room, Steps& out) {
-        const auto inside = [&](const R& r) { return key(r) >= low && key(r) <= high; };
+    // More rows than may be sorted at a time: the sample did not tell that so many would come here. They
+    // are dealt once more, by their own quantiles, into slices of the file; and so on. It ends, since a
+    // slice has fewer keys than the whole, and one key is only counted.
+    void too_many(const Each& each, const Wish& wish, Room& room, Steps& out) {
         Glance<R> g;
         Tied<R> tied;
         each([&](const R* r, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i)
-                if (inside(r[i])) {
-                    g.low = std::min(g.low, key(r[i]));
-                    g.high = std::max(g.high, key(r[i]));
-                    g.positives += r[i].bits & 1;
-                    ++g.n;
-                    tied.add(r[i]);
-                }
+            for (std::size_t i = 0; i < n; ++i) {
+                g.low = std::min(g.low, key(r[i]));
+                g.high = std::max(g.high, key(r[i]));
+                g.positives += r[i].bits & 1;
+                tied.add(r[i]);
+            }
+            g.n += n;
         });
-        if (g.n == 0) return;
-        if (g.low == g.high || (compact && (g.positives == 0 || g.positives == g.n))) {
+        if (wish.one(g)) {
             out.push_back({g.low, g.high, tied.pos, tied.neg});
             return;
         }
-        if (g.n <= plan_.most) {
-            room.read.reserve(g.n);
-            R* end = room.read.data();
-            each([&](const R* r, std::size_t n) {
-                for (std::size_t i = 0; i < n; ++i)
-                    if (inside(r[i])) *end++ = r[i];
-            });
-            return steps_of([&](auto&& visit) { visit(room.read.data(), g.n); }, compact, room, out);
+        const auto bounds = quantiles(each, g);
+        std::vector<std::vector<Segment>> slices(bounds.size() + 1);
+        std::vector<std::vector<R>> staged(slices.size());
+        constexpr std::size_t room_each = std::size_t(1) << 12;
+        const auto flush = [&](std::size_t k) {
+            if (staged[k].empty()) return;
+            const std::size_t bytes = staged[k].size() * sizeof(R);
+            std::uint64_t at;
+            {
+                const std::lock_guard<std::mutex> lock(mutex_);
+                at = end_;
+                end_ += bytes;
+            }
+            write_all(plan_.file, reinterpret_cast<const char*>(staged[k].data()), bytes, at);
+            slices[k].push_back({at, staged[k].size()});
+            staged[k].clear();
+        };
+        each([&](const R* r, std::size_t n) {
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto k = std::size_t(std::upper_bound(bounds.begin(), bounds.end(), key(r[i])) -
+                                           bounds.begin());
+                staged[k].push_back(r[i]);
+                if (staged[k].size() == room_each) flush(k);
+            }
+        });
+        for (std::size_t k = 0; k < slices.size(); ++k) flush(k);
+        std::vector<std::vector<R>>().swap(staged);
+        for (const auto& slice : slices) {
+            std::size_t n = 0;
+            for (const Segment& s : slice) n += s.count;
+            if (n <= plan_.most) {
+                room.read.reserve(n);
+                read_segments(slice, room.read.data());
+                steps_of([&](auto&& visit) { visit(room.read.data(), n); }, wish, room, out);
+            } else {
+                too_many([&](const Visit& visit) { each_read(slice, visit); }, wish, room, out);
+            }
+            wish.check(out);
         }
-        const U slices = U(std::min<std::size_t>(2 * (g.n / plan_.most + 1), 256));
-        const U width = (g.high - g.low) / slices + 1;
-        for (U from = g.low;;) {
-            const U to = g.high - from < width ? g.high : U(from + width - 1);
-            too_many(each, from, to, compact, room, out);
-            if (to == g.high) return;
-            from = to + 1;
+    }
+
+    // Keys at which slices begin, upwards, the lowest key not among them: of a sample of the records, and
+    // the middle of all keys, so that there is one.
+    std::vector<U> quantiles(const Each& each, const Glance<R>& g) const {
+        const std::size_t slices = std::clamp<std::size_t>(4 * g.n / plan_.most, 4, 1024);
+        const std::size_t step = std::max<std::size_t>(1, g.n / (64 * slices));
+        std::vector<U> sample;
+        std::size_t seen = 0;
+        each([&](const R* r, std::size_t n) {
+            for (std::size_t i = (step - seen % step) % step; i < n; i += step) sample.push_back(key(r[i]));
+            seen += n;
+        });
+        std::sort(sample.begin(), sample.end());
+        std::vector<U> bounds{U(g.low + (g.high - g.low) / 2 + 1)};
+        for (std::size_t k = 1; k < slices; ++k) {
+            const U at = sample[k * sample.size() / slices];
+            if (at > g.low) bounds.push_back(at);
+            if (at < g.high) bounds.push_back(at + 1);  // what many share stands alone
         }
+        std::sort(bounds.begin(), bounds.end());
+        bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+        return bounds;
     }
 
     StreamPlan plan_;

@@ -127,7 +127,7 @@ def test_bad_labels_on_spark(
 def test_choose(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["choose", table, "--label", "y", "--score", "a", "--cost", "fp=1,fn=5"]
     _, expected, _ = ran(capsys, *words)
-    code, found, _ = ran(capsys, *words, "--engine", "arrow", "--memory-limit", "200MB")
+    code, found, _ = ran(capsys, *words, "--engine", "arrow", "--memory-limit", "300MB")
     assert code == 0
     assert found == expected
 
@@ -165,7 +165,7 @@ def test_a_page_is_the_same(table: Path, tmp_path: Path) -> None:
     [
         (["--master", "local[2]"], "--master is for --engine spark", 2),
         (["--engine", "arrow", "--memory-limit", "lots"], "--memory-limit", 2),
-        (["--engine", "arrow", "--memory-limit", "1MB"], "at least 128 MiB", 2),
+        (["--engine", "arrow", "--memory-limit", "1MB"], "at least 256 MiB", 2),
         (["--engine", "arrow", "--positive", "maybe"], "must be one of those", 1),
     ],
 )

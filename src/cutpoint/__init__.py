@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from cutpoint.scoring import min_cllr as min_cllr
     from cutpoint.scoring import reliability as reliability
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Where each public name lives. Loaded on first use: `cutpoint --help` and `import cutpoint` need no
 # NumPy. A test holds this table and the imports above together.

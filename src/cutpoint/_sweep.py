@@ -235,10 +235,12 @@ class Sweep(Frozen):
         """The same ROC curve with the fewest thresholds: runs of one class become one step.
 
         Two neighbours that are both all positive, or both all negative, lie on one vertical or
-        horizontal line of the staircase; they are merged at the lower threshold. At most
-        2 min(P, N) + 1 entries remain of P + N unweighted rows. ROC curve, area, hull, intervals of
-        these, costs and thresholds that are best for them are unchanged. Scores inside of a run are
-        forgotten: what depends on them, such as the average precision, is refused from then on.
+        horizontal line of the staircase; they are merged at the lower threshold, but for scores of
+        ``+inf``, which every threshold flags. At most
+        2 min(P, N) + 2 entries remain of P + N unweighted rows. ROC curve, area, hull, intervals of
+        these, and the thresholds that are best for costs, the accuracy, the balanced rate, Youden's
+        J and F_β are unchanged. Scores inside of a run are forgotten: what depends on them, such as
+        the average precision, is refused from then on.
 
         Examples
         --------
@@ -250,6 +252,8 @@ class Sweep(Frozen):
         only_pos, only_neg = self.neg == 0, self.pos == 0
         last = np.ones(len(self), np.bool_)
         last[:-1] = ~((only_pos[:-1] & only_pos[1:]) | (only_neg[:-1] & only_neg[1:]))
+        if len(self) and self.threshold[0] == np.inf:
+            last[0] = True  # no threshold flags less: what it does must be known
         ends = np.flatnonzero(last)
         starts = np.concatenate(([0], ends[:-1] + 1))[: len(ends)]
         if len(ends) == len(self):

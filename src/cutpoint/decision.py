@@ -370,8 +370,12 @@ def _promising(s: Sweep, q: _Question, rules: list[Rule]) -> _Cuts:
     by_bounds = q.goal.helpful and all(
         rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
     )
-    if s.merged and not (q.goal.helpful and all(rule.helpful for rule in rules)):
-        # Inside of a run one rate changes alone; what gains by that may gain in the middle of it.
+    if s.merged and not (
+        (_gains(s, q) is not None or getattr(q.goal, "beta", None))
+        and all(rule.helpful for rule in rules)
+    ):
+        # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
+        # and what is 0/0 at an end may be known there.
         s.needs_scores("this aim, under these limits,")
     if not by_bounds or len(s) <= 4 * s.blocks.size:
         return _Cuts(s, q, *_all(s))

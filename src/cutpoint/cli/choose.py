@@ -9,7 +9,7 @@ from typing import Any
 from cutpoint._progress import progress
 from cutpoint.cli import INFEASIBLE, UsageError, engines, shared
 from cutpoint.decision import OperatingPoint, choose
-from cutpoint.errors import CutpointError
+from cutpoint.errors import CutpointError, UndefinedError
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -24,15 +24,23 @@ def run(arguments: Namespace) -> tuple[str, int]:
             f"a threshold belongs to one score; these are {len(what.scores)}. Name one: --score."
         )
     name = what.scores[0]
-    with progress("sweeping", not arguments.quiet) as tell:
-        s = engines.swept(arguments, what, tell=tell).sweeps[name]
-    point = choose(
-        s,
-        costs if costs is not None else arguments.maximize,
-        subject_to=arguments.subject_to,
-        prior=arguments.prior,
-        confidence=arguments.confidence if arguments.subject_to else None,
-    )
+    point = None
+    for compact in (True, False):
+        with progress("sweeping", not arguments.quiet) as tell:
+            s = engines.swept(arguments, what, tell=tell, compact=compact).sweeps[name]
+        try:
+            point = choose(
+                s,
+                costs if costs is not None else arguments.maximize,
+                subject_to=arguments.subject_to,
+                prior=arguments.prior,
+                confidence=arguments.confidence if arguments.subject_to else None,
+            )
+            break
+        except UndefinedError:
+            if not s.merged:
+                raise
+    assert point is not None
     code = 0 if point.feasible else INFEASIBLE
     if arguments.json:
         return shared.as_json(_plain(name, point)), code

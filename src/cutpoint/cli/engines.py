@@ -43,6 +43,8 @@ def chosen(arguments: Namespace, table: Source, columns: int) -> str:
     """The engine that was named; or memory, if so many columns of the table fit into it well."""
     if arguments.master and arguments.engine != "spark":
         raise UsageError("--master is for --engine spark.")
+    if arguments.memory_limit is not None:
+        limit(arguments)
     if arguments.engine == "spark":
         _check_paths(arguments, table)
     if arguments.engine != "auto":
@@ -67,9 +69,15 @@ def _check_paths(arguments: Namespace, table: Source) -> None:
 
 
 def swept(
-    arguments: Namespace, what: shared.Named, group: str | None = None, *, tell: Tell | None = None
+    arguments: Namespace,
+    what: shared.Named,
+    group: str | None = None,
+    *,
+    tell: Tell | None = None,
+    compact: bool = False,
 ) -> Swept:
-    """The sweeps of all scores; with several scores, what tests their differences."""
+    """The sweeps of all scores; with several scores, what tests their differences. Compact ones,
+    for large tables, where that will do."""
     engine = chosen(arguments, what.source, len(what.scores) + 2)
     if engine == "memory":
         rows = shared.rows(arguments, what)
@@ -78,16 +86,16 @@ def swept(
             {n: sweep(rows.y, s, rows.weight, squares=weighted) for n, s in rows.scores.items()}
         )
     if engine == "arrow":
-        return _by_arrow(arguments, what, group, tell)
+        return _by_arrow(arguments, what, group, tell, compact)
     with session(arguments) as spark:
-        return _by_spark(arguments, what, group, tell, spark)
+        return _by_spark(arguments, what, group, tell, spark, compact)
 
 
 def _by_arrow(
-    arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None
+    arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None, compact: bool
 ) -> Swept:
     from cutpoint.engines.draw import draw
-    from cutpoint.engines.files import swept
+    from cutpoint.engines.files import TooLarge, swept
     from cutpoint.engines.groups import by_group_file
     from cutpoint.engines.scan import Scan
 
@@ -101,10 +109,19 @@ def _by_arrow(
     most = limit(arguments)
     sweeps, groups = {}, {}
     passes = len(scores) * (2 if group else 1) + (len(scores) > 1)
+    squares, rows = arguments.weight is not None, 0
     for k, name in enumerate(scores):
         scan = Scan(table, score=name, **roles)
-        report = None if tell is None else _told(tell, name, k / passes, 1 / passes, scan.rows)
-        sweeps[name] = swept(scan, limit=most, squares=arguments.weight is not None, report=report)
+        told = _Told(tell, name, k / passes, 1 / passes, scan.rows)
+        try:
+            sweeps[name] = swept(scan, limit=most, squares=squares, compact=compact, report=told)
+        except TooLarge as error:
+            raise DataError(
+                f"{error.rule} Give a larger --memory-limit, or scores of fewer digits: there are "
+                "far fewer different float32. In Python, sweep_file(compact=True) and "
+                "sweep_file(binned=True) need less."
+            ) from None
+        rows = told.rows
         if arguments.positive is not None and not k:
             _about_labels(arguments, scan.labels, label, sweeps[name])
     if group:
@@ -118,7 +135,6 @@ def _by_arrow(
             tell(0.9 - 0.9 / passes, "comparing")
         pos, neg = draw(table, scores=scores, most=_drawn_most(), **roles)
         drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
-    rows = table.rows
     return Swept(sweeps, rows, groups or None, drawn)
 
 
@@ -141,12 +157,20 @@ def _drawn_most() -> int:
     return MOST_DRAWN
 
 
-def _told(tell: Tell, name: str, start: float, share: float, rows: int | None) -> Any:
-    def report(done: int) -> None:
-        part = min(done / rows, 1.0) if rows else 0.5
-        tell(0.9 * (start + share * part), f"{name}: {done:,} rows")
+class _Told:
+    """Counts rows, and says how far it is."""
 
-    return report
+    def __init__(
+        self, tell: Tell | None, name: str, start: float, share: float, expected: int | None
+    ) -> None:
+        self.tell, self.name, self.start, self.share = tell, name, start, share
+        self.expected, self.rows = expected, 0
+
+    def __call__(self, done: int) -> None:
+        self.rows = done
+        if self.tell is not None:
+            part = min(done / self.expected, 1.0) if self.expected else 0.5
+            self.tell(0.9 * (self.start + self.share * part), f"{self.name}: {done:,} rows")
 
 
 # -------------------------------------------------------------------------------------- the cluster
@@ -173,8 +197,13 @@ def session(arguments: Namespace) -> Iterator[Any]:
             made.stop()
 
 
-def _by_spark(
-    arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None, spark: Any
+def _by_spark(  # noqa: PLR0913, PLR0917 - as above
+    arguments: Namespace,
+    what: shared.Named,
+    group: str | None,
+    tell: Tell | None,
+    spark: Any,
+    compact: bool,
 ) -> Swept:
     from cutpoint import spark as engine
     from cutpoint.spark.drawing import draw
@@ -193,7 +222,9 @@ def _by_spark(
         if tell:
             tell(0.05 + 0.85 * k / steps, f"{name} on {spark.sparkContext.master}")
         squares = arguments.weight is not None
-        sweeps[name] = engine.sweep(arguments.paths, score=name, squares=squares, **roles)
+        sweeps[name] = engine.sweep(
+            arguments.paths, score=name, squares=squares, compact=compact, **roles
+        )
     if group:
         for k, name in enumerate(scores, len(scores)):
             if tell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from threading import Lock
 from typing import Any, Literal, overload
 
@@ -170,7 +171,7 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         filter=filter,
     )
     if binned:
-        return _binned(scan, bits, _Told(report))
+        return _binned(scan, bits, limit, _Told(report))
     if group is not None:
         return _by_group(scan, _Plan(scan, limit, squares, compact), _Told(report))
     return swept(scan, limit=limit, squares=squares, compact=compact, report=report)
@@ -210,13 +211,32 @@ class _Plan:
         self.squares = squares and self.weighted
         self.workers, self.threads = workers_for(len(scan.pieces)), threads()
         record = 16 if self.weighted else scan.dtype.itemsize
-        self.pool = int(0.4 * (limit - _READING)) // (1 + self.squares)
+        self.pool = int(0.35 * (limit - _READING)) // (1 + self.squares)
         """Bytes of rows, before they are written to a file."""
         self.sorted = limit // 10 // self.threads // (3 * record)
         """Rows that a thread may sort at a time."""
         self.entry = 24 + (8 if compact else 0) + (16 if self.squares else 0)
-        self.entries = int(0.4 * limit) // self.entry
+        # As the native core keeps them, with keys, until all are counted.
+        step = 16 + 2 * scan.dtype.itemsize
+        self.entries = int(0.4 * limit) // max(self.entry, step * (1 + self.squares))
         """Of the sweep, at most."""
+
+
+class TooLarge(DataError):
+    """The sweep itself does not fit into the limit of memory."""
+
+    def __init__(self, plan: _Plan) -> None:
+        self.plan = plan
+        ways = "binned=True" if plan.compact else "compact=True, binned=True"
+        super().__init__(f"{self.rule} Pass {ways}, or a larger limit.")
+
+    @property
+    def rule(self) -> str:
+        p = self.plan
+        return (
+            f"the sweep itself must fit into memory_limit, {p.limit:,} bytes, with room to work; "
+            f"it has more than {p.entries:,} entries of {p.entry} bytes."
+        )
 
 
 class _Stream:
@@ -261,19 +281,18 @@ class _Stream:
                 with spill.guard(stream.spilled):
                     found.append(stream.finish(plan.threads, plan.compact, plan.entries))
             except OverflowError:
-                ways = "binned=True" if plan.compact else "compact=True, binned=True"
-                raise DataError(
-                    f"the sweep itself must fit into memory_limit, {plan.limit:,} bytes, with room "
-                    f"to work; it has more than {plan.entries:,} entries of {plan.entry} bytes. "
-                    f"Pass {ways}, or a larger limit."
-                ) from None
-        threshold, pos, neg, top = found[0]
-        pos2, neg2 = found[1][1:3] if plan.squares else (None, None)
-        runs = plan.compact and not np.array_equal(top, threshold)
-        if plan.weighted:
+                raise TooLarge(plan) from None
+        s, *rest = (self._made(*columns) for columns in found)
+        # Runs were cut by chance, each stream by its own; made compact they are the same.
+        return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
+
+    def _made(self, threshold: Any, pos: Any, neg: Any, top: Any) -> Sweep:
+        if self.plan.weighted:
             check_totals(pos, neg)
-        s = Sweep(threshold, pos, neg, pos2, neg2, top if runs else None)
-        return s.compact() if plan.compact else s
+        if not self.plan.compact:
+            return Sweep(threshold, pos, neg)
+        runs = not np.array_equal(top, threshold)
+        return Sweep(threshold, pos, neg, top=top if runs else None).compact()
 
     def close(self) -> None:
         for spill in self.spills:
@@ -298,7 +317,7 @@ def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
         stream.close()
 
 
-def _binned(scan: Scan, bits: int, tell: _Told) -> BinnedSweep:
+def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     weighted = scan.weight is not None
 
     def work(pieces: Iterator[Piece]) -> tuple[NDArray[Any], NDArray[Any], int]:
@@ -316,7 +335,14 @@ def _binned(scan: Scan, bits: int, tell: _Told) -> BinnedSweep:
                 tell.add(len(batch.score))
         return pos, neg, rows
 
-    parts = scan.each(work, workers_for(len(scan.pieces)))
+    # As many as have room for bins of their own.
+    workers = max(1, min(workers_for(len(scan.pieces)), limit // 2 // (16 << bits)))
+    if 16 << bits > limit:
+        raise DataError(
+            f"2**{bits} bins of two classes take {16 << bits:,} bytes, more than memory_limit, "
+            f"{limit:,}. Take fewer bits, or a larger limit."
+        )
+    parts = scan.each(work, workers)
     first = parts[0]
     for pos, neg, _ in parts[1:]:
         np.add(first[0], pos, out=first[0])
@@ -333,18 +359,20 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
 
     def codes(column: Any) -> NDArray[np.int32]:
         coded = column if hasattr(column, "indices") else column.dictionary_encode()
+        index_of = coded.indices.to_numpy(zero_copy_only=False)
         values = coded.dictionary.to_pylist()
+        own = np.zeros(max(len(values), 1), np.int32)
         with lock:
-            own = [number.setdefault(_plain(value), len(number)) for value in values]
+            # A dictionary may have more values than rows have.
+            for k in np.unique(index_of).tolist():
+                own[k] = number.setdefault(_checked(values[k], scan), len(number))
             if len(number) > _GROUPS:
                 raise DataError(
                     f"a sweep for each of more than {_GROUPS:,} groups, values of "
                     f"{scan.group!r}, is too much. For the AUC inside of each there is "
                     "by_group_file."
                 )
-        return np.asarray(
-            np.array(own or [0], np.int32)[coded.indices.to_numpy(zero_copy_only=False)]
-        )
+        return np.asarray(own[index_of])
 
     def keep(rows: list[tuple[Batch, NDArray[np.int32]]]) -> None:
         code = np.concatenate([own for _, own in rows])
@@ -381,17 +409,25 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
 
     try:
         scan.each(work, plan.workers)
-        out = {}
+        out, entries = {}, 0
         for value, g in number.items():
             s = merged([unpack(spill.read(*where)) for where in index[g]])
             out[value] = s.compact() if plan.compact else s
+            entries += len(out[value])
+            if entries > plan.entries:
+                raise TooLarge(plan)
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))
 
 
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124 - NaN
+def _checked(value: Any, scan: Scan) -> Any:
+    if isinstance(value, float) and value != value:  # noqa: PLR0124 - NaN
+        raise DataError(
+            f"a row has no group: {scan.group!r} has NaN. Drop such rows, or give them a group of "
+            "their own."
+        )
+    return value
 
 
 def _order(value: Any) -> tuple[str, Any]:

@@ -45,7 +45,7 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     ----------
     data, label, score, weight, positive, filter, memory_limit
         As for :func:`cutpoint.sweep_file`. Rows are kept in a temporary file, those of a group
-        together.
+        together; the rows of the largest group have to fit into memory.
     group
         The column that says to which group a row belongs: numbers, text or dates.
     rest
@@ -119,8 +119,7 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         found = []
         for some in index:
             # In the order of the rows, whoever read them.
-            parts = [(origin, start, length) for origin, start, length in some]
-            tables = [(o, unpacked(spill.read(start, length))) for o, start, length in parts]
+            tables = [(o, unpacked(spill.read(start, length))) for o, start, length in some]
             tables.sort(key=lambda one: (one[0], one[1].column("row")[0].as_py()))
             if tables:
                 found.append(evaluated(tables))

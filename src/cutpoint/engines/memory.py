@@ -16,13 +16,13 @@ from cutpoint.engines.scan import bytes_of
 from cutpoint.errors import DataError
 
 # Less than this is of no use: a few batches, and what sorts them.
-_LEAST = 128 << 20
+_LEAST = 256 << 20
 
 
 def limit_of(limit: Any) -> int:
     """A limit of memory in bytes. If none is given: half of what is free now."""
     if limit is None:
-        return max(_free() // 2, 4 * _LEAST)
+        return max(_free() // 2, 2 * _LEAST)
     size = bytes_of(limit)
     if size < _LEAST:
         raise DataError(
@@ -57,13 +57,17 @@ class Spill:
         self._folder = tempfile.gettempdir()
         self._lock = threading.Lock()
         self.size = 0
-        with self.guard():
+        self._file: Any = None
+        self._why: OSError | None = None
+        try:
             self._file = tempfile.TemporaryFile(prefix="cutpoint-", buffering=0)  # noqa: SIM115
+        except OSError as error:  # which matters only to those who need it
+            self._why = error
 
     @property
     def descriptor(self) -> int:
-        """For the native core."""
-        return self._file.fileno()
+        """For the native core; -1 if there is no file."""
+        return -1 if self._file is None else int(self._file.fileno())
 
     def write(self, data: bytes) -> tuple[int, int]:
         """Where the bytes lie from now on: start and length."""
@@ -89,7 +93,8 @@ class Spill:
 
     def close(self) -> None:
         """Give the disk back."""
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     @contextmanager
     def guard(self, written: int | None = None) -> Iterator[None]:
@@ -102,7 +107,9 @@ class Spill:
                 number = int(str(error))
                 if number == errno.E2BIG:
                     raise OverflowError from None
-            reason = os.strerror(number) if number else str(error)
+            if self._why is not None:
+                number = self._why.errno
+            reason = os.strerror(number) if number else str(self._why or error)
             done = self.size if written is None else written
             raise DataError(
                 f"what does not fit into memory is kept in {self._folder}, which refused it after "

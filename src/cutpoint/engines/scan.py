@@ -22,7 +22,7 @@ from cutpoint._check import threads as most_threads
 from cutpoint._names import no_column, spelled
 from cutpoint.errors import CutpointError, DataError
 from cutpoint.tables import Source, open_table
-from cutpoint.tables.parts import Piece, first_line, is_text, kind_of
+from cutpoint.tables.parts import Piece, common_type, first_line, is_text, kind_of
 
 _T = TypeVar("_T")
 
@@ -59,7 +59,8 @@ class Labels:
         if self.positive is None and (pa.types.is_integer(t) or pa.types.is_floating(t)):
             values = column.to_numpy(zero_copy_only=False)
             if values.dtype.itemsize == 1 and not (values.view(np.uint8) > 1).any():
-                self._saw(0)
+                if not values.all():
+                    self._saw(0, where)
                 return np.asarray(values.view(np.uint8))
             ones, zeros, minus = values == 1, values == 0, values == -1
             bad = ~(ones | zeros | minus)
@@ -119,16 +120,17 @@ class Labels:
         elif not isinstance(p, str):
             return p
         else:
-            try:
-                return float(p)
-            except ValueError:
-                pass
+            for read in (int, float):  # not every integer is a float
+                try:
+                    return read(p)
+                except ValueError:
+                    pass
         raise DataError(
             f"the positive label must be one of those in {shown(self.name)}, which are "
             f"{kind_of(t)}; it is {shown(p)}."
         )
 
-    def _saw(self, value: Any, where: str = "") -> None:
+    def _saw(self, value: Any, where: str) -> None:
         if value in self.others:
             return
         with self._lock:
@@ -147,6 +149,13 @@ class Labels:
                     "different values. Is it another column?"
                 )
             self.others.append(value)
+
+
+def _plain(column: Any) -> Any:
+    """A column whose missing values are counted: a dictionary may hold one itself."""
+    if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
+        return column.dictionary_decode()
+    return column
 
 
 def _row(k: int, where: str) -> str:
@@ -177,6 +186,7 @@ class Scan:
         self.label, self.score, self.weight, self.group = label, score, weight, group
         self.more = list(more)
         self.labels = Labels(label, positive, rest)
+        self._stop = threading.Event()
         self.where, self.pieces, schema = opened(data, self.names, filter)
         t = schema.field(score).type
         self.single = bool(
@@ -188,6 +198,9 @@ class Scan:
         for column in (score, weight, *more):
             if column is not None:
                 _check_number(schema.field(column).type, column, self.where)
+        for column, what in ((label, "labels"), (group, "groups")):
+            if column is not None:
+                _check_plain(schema.field(column).type, column, what, self.where)
 
     @property
     def rows(self) -> int | None:
@@ -202,16 +215,24 @@ class Scan:
 
     def read(self, piece: Piece) -> Iterator[Batch]:
         """The batches of a piece, checked."""
-        place, start = None, 0
+        place, start, rows = None, 0, 0
         for where, batch in piece.read():
+            if self._stop.is_set():  # another thread has failed, or somebody has enough of it
+                return
             if where != place:
                 place, start = where, 0
             if batch.num_rows:
                 yield self._checked(batch, where, start)
             start += batch.num_rows
+            rows += batch.num_rows
+        if piece.rows is not None and rows != piece.rows:
+            raise DataError(
+                f"{self.where} changed while it was read: {place or 'a part of it'} has other rows "
+                "than before. Try again when it is whole."
+            )
 
     def _checked(self, batch: pa.RecordBatch, where: str, start: int) -> Batch:
-        columns = {name: batch.column(k) for k, name in enumerate(self.names)}
+        columns = {name: _plain(batch.column(k)) for k, name in enumerate(self.names)}
         for name, column in columns.items():
             if column.null_count:
                 row = pc.index(pc.is_null(column), True).as_py()
@@ -263,8 +284,9 @@ class Scan:
             if lost.any():
                 row = int(lost.argmax())
                 raise DataError(
-                    f"{name}s are compared as float64, where {values[row]} may coincide with its "
-                    f"neighbours; {_row(start + row, where)} has it. Rescale or round them."
+                    f"numbers are compared as float64, where {values[row]}, in {shown(name)} of "
+                    f"{_row(start + row, where)}, may coincide with its neighbours. Rescale or "
+                    "round them."
                 )
         return np.asarray(values.astype(np.float32 if single else np.float64))
 
@@ -284,7 +306,8 @@ class Scan:
     def each(self, work: Callable[[Iterator[Piece]], _T], workers: int) -> list[_T]:
         """The results of so many workers that share the pieces among them. The first error stops
         all of them."""
-        return shared(self.pieces, work, workers)
+        self._stop.clear()
+        return shared(self.pieces, work, workers, self._stop)
 
 
 def workers_for(pieces: int) -> int:
@@ -293,10 +316,13 @@ def workers_for(pieces: int) -> int:
 
 
 def shared(
-    pieces: Sequence[Piece], work: Callable[[Iterator[Piece]], _T], workers: int
+    pieces: Sequence[Piece],
+    work: Callable[[Iterator[Piece]], _T],
+    workers: int,
+    stop: threading.Event,
 ) -> list[_T]:
     """See :meth:`Scan.each`."""
-    lock, rest, stop = threading.Lock(), iter(pieces), threading.Event()
+    lock, rest = threading.Lock(), iter(pieces)
 
     def own() -> Iterator[Piece]:
         while not stop.is_set():
@@ -344,10 +370,11 @@ def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list
         source = data if isinstance(data, Source) else open_table(data, columns=names)
         paths = [part.path for part in source._parts]
         kinds = {type(part).__name__ for part in source._parts}
+        # In the types that all files share, not in those of the first.
         if kinds == {"ParquetPart"}:
-            data = ds.dataset(paths, format="parquet")
+            data = ds.dataset(paths, source.schema, format="parquet")
         elif kinds == {"ArrowPart"}:
-            data = ds.dataset(paths, format="ipc")
+            data = ds.dataset(paths, source.schema, format="ipc")
         else:
             raise DataError(
                 f"a filter is pushed down into Parquet and Arrow files; {source.where} is neither. "
@@ -355,20 +382,45 @@ def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list
             )
     where = "the dataset"
     for name in names:
-        if name not in data.schema.names:
+        if data.schema.names.count(name) != 1:
+            if name in data.schema.names:
+                raise DataError(
+                    f"column names must differ; {shown(name)} is twice in {where}. Rename one."
+                )
             raise no_column(name, data.schema.names, where)
     pieces = []
     for fragment in _fragments(data, filter):
-        rows = fragment.count_rows() if filter is None else None
+        _check_schema(fragment, data.schema, names)
+        groups = getattr(fragment, "row_groups", None)
+        rows = sum(g.num_rows for g in groups) if groups and filter is None else None
         pieces.append(Piece(partial(_read_fragment, fragment, data.schema, names, filter), rows))
     return where, pieces, pa.schema([data.schema.field(name) for name in names])
 
 
+def _check_schema(fragment: Any, schema: pa.Schema, names: list[str]) -> None:
+    """Raise if the numbers of a file would be rounded to those of the dataset."""
+    own = fragment.physical_schema
+    for name in names:
+        if own.names.count(name) == 1:
+            t, wanted = own.field(name).type, schema.field(name).type
+            if not t.equals(wanted) and common_type(t, wanted) != wanted:
+                where = getattr(fragment, "path", None)
+                raise DataError(
+                    f"a column must have one type in all files; {shown(name)} is {wanted} in the "
+                    f"dataset and {t} in {spelled(where) if where else 'a part of it'}. Make the "
+                    "dataset with a schema that fits all files, or pass the files."
+                )
+
+
 def _fragments(data: Any, filter: Any) -> Iterable[Any]:
-    for fragment in data.get_fragments(filter):
+    try:
+        found = list(data.get_fragments(filter))
+    except (pa.ArrowException, KeyError) as error:
+        raise DataError(f"the filter can't be applied: {first_line(error)}.") from error
+    for fragment in found:
         if isinstance(fragment, ds.ParquetFileFragment):
             try:
-                yield from fragment.split_by_row_group(filter)
+                yield from fragment.split_by_row_group(filter, schema=data.schema)
             except (pa.ArrowException, OSError) as error:
                 raise DataError(
                     f"{spelled(fragment.path)} is no whole Parquet file: {first_line(error)}. It "
@@ -386,6 +438,8 @@ def _read_fragment(
     groups = getattr(fragment, "row_groups", None)
     if groups:
         where = f"row group {groups[0].id + 1} of {where}"
+    if filter is not None:
+        where = f"what the filter leaves of {where}"
     try:
         batches = fragment.to_batches(
             schema=schema, columns=names, filter=filter, batch_size=1 << 16, use_threads=False
@@ -410,6 +464,16 @@ def _check_number(t: Any, name: str, where: str) -> None:
         raise DataError(
             f"{shown(name)} must hold numbers; in {where} it holds {kind_of(t)}. Name another "
             "column, or convert it."
+        )
+
+
+def _check_plain(t: Any, name: str, what: str, where: str) -> None:
+    if pa.types.is_dictionary(t):
+        t = t.value_type
+    if pa.types.is_nested(t) or pa.types.is_null(t):
+        raise DataError(
+            f"{what} must be plain values, numbers, text or dates; {shown(name)} of {where} holds "
+            f"{kind_of(t)}. Name another column, or convert it."
         )
 
 

@@ -74,13 +74,13 @@ class ParquetPart(Part):
         """Row groups that follow each other."""
         with self.guard(), self._open() as file:
             sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-        out, start = [], 0
-        for end in range(1, len(sizes) + 1):
-            rows = sum(sizes[start:end])
+        out, start, rows = [], 0, 0
+        for end, size in enumerate(sizes, 1):
+            rows += size
             if rows >= _PIECE or end == len(sizes):
                 groups = range(start, end)
                 out.append(Piece(partial(self._groups, list(columns), groups, len(sizes)), rows))
-                start = end
+                start, rows = end, 0
         return out
 
     def _groups(
@@ -99,7 +99,9 @@ class ParquetPart(Part):
                             BATCH, row_groups=[k], columns=columns, use_threads=False
                         )
                     for batch in self.guarded(rest):
-                        yield where, batch.select(columns)
+                        with self.guard():
+                            some = batch.select(columns)
+                        yield where, some
                 except DataError as error:
                     raise self._where(error, file, columns) from error.__cause__
 

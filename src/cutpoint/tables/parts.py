@@ -98,7 +98,7 @@ class Part(ABC):
                 raise DataError(self.explain(error)) from error
             reason = os.strerror(error.errno)
             raise DataError(f"{self.where} can't be read: {reason}.") from error
-        except (pa.ArrowException, ValueError, EOFError) as error:
+        except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
             raise DataError(self.explain(error)) from error
 
     def guarded(self, batches: Iterable[Any]) -> Iterator[Any]:
