@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine with Python >= 3.11, a C++ compiler and make:
+# Two commands do everything on a fresh Linux machine with Python >= 3.11, GCC >= 12 and make:
 #   make demo    makes .venv, installs cutpoint, evaluates a made-up detector, leaves demo/report.html
 #   make test    installs what the tests need and runs them all
 PYTHON ?= python3
@@ -6,11 +6,12 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint bench validate sanitize docs figures wheel clean
+.PHONY: demo test lint bench validate sanitize docs figures wheel release-check minimum clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo | test | lint | bench | validate | sanitize | docs | figures | wheel | clean"
+	@echo "make demo | test | lint | bench | validate | sanitize | docs | figures | wheel |" \
+	  "release-check | minimum | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -22,7 +23,7 @@ $(BIN)/python:
 	@touch $@
 
 .venv/tools: .venv/installed
-	$(BIN)/python -m pip install --quiet '$(TORCH)' -e '.[plot,sklearn,test]'
+	$(BIN)/python -m pip install --quiet '$(TORCH)' -e '.[plot,sklearn,spark,test]'
 	@touch $@
 
 demo: .venv/installed
@@ -76,9 +77,35 @@ figures: .venv/tools
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	@touch $@
 
-wheel: $(BIN)/python
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
-	@ls dist/*.whl
+# Tools that build and inspect a release live apart, so that nothing of theirs is in .venv.
+RELEASE := build/release/bin
+$(RELEASE)/python:
+	$(PYTHON) -m venv build/release
+	$(RELEASE)/python -m pip install --quiet --upgrade pip build auditwheel
+
+# The source distribution, and the wheel built from it alone.
+wheel: $(RELEASE)/python
+	rm -rf dist
+	$(RELEASE)/python -m build --outdir dist .
+	$(RELEASE)/auditwheel show dist/*.whl
+
+# Installs what `wheel` made where there is nothing else, and uses it.
+release-check: wheel
+	$(RELEASE)/python packaging/check.py dist
+
+# The tests with the oldest versions that pyproject.toml allows. What these say about each other's
+# deprecations is no error here. PyTorch and Spark are left out: see CONTRIBUTING.md.
+MINIMUM := build/minimum/bin
+NEWER := tests/test_torch.py docs/torch.md docs/coming-from.md tests/test_spark.py \
+  tests/test_spark_cluster.py tests/test_contract.py tests/test_docs.py docs/scale.md tests/test_browser.py
+minimum:
+	$(PYTHON) -m venv --clear build/minimum
+	$(MINIMUM)/python -m pip install --quiet --upgrade pip
+	$(MINIMUM)/python -m pip install --quiet --constraint packaging/minimum.txt \
+	  --build-constraint packaging/minimum.txt '.[plot,sklearn,sql,onnx,test]'
+	$(MINIMUM)/python -m pip check
+	$(MINIMUM)/python -m pytest -W ignore::DeprecationWarning -p no:cacheprovider tests docs README.md \
+	  $(addprefix --ignore ,$(NEWER))
 
 clean:
 	rm -rf .venv build dist demo

@@ -133,7 +133,7 @@ def by_rows(folder: Path, most: float, repeat: int) -> tuple[str, list[dict]]:
 def by_limit(folder: Path, n: int, repeat: int) -> str:
     path = made(folder, n)
     lines = ["| memory_limit | exact AUC and point, s | peak, MiB |", "|---|---|---|"]
-    for limit in ("400 MB", "1 GB", "4 GB"):
+    for limit in ("500 MB", "1 GB", "4 GB"):
         m = measured(path, ["exact"], repeat, limit)["exact"]
         lines.append(f"| {limit} | {m['seconds']:.2f} | {m['peak']:,.0f} |")
         print(lines[-1], flush=True)
@@ -176,9 +176,9 @@ def picture(found: list[dict]) -> None:
 def enter(name: str, text: str) -> None:
     """Put a table between the marks of the page."""
     page = PAGE.read_text("utf-8")
-    marks = re.compile(rf"(<!-- {name}: begin -->\n).*?(\n<!-- {name}: end -->)", re.S)
+    marks = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.S)
     assert marks.search(page), name
-    PAGE.write_text(marks.sub(lambda m: m[1] + text + m[2], page), "utf-8")
+    PAGE.write_text(marks.sub(lambda m: f"{m[1]}\n{text}\n\n{m[2]}", page), "utf-8")
 
 
 def main() -> None:

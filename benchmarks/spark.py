@@ -24,7 +24,6 @@ import pyarrow.parquet as pq
 
 import cutpoint as cp
 import cutpoint.spark
-from cutpoint.tables import open_table
 
 GROUP = 1 << 20
 
@@ -86,18 +85,47 @@ def group_by(frame: Any) -> Callable[[], float]:
 
 
 def embedded(path: Path) -> Callable[[], float]:
-    def way() -> float:
-        c = open_table(path).columns(["label", "score"], numbers=["score"])
-        return cp.sweep(c["label"], c["score"]).compact().auc
-
-    return way
+    return lambda: cp.sweep_file(path, label="label", score="score", compact=True).auc
 
 
-def line(name: str, found: dict[str, tuple[float, float]], peer: str) -> None:
+def line(name: str, found: dict[str, tuple[float, float]], peer: str) -> str:
+    """What was found, as a line of the page; and on the terminal."""
     slow = found[peer][0]
     aucs = {f"{auc:.12f}" for _, auc in found.values()}
     parts = [f"{way} {took:.2f} s ({slow / took:.1f} ×)" for way, (took, _) in found.items()]
     print(f"{name}: {', '.join(parts)}; AUC {' / '.join(sorted(aucs))}", flush=True)
+    cells = []
+    for way in ("MLlib", "groupBy", "any DataFrame", "Parquet paths", "embedded"):
+        if way not in found:
+            cells.append("–")
+        else:
+            took = found[way][0]
+            cells.append(f"{took:.2f} s" + ("" if way == peer else f", {slow / took:.1f} ×"))
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def by_parts(folder: Path, rows: int, repeat: int) -> str:
+    """The same rows in ever more files."""
+    whole = pq.read_table(written(folder, rows, None))
+    lines = ["| files | `--engine arrow` | `--engine spark`, local |", "|---|---|---|"]
+    for parts in (1, 4, 16, 64, 256):
+        some = folder / f"{rows}-in-{parts}"
+        if not some.exists():
+            some.mkdir()
+            for k in range(parts):
+                at, end = k * rows // parts, (k + 1) * rows // parts
+                pq.write_table(whole.slice(at, end - at), some / f"{k:03}.parquet")
+        ways = {
+            "arrow": lambda some=some: (
+                cp.sweep_file(some, label="label", score="score", compact=True).auc
+            ),
+            "spark": ours(str(some)),
+        }
+        found = fastest(ways, repeat)
+        assert found["arrow"][1] == found["spark"][1]
+        lines.append(f"| {parts} | {found['arrow'][0]:.2f} s | {found['spark'][0]:.2f} s |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -110,6 +138,7 @@ def main() -> None:
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--memory", default="4g", help="of the driver, for both sides")
     parser.add_argument("--folder", type=Path, help="where files are kept for the next time")
+    parser.add_argument("--write", action="store_true", help="enter the figures in docs/scale.md")
     asked = parser.parse_args()
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="cutpoint-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,6 +150,11 @@ def main() -> None:
         way()
         way()
 
+    lines = [
+        "| | MLlib | Spark's groupBy | cutpoint, any DataFrame | cutpoint, Parquet paths "
+        "| cutpoint, without Spark |",
+        "|---|---|---|---|---|---|",
+    ]
     for rows in [asked.rows, *([50_000_000] if asked.large else [])]:
         path = written(folder, rows, None)
         frame = read(str(path))
@@ -133,7 +167,7 @@ def main() -> None:
         if not asked.no_mllib:
             ways["MLlib"] = mllib(frame)
         peer = "any DataFrame" if asked.no_mllib else "MLlib"
-        line(f"{rows:.0e} distinct scores", fastest(ways, repeat), peer)
+        lines.append(line(f"{rows:.0e} distinct scores", fastest(ways, repeat), peer))
     path = written(folder, asked.rows, 3)
     frame = read(str(path))
     ways = {
@@ -141,8 +175,14 @@ def main() -> None:
         "Parquet paths": ours(str(path)),
         "groupBy": group_by(frame),
     }
-    line(f"{asked.rows:.0e} rounded scores", fastest(ways, asked.repeat), "groupBy")
+    lines.append(line(f"{asked.rows:.0e}, 3 decimals", fastest(ways, asked.repeat), "groupBy"))
+    parts = by_parts(folder, asked.rows, asked.repeat)
     spark.stop()
+    if asked.write:
+        from scale import enter
+
+        enter("spark", "\n".join(lines).replace("e+0", "e"))
+        enter("parts", parts)
 
 
 def computed(frame: Any) -> Any:

@@ -116,7 +116,7 @@ class Dealt {
     static constexpr std::size_t line_records = line_bytes / sizeof(R);
     static constexpr std::size_t chunk_bytes = std::max<std::size_t>(1024, 128 * sizeof(R));
     static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
-    static constexpr std::size_t block_chunks = 2048;  // of a block of memory
+    static constexpr std::size_t block_chunks = 8192;  // of a block of memory
     static constexpr std::size_t block_bytes = block_chunks * (chunk_bytes + sizeof(std::uint32_t));
 
     R* at(std::size_t chunk) const noexcept {
@@ -180,7 +180,9 @@ class Stream final : public StreamOf<MassOf<R>> {
         auto room = std::make_unique<Room[]>(std::size_t(threads));
         std::atomic<std::size_t> entries{0};
         parallel(buckets, threads, [&](std::size_t b, int worker) {
-            Steps own;
+            // The same memory for all buckets of a thread: fresh pages are the slowest there is.
+            Steps& own = room[std::size_t(worker)].steps;
+            own.clear();
             sorted(b, compact, most, room[std::size_t(worker)], own);
             const std::size_t all = entries.fetch_add(own.size()) + own.size();
             if (all > most) throw SpillFault(E2BIG);  // as a system says that something is too long
@@ -222,6 +224,7 @@ class Stream final : public StreamOf<MassOf<R>> {
     struct Room {
         Scratch<R> scratch;
         Buffer<R> read;
+        Steps steps;
     };
 
     static Buckets<U> make_buckets(const StreamPlan& plan) {

@@ -89,6 +89,8 @@ class ParquetPart(Part):
         # Not mapped: pages of a mapped file count as memory of whoever reads them.
         with self.guard():
             file = pq.ParquetFile(self.path, buffer_size=1 << 20)
+        # A megabyte or two at a time: fewer steps of Python, which only one thread takes at a time.
+        size = max(1024, min(2 * BATCH, (1 << 19) // max(len(columns), 1)))
         with file:
             for k in groups:
                 where = f"row group {k + 1} of {of} of {self.where}"
@@ -96,7 +98,7 @@ class ParquetPart(Part):
                 try:
                     with self.guard():
                         rest = file.iter_batches(
-                            BATCH, row_groups=[k], columns=columns, use_threads=False
+                            size, row_groups=[k], columns=columns, use_threads=False
                         )
                     for batch in self.guarded(rest):
                         with self.guard():
