@@ -324,7 +324,8 @@ def test_properties(table: pa.Table, most: int, least: int) -> None:
         if isinstance(column, NumberColumn):
             assert abs(part[:, 0].mean()) < 1e-6
             here = ~np.asarray(table[column.name].is_null())
-            if part[here, 0].any():
+            # Distances between subnormal numbers have lost the digits that would tell a width.
+            if here.any() and np.ptp(part[here, 0]) > 1e-300:
                 assert part[here, 0].std() == pytest.approx(1, abs=1e-6)
         else:
             # One feature at a time, and on average the shares.
