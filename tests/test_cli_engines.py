@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +206,22 @@ def test_large_tables_are_streamed_without_a_word(
     assert seen
     found["rows"] = expected["rows"]
     close(found, expected)
+
+
+@needs_spark
+def test_a_process_of_its_own(table: Path) -> None:
+    """As people run it: nothing has loaded pandas, or Spark, before."""
+    words = ["choose", str(table), "--label", "y", "--score", "a", "--cost", "fp=1,fn=5"]
+    code = "import sys; from cutpoint.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, *SPARK],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    here = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == here.stdout

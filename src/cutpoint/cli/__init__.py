@@ -62,6 +62,13 @@ class _WithoutPandas:
             raise ModuleNotFoundError("not loaded by the command line", name=name)
 
 
+def with_pandas() -> None:
+    """Let pandas be found again, for a library that needs it."""
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if not isinstance(finder, _WithoutPandas)
+    ]
+
+
 def _run(arguments: Namespace) -> tuple[str, int]:
     from importlib import import_module
 

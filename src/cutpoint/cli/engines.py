@@ -12,7 +12,7 @@ import numpy as np
 from cutpoint._check import shown
 from cutpoint._labels import Labelled, against
 from cutpoint._sweep import Sweep, sweep
-from cutpoint.cli import UsageError, shared
+from cutpoint.cli import UsageError, shared, with_pandas
 from cutpoint.engines.memory import limit_of
 from cutpoint.errors import DataError
 from cutpoint.paired import GroupAuc
@@ -181,14 +181,16 @@ def session(arguments: Namespace) -> Iterator[Any]:
     """A session of Spark, ended afterwards."""
     if not arguments.deadline > 0:
         raise UsageError(f"--deadline must be more than 0 seconds; it is {arguments.deadline:g}.")
+    with_pandas()  # which Spark hands tables to Python with
     try:
         from cutpoint import spark as engine
     except ImportError as error:
         raise DataError(f"{error}.") from None
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
-    # Where somebody has one already, as a notebook that calls main(), it stays theirs.
-    own = SparkSession.getActiveSession() is None
+    # Where somebody has one already, as a notebook that calls main(), it stays theirs. (A session
+    # is active in one thread only; there is one context for all.)
+    own = SparkContext._active_spark_context is None
     made = engine.session(arguments.master, deadline=arguments.deadline)
     try:
         yield made
