@@ -327,7 +327,6 @@ def test_all_of_it_on_a_cluster(tmp_path: Path) -> None:
                 sys.executable,
                 "-m",
                 "pytest",
-                "-q",
                 "-p",
                 "no:cacheprovider",
                 "-k",
