@@ -231,16 +231,25 @@ def test_scores_that_many_rows_share_are_counted_by_spark(
     counted = sweeping._counted
     monkeypatch.setattr(sweeping, "_LOOK", 10_000)
     monkeypatch.setattr(sweeping, "_counted", lambda *a: asked.append(1) or counted(*a))
-    for ranges in (None, 3):
-        found = cp.spark.sweep(cheap, label="my.y", score="s", ranges=ranges)
-        assert same(found, expected)
-    assert asked == [1, 1]
+    assert same(cp.spark.sweep(cheap, label="my.y", score="s"), expected)
+    assert same(cp.spark.sweep(cheap, label="my.y", score="s", compact=True), expected.compact())
+    words = cheap.selectExpr("if(`my.y` = 1, 'bad', 'good') as y", "s")
+    assert same(cp.spark.sweep(words, label="y", score="s", positive="bad"), expected)
+    assert len(asked) == 3
     cp.spark.sweep(cheap.selectExpr("`my.y` as y", "rand() as s"), label="y", score="s")
-    assert asked == [1, 1]
+    assert len(asked) == 3
+    # What is wrong is found by those who can say where.
     nan = cheap.selectExpr("`my.y` as y", "if(s > 1, double('nan'), s) as s")
-    with pytest.raises(cp.DataError, match="a score must be a number"):
+    with pytest.raises(cp.DataError, match="partition 0 of the DataFrame.* a score must be a numb"):
         cp.spark.sweep(nan, label="y", score="s")
-    assert asked == [1, 1, 1]
+    three = cheap.selectExpr("if(s > 1, 2, `my.y`) as y", "s")
+    with pytest.raises(cp.DataError, match="label"):
+        cp.spark.sweep(three, label="y", score="s")
+    assert len(asked) == 5
+    # More scores than the first rows let hope for.
+    monkeypatch.setattr(sweeping, "_COUNTED", 10)
+    assert same(cp.spark.sweep(cheap, label="my.y", score="s"), expected)
+    assert len(asked) == 6
 
 
 @settings(max_examples=30)

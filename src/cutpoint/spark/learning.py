@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +15,7 @@ from cutpoint._check import shown
 from cutpoint._rows import ArrayRows, Flags, MaskedRows
 from cutpoint.errors import DataError
 from cutpoint.spark.columns import Located
-from cutpoint.spark.partitions import SparkRows, _Packed
+from cutpoint.spark.partitions import Packed, SparkRows
 from cutpoint.spark.sources import opened
 
 if TYPE_CHECKING:
@@ -119,16 +118,16 @@ class _Encode:
         names: list[str] = self.encoding.features
         return names
 
-    def blocks(self, batches: Iterable[Located]) -> Iterator[_Packed]:
+    def blocks(self, batches: Iterable[Located]) -> Iterator[Packed]:
         """Blocks; an error is one, too."""
         try:
             for batch, where in batches:
                 if batch.num_rows:
                     yield from self._of(batch, where)
         except DataError as error:
-            yield _Packed(0, 0, error=str(error))
+            yield Packed(0, 0, error=str(error))
 
-    def _of(self, batch: pa.RecordBatch, where: str) -> Iterator[_Packed]:
+    def _of(self, batch: pa.RecordBatch, where: str) -> Iterator[Packed]:
         ones = self._ones(batch, where)
         weight = None if self.weight is None else self._weights(batch, where)
         table = pa.Table.from_batches([batch]).select(self.encoding.names)
@@ -137,7 +136,7 @@ class _Encode:
             for X in self.encoding.blocks(table, sparse=False):
                 at = slice(start, start + len(X))
                 start = at.stop
-                yield _packed(X, ones[at], None if weight is None else weight[at])
+                yield Packed.of(X, ones[at], None if weight is None else weight[at])
         except DataError as error:
             raise DataError(f"{where}: {error}") from None
 
@@ -165,14 +164,3 @@ class _Encode:
                 f"{shown(self.weight)}."
             )
         return np.asarray(w)
-
-
-def _packed(X: NDArray[Any], ones: Flags, weight: NDArray[np.float64] | None) -> _Packed:
-    if weight is not None and not (weight > 0).all():
-        some = np.flatnonzero(weight > 0)
-        X, ones, weight = X[some], ones[some], weight[some]
-    parts = [X.tobytes(), ones.tobytes(), None if weight is None else weight.tobytes()]
-    fingerprint = 0
-    for part in parts:
-        fingerprint = crc32(part or b"", fingerprint)
-    return _Packed(len(X), fingerprint, None, None, X.dtype.str, *parts)  # type: ignore[arg-type]

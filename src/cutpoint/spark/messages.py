@@ -113,7 +113,9 @@ def calm() -> Iterator[None]:
 
 
 @contextmanager
-def settings(spark: SparkSession, columns: int = 4) -> Iterator[None]:
+def settings(
+    spark: SparkSession, columns: int = 4, *, shuffle_partitions: int | None = None
+) -> Iterator[None]:
     """Batches of many rows but few bytes, while this lasts: a batch that goes from Spark to Python
     costs the same whatever is in it."""
     most = min(200_000, max((1 << 23) // columns, 64))
@@ -121,6 +123,8 @@ def settings(spark: SparkSession, columns: int = 4) -> Iterator[None]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(most),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
     }
+    if shuffle_partitions is not None:
+        wanted["spark.sql.shuffle.partitions"] = str(shuffle_partitions)
     with ExitStack() as after:
         for name, value in wanted.items():
             before = spark.conf.get(name, None)

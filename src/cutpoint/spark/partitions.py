@@ -188,7 +188,7 @@ class _Elsewhere:
     fold = reduce
 
 
-class _Packed(NamedTuple):
+class Packed(NamedTuple):
     """A block on its way, or what is wrong with it."""
 
     rows: int
@@ -200,8 +200,25 @@ class _Packed(NamedTuple):
     y: bytes = b""
     weight: bytes | None = None
 
+    @classmethod
+    def of(
+        cls,
+        X: NDArray[Any],
+        ones: NDArray[np.bool_],
+        weight: NDArray[Any] | None,
+        other: str | None = None,
+    ) -> Packed:
+        """A block of rows, without those of weight 0."""
+        if weight is not None and not (weight > 0).all():
+            some = np.flatnonzero(weight > 0)
+            X, ones, weight = X[some], ones[some], weight[some]
+        w = None if weight is None else weight.astype(np.float64).tobytes()
+        x, y = X.tobytes(), ones.tobytes()
+        fingerprint = crc32(w or b"", crc32(y, crc32(x)))
+        return cls(len(X), fingerprint, other, None, X.dtype.str, x, y, w)
+
     @property
-    def head(self) -> _Packed:
+    def head(self) -> Packed:
         """The same without its rows."""
         return self._replace(X=b"", y=b"", weight=None)
 
@@ -230,7 +247,7 @@ class _Make:
             task,
         )
 
-    def blocks(self, batches: Iterable[Located]) -> Iterator[_Packed]:
+    def blocks(self, batches: Iterable[Located]) -> Iterator[Packed]:
         """Blocks; an error is one, too."""
         names = [*self.features, self.label, *(() if self.weight is None else (self.weight,))]
         size = max(_BLOCK // len(self.features), 64)
@@ -240,12 +257,12 @@ class _Make:
                 if block.rows:
                     yield block
         except DataError as error:
-            yield _Packed(0, 0, error=str(error))
+            yield Packed(0, 0, error=str(error))
 
-    def _block(self, chunk: Chunk) -> _Packed:
+    def _block(self, chunk: Chunk) -> Packed:
         return chunk.blamed(self._packed)
 
-    def _packed(self, c: dict[str, NDArray[Any]]) -> _Packed:
+    def _packed(self, c: dict[str, NDArray[Any]]) -> Packed:
         columns = [c[name] for name in self.features]
         narrow = all(column.dtype == np.float32 for column in columns)
         X = np.empty((len(columns[0]), len(columns)), np.float32 if narrow else np.float64)
@@ -261,15 +278,7 @@ class _Make:
         weight = None if self.weight is None else c[self.weight]
         found = check_rows(y, np.zeros(len(X)), weight, positive)
         area(found)  # the core finds what is wrong with labels and weights
-        ones = np.asarray(found.label == found.positive)
-        if weight is not None:
-            some = np.flatnonzero(weight > 0)
-            X, ones, weight = X[some], ones[some], weight[some].astype(np.float64)
-        parts = [X.tobytes(), ones.tobytes(), None if weight is None else weight.tobytes()]
-        fingerprint = 0
-        for part in parts:
-            fingerprint = crc32(part or b"", fingerprint)
-        return _Packed(len(X), fingerprint, other, None, X.dtype.str, *parts)  # type: ignore[arg-type]
+        return Packed.of(X, np.asarray(found.label == found.positive), weight, other)
 
 
 def _small(batches: Iterable[Located], most: int) -> Iterator[Located]:
@@ -309,20 +318,20 @@ class _ReadBlocks:
     tasks: Any
     names: list[str]
 
-    def __call__(self, numbers: Iterable[int]) -> Iterator[_Packed]:
+    def __call__(self, numbers: Iterable[int]) -> Iterator[Packed]:
         begin_task()
         for number in numbers:
             yield from self.make.blocks(read(self.tasks[number], self.names))
 
 
-def _unpacked(row: Any) -> _Packed:
+def _unpacked(row: Any) -> Packed:
     if row.error is not None:
-        return _Packed(0, 0, error=row.error)
-    out: _Packed = pickle.loads(row.blob)
+        return Packed(0, 0, error=row.error)
+    out: Packed = pickle.loads(row.blob)
     return out
 
 
-def _told(part: int, blocks: Iterable[_Packed]) -> Iterator[tuple[int, list[_Packed]]]:
+def _told(part: int, blocks: Iterable[Packed]) -> Iterator[tuple[int, list[Packed]]]:
     found = [block.head for block in blocks]
     if found:
         yield part, found
@@ -336,7 +345,7 @@ class _Plan:
     rows: int
 
     @classmethod
-    def of(cls, told: Iterable[tuple[int, list[_Packed]]]) -> _Plan:
+    def of(cls, told: Iterable[tuple[int, list[Packed]]]) -> _Plan:
         parts, start = {}, 0
         for part, blocks in sorted(told, key=lambda one: one[0]):
             parts[part] = (start, [block.fingerprint for block in blocks])
@@ -357,7 +366,7 @@ class _Task:
     plan: Any
     make: Any
 
-    def __call__(self, part: int, blocks: Iterable[_Packed]) -> Iterator[_Result]:
+    def __call__(self, part: int, blocks: Iterable[Packed]) -> Iterator[_Result]:
         begin_task()
         if part not in self.plan.value.parts:
             if next(iter(blocks), None) is not None:
@@ -371,7 +380,7 @@ class _Task:
             return
         yield _Result(part, value)
 
-    def _checked(self, part: int, blocks: Iterable[_Packed]) -> Iterator[Block]:
+    def _checked(self, part: int, blocks: Iterable[Packed]) -> Iterator[Block]:
         start, expected = self.plan.value.parts[part]
         number = 0
         for number, packed in enumerate(blocks, 1):

@@ -29,6 +29,7 @@ from cutpoint.spark.messages import (
     origin,
     received,
     sent,
+    settings,
     shuffled,
 )
 from cutpoint.spark.sources import Files, Frame, col_of, opened, parallelism
@@ -46,8 +47,9 @@ _EVERY = 1 << 12
 _FEW = 1 << 24
 # Bytes of a blob that come to the driver at once, before it is known how many there are in all.
 _SMALL = 1 << 18
-# Rows to look at, to see whether they share scores.
+# Rows to look at, to see whether they share scores; and how many scores are many, if they do.
 _LOOK = 1 << 16
+_COUNTED = 1 << 20
 
 
 def sweep(  # noqa: PLR0913 - all but one are names and options
@@ -162,14 +164,16 @@ def _from_frame(
     from pyspark import StorageLevel
 
     columns = work.columns
-    if columns.weight is None and columns.label != columns.score and _few_scores(source, columns):
-        source, work = _counted(source, columns)
-    swept = source.messages(work, work.columns.names).persist(StorageLevel.MEMORY_AND_DISK)
+    if ranges is None and columns.weight is None and _few_scores(source, columns):
+        counted = _counted(source, columns)
+        if counted is not None:
+            return [counted], None
+    swept = source.messages(work, columns.names).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         small = f"if(length(blob) <= {_SMALL}, blob, null) as blob"
         told = collected(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
         one_other(_others(told), columns.label, columns.positive)
-        rows = None if work.counted else sum(message.rows for message in told)
+        rows = sum(message.rows for message in told)
         size = sum(_Note.read(message.note).entries for message in told)
         if ranges is None and 8 * size <= _FEW:
             all_here = all(message.blob is not None for message in told)
@@ -187,25 +191,36 @@ def _from_frame(
 
 def _few_scores(source: Frame, columns: Columns) -> bool:
     """Whether many rows seem to share a score, where it costs little to look at some of them."""
-    if not source.is_cheap():
+    if columns.label == columns.score or not source.is_cheap():
         return False
     with in_a_sentence(), calm():
         some = source.frame.select(col_of(columns.score)).limit(_LOOK).toArrow().column(0)
     return len(some) == _LOOK and 4 * len(some.unique()) <= _LOOK
 
 
-def _counted(source: Frame, columns: Columns) -> tuple[Frame, _Work]:
-    """The rows of each score and label as Spark itself counts them, so that few have to come to
-    Python. Where the look was wrong it takes longer, no more."""
+def _counted(source: Frame, columns: Columns) -> Sweep | None:
+    """The sweep of what Spark itself counts of each score and label, so that no row has to come to
+    Python. None where the look was wrong, and there are many; or where something is wrong with the
+    rows: whoever reads them can say which."""
     from pyspark.sql.functions import count, lit
 
-    both = (col_of(columns.label), col_of(columns.score))
-    name = f"rows of {columns.label} and {columns.score}"
-    frame = source.frame.select(*both).groupBy(*both).agg(count(lit(1)).alias(name))
-    # Spark would have hundreds of tasks for a handful of rows each.
-    frame = frame.coalesce(parallelism(source.spark))
-    counted = columns._replace(weight=name)
-    return Frame(source.spark, frame), _Work(counted, False, counted=True)
+    both = (col_of(columns.label).alias("y"), col_of(columns.score).alias("s"))
+    frame = source.frame.select(*both).groupBy("y", "s").agg(count(lit(1)).alias("n"))
+    parts = parallelism(source.spark)
+    with in_a_sentence(), settings(source.spark, shuffle_partitions=parts), calm():
+        table = frame.limit(_COUNTED).toArrow().combine_chunks()
+    if table.num_rows == _COUNTED:
+        return None
+    try:
+        for chunk in chunks([Located(b, "") for b in table.to_batches()], "ysn", "y", _COUNTED):
+            c = chunk.columns
+            y, positive, _ = labelled(c["y"], columns.positive)
+            s = _sweep(y, c["s"], c["n"], positive)
+            # Whole numbers add up exactly as floats, too.
+            return Sweep(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
+    except DataError:
+        pass
+    return None
 
 
 def _reduced(frame: DataFrame, bounds: Floats, columns: Columns, compact: bool) -> list[Sweep]:
@@ -262,8 +277,6 @@ class _Work:
     squares: bool
     bits: int | None = None
     bounds: Floats | None = None
-    counted: bool = False
-    """Whether a weight is a number of rows."""
 
     def cut_at(self, bounds: Floats) -> _Work:
         return replace(self, bounds=bounds)
@@ -302,8 +315,6 @@ class _Work:
     def _swept(self, c: dict[str, NDArray[Any]]) -> tuple[Sweep, str]:
         y, positive, other = labelled(c[self.columns.label], self.columns.positive)
         s = _sweep(y, c[self.columns.score], self._weight(c), positive, squares=self.squares)
-        if self.counted:  # whole numbers add up exactly as floats, too
-            s = Sweep(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
         return s, other or ""
 
     def _weight(self, c: dict[str, NDArray[Any]]) -> NDArray[Any] | None:
