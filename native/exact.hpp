@@ -44,6 +44,9 @@ struct Tied {
             neg += ~r.bits & 1;
         }
     }
+    void add(const R* r, std::size_t n) noexcept {
+        for (std::size_t i = 0; i < n; ++i) add(r[i]);
+    }
 };
 
 // What a look at a bucket tells before anything is sorted.
@@ -51,20 +54,21 @@ template <class R>
 struct Glance {
     std::size_t n = 0, positives = 0;
     typename R::Key low = ~typename R::Key(0), high = 0;
+    void add(const R* r, std::size_t m) noexcept {
+        for (std::size_t i = 0; i < m; ++i) {
+            low = std::min(low, key(r[i]));
+            high = std::max(high, key(r[i]));
+            positives += r[i].bits & 1;
+        }
+        n += m;
+    }
 };
 
 // pieces(visit) calls visit(records, n) for all records of the bucket.
 template <class R, class Pieces>
 Glance<R> glance(Pieces&& pieces) noexcept {
     Glance<R> g;
-    pieces([&](const R* r, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) {
-            g.low = std::min(g.low, key(r[i]));
-            g.high = std::max(g.high, key(r[i]));
-            g.positives += r[i].bits & 1;
-        }
-        g.n += n;
-    });
+    pieces([&](const R* r, std::size_t n) { g.add(r, n); });
     return g;
 }
 
@@ -169,9 +173,7 @@ AreaOf<R> area_of_bucket(const Partition<S, R>& partition, std::size_t bucket, S
     A area{};
     if (g.positives == 0 || g.positives == g.n || g.low == g.high) {
         Tied<R> tied;
-        partition.pieces(bucket, [&](const R* r, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i) tied.add(r[i]);
-        });
+        partition.pieces(bucket, [&](const R* r, std::size_t n) { tied.add(r, n); });
         area.pos = decltype(A::pos)(tied.pos);
         area.neg = decltype(A::neg)(tied.neg);
         area.twice = decltype(A::twice)(area.pos) * area.neg;
@@ -311,7 +313,7 @@ void each_step(const R* a, std::size_t n, typename R::Key infinity,
     if (finite > 0) each_step<compact>(a, finite, out);
     if (finite == n) return;
     Tied<R> tied;
-    for (std::size_t i = finite; i < n; ++i) tied.add(a[i]);
+    tied.add(a + finite, n - finite);
     out.push_back({infinity, infinity, tied.pos, tied.neg});
 }
 
@@ -347,9 +349,7 @@ Masses<MassOf<R>> compact_sweep(const Rows& rows) {
         const bool pure = (g.positives == 0 || g.positives == g.n) && g.high != infinity;
         if (g.low == g.high || pure) {
             Tied<R> tied;
-            partition->pieces(b, [&](const R* r, std::size_t n) {
-                for (std::size_t i = 0; i < n; ++i) tied.add(r[i]);
-            });
+            partition->pieces(b, [&](const R* r, std::size_t n) { tied.add(r, n); });
             own.push_back({g.low, g.high, tied.pos, tied.neg});
         } else {
             each_step<true>(sorted_bucket(*partition, b, g, scratch[std::size_t(worker)]), g.n, infinity, own);

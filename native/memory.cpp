@@ -49,6 +49,13 @@ class BlockCache {
 #endif
     }
 
+    void drop_all() noexcept {
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock) return;
+        for (Block& b : blocks_) std::free(std::exchange(b.data, nullptr));
+        held_ = 0;
+    }
+
     static BlockCache& shared() {
         static auto* cache = new BlockCache;  // never destroyed: arrays may outlive everything else
         return *cache;
@@ -95,5 +102,6 @@ void* allocate(std::size_t& bytes) {
 void release(void* p, std::size_t bytes) noexcept {
     if (bytes < least_kept || !BlockCache::shared().give(p, bytes)) std::free(p);
 }
+void trim() noexcept { BlockCache::shared().drop_all(); }
 
 }  // namespace cutpoint

@@ -11,6 +11,8 @@ namespace cutpoint {
 // At least `bytes` bytes; `bytes` becomes what the block really has.
 void* allocate(std::size_t& bytes);
 void release(void* p, std::size_t bytes) noexcept;
+// Gives back what waits: pages that the system may take count as ours until it does.
+void trim() noexcept;
 
 // An owned, uninitialised array of trivially copyable values.
 template <class T>

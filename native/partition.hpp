@@ -102,6 +102,53 @@ class Buckets {
     std::size_t count_;
 };
 
+// How records lie in memory: in chunks that are written a cache line at a time.
+template <class R>
+struct Chunks {
+    static constexpr std::size_t line_records = line_bytes / sizeof(R);
+    static constexpr std::size_t chunk_bytes = std::max<std::size_t>(1024, 128 * sizeof(R));
+    static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
+    static constexpr std::uint32_t chunk_lines = chunk_bytes / line_bytes;
+};
+
+// Deals the rows of a block into the lines of their buckets, of which `count` have come so far. Calls
+// flush(bucket, number of the last record) for each line that is full.
+template <class S, class R, class Flush>
+inline void deal_block(const Buckets<typename Keys<S>::Key>& buckets, const Block<S>& block, int n,
+                       std::uint32_t* count, R* lines, Flush&& flush) {
+    using U = typename Keys<S>::Key;
+    constexpr std::size_t line_records = Chunks<R>::line_records;
+    U keys[block_rows], bits[block_rows];
+    std::uint16_t bucket[block_rows];
+    for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(block.score[i]);
+    buckets.of(keys, block.label, n, bucket, bits);
+    for (int i = 0; i < n; ++i) {
+        if constexpr (R::weighted)
+            if (block.weight[i] == 0) continue;
+        const std::size_t b = bucket[i];
+        const std::uint32_t c = count[b]++;
+        R& r = lines[b * line_records + c % line_records];
+        r.bits = bits[i];
+        if constexpr (R::weighted) r.weight = block.weight[i];
+        if (c % line_records == line_records - 1) flush(b, c);
+    }
+}
+
+// Calls visit(records, n) for the chunks of a list that holds so many records. at(chunk) is where one
+// lies, next(chunk) the one after it, which is fetched meanwhile.
+template <class R, class At, class Next, class Visit>
+inline void each_chunk(std::size_t left, std::size_t chunk, At&& at, Next&& next, Visit&& visit) {
+    while (left > 0) {
+        const std::size_t n = std::min(left, Chunks<R>::chunk_records);
+        const std::size_t following = left > n ? next(chunk) : chunk;
+        const char* ahead = reinterpret_cast<const char*>(at(following));
+        for (std::size_t b = 0; b < Chunks<R>::chunk_bytes; b += line_bytes) __builtin_prefetch(ahead + b);
+        visit(at(chunk), n);
+        left -= n;
+        chunk = following;
+    }
+}
+
 // Up to 65,536 keys from all over the rows, sorted. In short runs: a run costs one cache miss.
 template <class S>
 Buffer<typename Keys<S>::Key> sample_keys(const Rows& rows) {
@@ -140,24 +187,16 @@ class Partition {
         for (std::size_t part = 0; part < parts_.count; ++part) {
             const Run& r = run(part, bucket);
             if (part + 1 < parts_.count && run(part + 1, bucket).count > 0)
-                __builtin_prefetch(pool_.data() + run(part + 1, bucket).head * chunk_records);
-            std::size_t left = r.count, chunk = r.head;
-            while (left > 0) {
-                const std::size_t n = std::min(left, chunk_records);
-                const std::size_t next = left > n ? next_[chunk] : chunk;
-                const char* ahead = reinterpret_cast<const char*>(pool_.data() + next * chunk_records);
-                for (std::size_t b = 0; b < chunk_bytes; b += line_bytes) __builtin_prefetch(ahead + b);
-                visit(pool_.data() + chunk * chunk_records, n);
-                left -= n;
-                chunk = next;
-            }
+                __builtin_prefetch(at(run(part + 1, bucket).head));
+            each_chunk<R>(
+                r.count, r.head, [&](std::size_t chunk) { return at(chunk); },
+                [&](std::size_t chunk) { return next_[chunk]; }, visit);
         }
     }
 
    private:
-    static constexpr std::size_t line_records = line_bytes / sizeof(R);
-    static constexpr std::size_t chunk_bytes = std::max<std::size_t>(1024, 128 * sizeof(R));
-    static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
+    static constexpr std::size_t line_records = Chunks<R>::line_records;
+    static constexpr std::size_t chunk_records = Chunks<R>::chunk_records;
 
     struct Run {
         std::size_t count, head;
@@ -209,6 +248,7 @@ class Partition {
     Run& run(std::size_t part, std::size_t bucket) const noexcept {
         return runs_[part * buckets() + bucket];
     }
+    R* at(std::size_t chunk) const noexcept { return pool_.data() + chunk * chunk_records; }
 
     void deal(const Rows& rows, std::size_t part, Lines& lines, Faults& faults) {
         std::memset(lines.count.data(), 0, buckets() * sizeof(std::uint32_t));
@@ -217,36 +257,20 @@ class Partition {
         Reader<S> reader(rows, faults);
         const auto flush = [&](std::size_t b, std::uint32_t last) {
             const std::uint32_t line = last / line_records;
-            constexpr std::uint32_t lines_in_chunk = chunk_bytes / line_bytes;
-            if (line % lines_in_chunk == 0) {
+            if (line % Chunks<R>::chunk_lines == 0) {
                 if (line == 0)
                     run(part, b).head = fresh;
                 else
                     next_[lines.chunk[b]] = fresh;
                 lines.chunk[b] = fresh++;
             }
-            stream_line(pool_.data() + std::size_t(lines.chunk[b]) * chunk_records +
-                            (line % lines_in_chunk) * line_records,
+            stream_line(at(lines.chunk[b]) + (line % Chunks<R>::chunk_lines) * line_records,
                         lines.records.data() + b * line_records);
         };
         std::uint32_t* const count = lines.count.data();
         R* const records = lines.records.data();
         parts_.blocks(part, faults, [&](std::int64_t first, int n) {
-            const Block<S> block = reader.read(first, n);
-            U keys[block_rows], bits[block_rows];
-            std::uint16_t bucket[block_rows];
-            for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(block.score[i]);
-            buckets_.of(keys, block.label, n, bucket, bits);
-            for (int i = 0; i < n; ++i) {
-                if constexpr (R::weighted)
-                    if (block.weight[i] == 0) continue;
-                const std::size_t b = bucket[i];
-                const std::uint32_t c = count[b]++;
-                R& r = records[b * line_records + c % line_records];
-                r.bits = bits[i];
-                if constexpr (R::weighted) r.weight = block.weight[i];
-                if (c % line_records == line_records - 1) flush(b, c);
-            }
+            deal_block<S>(buckets_, reader.read(first, n), n, count, records, flush);
         });
         for (std::size_t b = 0; b < buckets(); ++b) {
             const std::uint32_t c = lines.count[b];
