@@ -6,27 +6,44 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint bench validate sanitize docs figures wheel release-check minimum clean
+.PHONY: help demo test lint bench validate sanitize docs figures wheel release-check minimum clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo | test | lint | bench | validate | sanitize | docs | figures | wheel |" \
-	  "release-check | minimum | clean"
+	@echo "make demo           installs cutpoint into .venv and shows what it does, in demo/"
+	@echo "make test           ruff, mypy and all tests"
+	@echo "make lint           ruff and mypy only"
+	@echo "make docs           the documentation, in build/docs"
+	@echo "make wheel          a source distribution and a wheel, in dist/"
+	@echo "make clean          removes what the others made"
+	@echo "make bench | validate | sanitize | figures | release-check | minimum: see CONTRIBUTING.md"
 
+# pip is told to be quiet, so each step that takes long says what it does.
 $(BIN)/python:
+	@echo "Making .venv for Python and what it needs ..."
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-# Editable: changes to Python files need no new install, changes to the native core get one.
-.venv/installed: $(BIN)/python $(NATIVE)
+# Editable: changes to Python files need no new install; changes to the native core get one, and so do
+# new modules, since the install knows each by its file.
+.venv/modules: $(BIN)/python FORCE
+	@ls src/cutpoint/*.py src/cutpoint/*/*.py > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+FORCE:
+
+.venv/installed: $(BIN)/python $(NATIVE) .venv/modules
+	@echo "Installing cutpoint into .venv: compiles the native core, which takes a minute or two ..."
 	$(BIN)/python -m pip install --quiet -e '.[plot]'
 	@touch $@
 
-.venv/tools: .venv/installed
+.venv/tools: $(BIN)/python $(NATIVE) .venv/modules
+	@echo "Installing cutpoint and what tests need, PyTorch and Spark among it: a large download, and the"
+	@echo "native core is compiled. Some minutes ..."
 	$(BIN)/python -m pip install --quiet '$(TORCH)' -e '.[plot,sklearn,spark,test]'
-	@touch $@
+	@touch .venv/installed $@
 
 demo: .venv/installed
+	@echo "Learning from made-up payments, a few seconds ..."
 	$(BIN)/cutpoint demo -o demo
 
 lint: .venv/tools
@@ -77,6 +94,7 @@ figures: .venv/tools
 	$(BIN)/python docs/stories/pictures.py
 
 .venv/docs: .venv/tools
+	@echo "Installing Sphinx ..."
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	@touch $@
 
@@ -88,6 +106,7 @@ $(RELEASE)/python:
 
 # The source distribution, and the wheel built from it alone.
 wheel: $(RELEASE)/python
+	@echo "Building the source distribution, and the wheel from it, which compiles the native core ..."
 	rm -rf dist
 	$(RELEASE)/python -m build --outdir dist .
 	$(RELEASE)/auditwheel show dist/*.whl
@@ -102,6 +121,7 @@ MINIMUM := build/minimum/bin
 NEWER := tests/test_torch.py docs/torch.md docs/coming-from.md tests/test_spark.py \
   tests/test_spark_cluster.py tests/test_contract.py tests/test_docs.py docs/scale.md tests/test_browser.py
 minimum:
+	@echo "Installing the oldest versions that are allowed, and running the tests: 15 minutes ..."
 	$(PYTHON) -m venv --clear build/minimum
 	$(MINIMUM)/python -m pip install --quiet --upgrade pip
 	$(MINIMUM)/python -m pip install --quiet --constraint packaging/minimum.txt \
