@@ -558,7 +558,7 @@ def costs_(path: Path) -> None:
     costs = cp.Costs(fp=1, fn=20)
     p = cp.choose(s, costs)
     cp.plot.operating_point(p, left)
-    x = s.prevalence * costs.fn / (s.prevalence * costs.fn + (1 - s.prevalence) * costs.fp)
+    x = costs.probability_cost(s.prevalence)
     cp.plot.cost_curve(cp.cost_curve(s), right, x=round(x, 3))
     title(right, "the best cut, whatever costs and prevalence are")
     save(made, path)

@@ -471,7 +471,7 @@ def test_bad_rows() -> None:
         DetectorBank(cv=KFold(3)).fit(X[:43], rare)
     with pytest.raises(ValueError, match=r"cv must be folds.*it is 'prefit'"):
         DetectorBank(cv="prefit").fit(X, Y)
-    with pytest.raises(cp.DataError, match="the method must be one of"):
+    with pytest.raises(cp.DataError, match="method must be one of"):
         DetectorBank(method="isotonic").fit(X, Y)
     with pytest.raises(ValueError, match="Unknown label type"):
         DetectorBank().fit(X, X[:, 0])

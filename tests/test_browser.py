@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ import numpy as np
 import pytest
 
 import cutpoint as cp
+from cutpoint._interval import Interval
 from cutpoint.confusion import counted
-from cutpoint.report import render, summarise
+from cutpoint.report import Estimate, Learner, Learners, render, summarise
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -737,6 +739,30 @@ def test_tables_that_go_on_show_it(open_page: Any) -> None:
     )
     assert wide
     assert {tuple(one) for one in wide} == {("auto", "local, local, scroll, scroll")}
+
+
+def test_learners_and_what_is_said_of_them_fit_a_window(open_page: Any) -> None:
+    y, score = rows(3_000, 0.1, 19, 3)
+    span = Interval(-0.0123456, 0.0123456, 0.95)
+    note = "learned nothing in 3 of 5 folds: all weights are 0. " * 4
+    compared = tuple(
+        Learner(name, Estimate(0.123456, span), Estimate(-0.0012345, span), 0.0123, note)
+        for name in ("mean-difference", "structural")
+    )
+    summary = replace(
+        summarise(y, {"mine": score}), learners=Learners("f1", compared, "structural")
+    )
+    page = open_page(summary)
+    page.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=1200, height=800, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+    beyond = page(
+        "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
+        ".map(e => e.textContent)"
+    )
+    assert beyond == []
+    assert page("document.querySelectorAll('.said').length") == 2
 
 
 def test_a_million_scores_make_a_small_page(open_page: Any) -> None:

@@ -27,8 +27,10 @@ from cutpoint.calibration import (
     calibrate,
     cross_fit,
     fitting,
+    llr,
     logistic,
     prior_shift,
+    probability,
     venn_abers,
 )
 from cutpoint.scoring import cllr, decompose, log_loss, min_cllr
@@ -60,7 +62,7 @@ def binormal(
     return y, np.where(y == 1, gap, 0.0) + rng.normal(size=n) * np.where(y == 1, width, 1.0)
 
 
-# ----------------------------------------------------------------------- logistic: document 001
+# ------------------------------------------------------------------ logistic: from moments
 
 
 def test_plain_sigmoid() -> None:
@@ -726,14 +728,16 @@ def test_chain() -> None:
         Beta(1, 1, 0).then(second).llr([0.5, 2])
 
 
-def test_fold() -> None:
+def test_a_line_stays_a_line() -> None:
     """γ (w·x + b − d₀) is linear in x: (γ w, γ (b − d₀))."""
     rng = np.random.default_rng(11)
-    X, w, b = rng.normal(size=(50, 4)), rng.normal(size=4), 0.7
+    X, line = rng.normal(size=(50, 4)), cp.LinearDetector(rng.normal(size=4), 0.7)
     c = Affine(1.7, -0.4)
-    w2, b2 = c.fold(w, b)
-    np.testing.assert_allclose(X @ w2 + b2, c.llr(X @ w + b), rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(w2 / np.linalg.norm(w2), w / np.linalg.norm(w), rtol=1e-14)
+    both = line.then(c)
+    np.testing.assert_allclose(both.scores(X), c.llr(line.scores(X)), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(both.unit().w, line.unit().w, rtol=1e-14)
+    with pytest.raises(cp.DataError, match=r"with an affine calibrator only.*it is LLR = 1 ln p"):
+        line.then(Beta(1, 1, 0))  # type: ignore[arg-type]
 
 
 def test_repr() -> None:
@@ -769,7 +773,7 @@ def test_infinite_scores_have_no_moments(method: str) -> None:
 
 
 BAD_CALLS: list[tuple[Callable[[cp.Sweep], Any], type[Exception], str]] = [
-    (lambda s: calibrate(s, "isotonic"), cp.DataError, "the method must be one of logistic, platt"),
+    (lambda s: calibrate(s, "isotonic"), cp.DataError, "method must be one of logistic, platt"),
     (lambda s: calibrate(s, 3), cp.DataError, "it is 3"),  # type: ignore[arg-type]
     (lambda _: calibrate([1], "platt"), cp.DataError, "this needs a sweep"),  # type: ignore[arg-type]
     (lambda s: calibrate(s, "platt", strict=True), cp.DataError, "strict is an option of monotone"),
@@ -1060,12 +1064,12 @@ def test_prior_shift_at_the_ends() -> None:
 
 def test_prior_shift_of_probabilities() -> None:
     _, x = binormal(1000, 24, share=0.2)
-    llr = 2 * x - 2
-    from_llr = prior_shift(llr)
-    from_p = prior_shift(sigmoid(llr + log(0.01 / 0.99)), prior=0.01)
+    ratio = 2 * x - 2
+    from_llr = prior_shift(ratio)
+    from_p = prior_shift(llr(probability(ratio, prior=0.01), prior=0.01))
     assert from_p.prior == pytest.approx(from_llr.prior, rel=1e-9)
-    np.testing.assert_allclose(
-        from_llr.probability(llr), sigmoid(llr + log(from_llr.prior / (1 - from_llr.prior)))
+    np.testing.assert_array_equal(
+        from_llr.probability(ratio), probability(ratio, prior=from_llr.prior)
     )
     assert "from 1,000 unlabelled rows" in repr(from_llr)
     assert "interval" in from_llr._repr_html_()
@@ -1076,16 +1080,73 @@ def test_prior_shift_of_bad_input() -> None:
         prior_shift([])
     with pytest.raises(cp.UndefinedError, match="all 0 say nothing about the prior"):
         prior_shift([0.0, 0.0])
-    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
+    with pytest.raises(cp.DataError, match=r"llr must hold numbers; llr\[1\] is NaN"):
         prior_shift([0.0, nan])
-    with pytest.raises(
-        cp.DataError, match=r"scores are probabilities, from 0 to 1; score\[0\] is 2"
-    ):
-        prior_shift([2.0], prior=0.5)
-    with pytest.raises(cp.DataError, match=r"a prior.*must lie between 0 and 1; it is 0"):
-        prior_shift([0.5], prior=0)
-    with pytest.raises(cp.DataError, match="one is NaN"):
+    with pytest.raises(cp.DataError, match="llr must have one dimension"):
+        prior_shift([[0.0, 1.0]])
+    with pytest.raises(cp.DataError, match=r"llr\[0\] is NaN"):
         prior_shift([1.0, -1.0]).probability([nan])
+    with pytest.raises(cp.DataError, match=r"llr\[0\] is NaN"):
+        prior_shift([-5.0]).probability([nan])  # the prior is 0
+
+
+# ------------------------------------------------------------------------------- binding the prior
+
+
+def test_probability_is_bayes_rule() -> None:
+    # P(x|+) = 3/4, P(x|-) = 1/8, one case in ten is positive: 3/40 of 3/40 + 9/80.
+    assert probability(log(6), prior=0.1) == pytest.approx(2 / 5, rel=1e-15)
+    assert llr(0.4, prior=0.1) == pytest.approx(log(6), rel=1e-15)
+    assert probability(0.0, prior=0.1) == pytest.approx(0.1, rel=1e-15)
+
+
+def test_certain_cases_stay_certain() -> None:
+    assert probability([-inf, inf], prior=0.3).tolist() == [0.0, 1.0]
+    assert llr([0.0, 1.0], prior=0.3).tolist() == [-inf, inf]
+
+
+@given(
+    st.lists(st.floats(-600, 30), min_size=1, max_size=20),
+    st.floats(1e-6, 1 - 1e-6),
+    st.floats(1e-6, 1 - 1e-6),
+)
+def test_the_prior_can_be_taken_out_and_another_put_in(
+    ratios: list[float], old: float, new: float
+) -> None:
+    p = probability(ratios, prior=old)
+    assume((p < 1).all())
+    again = llr(p, prior=old)
+    # Above ½ a probability has lost what its distance from 1 can't show.
+    np.testing.assert_allclose(again, ratios, rtol=1e-12, atol=1e-15 / (1 - p).min())
+    for before, after in zip(p, probability(again, prior=new), strict=True):
+        x, y = Fraction(before), Fraction(after)
+        odds = Fraction(new) / (1 - Fraction(new)) * (1 - Fraction(old)) / Fraction(old)
+        moved = x * odds / (x * odds + 1 - x)
+        assert float(abs(moved - y)) <= 1e-12 * float(min(moved, 1 - moved)) + 4e-16
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3), (0,), (0, 2)])
+def test_binding_keeps_the_shape(shape: tuple[int, ...]) -> None:
+    x = np.linspace(0.1, 0.9, int(np.prod(shape))).reshape(shape)
+    for f in (probability, llr):
+        assert np.shape(f(x, 0.2)) == shape
+    assert isinstance(probability(1, 0.2), float)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: llr([0.5, 1.5], 0.1), r"between 0 and 1; probability\[1\] is 1.5. Calibrate"),
+        (lambda: llr([0.5, nan], 0.1), r"probability must hold numbers; probability\[1\] is NaN"),
+        (lambda: llr("0.5", 0.1), "probability must be a column of values; it is '0.5'"),
+        (lambda: llr([0.5], 1), "a prior.*must lie between 0 and 1; it is 1"),
+        (lambda: probability([0.5], 0), "a prior.*must lie between 0 and 1; it is 0"),
+        (lambda: probability(["x"], 0.5), "llr must hold real numbers"),
+    ],
+)
+def test_binding_of_bad_input(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(cp.DataError, match=words):
+        call()
 
 
 def test_undersampled_negatives_need_the_prior_only() -> None:

@@ -80,11 +80,51 @@ def test_what_can_not_be_written_is_said_in_one_sentence(tmp_path, capsys):
 
 
 def test_unknown_words_exit_with_2(capsys):
-    for words in ([], ["decide"], ["demo", "--colour"]):
+    for words, said in (
+        (["decide"], "(choose from 'fit', 'evaluate', 'choose'"),
+        (["--quiet"], "cutpoint: error: there must be a command before --quiet"),
+        (["demo", "--colour"], "cutpoint demo: error: there is no option --colour; cutpoint demo"),
+        (["fit", "t.csv", "--target", "y", "--exlude=a"], "--exlude; did you mean --exclude?"),
+        (["demo", "again"], "cutpoint demo: error: 'again' is one word too many"),
+        (["export", "m.json", "--to", "card"], "sql (a query), onnx (an ONNX file), sklearn (a"),
+        (["export", "m.json", "--to", "card"], "or markdown (a model card); it is 'card'."),
+    ):
         with pytest.raises(SystemExit) as stop:
             main(words)
         assert stop.value.code == 2
-    assert "usage: cutpoint" in capsys.readouterr().err
+        err = capsys.readouterr().err
+        assert err.startswith("usage: cutpoint ")
+        assert said in err
+
+
+def test_alone_it_lists_the_commands(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([])
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    for name in COMMANDS:  # with what it does, on one line
+        assert re.search(rf"^    {name} +\w+ \w+", err, re.M), name
+
+
+def test_what_to_aim_at_is_said_alike(capsys):
+    groups = {}
+    for name in ("fit", "evaluate", "choose"):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        groups[name] = re.search(r"what to aim at:\n(.*?)\n\n", capsys.readouterr().out, re.S)[1]
+    assert "--maximize MEASURE" in groups["fit"]
+    assert len(set(groups.values())) == 1
+
+
+def test_names_of_several_words_are_quoted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{'not yet' if k % 3 else 'yes'},{k * 7 % 30}\n" for k in range(60))
+    (tmp_path / "t.csv").write_text("is fraud,s\n" + rows)
+    for words in (["evaluate", "t.csv", "--label"], ["fit", "t.csv", "--target"]):
+        more = ["--score", "s"] if words[0] == "evaluate" else ["--learner", "fisher"]
+        assert main([*words, "is fraud", "--positive", "not yet", "-q", *more]) == 0
+        assert "; positive is 'is fraud' = 'not yet'\n" in capsys.readouterr().out
 
 
 def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):

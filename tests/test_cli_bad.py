@@ -128,7 +128,11 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("evaluate text.csv --label y --score a", "row 2 of text.csv has 'x'"),
         ("evaluate gap.csv --label y --score a", "row 2 of gap.csv has none"),
         ("evaluate t.csv --label c --score a", "Say which one is the positive: --positive"),
-        ("evaluate t.csv --label c --score a --positive pink", "; it is 'pink'"),
+        ("evaluate t.csv --label c --score a --positive pink", "; it is 'pink'.\n"),
+        ("evaluate t.csv --label c --score a --positive RED", "it is 'RED'. Did you mean 'red'?"),
+        ("fit t.csv --target c --positive RED", "it is 'RED'. Did you mean 'red'?"),
+        ("fit t.csv --target y --maximize best", "not the name of a measure. Known are tp (pos"),
+        ("fit t.csv --target y --maximize auc", "none is the best for it"),
         ("evaluate t.csv --label y --score a --maximize best", "not the name of a measure"),
         ("evaluate t.csv --label y --score a --prior 2", "must lie between 0 and 1"),
         ("evaluate t.csv --label y --score a --format parquet", "is no whole Parquet file"),
@@ -175,7 +179,12 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
         ("evaluate t.csv --label y --score a --cost fp=1,fn=x", "must be written as fp=1,fn=20"),
         ("evaluate t.csv --label y --score a --cost fp=-1,fn=1", "must be at least 0"),
         ("evaluate t.csv --label y --score a --confidence 0.9", "--confidence is for limits"),
-        ("choose t.csv --label y --score a", "there must be one aim"),
+        ("choose t.csv --label y --score a", "there must be one aim: give --cost fp=1,fn=20 or"),
+        *(
+            (f"{one} --cost fp=1,fn=2 --maximize f1", "give --cost or --maximize, not both")
+            for one in ("choose t.csv --label y --score a", "fit t.csv --target y",
+                        "evaluate t.csv --label y --score a")
+        ),
         ("choose t.csv --label y --score a --score b --maximize f1", "belongs to one score"),
         ("compare t.csv --label y --score a", "there must be two scores"),
         ("compare t.csv --label y --score a --score a", "'a' is named twice"),
@@ -200,7 +209,7 @@ def test_limits_that_nothing_meets_end_with_3(made, monkeypatch, capsys):
     for words in (
         ["choose", *base],
         ["evaluate", *base],
-        ["fit", "t.csv", "--target", "y", "--learner", "fisher", "--measure", "recall", "-q",
+        ["fit", "t.csv", "--target", "y", "--learner", "fisher", "--maximize", "recall", "-q",
          *limit],
     ):  # fmt: skip
         assert main(words) == 3

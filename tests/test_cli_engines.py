@@ -16,6 +16,8 @@ import pytest
 
 from clusters import local_session, needs_spark
 from cutpoint.cli import main
+from cutpoint.engines.scan import as_label
+from cutpoint.errors import DataError
 
 
 @pytest.fixture(scope="module")
@@ -180,12 +182,16 @@ def test_bad_options(
     assert message in error
 
 
-def test_spark_reads_parquet_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_spark_reads_parquet_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "t.csv"
     file.write_text("y,s\n1,2\n0,1\n")
     got, _, error = ran(capsys, "evaluate", file, "--engine", "spark")
     assert got == 2
-    assert "Write it as Parquet" in error
+    monkeypatch.chdir(tmp_path)
+    exec(error.partition("Write it as Parquet; in Python: ")[2])
+    assert ran(capsys, "evaluate", tmp_path / "t.parquet")[0] == 0
 
 
 def test_large_tables_are_streamed_without_a_word(
@@ -206,6 +212,80 @@ def test_large_tables_are_streamed_without_a_word(
     assert seen
     found["rows"] = expected["rows"]
     close(found, expected)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "choose"])
+def test_a_small_table_waits_for_no_other_engine(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("y,s\n1,0.9\n0,0.4\n1,0.35\n0,0.2\n")
+    code = (
+        "import sys; from cutpoint.cli import main; code = main(); "
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    words = [command, str(file), "--label", "y", "--score", "s", "--cost", "fp=1,fn=5"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.split())
+    assert "cutpoint.cli.engines" in loaded
+    assert not loaded & {"pandas", "pyarrow.dataset", "cutpoint.engines.scan", "pyspark"}
+
+
+# Not every integer is a float: the two next to 2**53 are one.
+IDS = 2**53, 2**53 + 1
+
+
+@pytest.fixture(scope="module")
+def ids(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("ids") / "ids.parquet"
+    y = np.array([IDS[0]] * 90 + [IDS[1]] * 10)
+    pq.write_table(pa.table({"y": y, "s": np.arange(100.0)}), file)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("text", "t", "label"),
+    [
+        (str(IDS[1]), pa.int64(), IDS[1]),
+        (str(IDS[1]), pa.dictionary(pa.int32(), pa.uint64()), IDS[1]),
+        ("1.0", pa.int8(), 1),
+        ("1e3", pa.float64(), 1000),
+        ("-inf", pa.float32(), -np.inf),
+        ("2", pa.decimal128(5, 2), 2),
+        (" TRUE ", pa.bool_(), True),
+        ("0", pa.bool_(), False),
+        ("1", pa.string(), "1"),
+        ("1", pa.dictionary(pa.int8(), pa.large_string()), "1"),
+    ],
+)
+def test_labels_read_as_their_column(text: str, t: pa.DataType, label: Any) -> None:
+    found = as_label(text, t, "y")
+    assert found == label
+    assert isinstance(found, bool) == isinstance(label, bool)
+    assert isinstance(found, str) == isinstance(label, str)
+
+
+@pytest.mark.parametrize("t", [pa.int64(), pa.float64(), pa.bool_(), pa.date32()])
+def test_labels_that_no_column_of_that_type_has(t: pa.DataType) -> None:
+    with pytest.raises(DataError, match=r"must be one of those in 'y', which are .*; it is 'yes'"):
+        as_label("yes", t, "y")
+
+
+@pytest.mark.parametrize(
+    "engine", ["arrow", pytest.param("spark", marks=needs_spark)], ids=["arrow", "spark"]
+)
+def test_labels_past_every_float(
+    ids: Path, capsys: pytest.CaptureFixture[str], engine: str
+) -> None:
+    how = ["--engine", "arrow"]
+    if engine == "spark":
+        local_session()
+        how = SPARK
+    words = ["evaluate", ids, "--label", "y", "--score", "s", "--positive", IDS[1]]
+    code, found, said = ran(capsys, *words, *how)
+    assert code == 0, said
+    assert (found["rows"]["positives"], found["rows"]["negatives"]) == (10, 90)
 
 
 @needs_spark

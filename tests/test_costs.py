@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import cutpoint as cp
 from strategies import Case, rows
@@ -118,3 +119,23 @@ def test_gini() -> None:
         cp.UndefinedError, match="the Gini coefficient needs positives and negatives"
     ):
         cp.gini(cp.sweep([1], [1]))
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(-1e3, 1e3), st.floats(1e-6, 1 - 1e-6))
+def test_probability_cost(fp: float, fn: float, tp: float, prior: float) -> None:
+    """At it the cost curve has the cost of the best cut, as a share of the highest possible."""
+    assume(fn + tp >= 0 and fp + fn + tp > 1e-9)
+    costs = cp.Costs(fp=fp, fn=fn, tp=tp)
+    x = costs.probability_cost(prior)
+    up, down = prior * (fn + tp), (1 - prior) * fp
+    assert x == pytest.approx(up / (up + down), rel=1e-9, abs=1e-12)
+    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    best = cp.choose(s, costs, prior=prior).value + prior * tp
+    assert cp.cost_curve(s).cost(x) * (up + down) == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+def test_probability_cost_at_the_ends() -> None:
+    assert cp.Costs(fp=1, fn=0).probability_cost(0.3) == 0
+    assert cp.Costs(fp=0, fn=1).probability_cost(0.3) == 1
+    with pytest.raises(cp.DataError, match="a prior"):
+        cp.Costs(fp=1, fn=1).probability_cost(0)

@@ -284,9 +284,12 @@ def test_natural_frequencies() -> None:
     point = cp.choose(detector(), cp.Costs(fp=1, fn=20))
     assert "of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms" in repr(point)
     shifted = cp.choose(detector(), cp.Costs(fp=1, fn=500), prior=0.0001)
-    assert "of 100,000 cases 10 are positive: 8.5 caught, 1.5 missed, 411 false alarms" in repr(
-        shifted
-    )
+    # Not the counts of the rows any more, and so it says.
+    words = "of every 100,000 cases 10 are positive: 8.5 caught, 1.5 missed, 411 false alarms"
+    assert words in repr(shifted)
+    many = cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[34, 4, 2], neg=[82, 1000, 18_878])
+    words = "of every 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms"
+    assert words in repr(cp.choose(many, cp.Costs(fp=1, fn=20)))
     everything = cp.choose(detector(), "recall", subject_to="recall >= 1")
     assert repr(everything).startswith("flag everything, for the most recall: 1 [")
     assert repr(cp.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0 [")
@@ -426,7 +429,9 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("objective", "limits", "message"),
     [
-        ("accurcy", None, "'accurcy' is not the name of a measure. Known are tp, fp"),
+        ("accurcy", None, r"not the name of a measure. Did you mean accuracy \(share decided r"),
+        ("best", None, r"Known are tp \(positives caught\), fp \(false alarms\), .* f2 or f0.5"),
+        ("AUC", None, "'AUC' is not the name of a measure. It is of all cuts together"),
         (3, None, r"an objective must be the name of a measure, Costs\(fp=..., fn=...\)"),
         ("f1", "precision", "a limit must have the form 'measure >= number'"),
         ("f1", "precision = 0.9", "it is 'precision = 0.9'"),
@@ -438,9 +443,12 @@ def test_names() -> None:
         (
             "f1",
             "recall >= 90",
-            "the recall lies between 0 and 1; the limit is 'recall >= 90'. Write",
+            "the recall lies between 0 and 1; the limit is 'recall >= 90'. Write 90 % or 0.9.",
         ),
-        ("f1", "fpr <= -1", "the fpr lies between 0 and 1"),
+        ("f1", "precision >= 80", "Write 80 % or 0.8."),
+        ("f1", "fpr <= 2.5", "Write 2.5 % or 0.025."),
+        ("f1", "fpr <= -1", "the fpr lies between 0 and 1; .* Write a share: 90 % or 0.9."),
+        ("f1", "precision >= 800 %", "Write a share"),
         ("f1", b"fpr <= 1", "it is b'fpr <= 1'"),
         ("f1", "flagged <= 5 %", "a count has no per cent; the limit is 'flagged <= 5 %'"),
         ("f1", [0.9], "it is 0.9"),
@@ -451,6 +459,34 @@ def test_names() -> None:
 def test_bad_questions(objective: Any, limits: Any, message: str) -> None:
     with pytest.raises(cp.DataError, match=message):
         cp.choose(detector(), objective, subject_to=limits)
+
+
+def test_measures_are_called_as_they_are_printed() -> None:
+    from cutpoint.objectives import MEASURES, as_limits, as_objective
+    from cutpoint.report.text import WORDS
+
+    for name, words in WORDS.items():
+        if name != "cost":
+            assert as_objective(words) is MEASURES[name]
+            assert as_limits(f"{words.upper()} >= 0")[0].measure is MEASURES[name]
+            assert as_limits(f"{words}>=0")[0].text == f"{name} >= 0"
+    for words, name in (("false alarms", "fp"), ("caught", "tp"), ("missed", "fn")):
+        assert words in repr(detector().at(0.5))
+        assert as_limits(f"{words} <= 3")[0].text == f"{name} <= 3"
+    assert as_limits("false-alarm  rate <= 1 %")[0].text == "fpr <= 0.01"
+    assert all(m.words for m in MEASURES.values())
+
+
+def test_no_value_has_a_reason() -> None:
+    p = cp.choose(detector(), "precision", subject_to=["flagged <= 0", "npv >= 0.5"])
+    first, _, flagged, npv = repr(p).splitlines()
+    assert first == "flag nothing, for the most precision: 0/0 where nothing is flagged"
+    assert flagged == "flagged <= 0: holds, it is 0 here"
+    assert npv == "npv >= 0.5: holds, it is 0.998 here"
+    everything = cp.choose(detector(), "npv", subject_to="flagged_rate >= 1")
+    assert repr(everything).startswith("flag everything, for the most npv: 0/0 where everything is")
+    p = cp.choose(cp.sweep([0, 0], [1, 2]), "fpr", subject_to="recall >= 0.5")
+    assert "recall >= 0.5: fails, it is 0/0 where no row is positive" in repr(p)
 
 
 @pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, math.nan, "0.1", None.__class__, 10**400])

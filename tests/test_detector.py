@@ -421,6 +421,12 @@ def test_every_change_is_noticed() -> None:
         (("columns", 0), 3, r"columns\[0\] must be an object"),
         (("columns", 0, "weight"), "x", r"columns\[0\]\.weight must be a finite number"),
         (("columns", 0, "scale"), 0, r"columns\[0\]\.scale must be a finite number above 0"),
+        (
+            ("columns", 0, "range"),
+            [2, 1],
+            r"range must be a list of two numbers, the smaller first",
+        ),
+        (("columns", 0, "range"), [1], r"range must be a list of two numbers"),
         (("columns", 0, "kind"), "text", r"columns\[0\]\.kind must be number, date"),
         (("columns", 1, "levels", 0, "share"), 2, r"levels\[0\]\.share must be a number from 0"),
         (("columns", 1, "levels", 1, "value"), "red", r"levels must differ"),

@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutpoint as cp
-from cutpoint.detector import CategoryColumn, Detector, Encoding, NumberColumn
-from cutpoint.detector import encoding as encoding_module
+from cutpoint.detector import CategoryColumn, Detector, Encoding, NumberColumn, deciding
 from cutpoint.errors import DataError
 from cutpoint.tables import open_table, write_table
 
@@ -142,10 +141,105 @@ def test_columns_that_are_not_used(values: Any, why: str) -> None:
 
 
 def test_too_many_values_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding_module, "_MOST_VALUES", 10)
-    e = Encoding.fit({"c": [f"v{k % 12}" for k in range(200)], "n": list(range(200))})
+    monkeypatch.setattr(deciding, "_MOST_VALUES", 10)
+    e = Encoding.fit({"c": [f"v{k % 12}" for k in range(200)], "n": [k % 9 for k in range(200)]})
     assert "more than 10 different values" in note(e, "c")
-    assert "counts the rows" in note(e, "n")
+
+
+LAST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(1, 31),
+        np.arange(30.0),
+        np.arange(30, dtype=np.uint8)[::-1],
+        np.cumsum(np.arange(30)),  # 0, 1, 3, 6, …: in order, though not dense
+        [LAST - 60 + 2 * k for k in range(30)],  # all of them one float
+        np.arange(2**64 - 30, 2**64, dtype=np.uint64),
+        np.random.default_rng(0).permutation(5000) - 7,
+        np.random.default_rng(0).choice(9000, 5000, replace=False),  # a sample of a table
+        [LAST - k * 7 % 30 for k in range(30)],
+    ],
+    ids=lambda v: str(v[0]),
+)
+def test_running_numbers_are_left_out_unless_they_are_named(values: Any) -> None:
+    table = {"id": values, "x": [0.5 * (k % 7) for k in range(len(values))]}
+    for chunk in (7, 10**6):
+        rows = pa.table(table)
+        cut = pa.concat_tables(rows.slice(k, chunk) for k in range(0, len(rows), chunk))
+        e = Encoding.fit(cut)
+        assert e.names == ["x"]
+        assert "every row has a number of its own" in note(e, "id")
+        assert "--number 'id' uses it." in note(e, "id")
+    for named in ({"numbers": ["id"]}, {"columns": ["id", "x"]}):
+        if len({float(v) for v in values}) == 1:
+            break  # one value, as floats
+        e = Encoding.fit(table, **named)
+        assert e.names == ["id", "x"]
+        assert "It counts the rows" in note(e, "id")
+    with pytest.raises(DataError, match=r"classes apart: 'id' .* a number of its own"):
+        Encoding.fit({"one": [1] * len(values), "id": values})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(19),  # few
+        np.random.default_rng(1).choice(10**6, 3000, replace=False),  # cents, by chance all differ
+        np.r_[np.random.default_rng(1).permutation(3000)[:-1], 5],  # 5 is there twice
+        np.r_[0, np.arange(40)],
+        np.arange(40) + 0.5,
+        pa.array([*range(40), None]),
+        [None] * 5 + list(range(40)),
+        np.random.default_rng(1).integers(18, 90, 3000),
+    ],
+    ids=lambda v: str(v[0]),
+)
+def test_other_whole_numbers_are_used(values: Any) -> None:
+    e = Encoding.fit({"n": values})
+    assert e.names == ["n"]
+    assert "counts the rows" not in note(e, "n")
+
+
+def test_what_is_said_of_a_column_must_fit() -> None:
+    table = {"x": [1, 2, 3], "c": ["007", "8", "9"]}
+    with pytest.raises(DataError, match="a category or a number; 'x' can't be both"):
+        Encoding.fit(table, numbers=["x"], categories=["x"])
+    with pytest.raises(DataError, match="has no column 'y'"):
+        Encoding.fit(table, numbers=["y"])
+    with pytest.raises(DataError, match="'c' must hold numbers; row 1 has '007'"):
+        Encoding.fit(table, numbers=["c"])
+    assert Encoding.fit({"b": [True, False, True]}, numbers=["b"]).features == ["b"]
+
+
+def test_codes_in_files(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("c,x\n" + "007,05\n07,6\n7,7.5\n" * 7)
+    e = Encoding.fit(open_table(file), numbers=["x"])
+    assert e.features == ["c = 07", "c = 7", "x"]
+    assert e.columns[1].mean == pytest.approx(18.5 / 3)
+    X = e.transform(open_table(file))
+    assert X[:3, :2].tolist() == [[0, 0], [1, 0], [0, 1]]
+    assert np.concatenate(list(e.blocks(open_table(file)))).tolist() == X.tolist()
+    plain = tmp_path / "b.csv"
+    plain.write_text("c,x\n7,5\n8,6\n")
+    assert e.transform(open_table(plain))[:, :2].tolist() == [[0, 1], [1 / 3, 1 / 3]]
+    # Amounts of which one is written so: said, with the way out.
+    file.write_text("x,y\n" + "".join(f"{k % 50},1\n{k % 50}.5,2\n" for k in range(99)) + "05,1\n")
+    (warning,) = Encoding.fit(open_table(file)).warnings
+    assert "the first that is not is '05'. Clean it, use it as a number: --number 'x'" in warning
+    assert Encoding.fit(open_table(file), numbers=["x"]).warnings == ()
+
+
+def test_long_whole_numbers_stay_apart() -> None:
+    ids = [2**53, 2**53 + 1, 2**64 - 1]
+    for t in (pa.uint64(), pa.decimal128(38, 0)):
+        e = Encoding.fit({"c": pa.array(ids * 9, t)}, categories=["c"])
+        assert sorted(e.columns[0].levels) == sorted(map(str, ids))
+    with pytest.raises(DataError, match="must be text or whole numbers"):
+        Encoding.fit({"c": [float(v) for v in ids] * 9}, categories=["c"])
 
 
 def test_numbers_as_names_only_if_asked() -> None:
@@ -222,7 +316,7 @@ def test_wrong_columns_and_types() -> None:
 
 def test_rows_are_counted_through_batches() -> None:
     table = pa.table({"x": np.arange(200_000.0)})
-    e = Encoding.fit(table)
+    e = Encoding.fit(table, numbers=["x"])
     x = np.arange(200_000.0)
     x[150_000] = np.inf
     with pytest.raises(DataError, match="row 150,001 has inf"):
@@ -307,7 +401,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
         one = st.one_of(st.none(), values[kind]) if draw(st.booleans()) else values[kind]
         drawn = draw(st.lists(one, min_size=n, max_size=n))
         out[f"{kind}{k}"] = pa.array(drawn, types[kind])
-    out["z"] = pa.array(np.arange(n, dtype=float))  # one that is always used
+    out["z"] = pa.array(np.arange(n) / 2)  # one that is always used
     return pa.table(out)
 
 
@@ -352,7 +446,7 @@ def test_one_pass_in_any_batches(table: pa.Table, size: int) -> None:
     class Batches:
         schema, names = table.schema, table.schema.names
 
-        def batches(self, columns: Any) -> Any:
+        def batches(self, columns: Any, numbers: Any = ()) -> Any:  # noqa: ARG002
             yield from table.select(columns or self.names).combine_chunks().to_batches(size)
 
     whole, parts = fitted(table), fitted(Batches())
@@ -454,10 +548,12 @@ def test_wide_categories_are_sparse_unless_asked() -> None:
         (["01067", "01069", "?"] * 9 + ["01097"] * 20, None),  # codes
         (["1", "2"] * 9, None),  # codes, each with a feature
         (["red", "blue"] * 9, None),
+        ([f"{k % 30},{k % 2}" for k in range(90)], "all its values are numbers with commas"),
+        (["007", "3"] + [str(k) for k in range(9)] * 4, "the first that is not is '007'"),
     ],
 )
 def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | None) -> None:
-    table = {"x": values, "z": list(range(len(values)))}
+    table = {"x": values, "z": [k % 3 for k in range(len(values))]}
     e = Encoding.fit(table, max_categories=20, min_rows=1)
     if said is None:
         assert e.warnings == ()
@@ -467,6 +563,8 @@ def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | N
     assert said in warning
     assert said in note(e, "x")
     assert "--category 'x'." in warning
+    readable = "numbers, stored" in said or "'007'" in said
+    assert ("--number 'x'" in warning) == readable
     assert Encoding.fit(table, categories=["x"], max_categories=20).warnings == ()
 
 
@@ -474,8 +572,8 @@ def test_numbers_that_are_thrown_away_for_one_bad_value(monkeypatch: Any) -> Non
     values = [f"{k}.25" for k in range(200)]
     values[7] = "$12.50"
     for most in (1 << 17, 100):
-        monkeypatch.setattr(encoding_module, "_MOST_VALUES", most)
-        e = Encoding.fit({"x": values, "z": list(range(200))})
+        monkeypatch.setattr(deciding, "_MOST_VALUES", most)
+        e = Encoding.fit({"x": values, "z": [k % 3 for k in range(200)]})
         assert e.names == ["z"]
         assert "the first that is not is '$12.50'" in e.warnings[0]
         assert "--exclude" in e.warnings[0]

@@ -202,7 +202,7 @@ def test_bad_input() -> None:
         CalibratedDetector().fit(X, np.zeros(600))
     with pytest.raises(ValueError, match="y has 1 class with any weight, 1"):
         CalibratedDetector().fit(X, Y, sample_weight=Y)
-    with pytest.raises(cp.DataError, match="the method must be one of"):
+    with pytest.raises(cp.DataError, match="method must be one of"):
         CalibratedDetector(method="isotonic").fit(X, Y)
     with pytest.raises(cp.DataError, match=r"a prior.*between 0 and 1; it is 2"):
         CalibratedDetector(prior=2).fit(X, Y).predict(X)

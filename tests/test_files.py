@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from hypothesis import strategies as st
 
 import cutpoint as cp
 from cutpoint.engines import files
-from cutpoint.engines.memory import limit_of
+from cutpoint.engines.memory import Spill, limit_of
 from cutpoint.engines.runs import merged, pack, quantiles, split, stacked, unpack
 from cutpoint.tables import open_table
 
@@ -415,6 +417,38 @@ except cp.DataError as error:
     assert list(tmp_path.iterdir()) == []  # nothing is left behind
 
 
+def test_a_file_that_was_never_made_matters_when_it_is_needed(tmp_path: Path) -> None:
+    spill = Spill(str(tmp_path / "gone"))
+    assert spill.fileno() == -1
+    message = r"kept in .*gone, which refused it after 0 bytes: No such file or directory\. Free"
+    with pytest.raises(cp.DataError, match=message), spill.guard():
+        spill.write(b"something")
+    spill.close()
+
+
+def test_how_far_a_file_came_is_said(tmp_path: Path) -> None:
+    spill = Spill(str(tmp_path))
+    # As the native core does: not by write().
+    os.pwrite(spill.fileno(), b"12345", 0)
+    with pytest.raises(cp.DataError, match="after 5 bytes: No space left"), spill.guard():
+        raise OSError(errno.ENOSPC, "full")
+    spill.close()
+
+
+def test_several_threads_write_and_read_one_file() -> None:
+    spill = Spill()
+
+    def work(k: int) -> bool:
+        data = bytes([k]) * (1000 + k)
+        places = [spill.write(data) for _ in range(50)]
+        return all(spill.read(*place) == data for place in places)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(32)))
+    assert spill.size == 50 * sum(1000 + k for k in range(32))
+    spill.close()
+
+
 # ------------------------------------------------------------------------- sweeps on their way
 
 masses = st.lists(
@@ -533,6 +567,27 @@ def test_dictionaries_with_holes(tmp_path: Path) -> None:
         out.write_table(table)
     with pytest.raises(cp.DataError, match="'g' must have a value in every row; row 2"):
         cp.sweep_file(file, label="y", score="s", group="g")
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_nan_is_no_group(tmp_path: Path, coded: bool) -> None:
+    groups = pa.array([1.5, -0.0, 0.0, float("nan")])
+    g = groups.dictionary_encode() if coded else groups
+    file = tmp_path / "t.arrow"
+
+    def put(rows: int) -> None:
+        table = pa.table({"y": [1, 0, 0, 1], "s": [1.0, 2, 3, 4], "g": g}).slice(0, rows)
+        with pa.ipc.new_file(file, table.schema) as out:
+            out.write_table(table)
+
+    put(4)
+    for find in (cp.sweep_file, cp.by_group_file):
+        with pytest.raises(cp.DataError, match=r"must have a group; row 4 of .* has NaN in 'g'"):
+            find(file, label="y", score="s", group="g")
+    put(3)  # a dictionary may still hold it
+    assert list(cp.sweep_file(file, label="y", score="s", group="g")) == [0.0, 1.5]
+    found = cp.by_group_file(file, label="y", score="s", group="g")
+    assert (found.group.tolist(), found.N.tolist()) == ([1.5, 0.0], [0, 2])
 
 
 def test_sorted_rows_past_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

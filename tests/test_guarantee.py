@@ -57,13 +57,25 @@ def test_certified_precision_by_hand() -> None:
 
 
 def test_just_above() -> None:
-    single = float(np.nextafter(np.float32(0.1), np.float32(1)))
-    assert just_above(0.1, 1.0) == float(np.float32(0.1))  # 0.1 as a float32 is above 0.1
-    assert just_above(float(np.float32(0.1)), 1.0) == single
+    assert just_above(0.1, 1.0) == 0.100000001  # 0.1 as a float32 is above 0.1
+    assert just_above(0.5, 1.0) == 0.50000005
     assert just_above(0.1, 0.1 + 1e-12) == np.nextafter(0.1, 1)
-    assert just_above(-np.inf, 1.0) == -np.finfo(np.float32).max
+    assert just_above(-np.inf, 1.0) == -3.4028235e38
     assert just_above(1e300, np.inf) == np.inf
     assert just_above(1e300, 2e300) == np.nextafter(1e300, np.inf)
+
+
+@given(st.floats(-(2.0**99), 2.0**99), st.booleans())
+def test_just_above_decides_as_the_next_float32(low: float, of_float32: bool) -> None:
+    if of_float32:
+        low = float(np.float32(low))
+    t = just_above(low, np.inf)
+    single = np.float32(t)
+    assert low < t <= float(single)  # as a float64, past no float32
+    assert float(single) > low >= float(np.nextafter(single, np.float32(-np.inf)))
+    if of_float32:
+        digits = f"{t!r}".lstrip("-").partition("e")[0].replace(".", "").strip("0")
+        assert len(digits) <= 9
 
 
 def test_points_and_what_they_say() -> None:

@@ -354,8 +354,8 @@ def test_bca_as_scipy_has_it() -> None:
         rng=np.random.default_rng(0),
     ).confidence_interval
     for mine in (
-        cp.bootstrap(s, "auc", 4000, method="bca"),
-        cp.bootstrap(s, lambda x: x.auc, 4000, method="bca"),
+        cp.bootstrap(s, "auc", n=4000, method="bca"),
+        cp.bootstrap(s, lambda x: x.auc, n=4000, method="bca"),
     ):
         assert mine.interval.low == pytest.approx(theirs.low, abs=0.006)
         assert mine.interval.high == pytest.approx(theirs.high, abs=0.006)
@@ -412,7 +412,7 @@ def test_band() -> None:
     ("call", "message"),
     [
         (lambda s: cp.auc_interval(s, level=95), "level must lie between 0 and 1.*it is 95"),
-        (lambda s: cp.auc_interval(s, method="wald"), "the method must be 'delong'.*it is 'wald'"),
+        (lambda s: cp.auc_interval(s, method="wald"), "method must be 'delong'.*it is 'wald'"),
         (lambda s: cp.interval(s, "recall"), "an interval needs a threshold: at=0.5"),
         (lambda s: cp.interval(s, "recall", at="x"), "a threshold must be a number; it is 'x'"),
         (lambda s: cp.interval(s, "rcall", at=1), "'rcall' is not the name of a measure"),

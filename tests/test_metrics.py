@@ -112,7 +112,7 @@ def test_plain_input_does_not_import_sklearn():
 @pytest.mark.parametrize("name", BINARY)
 def test_without_sklearn_the_error_says_what_is_wrong_and_the_way_out(name):
     with pytest.raises(
-        ModuleNotFoundError, match=rf"{name}.*finite.*pip install cutpoint\[sklearn"
+        ModuleNotFoundError, match=rf"{name}.*finite.*pip install 'cutpoint\[sklearn"
     ):
         getattr(ours, name)([0, 1], [0.1, np.inf])
 

@@ -363,7 +363,7 @@ def test_samples_are_sweeps_of_drawn_rows(weighted: bool, clustered: bool) -> No
         seen.append(s)
         return s.auc
 
-    c = cp.compare(y, a, b, weight=w, groups=unit, method="bootstrap", statistic=statistic, n=30)
+    c = cp.compare(y, a, b, weight=w, group=unit, method="bootstrap", statistic=statistic, n=30)
     whole, samples = seen[:2], seen[2:]
     differences = [
         first.auc - second.auc for first, second in zip(*[iter(samples)] * 2, strict=True)
@@ -416,7 +416,7 @@ def test_zeros_have_one_sign() -> None:
 def test_units_of_one_row_are_rows() -> None:
     y, score, _ = normal(300)
     rows = cp.bootstrap_rows(y, score, cp.auc, n=1000)
-    units = cp.bootstrap_rows(y, score, cp.auc, groups=np.arange(300)[::-1], n=1000)
+    units = cp.bootstrap_rows(y, score, cp.auc, group=np.arange(300)[::-1], n=1000)
     assert units.standard_error == pytest.approx(rows.standard_error, rel=0.1)
 
 
@@ -424,12 +424,12 @@ def test_copies_in_a_unit_add_nothing() -> None:
     y, a, b = normal(100)
     four = [np.repeat(column, 4) for column in (y, a, b)]
     unit = np.repeat([f"patient {i}" for i in range(100)], 4)
-    once = cp.bootstrap_rows(y, a, cp.auc, groups=range(100), n=500)
-    copied = cp.bootstrap_rows(*four[:2], cp.auc, groups=unit, n=500)
+    once = cp.bootstrap_rows(y, a, cp.auc, group=range(100), n=500)
+    copied = cp.bootstrap_rows(*four[:2], cp.auc, group=unit, n=500)
     assert (copied.replicates == once.replicates).all()  # the same units are drawn
     naive = cp.bootstrap_rows(*four[:2], cp.auc, n=500)
     assert naive.standard_error < 0.6 * copied.standard_error
-    paired = cp.compare(*four, groups=unit, method="bootstrap", n=500)
+    paired = cp.compare(*four, group=unit, method="bootstrap", n=500)
     naive_pair = cp.compare(*four, method="bootstrap", n=500)
     assert naive_pair.interval.width < 0.6 * paired.interval.width
 
@@ -437,14 +437,14 @@ def test_copies_in_a_unit_add_nothing() -> None:
 def test_a_unit_without_weight_is_absent() -> None:
     y, score, _ = normal(40)
     w, unit = np.repeat([0.0, 1.0], 20), np.arange(40) // 2
-    some = cp.bootstrap_rows(y, score, cp.auc, weight=w, groups=unit, n=20)
-    kept = cp.bootstrap_rows(y[20:], score[20:], cp.auc, weight=w[20:], groups=unit[20:], n=20)
+    some = cp.bootstrap_rows(y, score, cp.auc, weight=w, group=unit, n=20)
+    kept = cp.bootstrap_rows(y[20:], score[20:], cp.auc, weight=w[20:], group=unit[20:], n=20)
     assert (some.replicates == kept.replicates).all()
 
 
 def test_samples_that_lack_a_class_are_drawn_again() -> None:
     # Half of all samples of these two units would.
-    boot = cp.bootstrap_rows([1, 0, 0], [3, 2, 1], lambda s: s.P, groups=["a", "b", "b"], n=50)
+    boot = cp.bootstrap_rows([1, 0, 0], [3, 2, 1], lambda s: s.P, group=["a", "b", "b"], n=50)
     assert (boot.replicates == 1).all()
 
 
@@ -470,7 +470,9 @@ def test_costs(method: Any, prior: float | None) -> None:
     assert c.cost_interval is not None
     assert tuple(c.cost_interval) == pytest.approx(tuple(d.interval), abs=1e-12)
     assert c.cost_interval.level == 0.95
+    assert c.cost_difference == c.cost_a - c.cost_b
     plain = cp.compare(y, a, b, method=method, n=200)
+    assert plain.cost_difference is None
     assert (c.difference, c.interval, c.z) == (plain.difference, plain.interval, plain.z)
 
 
@@ -552,6 +554,133 @@ def test_one_group_is_a_sweep() -> None:
     assert (g.pooled, g.weighted, g.macro, g.covered) == (auc, auc, auc, 1)
 
 
+AVERAGES = ("weighted", "pooled", "macro")
+
+
+def many_groups(seed: int, groups: int = 12) -> tuple[Array, Array, Array, Array]:
+    """Labels, two scores that vary together, and groups of many sizes, the last of one class."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(groups), rng.integers(6, 30, groups))
+    y = (rng.random(len(group)) < 0.4).astype(np.int64)
+    y[group == groups - 1] = 0
+    common, *own = rng.standard_normal((3, len(y)))
+    a, b = (common + 0.5 * noise + gap * y for noise, gap in zip(own, (1.0, 0.6), strict=True))
+    return y, a, b, group
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_interval_of_groups_is_that_of_leaving_out_their_rows(average: str, weighted: bool) -> None:
+    y, a, _, group = many_groups(1)
+    w = np.random.default_rng(2).exponential(size=len(y)) if weighted else None
+    g = cp.by_group(y, a, group, weight=w)
+    left = []
+    for k in range(11):
+        rest = group != k
+        part = cp.by_group(y[rest], a[rest], group[rest], weight=None if w is None else w[rest])
+        left.append(getattr(part, average))
+    whole = getattr(g, average)
+    error = sqrt(10 / 11 * np.sum(np.square(np.array(left) - whole)))
+    mass = {"weighted": g.P + g.N, "pooled": g.P * g.N, "macro": np.ones(12)}[average][:11]
+    df = mass.sum() ** 2 / np.sum(np.square(mass)) - 1
+    low, high = g.interval(average, level=0.8)
+    reach = stats.t.ppf(0.9, df) * error
+    assert (low, high) == pytest.approx((whole - reach, whole + reach), rel=1e-10)
+    assert g.interval(average, level=0.8).level == 0.8
+
+
+def test_equal_groups_have_the_t_test() -> None:
+    """The plain mean of groups: Student's interval, and his test of pairs."""
+    y, a, b, group = many_groups(3)
+    first, second = (cp.by_group(y, score, group) for score in (a, b))
+    values = [g.auc[~np.isnan(g.auc)] for g in (first, second)]
+    expected = stats.ttest_1samp(values[0], 0.5).confidence_interval(0.9)
+    assert tuple(first.interval("macro", level=0.9)) == pytest.approx(tuple(expected), rel=1e-12)
+    c = cp.compare_groups(first, second, average="macro", level=0.9)
+    paired = stats.ttest_rel(*values)
+    assert (c.z, c.p_value, c.df) == pytest.approx((paired.statistic, paired.pvalue, 10), rel=1e-10)
+    assert tuple(c.interval) == pytest.approx(tuple(paired.confidence_interval(0.9)), rel=1e-10)
+    assert (c.a, c.b, c.method) == (first.macro, second.macro, "groups")
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_comparison_of_groups(average: str) -> None:
+    y, a, b, group = many_groups(4, groups=80)
+    first, second = (cp.by_group(y, score, group) for score in (a, b))
+    c = cp.compare_groups(first, second, average=average)
+    assert c.difference == getattr(first, average) - getattr(second, average)
+    back = cp.compare_groups(second, first, average=average)
+    assert (back.difference, back.z, back.p_value) == (-c.difference, -c.z, c.p_value)
+    assert tuple(back.interval) == (-c.interval.high, -c.interval.low)
+    # Scores that vary together: surer than if they were of different groups.
+    apart = np.hypot(first.interval(average).width, second.interval(average).width)
+    assert c.interval.width < 0.8 * apart
+    assert repr(c).startswith(f"{average} auc a {c.a:.4f}, b {c.b:.4f}: a is better by ")
+    assert repr(c).endswith("(paired by group)")
+    same = cp.compare_groups(first, first, average=average)
+    assert (same.z, same.p_value) == (0, 1)
+
+
+def test_copies_of_rows_tell_nothing_new_inside_groups() -> None:
+    y, a, _, group = many_groups(5)
+    once = cp.by_group(y, a, group).interval()
+    copied = cp.by_group(*(np.tile(column, 3) for column in (y, a, group))).interval()
+    assert tuple(copied) == pytest.approx(tuple(once), rel=1e-12)
+    heavy = cp.by_group(y, a, group, weight=np.full(len(y), 1e-200)).interval("pooled")
+    assert tuple(heavy) == pytest.approx(
+        tuple(cp.by_group(y, a, group).interval("pooled")), rel=1e-12
+    )
+
+
+def test_intervals_of_groups_cover() -> None:
+    """250 studies of 40 groups; the page Validation has more of them."""
+    rng = np.random.default_rng(6)
+    hits = np.zeros(3)
+    for _ in range(250):
+        group = np.repeat(np.arange(40), rng.integers(5, 40, 40))
+        y = rng.random(len(group)) < 0.3
+        s = rng.standard_normal(len(group)) + y  # the same AUC inside of all
+        g = cp.by_group(y, s, group)
+        hits += [stats.norm.cdf(1 / sqrt(2)) in g.interval(average) for average in AVERAGES]
+    assert (np.abs(hits / 250 - 0.95) < 0.04).all()
+
+
+def test_groups_that_tell_nothing() -> None:
+    one = cp.by_group([1, 0, 1], [1, 2, 3], ["a", "a", "b"])
+    with pytest.raises(cp.UndefinedError, match="at least 2 groups with both classes; there is 1"):
+        one.interval()
+    with pytest.raises(cp.UndefinedError, match="at least 2 groups"):
+        cp.compare_groups(one, one)
+    none = cp.by_group([1, 1], [1, 2], ["a", "b"])
+    with pytest.raises(cp.UndefinedError, match="none of 2 has both"):
+        none.interval()
+    lopsided = cp.by_group(
+        [1, 0, 1, 0], [1, 2, 4, 3], ["a", "a", "b", "b"], weight=[1e9, 1e9, 1, 1]
+    )
+    with pytest.raises(cp.UndefinedError, match="there are 2, and 1 has nearly all weight"):
+        lopsided.interval()
+    perfect = cp.by_group([1, 0, 1, 0], [2, 1, 4, 3], ["a", "a", "b", "b"])
+    with pytest.raises(cp.UndefinedError, match="the AUC is 1 in each of 2 groups"):
+        perfect.interval()
+    awful = cp.by_group([1, 0, 1, 0], [1, 2, 3, 4], ["a", "a", "b", "b"])
+    with pytest.raises(cp.UndefinedError, match="doesn't vary over these rows"):
+        cp.compare_groups(perfect, awful)
+
+
+def test_groups_that_are_others() -> None:
+    y, a, b, group = many_groups(7)
+    g = cp.by_group(y, a, group)
+    with pytest.raises(cp.DataError, match=r"average must be 'weighted', .*; it is 'mean'"):
+        g.interval("mean")
+    with pytest.raises(cp.DataError, match="level must lie between 0 and 1"):
+        g.interval(level=95)
+    with pytest.raises(cp.DataError, match="what by_group returns; got Sweep of"):
+        cp.compare_groups(g, cp.sweep(y, b))  # type: ignore[arg-type]
+    for other in (cp.by_group(y, b, -group), cp.by_group(1 - y, b, group), cp.by_group([], [], [])):
+        with pytest.raises(cp.DataError, match="same rows in the same groups; a has 12 groups"):
+            cp.compare_groups(g, other)
+
+
 TEXT = ["b", "a", "b", "a", "c", "b"]
 
 
@@ -588,8 +717,8 @@ def test_columns_of_groups(column: Any) -> None:
     assert g.auc.tolist()[:2] == [0.75, 0]
     assert isnan(g.auc[2])
     assert g.group.tolist() == list(dict.fromkeys(np.asarray(column).tolist()))
-    boot = cp.bootstrap_rows(y, score, cp.auc, groups=column, n=5)
-    plain = cp.bootstrap_rows(y, score, cp.auc, groups=TEXT, n=5)
+    boot = cp.bootstrap_rows(y, score, cp.auc, group=column, n=5)
+    plain = cp.bootstrap_rows(y, score, cp.auc, group=TEXT, n=5)
     assert (boot.replicates == plain.replicates).all()
 
 
@@ -705,11 +834,11 @@ Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
             lambda: cp.compare_unpaired(cp.sweep(Y, A), cp.sweep(Y, B), level=nan),
             "as 0.95 does; it is nan",
         ),
-        (lambda: _compare(Y, A, B, method="t"), 'must be "delong" or "bootstrap"; it is \'t\''),
+        (lambda: _compare(Y, A, B, method="t"), "must be 'delong' or 'bootstrap'; it is 't'"),
         (lambda: _compare(Y, A, B, statistic="ap"), "or a function of a sweep; it is 'ap'"),
         (lambda: _compare(Y, A, B, statistic=cp.gini), 'compares AUCs.*method="bootstrap"'),
         (lambda: _compare(Y, A, B, prior=0.1), "pass costs="),
-        (lambda: _compare(Y, A, B, groups=Y), 'rows as independent.*method="bootstrap"'),
+        (lambda: _compare(Y, A, B, group=Y), 'rows as independent.*method="bootstrap"'),
         (lambda: _compare(Y, A, B, method="bootstrap", n=1), "samples must be from 2 to"),
         (
             lambda: _compare(Y, A, B, method="bootstrap", n=2.5),

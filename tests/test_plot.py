@@ -348,8 +348,26 @@ def test_a_second_decision_curve_shares_the_trivial_rules(probabilities):
     assert texts(cp.plot.net_benefit(one, ax, label="$b").get_legend().get_texts()) == names
     cp.plot.net_benefit(other, ax, label="c")
     saved(ax.figure)
-    assert texts(ax.get_legend().get_texts()) == [*names, "c", "c, best cut", "flag all"]
+    assert texts(ax.get_legend().get_texts()) == [
+        *names,
+        "c",
+        "c, best cut",
+        "flag all, 30 % positive",
+    ]
     assert ax.get_ylim()[1] > 0.3
+
+
+def test_decision_curves_of_different_scores_share_the_trivial_rules(probabilities):
+    """Their axes reach to different heights, and their priors differ by rounding."""
+    s = probabilities
+    weak = cp.Sweep(s.threshold[::7], s.pos[::7], s.neg[::7])
+    ax = None
+    for part in (weak, s, weak):
+        ax = cp.plot.net_benefit(cp.net_benefit(part, prior=0.2), ax)
+    assert texts(ax.get_legend().get_texts()) == [
+        *("model", "best cut", "flag all", "flag none"),
+        *("model 2", "model 2, best cut", "model 3", "model 3, best cut"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -369,7 +387,7 @@ def test_degenerate_costs_and_benefits_draw_without_a_warning(y, score):
     assert np.isfinite(np.concatenate([line.get_xydata() for line in ax.lines])).all()
     ax = None
     for x in (None, 0, 0.5, 1):
-        ax = cp.plot.cost_curve(cp.cost_curve(s), ax, x)
+        ax = cp.plot.cost_curve(cp.cost_curve(s), ax, x=x)
     saved(ax.figure)
 
 

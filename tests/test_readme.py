@@ -33,3 +33,21 @@ def test_pictures_are_there() -> None:
     assert pictures
     for name in pictures:
         assert (Path(__file__).parent.parent / name).is_file()
+
+
+def test_the_tree_in_contributing_is_the_tree() -> None:
+    root = Path(__file__).parent.parent
+    text = (root / "CONTRIBUTING.md").read_text("utf-8")
+    tree = re.search(r"```\nsrc/cutpoint/(.*?)```", text, re.S)
+    assert tree is not None
+    package, _, native = tree[1].partition("\nnative/")
+    told = set(re.findall(r"[\w.]+(?:/|\.pyi?\b)", package))
+    there = {path.name for path in (root / "src" / "cutpoint").glob("*.py")}
+    there |= {f"{path.parent.name}/" for path in (root / "src" / "cutpoint").glob("*/__init__.py")}
+    assert there <= told, "modules that CONTRIBUTING.md does not name"
+    every = {path.name for path in (root / "src" / "cutpoint").rglob("*.py*")}
+    assert {name for name in told if not name.endswith("/")} <= every, "modules that are gone"
+    sources = {path.name for path in (root / "native").glob("*.?pp")}
+    named = set(re.findall(r"\w+\.[ch]pp", native))
+    assert sources - named <= {"bindings.cpp"}
+    assert named <= sources

@@ -491,8 +491,9 @@ def test_the_text_of_a_point_is_its_repr() -> None:
         {"maximize": "recall", "subject_to": ["fpr <= 0.02", "flagged <= 200"], "prior": 0.01},
         {"maximize": "recall", "subject_to": "precision >= 0.99", "confidence": 0.99},
     ):
-        p = summarise(y, {"a": a}, **options).scores[0].point
-        assert of_summary.told(p) == repr(p).splitlines()[1:]
+        summary = summarise(y, {"a": a}, **options)
+        text = summary.as_dict()["scores"][0]["operating_point"]["text"]
+        assert text == repr(summary.scores[0].point).splitlines()[1:]
 
 
 # -------------------------------------------------------------------------------------------- text
@@ -511,10 +512,56 @@ def test_text_says_what_matters(two: Summary) -> None:
     p = two.scores[0].point
     assert "3,000 rows: " in text
     assert f"a: flag from {p.threshold!r} on, for the least cost" in text
-    assert repr(p).splitlines()[1] in text
+    assert repr(p).splitlines()[1] in " ".join(text.split())
     assert f"{two.scores[1].auc.value:.4f} [" in text
     assert "a − b" in text
     assert repr(two) == text
+
+
+def test_counts_of_rows_are_told_from_those_of_10_000_cases() -> None:
+    y, a, _ = some(12_000)
+    text = summarise(y, {"a": a}, maximize="f1").text()
+    assert "  of every 10,000 cases " in text
+    assert "\n  rows      flagged  left alone " in text
+    few = summarise(y[:9000], {"a": a[:9000]}, maximize="f1").text()
+    assert "of 9,000 cases " in few
+    assert "\n            flagged  left alone " in few
+
+
+def test_of_many_groups_the_worst_are_shown() -> None:
+    y, a, b = some(9000)
+    group = np.arange(9000) % 40  # 225 rows each
+    a = np.where(group == 7, -a, a)
+    text = summarise(y, {"a": a}, group=group).text()
+    g = cp.by_group(y, a, group)
+    enough = np.flatnonzero(np.minimum(g.P, g.N) >= 10)
+    assert 8 < len(enough) <= 40
+    assert f"\n  the 8 lowest of {len(enough)} with at least 10 positives and 10 negati" in text
+    lines = text.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("  the 8 lowest of")) + 1
+    shown_groups = [int(line.split()[0]) for line in lines[start : start + 8]]
+    lowest = enough[np.argsort(g.auc[enough], kind="stable")][:8]
+    assert shown_groups == g.group[lowest].tolist()
+    assert shown_groups[0] == 7
+    assert lines[start + 8] == "  and 32 more groups"
+    page = render(summarise(y, {"a": a, "b": b}, group=group))
+    assert f"Of 40 groups the 8 lowest of {len(enough)} with at least 10" in page
+    # Where groups are small, the lowest would be those of the fewest rows.
+    text = summarise(y, {"a": a}, group=np.arange(9000) % 3000).text()
+    assert "  the 8 largest:\n" in text
+    assert "  and 2,992 more groups" in text
+    few = summarise(y, {"a": a}, group=np.arange(9000) % 12).text()
+    assert "more groups" not in few
+    assert " lowest of " not in few
+
+
+def test_costs_that_nobody_gave_are_explained() -> None:
+    y, a, _ = some(300)
+    words = "No costs were given. At first a miss costs so much"
+    for options, told in (({"maximize": "f1"}, True), ({"costs": cp.Costs(fp=1, fn=9)}, False)):
+        page = render(summarise(y, {"a": a}, **options))
+        assert (words in page) is told
+        assert ("cost of 1,000 cases, in false alarms" in page) is told
 
 
 def test_text_of_hostile_names_stays_on_its_line() -> None:
@@ -542,7 +589,7 @@ def test_text_of_another_prior_says_so(two: Summary) -> None:
     assert f"precision, where 3 % are positive     {deployed.precision:.4g} [" in text
     assert f"share flagged, where 3 % are positive {deployed.flagged_rate:.4g} [" in text
     assert "recall, where" not in text
-    assert "in these rows" in text
+    assert "\n  rows      flagged  left alone " in text
     assert "precision, where 3 % are positive" in render(two)
     y, a, _ = some(300)
     assert ", where" not in summarise(y, {"a": a}).text()

@@ -312,7 +312,7 @@ def test_arrays_of_all_kinds_come_back(tmp_path: Path) -> None:
         assert back.dtype == array.dtype
         assert_array_equal(back, array.ravel())
         back[:] = 0  # one's own
-    assert spool.size == sum(a.nbytes for a in arrays)
+    assert spool._file.size == sum(a.nbytes for a in arrays)
 
 
 def test_without_preadv(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -746,6 +746,20 @@ def test_missing_values_are_named(write: Any, column: str, tmp_path: Path) -> No
     assert repr(column) in str(caught.value)
 
 
+@pytest.mark.parametrize("column", ["x1", "y", "w"])
+def test_missing_values_inside_of_a_dictionary_are_named(column: str, tmp_path: Path) -> None:
+    t = table(Case(300, 4, weighted=True))
+    values = t[column].combine_chunks()
+    holes = pa.concat_arrays([values.slice(0, 5), pa.nulls(1, values.type), values.slice(6)])
+    index = pa.array(np.arange(300), pa.int32())
+    coded = pa.DictionaryArray.from_arrays(index, holes)
+    assert coded.null_count == 0
+    data = as_arrow(t.set_column(t.column_names.index(column), column, coded), tmp_path)
+    ask = {"positive": True} if column == "y" else {}
+    with pytest.raises(DataError, match=f"'{column}' must have a value in every row; row 6 of"):
+        logistic(rows_file(data, features=NAMES, label="y", weight="w", **ask))
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_features_are_finite(value: float, tmp_path: Path) -> None:
     case = Case(2500, 4)
@@ -772,7 +786,7 @@ def test_features_are_finite(value: float, tmp_path: Path) -> None:
         ({}, {"label": "skipped"}, "positive="),
         ({}, {"positive": 2}, "two labels at the most"),
         ({"y": [0] * 300}, {"positive": 2}, "both classes"),
-        ({}, {"weight": "skipped"}, "a weight must be a number"),
+        ({}, {"weight": "skipped"}, "'skipped' must hold numbers; in"),
         (
             {},
             {"weight": "x0", "features": ["x1"]},

@@ -26,7 +26,7 @@ import oracle
 from cutpoint._sweep import area, check_rows
 from strategies import LAYOUTS, Array, Case, label_columns, layouts, rows, weights
 
-# ----------------------------------------------------------------- the worked examples of THEORY §1
+# --------------------------------------------------------------------- the worked examples
 
 PLAIN = ([1, 0, 1, 1, 0, 1, 0, 0], [0.91, 0.85, 0.77, 0.72, 0.61, 0.48, 0.42, 0.33])
 TIED = ([1, 0, 0, 1, 1, 0, 1], [0.1, 0.3, 0.3, 0.3, 0.9, 0.2, 0.2])
@@ -59,7 +59,7 @@ def test_worked_example_with_ties() -> None:
     assert oracle.auc(*TIED) == Fraction(11, 24)
 
 
-def test_two_distinct_scores() -> None:  # where the function of document 003 fails
+def test_two_distinct_scores() -> None:  # the fewest that tell classes apart
     s = cp.sweep([1, 0, 1], [0.2, 0.2, 0.7])
     assert (s.tp.tolist(), s.fp.tolist(), s.auc) == ([1, 2], [0, 1], 0.75)
 

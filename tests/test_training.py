@@ -208,11 +208,47 @@ def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
     assert notes["logistic"] == ""
     text = summarise_fit(t).text()
     assert "      learned nothing in 5 of 5 folds: all weights are 0\n" in text
-    asked = train(table(), "y", learner="gaussian")
-    assert "all weights are 0, and all rows get the same score" in asked.warnings[0]
+    with pytest.raises(cp.DataError, match="gaussian learned nothing: all weights are 0, and"):
+        train(table(), "y", learner="gaussian")
     monkeypatch.setattr(module, "learners", lambda _=None: dict.fromkeys(known, nothing))
     with pytest.raises(cp.DataError, match="no learner told the classes apart"):
         train(table(), "y")
+
+
+def test_a_line_for_a_measure_that_learns_nothing_is_refused(tmp_path: Path, monkeypatch, capsys):
+    """The surrogate of F1 is lowest at w = 0 where classes overlap."""
+    from cutpoint.cli import main
+    from cutpoint.tables import write_table
+
+    monkeypatch.chdir(tmp_path)
+    write_table("t.csv", table(400, share=0.05, gap=0.3))
+    words = ["fit", "t.csv", "--target", "y", "--maximize", "f1", "-q", "-o", "m.json"]
+    assert main([*words, "--learner", "structural"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("cutpoint: structural learned nothing: all weights are 0")
+    assert "Its bound of f1 is lowest there" in said
+    assert "docs/structural.md" in said
+    assert not Path("m.json").exists()
+    assert (Path(__file__).parent.parent / "docs/structural.md").exists()
+    assert main(words) == 0
+
+
+def test_scores_of_no_use_are_said_to_be():
+    rng = np.random.default_rng(3)
+    data = {"y": rng.integers(2, size=300), "x": rng.normal(size=300)}
+    data["y"][:4], data["x"][:4] = [0, 0, 1, 1], [9, -9, 8, -8]  # negatives first, either way
+    t = train(data, "y", learner="fisher", costs=cp.Costs(fp=1, fn=999))
+    said = " ".join(t.warnings)
+    assert f"The AUC is {t.detector.training.auc:.4f} [" in said
+    assert "which may be chance" in said
+    assert "The best threshold for cost flags every row" in said
+    assert "\n! The best threshold for cost flags every row" in summarise_fit(t).text()
+    never = train(data, "y", learner="fisher", costs=cp.Costs(fp=1000, fn=1)).warnings
+    assert any("flags no row" in w for w in never)
+    # Under limits that may be all there is.
+    limited = train(data, "y", learner="fisher", measure="recall", subject_to="precision >= 0.99")
+    assert not any("nothing is gained" in w for w in limited.warnings)
+    assert train(table(), "y", learner="fisher").warnings == ()
 
 
 def test_a_learner_that_stopped_early_says_so(monkeypatch):

@@ -269,7 +269,7 @@ def costs(page: Page) -> Figure:
     for name, curve in page["curves"].items():
         cp.plot.cost_curve(curve, ax, label=name)
     for who, wanted in page["table"].items():
-        x = page["x_of"](wanted)
+        x = wanted.probability_cost(prior=0.02)
         ax.axvline(x, ymax=0.93, color="0.35", linewidth=1, linestyle=(0, (1, 2)), zorder=1)
         ax.text(x, 0.535, f"{who}\n1 : {wanted.fn:g}", ha="center", va="bottom", fontsize=10)
     ax.set_ylim(-0.005, 0.575)
@@ -320,9 +320,9 @@ def benefit(page: Page) -> Figure:
         np.arange(0, 0.121, 0.02), [f"{100 * t:.0f} %" for t in np.arange(0, 0.121, 0.02)]
     )
     ax.set(xlabel="biopsy from this probability on", ylabel="net benefit: found in 1,000")
-    known = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))  # each name once
+    handles, labels = ax.get_legend_handles_labels()
     names = {"flag all": "biopsy for all", "flag none": "for none"}
-    ax.legend(known.values(), [names.get(name, name) for name in known], frameon=False)
+    ax.legend(handles, [names.get(name, name) for name in labels], frameon=False)
     return made
 
 

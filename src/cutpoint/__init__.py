@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from cutpoint.calibration.fitting import cross_fit as cross_fit
     from cutpoint.calibration.intervals import VennAbers as VennAbers
     from cutpoint.calibration.intervals import venn_abers as venn_abers
+    from cutpoint.calibration.odds import llr as llr
+    from cutpoint.calibration.odds import probability as probability
     from cutpoint.calibration.shift import PriorShift as PriorShift
     from cutpoint.calibration.shift import prior_shift as prior_shift
     from cutpoint.confusion import Confusion as Confusion
@@ -75,14 +77,15 @@ if TYPE_CHECKING:
     from cutpoint.moments import ClassMoments as ClassMoments
     from cutpoint.objectives import Costs as Costs
     from cutpoint.objectives import f as f
-    from cutpoint.paired import AucCovariance as AucCovariance
-    from cutpoint.paired import Comparison as Comparison
-    from cutpoint.paired import GroupAuc as GroupAuc
-    from cutpoint.paired import auc_covariance as auc_covariance
-    from cutpoint.paired import bootstrap_rows as bootstrap_rows
-    from cutpoint.paired import by_group as by_group
-    from cutpoint.paired import compare as compare
-    from cutpoint.paired import compare_unpaired as compare_unpaired
+    from cutpoint.paired.comparing import AucCovariance as AucCovariance
+    from cutpoint.paired.comparing import Comparison as Comparison
+    from cutpoint.paired.comparing import auc_covariance as auc_covariance
+    from cutpoint.paired.comparing import compare as compare
+    from cutpoint.paired.comparing import compare_unpaired as compare_unpaired
+    from cutpoint.paired.drawing import bootstrap_rows as bootstrap_rows
+    from cutpoint.paired.groups import GroupAuc as GroupAuc
+    from cutpoint.paired.groups import by_group as by_group
+    from cutpoint.paired.groups import compare_groups as compare_groups
     from cutpoint.scoring import Decomposition as Decomposition
     from cutpoint.scoring import Reliability as Reliability
     from cutpoint.scoring import brier as brier
@@ -122,6 +125,8 @@ _HOME = {
     "cross_fit": "calibration.fitting",
     "VennAbers": "calibration.intervals",
     "venn_abers": "calibration.intervals",
+    "llr": "calibration.odds",
+    "probability": "calibration.odds",
     "PriorShift": "calibration.shift",
     "prior_shift": "calibration.shift",
     "Confusion": "confusion",
@@ -161,14 +166,15 @@ _HOME = {
     "ClassMoments": "moments",
     "Costs": "objectives",
     "f": "objectives",
-    "AucCovariance": "paired",
-    "Comparison": "paired",
-    "GroupAuc": "paired",
-    "auc_covariance": "paired",
-    "bootstrap_rows": "paired",
-    "by_group": "paired",
-    "compare": "paired",
-    "compare_unpaired": "paired",
+    "AucCovariance": "paired.comparing",
+    "Comparison": "paired.comparing",
+    "GroupAuc": "paired.groups",
+    "auc_covariance": "paired.comparing",
+    "bootstrap_rows": "paired.drawing",
+    "by_group": "paired.groups",
+    "compare": "paired.comparing",
+    "compare_unpaired": "paired.comparing",
+    "compare_groups": "paired.groups",
     "Decomposition": "scoring",
     "Reliability": "scoring",
     "brier": "scoring",

@@ -1,14 +1,18 @@
-"""Output files: written aside, and renamed when they are whole."""
+"""Output files: written aside, and renamed when they are whole. Temporary ones: without a name."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
+import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
+
+from cutpoint.errors import DataError
 
 
 @contextmanager
@@ -92,3 +96,74 @@ def _mode(there: os.stat_result | None) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+class Nameless:
+    """A temporary file of bytes without a name: it is gone with the process, however that ends. Any
+    thread may write and read.
+
+    Examples
+    --------
+    >>> from cutpoint._files import Nameless
+    >>> file = Nameless()
+    >>> file.write(b"some"), file.write(b"more")
+    ((0, 4), (4, 4))
+    >>> file.read(4, 4)
+    bytearray(b'more')
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self.folder = folder or tempfile.gettempdir()
+        self.size = 0
+        self.refused: OSError | None = None
+        """Why there is no file. That matters only to those who come to need it."""
+        self._lock = threading.Lock()
+        self._file: Any = None
+        try:
+            self._file = tempfile.TemporaryFile(buffering=0, dir=self.folder)  # noqa: SIM115 - kept
+        except OSError as error:
+            self.refused = error
+        else:
+            weakref.finalize(self, self._file.close)
+
+    def close(self) -> None:
+        """Give the disk back, rather than when nobody needs this any more."""
+        if self._file is not None:
+            self._file.close()
+
+    def fileno(self) -> int:
+        """The descriptor; -1 if there is no file."""
+        return -1 if self._file is None else int(self._file.fileno())
+
+    def write(self, data: bytes | memoryview) -> tuple[int, int]:
+        """Where these bytes are from now on: start and length."""
+        rest = memoryview(data)
+        with self._lock:
+            start = self.size
+            while rest:
+                done = os.write(self.fileno(), rest)
+                rest, self.size = rest[done:], self.size + done
+            return start, self.size - start
+
+    def read(self, start: int, length: int) -> bytearray:
+        """Bytes that were written."""
+        out = bytearray(length)
+        self.fill(memoryview(out), start)
+        return out
+
+    def fill(self, into: memoryview, start: int) -> None:
+        """The same, into memory that is there."""
+        while into:
+            done = self._read_at(into, start)
+            if not done:
+                raise DataError(
+                    f"a temporary file in {self.folder} was cut off by somebody else. Start again."
+                )
+            into, start = into[done:], start + done
+
+    def _read_at(self, into: memoryview, at: int) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(self.fileno(), [into], at)
+        some = os.pread(self.fileno(), len(into), at)
+        into[: len(some)] = some
+        return len(some)

@@ -33,6 +33,7 @@ class Interval:
 
     @property
     def width(self) -> float:
+        """high − low."""
         return self.high - self.low
 
     def __contains__(self, value: float) -> bool:

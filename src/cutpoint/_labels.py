@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ def labelled(values: NDArray[Any], positive: Any, name: str) -> Labelled:
         asked = positive
     else:
         try:
-            asked = _TRUTH[positive.strip().lower()] if kind == "b" else float(positive)
+            asked = _TRUTH[positive.strip().lower()] if kind == "b" else _number(positive)
         except (KeyError, ValueError):
             what = "true and false" if kind == "b" else "numbers"
             raise DataError(
@@ -56,12 +57,28 @@ def labelled(values: NDArray[Any], positive: Any, name: str) -> Labelled:
         )
     others = list(dict.fromkeys(values[~y].tolist())) if kind in "OUST" else _unique(values[~y])
     if not y.any():
-        some = ", ".join(map(shown, others[:5])) + (", …" if len(others) > 5 else "")
-        raise DataError(
-            f"the positive label must be one of those in {shown(name)}, {some}; it is "
-            f"{shown(positive)}."
-        )
+        raise no_label(positive, others, name)
     return Labelled(y, values[int(y.argmax())].item() if kind in "biuf" else asked, others)
+
+
+def no_label(positive: Any, others: Sequence[Any], name: str) -> DataError:
+    """The error for a positive label that no row has, with the one that may be meant."""
+    some = ", ".join(map(shown, others[:5])) + (", …" if len(others) > 5 else "")
+    known = {str(label).strip().casefold(): label for label in reversed(others)}
+    near = known.get(str(positive).strip().casefold())
+    hint = f" Did you mean {shown(near)}?" if near is not None else ""
+    return DataError(
+        f"the positive label must be one of those in {shown(name)}, {some}; it is "
+        f"{shown(positive)}.{hint}"
+    )
+
+
+def _number(text: str) -> int | float:
+    """Whole numbers as such: as floats, those beyond 2**53 are their neighbours, too."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _unique(values: NDArray[Any]) -> list[Any]:

@@ -17,6 +17,19 @@ def spelled(path: Any) -> str:
     return text if text.isprintable() and text else repr(text)
 
 
+def worded(name: Any) -> str:
+    """A name as it is if it is one word, else in quotes: "is fraud" within a sentence misleads.
+
+    Examples
+    --------
+    >>> from cutpoint._names import worded
+    >>> print(worded("fraud"), worded("is fraud"))
+    fraud 'is fraud'
+    """
+    text = str(name)
+    return text if text and not any(c.isspace() for c in text) else shown(text)
+
+
 def no_column(name: Any, names: Sequence[str], where: str) -> DataError:
     """The error for a column that is not there, with the nearest names."""
     known = {n.casefold(): n for n in reversed(names)}

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import tempfile
-import threading
-import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._check import threads
+from cutpoint._files import Nameless
 from cutpoint._rows import (
     ArrayRows,
     Block,
@@ -274,62 +271,37 @@ class Spool:
     """A file without a name that holds arrays. Any thread may read; one writes."""
 
     def __init__(self, folder: str | None = None) -> None:
-        self.folder = folder or tempfile.gettempdir()
-        try:
-            file = tempfile.TemporaryFile(buffering=0, dir=self.folder)  # noqa: SIM115 - kept
-        except OSError as error:
+        self._file = Nameless(folder)
+        if self._file.refused is not None:
             raise DataError(
-                f"a temporary file can't be made in {self.folder}: {error.strerror}. Set TMPDIR "
-                "to a folder that can be written to."
-            ) from error
-        self._file, self._lock, self.size = file, threading.Lock(), 0
-        weakref.finalize(self, file.close)
+                f"a temporary file can't be made in {self._file.folder}: "
+                f"{self._file.refused.strerror}. Set TMPDIR to a folder that can be written to."
+            ) from self._file.refused
 
     def write(self, arrays: Sequence[NDArray[Any]], of_all: float = 1.0) -> list[_Place]:
         """Where these arrays are now. ``of_all``: how much more room all that is still to come will
         take than what is there with these; for a message."""
-        start, out = self.size, []
-        need = sum(array.nbytes for array in arrays)
+        need, out = self._file.size + sum(array.nbytes for array in arrays), []
         for array in arrays:
             flat = np.ascontiguousarray(array).reshape(-1)
-            out.append(_Place(self.size, flat.size, flat.dtype))
-            rest = flat.view(np.uint8).data
-            while rest:
-                try:
-                    done = os.write(self._file.fileno(), rest)
-                except OSError as error:
-                    if error.errno not in _FULL:
-                        raise
-                    raise self._full(round((start + need) * of_all)) from error
-                rest, self.size = rest[done:], self.size + done
+            try:
+                start, _ = self._file.write(flat.view(np.uint8).data)
+            except OSError as error:
+                if error.errno not in _FULL:
+                    raise
+                raise DataError(
+                    f"rows that are not to stay in memory need room in {self._file.folder} for "
+                    f"{round(need * of_all):,} bytes, at least; it was full after "
+                    f"{self._file.size:,}. Free some, or set TMPDIR to a folder that has more."
+                ) from error
+            out.append(_Place(start, flat.size, flat.dtype))
         return out
-
-    def _full(self, bytes_needed: int) -> DataError:
-        return DataError(
-            f"rows that are not to stay in memory need room in {self.folder} for {bytes_needed:,} "
-            f"bytes, at least; it was full after {self.size:,}. Free some, or set TMPDIR to a "
-            "folder that has more."
-        )
 
     def read(self, place: _Place) -> NDArray[Any]:
         """An array, in new memory: whoever keeps a part of it keeps what it was."""
         out = np.empty(place.numbers, place.dtype)
-        rest, at = out.view(np.uint8).data, place.at
-        while rest:
-            done = self._read_at(rest, at)
-            if not done:
-                raise DataError(
-                    f"a temporary file in {self.folder} was cut off by somebody else. Start again."
-                )
-            rest, at = rest[done:], at + done
+        self._file.fill(out.view(np.uint8).data, place.at)
         return out
-
-    def _read_at(self, into: memoryview, at: int) -> int:
-        if hasattr(os, "preadv"):
-            return os.preadv(self._file.fileno(), [into], at)
-        with self._lock:
-            self._file.seek(at)
-            return int(self._file.readinto(into) or 0)
 
 
 _NOTHING: Any = object()

@@ -454,15 +454,20 @@ def squared(weight: NDArray[Any]) -> Floats:
 
 
 def _sweep(rows: Columns, compact: bool = False) -> Sweep:
-    weighted = rows.weight is not None
-    if compact:
-        find = _native.weighted_compact_sweep if weighted else _native.compact_sweep
-        threshold, pos, neg, top = checked(rows, find)
-        # Where nothing was merged nothing is forgotten.
-        s = Sweep(threshold, pos, neg, top=None if np.array_equal(top, threshold) else top)
+    find: Any
+    if rows.weight is None:
+        find = _native.compact_sweep if compact else _native.sweep
     else:
-        s = Sweep(*checked(rows, _native.weighted_sweep if weighted else _native.sweep))
-    return _bounded(s) if weighted else s
+        find = _native.weighted_compact_sweep if compact else _native.weighted_sweep
+    return found(*checked(rows, find))
+
+
+def found(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None) -> Sweep:
+    """The sweep that the native core found."""
+    # Where nothing was merged nothing is forgotten.
+    merged = top is not None and not np.array_equal(top, threshold)
+    s = Sweep(threshold, pos, neg, top=top if merged else None)
+    return _bounded(s) if s.weighted else s
 
 
 def check_sweep(s: Any) -> Sweep:

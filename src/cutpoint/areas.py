@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cutpoint._sweep import Sweep
+from cutpoint._sweep import Floats, Sweep
 from cutpoint.errors import DataError
-
-Floats = NDArray[np.float64]
 
 
 def auc(s: Sweep) -> float:

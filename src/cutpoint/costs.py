@@ -96,8 +96,14 @@ def _best_vertex(slope: Floats, line: Floats) -> NDArray[np.int64]:
 class CostCurve(Frozen):
     """The lower envelope of expected costs; see :func:`cutpoint.cost_curve`.
 
-    One entry a vertex of the hull: the cut at ``threshold``, with its rates, is the best from
-    ``low`` to ``high`` on the axis of probability times cost.
+    One entry a vertex of the hull.
+
+    Parameters
+    ----------
+    threshold, fpr, fnr
+        A cut and its rates.
+    low, high
+        From where to where on the axis of probability times cost it is the best.
     """
 
     threshold: Floats
@@ -132,9 +138,10 @@ def cost_curve(s: Sweep) -> CostCurve:
     """Cost curve: the expected cost of the best cut for every class ratio and cost ratio.
 
     On the horizontal axis is x = π₊λ₊ / (π₊λ₊ + π₋λ₋), which joins the share of positives and the
-    costs; on the vertical one the expected cost FNR·x + FPR·(1 − x), as a share of the highest
-    possible. Each cut is a straight line there, and the curve is their lower envelope: cut k is
-    best between ``low[k]`` and ``high[k]``. Flagging nothing or everything costs min(x, 1 − x).
+    costs, ``Costs.probability_cost(prior)``; on the vertical one the expected cost
+    FNR·x + FPR·(1 − x), as a share of the highest possible. Each cut is a straight line there, and
+    the curve is their lower envelope: cut k is best between ``low[k]`` and ``high[k]``. Flagging
+    nothing or everything costs min(x, 1 − x).
 
     References
     ----------
@@ -160,7 +167,16 @@ def cost_curve(s: Sweep) -> CostCurve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetBenefit(Frozen):
-    """A decision curve; see :func:`cutpoint.net_benefit`."""
+    """A decision curve; see :func:`cutpoint.net_benefit`.
+
+    Parameters
+    ----------
+    threshold
+        ``+inf``, then the probabilities, descending, from which on one might act.
+    net_benefit, flag_all, best
+        The net benefit of acting so, of flagging everything, and of the score's best cut, at the
+        exchange rate of that probability.
+    """
 
     threshold: Floats
     net_benefit: Floats

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._frozen import Frozen
-from cutpoint._sweep import Sweep
-
-Floats = NDArray[np.float64]
+from cutpoint._sweep import Floats, Sweep
 
 
 class _Curve(Frozen):
@@ -34,7 +32,15 @@ class _Curve(Frozen):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Roc(_Curve):
-    """False against true positive rate; see :func:`cutpoint.roc`."""
+    """False against true positive rate; see :func:`cutpoint.roc`.
+
+    Parameters
+    ----------
+    threshold
+        ``+inf``, then the scores, descending; those from it on are flagged.
+    fpr, tpr
+        The shares of the negatives and of the positives that are flagged.
+    """
 
     threshold: Floats
     fpr: Floats
@@ -43,7 +49,15 @@ class Roc(_Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrecisionRecall(_Curve):
-    """Recall against precision; see :func:`cutpoint.pr`."""
+    """Recall against precision; see :func:`cutpoint.pr`.
+
+    Parameters
+    ----------
+    threshold
+        ``+inf``, then the scores, descending; those from it on are flagged.
+    recall, precision
+        The share of the positives that are flagged, and of the flagged that are positive.
+    """
 
     threshold: Floats
     recall: Floats
@@ -52,7 +66,15 @@ class PrecisionRecall(_Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Det(_Curve):
-    """False alarm against miss rate; see :func:`cutpoint.det`."""
+    """False alarm against miss rate; see :func:`cutpoint.det`.
+
+    Parameters
+    ----------
+    threshold
+        ``+inf``, then the scores, descending; those from it on are flagged.
+    fpr, fnr
+        The share of the negatives that are flagged, and of the positives that are not.
+    """
 
     threshold: Floats
     fpr: Floats
@@ -62,7 +84,17 @@ class Det(_Curve):
 @dataclass(frozen=True, eq=False, repr=False)
 class Gain(_Curve):
     """Share of cases flagged against share of positives caught, and the lift; see
-    :func:`cutpoint.gain`."""
+    :func:`cutpoint.gain`.
+
+    Parameters
+    ----------
+    threshold
+        ``+inf``, then the scores, descending; those from it on are flagged.
+    flagged, gain
+        The shares of all cases and of the positives that are flagged.
+    lift
+        How much richer in positives the flagged cases are than all.
+    """
 
     threshold: Floats
     flagged: Floats

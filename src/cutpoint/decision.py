@@ -148,23 +148,10 @@ class OperatingPoint:
         q = self.question
         aim = "least" if q.goal.better < 0 else "most"
         value = f"{self.value:.6g}{self._interval()}"
-        first = f"flag {self._rule()}, for the {aim} {self.objective}: {value}"
-        lines = [first, natural(self.confusion, q.prior)]
-        if self.cost_per_1000 is not None:
-            lines.append(f"expected cost of 1,000 cases: {self.cost_per_1000:.4g}")
-        sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
-        for status in self.status:
-            outcome = "holds" if status.holds else "fails"
-            lines.append(f"{status.limit}{sure}: {outcome}, it is {status.value:.6g} here")
-        if not self.feasible:
-            lines.append(self.explanation)
-        return lines
-
-    def _rule(self) -> str:
-        if self.threshold == np.inf and not self.confusion.flagged:
-            return "nothing"
-        # In full: a rounded threshold may be another rule.
-        return "everything" if self.threshold == -np.inf else f"from {self.threshold!r} on"
+        if np.isnan(self.value):
+            value = f"0/0 {_where(self.confusion)}"
+        first = f"{headline(self)}, for the {aim} {self.objective}: {value}"
+        return [first[0].lower() + first[1:], *told(self)]
 
     def _interval(self) -> str:
         try:
@@ -486,9 +473,49 @@ def _at_thresholds(s: Sweep, threshold: Floats) -> Confusion:
     return Confusion(tp, fp, s.P - tp, s.N - fp)
 
 
+def rule_of(threshold: float, c: Confusion) -> str:
+    """The rule of a threshold: ``"nothing"``, ``"everything"`` or ``"from"`` it on."""
+    if threshold == np.inf and not c.flagged:
+        return "nothing"
+    return "everything" if threshold == -np.inf else "from"
+
+
+def headline(p: OperatingPoint) -> str:
+    """What to do, in four words."""
+    rule = rule_of(p.threshold, p.confusion)
+    # In full: a rounded threshold may be another rule.
+    return f"Flag from {p.threshold!r} on" if rule == "from" else f"Flag {rule}"
+
+
+def told(p: OperatingPoint) -> list[str]:
+    """What an operating point does, in a few lines."""
+    q = p.question
+    lines = [natural(p.confusion, q.prior)]
+    if p.cost_per_1000 is not None:
+        lines.append(f"expected cost of 1,000 cases: {p.cost_per_1000:.4g}")
+    sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
+    for status in p.status:
+        outcome = "holds" if status.holds else "fails"
+        is_ = f"{status.value:.6g} here"
+        if np.isnan(status.value):
+            is_ = f"0/0 {_where(p.confusion)}"
+        lines.append(f"{status.limit}{sure}: {outcome}, it is {is_}")
+    return lines if p.feasible else [*lines, p.explanation]
+
+
+def _where(c: Confusion) -> str:
+    """Where a measure has no value."""
+    if not (c.positives and c.negatives):
+        return f"where no row is {'negative' if c.positives else 'positive'}"
+    if not c.flagged:
+        return "where nothing is flagged"
+    return "where everything is flagged" if c.flagged == c.total else "here"
+
+
 def natural(c: Confusion, prior: float | None) -> str:
-    """In natural frequencies: of 10,000 cases, or of so many more that ten are positive."""
-    if prior is None and c.total <= 10_000:
+    """In natural frequencies: of every 10,000 cases, or of so many more that ten are positive; the
+    counts themselves where they are no more than that."""
+    if in_rows(c, prior):
         return repr(c)
     d = c if prior is None else c.deployed(prior)
     base = 10_000
@@ -497,9 +524,14 @@ def natural(c: Confusion, prior: float | None) -> str:
     p, tp, fp = (_rounded(base * float(m) / float(d.total)) for m in (d.positives, d.tp, d.fp))
     are, alarms = "is" if p == 1 else "are", "alarm" if fp == 1 else "alarms"
     return (
-        f"of {base:,} cases {_shown(p)} {are} positive: "
+        f"of every {base:,} cases {_shown(p)} {are} positive: "
         f"{_shown(tp)} caught, {_shown(p - tp)} missed, {_shown(fp)} false {alarms}"
     )
+
+
+def in_rows(c: Confusion, prior: float | None) -> bool:
+    """Whether natural frequencies are the counts of the rows."""
+    return bool(prior is None and c.total <= 10_000)
 
 
 def _rounded(x: float) -> float:

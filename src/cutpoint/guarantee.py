@@ -28,6 +28,7 @@ https://doi.org/10.1214/24-AOAS1998.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from math import ceil, log
 from typing import Any
 
@@ -167,10 +168,20 @@ def _starts(total: int, bound: float, error: float) -> list[int]:
 
 
 def just_above(low: float, high: float) -> float:
-    """The first number above ``low``, as a float32 if that is not past ``high``: float32 scores
-    are compared as such, and between a float64 and the next float32 there is next to nothing."""
+    """The shortest number between ``low`` and the next float32, if that is not past ``high``:
+    float32 scores are compared as such, and between a float64 and the next float32 there is next to
+    nothing. It is that float32 when it is read as one."""
     with np.errstate(over="ignore"):
         single = np.float32(low)
         while float(single) <= low and single < np.inf:
             single = np.nextafter(single, np.float32(np.inf))
-    return float(single) if float(single) <= high else float(np.nextafter(low, np.inf))
+        if float(single) > high:
+            return float(np.nextafter(low, np.inf))
+        if not np.isfinite(single):
+            return float(single)
+        exact = Decimal(float(single))
+        for digits in range(1, 18):
+            short = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
+            if short > low and np.float32(short) == single:
+                return short
+    return float(single)

@@ -20,6 +20,7 @@ from cutpoint.areas import auc
 from cutpoint.confusion import Confusion
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.objectives import Measure, Objective, as_objective, check_level, check_prior
+from cutpoint.scoring import check_seed
 
 Statistic = Callable[[Sweep], float]
 
@@ -123,7 +124,7 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> In
         return bootstrap(s, auc, level=level, method=how).interval
     if method not in ("delong", "logit", "newcombe"):
         raise DataError(
-            "the method must be 'delong', 'logit', 'newcombe', 'bootstrap' or 'bca'; it is "
+            "method must be 'delong', 'logit', 'newcombe', 'bootstrap' or 'bca'; it is "
             f"{shown(method)}."
         )
     check_sweep(s).needs_both_classes("an interval of the AUC")
@@ -249,7 +250,7 @@ def _rows_at(s: Sweep, threshold: float) -> Confusion:
 
 def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
     if method not in ("wilson", "clopper-pearson"):
-        raise DataError(f"the method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
+        raise DataError(f"method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
     part, whole = (getattr(c, cell) for cell in _SHARES[name])
     squares = getattr(rows, _SHARES[name][1])
     if not squares > 0:
@@ -306,7 +307,17 @@ def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> NDA
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(Frozen):
-    """What a statistic does under resampling; see :func:`cutpoint.bootstrap`."""
+    """What a statistic does under resampling; see :func:`cutpoint.bootstrap`.
+
+    Parameters
+    ----------
+    estimate
+        The statistic of the rows themselves.
+    replicates
+        That of each sample.
+    interval
+        Its confidence interval.
+    """
 
     estimate: float
     replicates: Floats
@@ -333,10 +344,10 @@ class Bootstrap(Frozen):
 def bootstrap(  # noqa: PLR0913 - options have names
     s: Sweep,
     statistic: Statistic | str = "auc",
-    n: int = 2000,
     *,
-    level: float = 0.95,
     method: str = "percentile",
+    level: float = 0.95,
+    n: int = 2000,
     seed: int = 0,
 ) -> Bootstrap:
     """Stratified bootstrap of any function of a sweep.
@@ -351,14 +362,13 @@ def bootstrap(  # noqa: PLR0913 - options have names
         An unweighted sweep. (Rows with weights, or in clusters: :func:`cutpoint.bootstrap_rows`.)
     statistic
         A function of a sweep that returns a number, or "auc".
-    n
-        How many samples.
-    level
-        The confidence of the interval.
     method
         ``"percentile"``, or ``"bca"``: Efron's, corrected for bias and skewness.
-    seed
-        Equal seeds draw equal samples, on every machine and any number of threads.
+    level
+        The confidence of the interval.
+    n, seed
+        How many samples, and the seed of their random numbers: equal seeds draw equal samples, on
+        every machine and any number of threads.
 
     References
     ----------
@@ -375,7 +385,7 @@ def bootstrap(  # noqa: PLR0913 - options have names
     """
     level = check_level(level)
     if method not in ("percentile", "bca"):
-        raise DataError(f"the method must be 'percentile' or 'bca'; it is {shown(method)}.")
+        raise DataError(f"method must be 'percentile' or 'bca'; it is {shown(method)}.")
     statistic = as_statistic(statistic)
     sampler = Sampler(s, seed)
     estimate = as_number(statistic(s))
@@ -401,12 +411,6 @@ def check_samples(n: Any) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 2 <= n <= 10**7:
         raise DataError(f"the number of samples must be from 2 to 10,000,000; it is {shown(n)}.")
     return int(n)
-
-
-def check_seed(seed: Any) -> int:
-    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-        raise DataError(f"a seed must be a whole number from 0 to 2**64 - 1; it is {shown(seed)}.")
-    return int(seed)
 
 
 class Sampler:
@@ -547,7 +551,15 @@ def _acceleration(s: Sweep, statistic: Statistic) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Frozen):
-    """A region that contains the whole ROC curve; see :func:`cutpoint.roc_band`."""
+    """A region that contains the whole ROC curve; see :func:`cutpoint.roc_band`.
+
+    Parameters
+    ----------
+    fpr, low, high
+        False positive rates from 0 to 1, with the lowest and the highest TPR at each.
+    level
+        The confidence.
+    """
 
     fpr: Floats
     low: Floats

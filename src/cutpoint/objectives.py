@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from math import inf, isfinite, log
 from typing import Any, Protocol
@@ -53,6 +54,8 @@ class Measure:
     linear: Callable[[Fraction, Fraction], Gains] | None = None
     beta: float | None = None
     """Of an F measure."""
+    words: str = ""
+    """What it is, for those who don't know its name."""
 
     def gains(self, P: Fraction, N: Fraction) -> Gains | None:
         return self.linear(P, N) if self.linear and P and N else None
@@ -79,7 +82,8 @@ def f(beta: float) -> Measure:
         b = inf
     if not 0 <= b < inf:
         raise DataError(f"beta must be finite and at least 0; it is {shown(beta)}.")
-    return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b)
+    words = "recall counts so many times as much as precision"
+    return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b, words=words)
 
 
 def _even(p: Fraction, n: Fraction) -> Gains:
@@ -92,29 +96,32 @@ def _each(_: Fraction, __: Fraction) -> Gains:
 
 def _measures() -> dict[str, Measure]:
     up, down = 1, -1
-    rows: list[tuple[str, int, bool, bool, Any]] = [
-        # name, better, helpful, monotone, linear
-        ("tp", up, True, True, None),
-        ("fp", down, True, True, None),
-        ("fn", down, True, True, None),
-        ("tn", up, True, True, None),
-        ("recall", up, True, True, None),
-        ("fpr", down, True, True, None),
-        ("fnr", down, True, True, None),
-        ("specificity", up, True, True, None),
-        ("flagged", down, False, True, None),
-        ("flagged_rate", down, False, True, None),
-        ("precision", up, True, False, None),
-        ("npv", up, True, False, None),
-        ("lift", up, True, False, None),
-        ("accuracy", up, True, False, _each),
-        ("error_rate", down, True, False, _each),
-        ("balanced_rate", up, True, False, _even),
-        ("youden", up, True, False, _even),
-        ("mcc", up, True, False, None),
-        ("f1", up, True, False, None),
+    rows: list[tuple[str, str, int, bool, bool, Any]] = [
+        # name, what it is, better, helpful, monotone, linear
+        ("tp", "positives caught", up, True, True, None),
+        ("fp", "false alarms", down, True, True, None),
+        ("fn", "positives missed", down, True, True, None),
+        ("tn", "negatives left alone", up, True, True, None),
+        ("recall", "share of positives caught", up, True, True, None),
+        ("fpr", "false alarm rate", down, True, True, None),
+        ("fnr", "share of positives missed", down, True, True, None),
+        ("specificity", "share of negatives left alone", up, True, True, None),
+        ("flagged", "how many are flagged", down, False, True, None),
+        ("flagged_rate", "share flagged", down, False, True, None),
+        ("precision", "share of the flagged that is positive", up, True, False, None),
+        ("npv", "negative predictive value", up, True, False, None),
+        ("lift", "precision over prevalence", up, True, False, None),
+        ("accuracy", "share decided right", up, True, False, _each),
+        ("error_rate", "share decided wrong", down, True, False, _each),
+        ("balanced_rate", "mean of recall and specificity", up, True, False, _even),
+        ("youden", "recall + specificity − 1", up, True, False, _even),
+        ("mcc", "Matthews' correlation", up, True, False, None),
+        ("f1", "harmonic mean of precision and recall", up, True, False, None),
     ]
-    known = {name: Measure(name, operator.attrgetter(name), *rest) for name, *rest in rows}
+    known = {
+        name: Measure(name, operator.attrgetter(name), up, helpful, monotone, linear, words=words)
+        for name, words, up, helpful, monotone, linear in rows
+    }
     known["f1"] = replace(known["f1"], beta=1.0)
     also = {
         "tpr": "recall",
@@ -124,12 +131,20 @@ def _measures() -> dict[str, Measure]:
         "balanced": "balanced_rate",
         "balanced_accuracy": "balanced_rate",
         "error": "error_rate",
+        # As they are called where they are printed.
+        "caught": "tp",
+        "missed": "fn",
+        "false_alarms": "fp",
+        "false_alarm_rate": "fpr",
+        "share_flagged": "flagged_rate",
+        "negative_predictive_value": "npv",
+        "matthews_correlation": "mcc",
     }
     return known | {alias: known[name] for alias, name in also.items()}
 
 
 MEASURES = _measures()
-"""Every measure that has a name, under each of its names."""
+"""Every measure that has a name, under each of its names. Spaces stand for underscores."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +172,8 @@ class Costs:
     (0.05, 0.0476, -2.9957)
     >>> round(costs.llr(prior=0.002), 4)  # for scores that are log-likelihood ratios
     3.2169
+    >>> round(costs.probability_cost(prior=0.02), 4)  # the axis of cost_curve
+    0.2899
     """
 
     fp: float
@@ -222,6 +239,12 @@ class Costs:
         """ln(λ₋/λ₊) − ln clr: the best threshold for scores that are log-likelihood ratios, where
         the share ``prior`` of the cases is positive and clr = prior / (1 − prior)."""
         return self.log_odds - log_odds(prior)
+
+    def probability_cost(self, prior: float) -> float:
+        """π₊λ₊ / (π₊λ₊ + π₋λ₋): where these costs are on the axis of a cost curve, if the share
+        ``prior`` of the cases is positive."""
+        up = Fraction(check_prior(prior)) * self.on_positives
+        return float(up / (up + (1 - Fraction(prior)) * self.on_negatives))
 
     @property
     def name(self) -> str:
@@ -297,16 +320,22 @@ def as_objective(wanted: Any) -> Objective:
 
 
 def _named(name: str) -> Measure:
-    key = name.strip().lower()
+    key = re.sub(r"[\s_-]+", "_", re.sub("['’]", "", name.strip().lower()))
     if key in MEASURES:
         return MEASURES[key]
     beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
     if beta:
         return f(float(beta[1]))
-    raise DataError(
-        f"{shown(name)} is not the name of a measure. Known are {', '.join(MEASURES)}, and f with "
-        "any beta, as in f2 or f0.5."
-    )
+    near = get_close_matches(key[:100], list(MEASURES), 1, 0.75)
+    if key in ("auc", "roc_auc"):
+        hint = "It is of all cuts together, so none is the best for it."
+    elif near:
+        hint = f"Did you mean {near[0]} ({MEASURES[near[0]].words})?"
+    else:
+        each = {m.name: m.words for m in MEASURES.values()}
+        known = ", ".join(f"{name} ({words})" for name, words in each.items())
+        hint = f"Known are {known}, and f with any beta, as in f2 or f0.5."
+    raise DataError(f"{shown(name)} is not the name of a measure. {hint}")
 
 
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
@@ -360,7 +389,7 @@ _CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
 _RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
 _RATES |= {"balanced_rate"}
 
-_LIMIT = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
+_LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ -]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
 
 
 def as_limits(subject_to: Any) -> list[Limit]:
@@ -395,9 +424,10 @@ def _limit(text: Any) -> Limit:
     if parts[4]:
         bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
     if measure.name in _RATES and not 0 <= bound <= 1:
+        per_cent = 1 < bound <= 100 and not parts[4]
+        write = f"{bound:.12g} % or {bound / 100:.12g}" if per_cent else "a share: 90 % or 0.9"
         raise DataError(
-            f"the {measure.name} lies between 0 and 1; the limit is {shown(text)}. Write 90 % or "
-            "0.9."
+            f"the {measure.name} lies between 0 and 1; the limit is {shown(text)}. Write {write}."
         )
     return Limit(measure, sign, bound)
 

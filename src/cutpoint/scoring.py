@@ -364,9 +364,10 @@ def _consistency(
 
 
 def check_seed(seed: Any) -> int:
-    """A seed for NumPy's generators."""
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-        raise DataError(f"a seed must be a whole number from 0 on; it is {shown(seed)}.")
+    """A seed for our generators of random numbers and for NumPy's."""
+    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed < 2**64:
+        raise DataError(f"a seed must be a whole number from 0 to 2**64 - 1; it is {shown(seed)}.")
     return int(seed)
 
 

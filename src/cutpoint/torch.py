@@ -22,7 +22,9 @@ try:
     from torch import Tensor
     from torch.utils.dlpack import from_dlpack
 except ImportError as error:  # pragma: no cover
-    raise ImportError("cutpoint.torch needs PyTorch: pip install 'cutpoint[torch]'") from error
+    raise ImportError(
+        "cutpoint.torch needs PyTorch: pip install 'cutpoint[torch]'", name="torch"
+    ) from error
 
 from cutpoint._check import check_rows
 from cutpoint._sweep import Sweep, area
@@ -36,7 +38,7 @@ _STATE = ("threshold", "pos", "neg", "label", "score", "weight", "classes")
 
 
 def roc_auc_score(
-    y_true: Tensor, y_score: Tensor, weight: Tensor | None = None, positive: float | None = None
+    y: Tensor, score: Tensor, weight: Tensor | None = None, positive: float | None = None
 ) -> float:
     """Area under the ROC curve, P(s₊ > s₋) + ½ P(s₊ = s₋), computed where the tensors are.
 
@@ -44,7 +46,7 @@ def roc_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, weight, positive
+    y, score, weight, positive
         As in :func:`sweep`.
 
     Raises
@@ -62,7 +64,7 @@ def roc_auc_score(
     >>> cutpoint.torch.roc_auc_score(y, s) == 11 / 24
     True
     """
-    y, score, w = _tensors(y_true, y_score, weight)
+    y, score, w = _tensors(y, score, weight)
     if score.device.type != "cpu":
         return _device_auc(_read(y, score, w, positive))
     if w is not None:
@@ -73,16 +75,16 @@ def roc_auc_score(
 
 
 def sweep(
-    y_true: Tensor, y_score: Tensor, weight: Tensor | None = None, positive: float | None = None
+    y: Tensor, score: Tensor, weight: Tensor | None = None, positive: float | None = None
 ) -> Sweep:
     """The sweep of tensors, computed where they are; only its masses come to the host.
 
     Parameters
     ----------
-    y_true
+    y
         Labels, one dimension: ``0/1``, ``False/True`` or ``-1/1``; for any others say which one is
         ``positive``.
-    y_score
+    score
         Scores, one dimension, higher meaning more positive: any real dtype, any range (logits are
         as good as probabilities). ``±inf`` are scores; NaN is refused.
     weight
@@ -119,7 +121,7 @@ def sweep(
     >>> s.threshold.tolist(), s.pos.tolist(), s.neg.tolist()
     ([7.0, -2.5], [1, 1], [0, 1])
     """
-    y, score, w = _tensors(y_true, y_score, weight)
+    y, score, w = _tensors(y, score, weight)
     if score.device.type == "cpu":
         return _host_sweep(y, score, w, positive)
     return _device_sweep(_read(y, score, w, positive))
@@ -172,9 +174,9 @@ class AUROC:
         self._counts: list[Sweep] = []  # each more than twice as long as the next
         self._weighted: list[tuple[Tensor, Tensor, Tensor]] = []  # label, score, weight in order
 
-    def update(self, y_true: Tensor, y_score: Tensor, weight: Tensor | None = None) -> None:
+    def update(self, y: Tensor, score: Tensor, weight: Tensor | None = None) -> None:
         """Add a batch of rows; the arguments are those of :func:`sweep`."""
-        rows = _read(*_tensors(y_true, y_score, weight), self.positive)
+        rows = _read(*_tensors(y, score, weight), self.positive)
         negative = self._agreed(rows.negative)
         if rows.weight is None:
             self._push(_swept(rows))

@@ -21,10 +21,11 @@ from cutpoint.calibration.fitting import calibrate
 from cutpoint.decision import OperatingPoint, choose
 from cutpoint.detector import Detector, Encoding, Training
 from cutpoint.errors import CutpointError, DataError
-from cutpoint.inference import auc_interval, check_seed, interval
+from cutpoint.inference import auc_interval, interval
 from cutpoint.linear.detector import Fit, LinearDetector
 from cutpoint.objectives import Costs, as_limits, as_objective, check_level, check_prior
 from cutpoint.paired import bootstrap_rows, compare
+from cutpoint.scoring import check_seed
 
 __all__ = ["Compared", "Trained", "learners", "train"]
 
@@ -204,6 +205,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     categories: Sequence[str] = (),
+    numbers: Sequence[str] = (),
     weight: str | None = None,
     group: str | None = None,
     folds: int = 5,
@@ -235,7 +237,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         rate.
     subject_to, prior, confidence
         As for :func:`cutpoint.choose`.
-    columns, exclude, categories
+    columns, exclude, categories, numbers
         As for :meth:`cutpoint.detector.Encoding.fit`.
     weight
         A column of weights: a row of weight 2 counts as two rows.
@@ -295,7 +297,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     check_level(level)
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
-    roles = _Roles(target, positive, weight, group, columns, exclude, categories)
+    roles = _Roles(target, positive, weight, group, columns, exclude, categories, numbers)
     data = _Data.sparse(table, roles) if _is_sparse(table) else _Data.read(table, roles, stream)
     names = AUTO if learner == "auto" else (learner,)
     fold = data.folds(folds, seed)
@@ -314,15 +316,21 @@ def train(  # noqa: PLR0913 - a question has many sides
         chosen, why = _chosen(out, able, data, question, level)
         tell(0.93, f"fitting {chosen} to all rows")
         fit = known[chosen](data.rows())
-        if fit.detector.w.any() or learner != "auto":
+        if fit.detector.w.any():
             break
+        if learner != "auto":
+            raise _learned_nothing(chosen, question)
         able.remove(chosen)  # found nothing in all rows, though in some of them
         out.notes[chosen] = _note(0, 0, 1)
     compared = _compared(out, chosen, data, question, level)
     s = sweep(data.y, out.scores[chosen], data.weight, squares=data.weight is not None)
     point = question.point(s)
     calibrator = calibrate(s, "auto")
-    warnings = (*data.warnings, *_warnings(data, s), *_warnings_of(chosen, fit))
+    auc = _Question(None, (), None, None).interval(data, out.scores[chosen], level)
+    warnings = (*data.warnings, *_warnings(data, s), *_useless(s, auc, point))
+    if not fit.converged and chosen != "perceptron":
+        early = f"{chosen} stopped before it was done: its weights are not the best ones yet."
+        warnings += (early,)
     if group is not None:
         warnings += (
             f"Rows of one {shown(group)} are drawn together for the interval of the AUC; those of "
@@ -346,7 +354,7 @@ def train(  # noqa: PLR0913 - a question has many sides
             positives=int(np.count_nonzero(data.y)),
             learner=chosen,
             auc=s.auc,
-            auc_interval=_Question(None, (), None, None).interval(data, out.scores[chosen], level),
+            auc_interval=auc,
             confusion=point.confusion,
             notes=(*data.encoding.notes, *warnings),
         ),
@@ -410,7 +418,7 @@ class _Question:
                     scores,
                     self.value,
                     weight=data.weight,
-                    groups=data.group,
+                    group=data.group,
                     n=_replicates(data),
                     level=level,
                 ).interval
@@ -435,6 +443,7 @@ class _Roles:
     columns: Sequence[str] | None
     exclude: Sequence[str]
     categories: Sequence[str]
+    numbers: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for what, name in (("weights", self.weight), ("groups", self.group)):
@@ -473,6 +482,7 @@ class _Data:
             columns=roles.columns,
             exclude=[*roles.exclude, *roles.used],
             categories=roles.categories,
+            numbers=roles.numbers,
         )
         told = (*told, *encoding.warnings)
         X = None if stream else encoding.transform(table)
@@ -505,7 +515,7 @@ class _Data:
         names = [str(table.indices[k]) for k in used.tolist()]
         X = csr_array((X.data, at.astype(np.int32), X.indptr), shape=(X.shape[0], len(used)))
         place = {name: k for k, name in enumerate(names)}
-        for name in (*(roles.columns or ()), *roles.exclude, *roles.used):
+        for name in (*(roles.columns or ()), *roles.exclude, *roles.numbers, *roles.used):
             if name not in place:
                 raise no_column(name, names, table.where)
         w, g = (
@@ -846,7 +856,7 @@ def _difference(  # noqa: PLR0913, PLR0917 - two scores of the same rows
             "method": "bootstrap",
             "statistic": question.value,
             "n": _replicates(data),
-            "groups": data.group,
+            "group": data.group,
         }
     try:
         found = compare(data.y, out.scores[a], out.scores[b], **options)
@@ -855,15 +865,36 @@ def _difference(  # noqa: PLR0913, PLR0917 - two scores of the same rows
     return found.difference, found.interval
 
 
-def _warnings_of(name: str, fit: Fit) -> list[str]:
-    if not fit.detector.w.any():
-        return [
-            f"{name} learned nothing: all weights are 0, and all rows get the same score. Take "
-            "another learner, or let auto choose one."
-        ]
-    if not fit.converged and name != "perceptron":
-        return [f"{name} stopped before it was done: its weights are not the best ones yet."]
-    return []
+def _learned_nothing(name: str, question: _Question) -> DataError:
+    why = ""
+    if name == "structural":
+        aim = "the AUC" if question.objective is None else as_objective(question.objective).name
+        why = (
+            f" Its bound of {aim} is lowest there, as where some negatives outdo the positives "
+            "along every line: see docs/structural.md."
+        )
+    return DataError(
+        f"{name} learned nothing: all weights are 0, and all rows get the same score.{why} Take "
+        "another learner, such as logistic, or let auto choose one."
+    )
+
+
+def _useless(s: Sweep, auc: Interval | None, point: OperatingPoint) -> list[str]:
+    """What to say if decisions would be as good without the scores."""
+    out = []
+    if auc is not None and auc.low <= 0.5:
+        out.append(
+            f"The AUC is {s.auc:.4f} [{auc.low:.4f}, {auc.high:.4f}], which may be chance: on rows "
+            "that the line was not fitted to, the scores need not tell anything."
+        )
+    c = point.confusion
+    if not point.question.limits and (not (c.tp or c.fp) or not (c.fn or c.tn)):
+        every = "no row" if not (c.tp or c.fp) else "every row"
+        out.append(
+            f"The best threshold for {point.objective} flags {every}: by these scores nothing is "
+            "gained over that."
+        )
+    return out
 
 
 def _warnings(data: _Data, s: Sweep) -> list[str]:

@@ -11,5 +11,7 @@ from cutpoint.calibration.fitting import calibrate as calibrate
 from cutpoint.calibration.fitting import cross_fit as cross_fit
 from cutpoint.calibration.intervals import VennAbers as VennAbers
 from cutpoint.calibration.intervals import venn_abers as venn_abers
+from cutpoint.calibration.odds import llr as llr
+from cutpoint.calibration.odds import probability as probability
 from cutpoint.calibration.shift import PriorShift as PriorShift
 from cutpoint.calibration.shift import prior_shift as prior_shift

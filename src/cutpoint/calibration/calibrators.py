@@ -18,9 +18,10 @@ from cutpoint._frozen import Frozen, derived
 from cutpoint._html import fact_table
 from cutpoint._sweep import Floats
 from cutpoint.calibration.comparison import MethodComparison
+from cutpoint.calibration.odds import probability, shaped
 from cutpoint.calibration.reading import flag, number, numbers, plain, positive, text
 from cutpoint.errors import DataError, UndefinedError
-from cutpoint.objectives import Costs, log_odds
+from cutpoint.objectives import Costs
 
 # Scores are mapped in blocks that stay in the cache with everything computed of them.
 _BLOCK = 1 << 14
@@ -36,7 +37,7 @@ class Calibrator(Frozen):
 
     ``LLR = ln P(score|+) − ln P(score|−)`` contains neither the share of positives nor the costs,
     so neither has to be known when it is fitted, and nothing is refitted when they change. Both
-    come in at the end: ``probability(scores, prior)`` and ``decide(scores, costs, prior)``.
+    come in at the end: ``probability(score, prior)`` and ``decide(score, costs, prior)``.
     """
 
     kind: ClassVar[str]
@@ -58,30 +59,30 @@ class Calibrator(Frozen):
         super().__post_init__()
         self._validate()
 
-    def llr(self, scores: Any) -> Any:
-        """The log-likelihood ratio of each score, in nats; float64, in the shape of ``scores``.
+    def llr(self, score: Any) -> Any:
+        """The log-likelihood ratio of each score, in nats; float64, in the shape of ``score``.
 
         NaN is refused. ``±inf`` are scores: each calibrator gives them its limit.
         """
-        a = array_of(scores, "score")
+        a = array_of(score, "score")
         x = score_column(a.reshape(-1))
         out = np.empty(len(x))
         for start in range(0, len(x), _BLOCK):
             block = x[start : start + _BLOCK].astype(np.float64, copy=False)
             self._check(block, start)
             out[start : start + _BLOCK] = self._llr(block)
-        return out.reshape(a.shape) if a.ndim else out.item()
+        return shaped(out, a.shape)
 
-    def probability(self, scores: Any, prior: float) -> Any:
+    def probability(self, score: Any, prior: float) -> Any:
         """P(+|score) where the share ``prior`` of the cases is positive: σ(LLR + ln clr), with
         clr = prior / (1 − prior)."""
-        return sigmoid(self.llr(scores) + log_odds(prior))
+        return probability(self.llr(score), prior)
 
-    def decide(self, scores: Any, costs: Costs, prior: float) -> Any:
+    def decide(self, score: Any, costs: Costs, prior: float) -> Any:
         """Whether to flag each case, at the least expected cost: LLR ≥ ln(λ₋/λ₊) − ln clr."""
         if not isinstance(costs, Costs):
             raise DataError(f"costs must be Costs(fp=..., fn=...); it is {shown(costs)}.")
-        return self.llr(scores) >= costs.llr(prior)
+        return self.llr(score) >= costs.llr(prior)
 
     def inverse(self, llr: Any) -> Any:  # noqa: ARG002 - what an inverse takes
         """The score that has this log-likelihood ratio, for calibrators that are one to one."""
@@ -218,8 +219,6 @@ class Affine(Calibrator):
     >>> c = cp.Affine(gamma=2.0, d0=0.5)
     >>> c.llr([0.5, 1.5]), c.inverse(2.0)
     (array([0., 2.]), 1.5)
-    >>> c.fold([1.0, -1.0], 0.25)  # the weights and bias of a linear detector
-    (array([ 2., -2.]), -0.5)
     """
 
     kind = "affine"
@@ -250,14 +249,6 @@ class Affine(Calibrator):
             if isfinite(gamma) and isfinite(d0):
                 return Affine(gamma, d0)
         return super().then(other)
-
-    def fold(self, w: Any, b: float) -> tuple[Floats, float]:
-        """Weights and bias of the linear detector whose scores are LLRs: (γ w, γ (b − d₀)).
-
-        The direction of w stays; the boundary and the steepness may change.
-        """
-        weights = np.asarray(w, np.float64)
-        return self.gamma * weights, self.gamma * (float(b) - self.d0)
 
     def __repr__(self) -> str:
         sign = "−" if self.d0 >= 0 else "+"
@@ -584,10 +575,3 @@ def _steps(c: Calibrator) -> tuple[Calibrator, ...]:
 
 def _signed(x: float) -> str:
     return f"{'−' if x < 0 else '+'} {abs(x):.6g}"
-
-
-def sigmoid(x: Any) -> Any:
-    """1 / (1 + e⁻ˣ), with full precision near 0 and without overflow."""
-    e = np.exp(-np.abs(x))
-    out = np.where(np.asarray(x) >= 0, 1.0, e) / (1 + e)
-    return out if np.ndim(x) else out.item()

@@ -47,7 +47,7 @@ class VennAbers(Frozen):
         )
 
 
-def venn_abers(s: Sweep, scores: Any) -> VennAbers:
+def venn_abers(s: Sweep, score: Any) -> VennAbers:
     r"""Probability intervals for new scores: inductive Venn–Abers prediction.
 
     For each new score, isotonic regression is fitted to the rows of the sweep and the new case,
@@ -60,7 +60,7 @@ def venn_abers(s: Sweep, scores: Any) -> VennAbers:
     s
         The sweep of the calibration rows, at the prior at which probabilities are wanted. Weights
         count as numbers of rows; the new case weighs 1.
-    scores
+    score
         The new scores; ``±inf`` are scores.
 
     Returns
@@ -92,7 +92,7 @@ def venn_abers(s: Sweep, scores: Any) -> VennAbers:
     """
     check_sweep(s).needs_rows("Venn–Abers prediction")
     s.needs_scores("Venn–Abers prediction")
-    x = score_column(vector(scores, "score"))
+    x = score_column(vector(score, "score"))
     if np.isnan(x).any():
         row = int(np.isnan(x).argmax())
         raise DataError(f"a score must be a number; score[{row}] is NaN. Drop such rows.")

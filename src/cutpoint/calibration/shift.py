@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import isfinite
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from cutpoint._check import score_column, vector
+from cutpoint._check import vector
 from cutpoint._html import fact_table
 from cutpoint._interval import Interval
 from cutpoint._sweep import Floats
-from cutpoint.calibration.calibrators import sigmoid
-from cutpoint.errors import DataError, UndefinedError
-from cutpoint.objectives import check_level, log_odds
+from cutpoint.calibration.odds import column, probability, shaped
+from cutpoint.errors import UndefinedError
+from cutpoint.objectives import check_level
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +32,7 @@ class PriorShift:
     iterations
         How many steps the estimate took.
     rows
-        How many scores there were.
+        How many LLRs there were.
     """
 
     prior: float
@@ -42,12 +42,10 @@ class PriorShift:
 
     def probability(self, llr: Any) -> Any:
         """P(+) of cases of this batch with these LLRs: σ(LLR + ln clr) at the estimated prior."""
-        x = np.asarray(llr, np.float64)
-        if np.isnan(x).any():
-            raise DataError("an LLR must be a number; one is NaN. Drop such rows.")
-        if self.prior in (0, 1):
-            return np.full(x.shape, self.prior) if x.ndim else self.prior
-        return sigmoid(x + log_odds(self.prior))
+        if 0 < self.prior < 1:
+            return probability(llr, self.prior)
+        x, shape = column(llr, "llr")  # all cases are of one class, whatever their LLRs
+        return shaped(np.full(len(x), self.prior), shape)
 
     def __repr__(self) -> str:
         return f"prior {self.prior:.6g}, {self.interval} (from {self.rows:,} unlabelled rows)"
@@ -57,8 +55,8 @@ class PriorShift:
         return fact_table("Prior shift", [*facts, ("rows", f"{self.rows:,}")])
 
 
-def prior_shift(scores: Any, *, prior: float | None = None, level: float = 0.95) -> PriorShift:
-    r"""Estimate the share of positives in an unlabelled batch, from its calibrated scores.
+def prior_shift(llr: Any, *, level: float = 0.95) -> PriorShift:
+    r"""Estimate the share of positives in an unlabelled batch, from its likelihood ratios.
 
     It maximises :math:`\ell(\pi) = \sum_i \ln(\pi LR_i + 1 - \pi)`, which is concave: what the EM
     iteration π ← mean σ(LLR + logit π) converges to, found here by Newton's method within bounds
@@ -66,11 +64,9 @@ def prior_shift(scores: Any, *, prior: float | None = None, level: float = 0.95)
 
     Parameters
     ----------
-    scores
-        LLRs of the batch, such as ``calibrator.llr(score)``. ``±inf`` are legal. Or probabilities,
-        if ``prior`` is given.
-    prior
-        For probabilities: the share of positives that they were made for.
+    llr
+        LLRs of the batch, such as ``calibrator.llr(score)``. ``±inf`` are legal. For probabilities
+        that were made at a prior, ``cutpoint.llr(probability, prior)``.
     level
         The confidence of the interval.
 
@@ -100,37 +96,19 @@ def prior_shift(scores: Any, *, prior: float | None = None, level: float = 0.95)
     prior 0.0694837, [0.0613834, 0.0779699] at 95 % (from 10,000 unlabelled rows)
     """
     level = check_level(level)
-    llr = _llrs(scores, prior)
+    x, _ = column(vector(llr, "llr"), "llr")
+    if not len(x):
+        raise UndefinedError("the prior of a batch needs rows; there are none.")
     # Each likelihood over the larger of its two: bounded, and exact for infinite LLRs.
-    e = np.exp(-np.abs(llr))
-    a, b = np.where(llr > 0, 1.0, e), np.where(llr > 0, e, 1.0)
+    e = np.exp(-np.abs(x))
+    a, b = np.where(x > 0, 1.0, e), np.where(x > 0, e, 1.0)
     if not (a != b).any():
         raise UndefinedError(
             "LLRs that are all 0 say nothing about the prior. Calibrate a score that tells the "
             "classes apart."
         )
     best, steps = _most_likely(a, b)
-    return PriorShift(best, _interval(a, b, best, level), steps, len(llr))
-
-
-def _llrs(scores: Any, prior: float | None) -> Floats:
-    x = score_column(vector(scores, "score")).astype(np.float64, copy=False)
-    if not len(x):
-        raise UndefinedError("the prior of a batch needs rows; there are none.")
-    low, high = (-inf, inf) if prior is None else (0.0, 1.0)
-    ok = (x >= low) & (x <= high)
-    if not ok.all():
-        row = int(ok.argmin())
-        if np.isnan(x[row]):
-            raise DataError(f"a score must be a number; score[{row}] is NaN. Drop such rows.")
-        raise DataError(
-            f"with prior=..., scores are probabilities, from 0 to 1; score[{row}] is {x[row]:.6g}. "
-            "For LLRs leave prior out."
-        )
-    if prior is None:
-        return np.asarray(x)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(x) - np.log1p(-x) - log_odds(prior))
+    return PriorShift(best, _interval(a, b, best, level), steps, len(x))
 
 
 def _most_likely(a: Floats, b: Floats) -> tuple[float, int]:

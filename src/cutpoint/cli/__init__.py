@@ -37,9 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.meta_path.insert(0, _WithoutPandas())
     with _quiet_and_interruptible():
         try:
-            from cutpoint.cli.parser import parser
+            from cutpoint.cli.parser import parsed
 
-            arguments = parser().parse_args(argv)
+            arguments = parsed(argv)
             text, code = _run(arguments)
             return _print(text) or code
         except Exception as error:

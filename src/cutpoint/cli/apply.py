@@ -11,8 +11,9 @@ import numpy as np
 from cutpoint._check import shown
 from cutpoint._progress import progress
 from cutpoint.cli import UsageError, shared
-from cutpoint.detector import Detector
+from cutpoint.detector import Detector, NumberColumn
 from cutpoint.detector.terms import CategoryTerm, Term
+from cutpoint.detector.values import in_words
 from cutpoint.tables import write_table
 
 
@@ -25,7 +26,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     table = shared.source(arguments)
     keep = table.names if arguments.keep is None else arguments.keep
     flagged = 0
-    strange = _Strange()
+    strange = _Strange(detector.training.rows)
 
     def batches(tell: Any) -> Iterator[Any]:
         nonlocal flagged
@@ -54,31 +55,51 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 # So many columns are spoken of.
 _MOST = 5
+# Of rows like the n of training, a share of more than q lies above the largest of those with a
+# chance of (1 - q)^n: for q = 7/n that is once in a thousand times.
+_BY_CHANCE = 7
 
 
 class _Strange:
-    """Counts values of a kind that no training row had: they add nothing to a score."""
+    """Counts values such as no training row had: unknown ones add nothing to a score, and numbers
+    out of the range may add anything."""
 
-    def __init__(self) -> None:
+    def __init__(self, training: int) -> None:
+        self.training = training
         self.new: dict[str, int] = {}
         self.gone: dict[str, int] = {}
+        self.beyond: dict[tuple[str, str], _Beyond] = {}
 
-    def watch(self, term: Term, label: Any) -> None:
+    def watch(self, term: Term, has: Any) -> None:
         """Look at what some rows have in one column."""
-        c = term.column
-        missing = 1
         if isinstance(term, CategoryTerm):
-            other = len(term.column.levels)
-            missing = other + 1
-            if not term.column.other:
-                self._count(self.new, c.name, label == other)
-        if not c.missing:
-            self._count(self.gone, c.name, label == missing)
+            c = term.column
+            other = len(c.levels)
+            missing = has == other + 1
+            if not c.other:
+                self._count(self.new, c.name, has == other)
+        else:
+            missing = np.isnan(has)
+            self._range(term.column, has)
+        if not term.column.missing:
+            self._count(self.gone, term.column.name, missing)
 
     def _count(self, counts: dict[str, int], name: str, which: Any) -> None:
         found = int(np.count_nonzero(which))
         if found:
             counts[name] = counts.get(name, 0) + found
+
+    def _range(self, c: NumberColumn, x: Any) -> None:
+        if c.low is None or c.high is None:
+            return
+        for side, out, end in (("above", x > c.high, c.high), ("below", x < c.low, c.low)):
+            count = int(np.count_nonzero(out))
+            if count:
+                far = float(x[out].max() if side == "above" else x[out].min())
+                seen = self.beyond.setdefault((c.name, side), _Beyond(c, end, c.high - c.low))
+                seen.count += count
+                if abs(far - end) > abs(seen.far - end):
+                    seen.far = far
 
     def remarks(self, rows: int) -> list[str]:
         """A sentence for each column, the worst first."""
@@ -90,8 +111,35 @@ class _Strange:
             (n, f"{n:,} of {rows:,} rows have no {shown(name)}, which all training rows had.")
             for name, n in self.gone.items()
         ]
+        said += [
+            (b.count, b.sentence(side, rows))
+            for (_, side), b in self.beyond.items()
+            if b.is_far or b.count * self.training > _BY_CHANCE * rows or not self.training
+        ]
         said.sort(key=lambda pair: -pair[0])
         out = [text for _, text in said[:_MOST]]
         if len(said) > _MOST:
             out.append(f"the same of {len(said) - _MOST:,} more columns.")
         return out
+
+
+class _Beyond:
+    """How many values of a column lie beyond one end of its training rows, and the farthest."""
+
+    def __init__(self, column: NumberColumn, end: float, width: float) -> None:
+        self.column, self.end, self.width = column, end, width
+        self.count, self.far = 0, end
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the farthest is out of the range by more than half of it."""
+        return abs(self.far - self.end) > self.width / 2
+
+    def sentence(self, side: str, rows: int) -> str:
+        """In words."""
+        end, far = (in_words(x, self.column.kind) for x in (self.end, self.far))
+        which = "largest" if side == "above" else "smallest"
+        return (
+            f"{self.count:,} of {rows:,} rows have {shown(self.column.name)} {side} the {which} "
+            f"of the training rows, {end}; the {which} is {far}."
+        )

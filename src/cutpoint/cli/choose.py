@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from math import inf
 from typing import Any
 
 from cutpoint._progress import progress
 from cutpoint.cli import INFEASIBLE, UsageError, engines, shared
-from cutpoint.decision import OperatingPoint, choose
+from cutpoint.decision import OperatingPoint, choose, rule_of
 from cutpoint.errors import CutpointError, UndefinedError
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """The best threshold of one score."""
     costs = shared.costs(arguments.cost)
-    if (costs is None) == (arguments.maximize is None):
-        raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")
     shared.check_limits(arguments)
+    if costs is None and arguments.maximize is None:
+        raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")
     what = shared.named(arguments)
     if len(what.scores) != 1:
         raise UsageError(
@@ -47,12 +46,6 @@ def run(arguments: Namespace) -> tuple[str, int]:
     return repr(point), code
 
 
-def _rule(point: OperatingPoint) -> str:
-    if point.threshold == inf and not point.confusion.flagged:
-        return "nothing"
-    return "everything" if point.threshold == -inf else "from"
-
-
 def _plain(name: str, point: OperatingPoint) -> dict[str, Any]:
     try:
         interval = point.interval
@@ -65,7 +58,7 @@ def _plain(name: str, point: OperatingPoint) -> dict[str, Any]:
         "score": name,
         "feasible": point.feasible,
         "threshold": number(point.threshold),
-        "flags": _rule(point),
+        "flags": rule_of(point.threshold, c),
         "objective": point.objective,
         "value": shared.estimate(point.value, interval),
         "limits": [

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutpoint._check import shown
-from cutpoint._labels import Labelled, against
+from cutpoint._labels import Labelled, against, no_label
 from cutpoint._sweep import Sweep, sweep
 from cutpoint.cli import UsageError, shared, with_pandas
 from cutpoint.engines.memory import limit_of
 from cutpoint.errors import DataError
 from cutpoint.paired import GroupAuc
-from cutpoint.report import Drawn
+from cutpoint.report.making import MOST_DRAWN, Drawn
 from cutpoint.tables import Source
 
 Tell = Callable[[float, str], None]
@@ -64,7 +63,9 @@ def _check_paths(arguments: Namespace, table: Source) -> None:
         raise UsageError("--engine spark reads Parquet files that executors can reach: name them.")
     if table.rows is None:
         raise UsageError(
-            f"--engine spark reads Parquet files; {table.where} is none. Write it as Parquet."
+            f"--engine spark reads Parquet files; {table.where} is none. Write it as Parquet; in "
+            "Python: from cutpoint.tables import open_table, write_table; "
+            "write_table('t.parquet', open_table('t.csv').batches())"
         )
 
 
@@ -133,7 +134,7 @@ def _by_arrow(
     if len(scores) > 1:
         if tell:
             tell(0.9 - 0.9 / passes, "comparing")
-        pos, neg = draw(table, scores=scores, most=_drawn_most(), **roles)
+        pos, neg = draw(table, scores=scores, most=MOST_DRAWN, **roles)
         drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
     return Swept(sweeps, rows, groups or None, drawn)
 
@@ -141,20 +142,10 @@ def _by_arrow(
 def _about_labels(arguments: Namespace, labels: Any, name: str, s: Sweep) -> None:
     found = Labelled(np.empty(0, np.bool_), arguments.positive, sorted(labels.others, key=str))
     if not s.P:
-        some = ", ".join(map(shown, found.others[:5])) + (", …" if len(found.others) > 5 else "")
-        raise DataError(
-            f"the positive label must be one of those in {shown(name)}, {some}; it is "
-            f"{shown(arguments.positive)}."
-        )
+        raise no_label(arguments.positive, found.others, name)
     note = against(found, name)
     if note:
         shared.remark(arguments, note)
-
-
-def _drawn_most() -> int:
-    from cutpoint.report.making import MOST_DRAWN
-
-    return MOST_DRAWN
 
 
 class _Told:
@@ -208,13 +199,17 @@ def _by_spark(  # noqa: PLR0913, PLR0917 - as above
     compact: bool,
 ) -> Swept:
     from cutpoint import spark as engine
+    from cutpoint.engines.scan import as_label
     from cutpoint.spark.drawing import draw
 
     table, label, scores = what
+    positive = arguments.positive
+    if positive is not None:
+        positive = as_label(positive, table._schema([label]).field(label).type, label)
     roles: dict[str, Any] = {
         "label": label,
         "weight": arguments.weight,
-        "positive": _typed(table, label, arguments.positive),
+        "positive": positive,
         "spark": spark,
     }
     sweeps: dict[str, Any] = {}
@@ -234,32 +229,6 @@ def _by_spark(  # noqa: PLR0913, PLR0917 - as above
             groups[name] = engine.by_group(arguments.paths, score=name, group=group, **roles)
     drawn = None
     if len(scores) > 1:
-        pos, neg = draw(arguments.paths, scores=scores, most=_drawn_most(), **roles)
+        pos, neg = draw(arguments.paths, scores=scores, most=MOST_DRAWN, **roles)
         drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
     return Swept(sweeps, table.rows, groups or None, drawn)
-
-
-def _typed(table: Source, label: str, positive: str | None) -> Any:
-    """The positive label as the column has it."""
-    if positive is None:
-        return None
-    import pyarrow as pa
-
-    t = table._schema([label]).field(label).type
-    if pa.types.is_boolean(t):
-        known = {"true": True, "1": True, "false": False, "0": False}
-        if positive.strip().lower() in known:
-            return known[positive.strip().lower()]
-    elif pa.types.is_integer(t) or pa.types.is_floating(t):
-        try:
-            value = float(positive)
-        except ValueError:
-            pass
-        else:
-            return int(value) if value == int(value) else value
-    else:
-        return positive
-    raise DataError(
-        f"the positive label must be one of those in {shown(label)}, which are {t}; it is "
-        f"{shown(positive)}."
-    )

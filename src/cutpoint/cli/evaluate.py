@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from cutpoint._check import shown
-from cutpoint._names import spelled
+from cutpoint._names import spelled, worded
 from cutpoint._progress import progress
 from cutpoint.cli import INFEASIBLE, engines, shared
 from cutpoint.report import summarise, summarise_sweeps
@@ -27,12 +27,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
             "subject_to": arguments.subject_to,
             "prior": arguments.prior,
             "confidence": arguments.confidence,
-            "label": what.label,
+            "label": worded(what.label),
             "group_name": arguments.group or "group",
             "source": what.source.where,
         }
         if arguments.positive is not None:
-            said["label"] = f"{what.label} = {arguments.positive}"
+            said["label"] += f" = {worded(arguments.positive)}"
         if engines.chosen(arguments, what.source, len(what.scores) + 2) == "memory":
             rows = shared.rows(arguments, what, arguments.group)
             if tell:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import Any
 
-from cutpoint._names import spelled
+from cutpoint._names import spelled, worded
 from cutpoint._progress import progress
 from cutpoint.cli import INFEASIBLE, engines, shared
 from cutpoint.report import summarise_fit
@@ -33,7 +33,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             arguments.target,
             positive=arguments.positive,
             learner=arguments.learner,
-            measure=arguments.measure,
+            measure=arguments.maximize,
             costs=costs,
             subject_to=arguments.subject_to,
             prior=arguments.prior,
@@ -41,6 +41,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             columns=arguments.column,
             exclude=arguments.exclude,
             categories=arguments.category,
+            numbers=arguments.number,
             weight=arguments.weight,
             group=arguments.group,
             folds=arguments.folds,
@@ -53,7 +54,9 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if arguments.output:
         files[arguments.output] = trained.detector.to_json() + "\n"
     if arguments.report:
-        files[arguments.report] = shared.page(summary, f"Detector of {trained.detector.target}")
+        files[arguments.report] = shared.page(
+            summary, f"Detector of {worded(trained.detector.target)}"
+        )
     code = 0 if trained.point.feasible else INFEASIBLE
     text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
     shared.write_files(files)

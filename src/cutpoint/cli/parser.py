@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 from cutpoint import __version__
 
@@ -17,31 +20,83 @@ _LEARNERS = (
     "perceptron",
     "structural",
 )
+_FORMS = {
+    "sql": "a query",
+    "onnx": "an ONNX file",
+    "sklearn": "a Python module for scikit-learn",
+    "markdown": "a model card",
+}
 _FORMATS = ("csv", "tsv", "parquet", "arrow", "feather", "jsonl", "libsvm")
+
+
+def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """What was asked; where it can't be understood this says so and exits, with 2."""
+    top = parser()
+    arguments, unknown = top.parse_known_args(argv)
+    if unknown and arguments.command is not None:
+        _unknown(arguments.parser, unknown)
+    if unknown:
+        top.error(f"there must be a command before {unknown[0]}")
+    if arguments.command is None:
+        top.print_help(sys.stderr)
+        top.exit(2)
+    return arguments
+
+
+def _unknown(made: argparse.ArgumentParser, words: list[str]) -> NoReturn:
+    name = words[0].partition("=")[0]
+    if not name.startswith("-"):
+        made.error(f"{name!r} is one word too many")
+    options = [option for action in made._actions for option in action.option_strings]
+    near = get_close_matches(name, options, 1, 0.7)
+    hint = f"did you mean {near[0]}?" if near else f"{made.prog} --help lists those it has"
+    made.error(f"there is no option {name}; {hint}")
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     top = argparse.ArgumentParser(
         prog="cutpoint",
-        description="From scores to decisions.",
+        usage="cutpoint COMMAND [options]",
+        description="From scores to decisions. cutpoint COMMAND --help says more, with an example.",
         epilog="example: cutpoint evaluate scores.csv --label y --score s --report report.html",
+        formatter_class=_Help,
+        add_help=False,
     )
-    top.add_argument("--version", action="version", version=f"cutpoint {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = top.add_subparsers(
+        dest="command", title="commands", metavar="COMMAND", prog="cutpoint"
+    )
+    more = top.add_argument_group("options")  # after the commands, which people look for
+    more.add_argument("-h", "--help", action="help", help="show this and exit")
+    more.add_argument(
+        "--version", action="version", version=f"cutpoint {__version__}", help="show it and exit"
+    )
     for add in (_fit, _evaluate, _choose, _compare, _apply, _export, _demo, _completion):
         add(commands)
     return top
 
 
-def _command(commands: Any, name: str, text: str, more: str, example: str) -> Any:
+class _Help(argparse.HelpFormatter):
+    """Names and what they do on one line: argparse forgets that those of commands are indented."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        for one in self._iter_indented_subactions(action):
+            length = len(self._format_action_invocation(one)) + self._current_indent
+            self._action_max_length = max(self._action_max_length, length)
+
+
+def _command(  # noqa: PLR0913, PLR0917 - what there is to say of a command
+    commands: Any, name: str, usage: str, text: str, more: str, example: str
+) -> Any:
     made = commands.add_parser(
         name,
+        usage=f"cutpoint {name} {usage}",
         help=text,
         description=f"{text[0].upper()}{text[1:]}. {more}",
         epilog=f"example: {example}",
     )
-    made.set_defaults(module=name)
+    made.set_defaults(module=name, parser=made)
     return made
 
 
@@ -81,13 +136,17 @@ def _share(text: str) -> float:
         ) from None
 
 
-def _output(made: Any) -> None:
+def _output(made: Any, *, model: bool = False, report: bool = False) -> None:
     how = made.add_argument_group("output")
-    how.add_argument("--json", action="store_true", help="for machines")
+    if model:
+        how.add_argument("-o", "--output", metavar="MODEL", help="where the model goes: model.json")
+    if report:
+        how.add_argument("--report", metavar="PAGE", help="write a page to look at: report.html")
+    how.add_argument("--json", action="store_true", help="print JSON, for machines")
     how.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
 
 
-def _rows(made: Any, scores: str) -> None:
+def _rows(made: Any, scores: str, group: str | None = None) -> None:
     columns = made.add_argument_group("columns")
     columns.add_argument("--label", metavar="NAME", help="which class a row is of")
     columns.add_argument(
@@ -95,6 +154,8 @@ def _rows(made: Any, scores: str) -> None:
     )
     columns.add_argument("--score", action="append", metavar="NAME", help=scores)
     columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
+    if group:
+        columns.add_argument("--group", metavar="NAME", help=group)
 
 
 def _engine(made: Any) -> None:
@@ -126,25 +187,25 @@ def _engine(made: Any) -> None:
     )
 
 
-def _aim(made: Any, measure: bool = True) -> None:
+def _aim(made: Any) -> None:
     aim = made.add_argument_group("what to aim at")
     aim.add_argument(
         "--cost",
         metavar="fp=1,fn=20",
         help="what a false alarm and a miss cost; also tp and tn, which are benefits",
     )
-    if measure:
-        aim.add_argument(
-            "--maximize",
-            metavar="MEASURE",
-            help="f1, f2, balanced, youden, mcc, recall, precision, accuracy, …",
-        )
+    aim.add_argument(
+        "--maximize",
+        metavar="MEASURE",
+        help="f1, f2, balanced, youden, mcc, recall, precision, accuracy, … instead of costs",
+    )
     aim.add_argument(
         "--subject-to",
         action="append",
         default=[],
         metavar="LIMIT",
-        help="such as 'precision >= 0.9', 'fpr <= 0.1 %%' or 'flagged <= 500'",
+        help="such as 'precision >= 0.9', 'false alarm rate <= 0.1 %%' or 'flagged <= 500'; again "
+        "for each limit",
     )
     aim.add_argument(
         "--prior",
@@ -164,6 +225,7 @@ def _fit(commands: Any) -> None:
     made = _command(
         commands,
         "fit",
+        "FILE --target NAME [options]",
         "learn a detector from a table",
         "Learners are compared on rows they were not fitted to; the model is a readable JSON file "
         "with the columns, weights in their units, calibration and threshold.",
@@ -177,10 +239,17 @@ def _fit(commands: Any) -> None:
         "--positive", metavar="VALUE", help="the label to detect; not needed for 0/1 and -1/1"
     )
     columns.add_argument(
-        "--column", action="append", metavar="NAME", help="use this one, and no others unnamed"
+        "--column",
+        action="append",
+        metavar="NAME",
+        help="use this one, and no others unnamed; again for each",
     )
     columns.add_argument(
-        "--exclude", action="append", default=[], metavar="NAME", help="don't use this one"
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="don't use this one; again for each",
     )
     columns.add_argument(
         "--category",
@@ -189,30 +258,45 @@ def _fit(commands: Any) -> None:
         metavar="NAME",
         help="numbers that are names rather than amounts",
     )
+    columns.add_argument(
+        "--number",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="amounts that look like running numbers or codes",
+    )
     columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
     columns.add_argument(
         "--group", metavar="NAME", help="rows of one unit, never split between folds"
     )
+    _aim(made)
     how = made.add_argument_group("learning")
     how.add_argument(
-        "--learner", choices=_LEARNERS, default="auto", help="default: auto, compares several"
+        "--learner",
+        choices=_LEARNERS,
+        default="auto",
+        metavar="NAME",
+        help=f"{', '.join(_LEARNERS[1:-1])} or {_LEARNERS[-1]}. Default: auto, compares several",
     )
-    how.add_argument("--folds", type=int, default=5, metavar="N", help="default: 5")
-    how.add_argument("--seed", type=int, default=0, metavar="N", help="that deals the rows")
-    _aim(made, measure=False)
-    made.add_argument(
-        "--measure", metavar="MEASURE", help="train and choose for f1, f2, balanced …"
+    how.add_argument(
+        "--folds",
+        type=int,
+        default=5,
+        metavar="N",
+        help="parts of the rows, each scored by lines fitted to the others. Default: 5",
     )
-    made.add_argument("-o", "--output", metavar="MODEL", help="where the model goes: model.json")
-    made.add_argument("--report", metavar="PAGE", help="write a page to look at")
+    how.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the dice that deal the rows"
+    )
+    _output(made, model=True, report=True)
     _engine(made)
-    _output(made)
 
 
 def _evaluate(commands: Any) -> None:
     made = _command(
         commands,
         "evaluate",
+        "FILE --label NAME --score NAME [options]",
         "say how good scores are",
         "AUC, precision, calibration and the best threshold, with intervals, for one score or "
         "several of the same rows.",
@@ -220,45 +304,53 @@ def _evaluate(commands: Any) -> None:
         "report.html",
     )
     _source(made, "labels and scores")
-    _rows(made, "the score of a row; several to compare them")
-    made.add_argument("--group", metavar="NAME", help="the AUC inside groups as well")
+    _rows(
+        made,
+        "the score of a row; again for each, to compare them",
+        "the AUC inside groups of rows as well",
+    )
     _aim(made)
-    made.add_argument("--report", metavar="PAGE", help="write a page to look at")
+    _output(made, report=True)
     _engine(made)
-    _output(made)
 
 
 def _choose(commands: Any) -> None:
     made = _command(
         commands,
         "choose",
+        "FILE --label NAME --score NAME (--cost fp=1,fn=20 | --maximize MEASURE) [options]",
         "find the best threshold there is",
-        "Exact over all cuts of the scores. Ends with 3 if none meets the limits.",
+        "Exact over all cuts of the scores. The exit code is 3 if none meets the limits.",
         "cutpoint choose scores.csv --label y --score s --maximize recall --subject-to "
         "'precision >= 0.9' --confidence 0.95",
     )
     _source(made, "labels and scores")
     _rows(made, "the score of a row")
     _aim(made)
-    _engine(made)
     _output(made)
+    _engine(made)
 
 
 def _compare(commands: Any) -> None:
     made = _command(
         commands,
         "compare",
+        "FILE --label NAME --score NAME --score NAME [options]",
         "compare two scores of the same rows",
         "Paired: DeLong's method for the AUC, the bootstrap for costs.",
         "cutpoint compare scores.parquet --label y --score old --score new",
     )
     _source(made, "labels and both scores")
-    _rows(made, "give it twice")
-    made.add_argument("--group", metavar="NAME", help="units whose rows are not independent")
-    made.add_argument(
-        "--cost", metavar="fp=1,fn=20", help="compare what the best cuts cost as well"
+    _rows(made, "a score; give it twice", "units whose rows are not independent")
+    aim = made.add_argument_group("costs")
+    aim.add_argument("--cost", metavar="fp=1,fn=20", help="compare what the best cuts cost as well")
+    aim.add_argument(
+        "--prior",
+        type=_share,
+        metavar="SHARE",
+        help="for --cost: the share of positives where decisions are made, if it is another than "
+        "in the rows",
     )
-    made.add_argument("--prior", type=_share, metavar="SHARE", help="for --cost")
     _output(made)
 
 
@@ -266,68 +358,109 @@ def _apply(commands: Any) -> None:
     made = _command(
         commands,
         "apply",
+        "MODEL FILE [options]",
         "decide about new rows",
         "Adds score, llr, probability, decision and why to the columns of the table.",
         "cutpoint apply model.json new.csv -o decided.parquet",
     )
     made.add_argument("model", metavar="MODEL", help="what cutpoint fit wrote")
     _source(made, "the rows to decide about")
-    made.add_argument(
-        "--keep", action="append", metavar="NAME", help="keep this column, and no others unnamed"
+    how = made.add_argument_group("output")
+    how.add_argument(
+        "-o",
+        "--output",
+        default="-",
+        metavar="TABLE",
+        help="where the rows go: decided.csv, decided.parquet, … Default: CSV on the standard "
+        "output",
     )
-    made.add_argument("--reasons", type=int, default=3, metavar="N", help="default: 3")
-    made.add_argument(
-        "-o", "--output", default="-", metavar="TABLE", help="default: CSV on the standard output"
+    how.add_argument(
+        "--keep",
+        action="append",
+        metavar="NAME",
+        help="keep this column, and no others unnamed; again for each. Default: all",
     )
-    made.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
+    how.add_argument(
+        "--reasons", type=int, default=3, metavar="N", help="how many of them why has. Default: 3"
+    )
+    how.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
 
 
 def _export(commands: Any) -> None:
     made = _command(
         commands,
         "export",
+        "MODEL --to FORM [options]",
         "take a model elsewhere",
         "As a query, an ONNX file, a Python module for scikit-learn, or a model card.",
         "cutpoint export model.json --to sql --table payments --keep id -o score.sql",
     )
     made.add_argument("model", metavar="MODEL", help="what cutpoint fit wrote")
-    made.add_argument("--to", required=True, choices=("sql", "onnx", "sklearn", "markdown"))
-    made.add_argument("--table", default="data", metavar="NAME", help="of sql; default: data")
     made.add_argument(
-        "--dialect", choices=("standard", "duckdb", "sqlite"), default="standard", help="of sql"
+        "--to", required=True, type=_form, choices=tuple(_FORMS), metavar="FORM", help=_forms()
+    )
+    made.add_argument(
+        "--table", default="data", metavar="NAME", help="of sql: that of the rows. Default: data"
+    )
+    made.add_argument(
+        "--dialect",
+        choices=("standard", "duckdb", "sqlite"),
+        default="standard",
+        help="of sql. Default: standard",
     )
     made.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="NAME",
-        help="of sql: a column to put in front, such as the key of the rows",
+        help="of sql: a column to put in front, such as the key of the rows; again for each",
     )
     made.add_argument(
         "--float32", action="store_true", help="of onnx: single precision, for small devices"
     )
     made.add_argument(
-        "-o", "--output", default="-", metavar="FILE", help="default: the standard output"
+        "-o",
+        "--output",
+        default="-",
+        metavar="FILE",
+        help="where it goes. Default: the standard output",
     )
+
+
+def _forms() -> str:
+    *most, last = (f"{name} ({words})" for name, words in _FORMS.items())
+    return f"{', '.join(most)} or {last}"
+
+
+def _form(text: str) -> str:
+    if text not in _FORMS:
+        raise argparse.ArgumentTypeError(f"it must be {_forms()}; it is {text!r}.")
+    return text
 
 
 def _demo(commands: Any) -> None:
     made = _command(
         commands,
         "demo",
+        "[options]",
         "go through it all on made-up payments",
         "Learns a detector, decides about new payments, and leaves a report to look at.",
-        "cutpoint demo -o demo && open demo/report.html",
+        "cutpoint demo -o demo && xdg-open demo/report.html",
     )
-    made.add_argument("-o", "--output", default="demo", metavar="FOLDER", help="default: demo")
+    made.add_argument(
+        "-o", "--output", default="demo", metavar="FOLDER", help="where it goes. Default: demo"
+    )
 
 
 def _completion(commands: Any) -> None:
     made = _command(
         commands,
         "completion",
+        "SHELL",
         "print what makes a shell complete commands and options",
         "",
         'eval "$(cutpoint completion bash)"',
     )
-    made.add_argument("shell", choices=("bash", "zsh", "fish"))
+    made.add_argument(
+        "shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"
+    )

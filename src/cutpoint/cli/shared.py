@@ -151,7 +151,9 @@ def costs(text: str | None) -> Costs | None:
 
 
 def check_limits(arguments: Namespace) -> None:
-    """Raise if a confidence is given for nothing, or can't be had."""
+    """Raise if there are two aims, or a confidence is given for nothing or can't be had."""
+    if arguments.cost is not None and arguments.maximize is not None:
+        raise UsageError("there must be one aim: give --cost or --maximize, not both.")
     if arguments.confidence is not None and not arguments.subject_to:
         raise UsageError(
             "--confidence is for limits: give --subject-to 'precision >= 0.9' as well."

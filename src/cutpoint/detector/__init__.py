@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cutpoint.detector.artefact import Detector, Training
-from cutpoint.detector.encoding import CategoryColumn, Encoding, NumberColumn
+from cutpoint.detector.columns import CategoryColumn, NumberColumn
+from cutpoint.detector.encoding import Encoding
 from cutpoint.detector.terms import CategoryTerm, NumberTerm
 
 __all__ = [

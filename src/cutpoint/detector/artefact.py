@@ -16,7 +16,8 @@ from cutpoint._check import check_threshold, number, shown
 from cutpoint._files import written_aside
 from cutpoint._html import fact_table
 from cutpoint._interval import Interval
-from cutpoint.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, sigmoid
+from cutpoint.calibration.calibrators import Affine, Calibrator, Chain, Gaussian
+from cutpoint.calibration.odds import sigmoid
 from cutpoint.confusion import Confusion
 from cutpoint.detector.encoding import Encoding
 from cutpoint.detector.terms import CategoryTerm, Term, folded
@@ -170,6 +171,11 @@ class Detector:
         return [term.column.name for term in self.terms]
 
     @property
+    def numbers(self) -> list[str]:
+        """Those of them that it takes as numbers."""
+        return [term.column.name for term in self.terms if term.column.kind == "number"]
+
+    @property
     def bias(self) -> float:
         """b of score = b + Σ weight · value: for people who add up raw values. ``base`` is the
         same with values counted from their means, which loses no digits."""
@@ -231,10 +237,10 @@ class Detector:
         *,
         keep: Sequence[str] = (),
         reasons: int = 3,
-        watch: Callable[[Term, NDArray[np.int64]], None] | None = None,
+        watch: Callable[[Term, NDArray[Any]], None] | None = None,
     ) -> Iterator[Any]:
-        """As :meth:`apply`, some rows at a time. ``watch`` is told, for each term, which of its
-        labels the rows have."""
+        """As :meth:`apply`, some rows at a time. ``watch`` is told, for each term, what the rows
+        have: numbers, NaN where they are missing, or states of a category by their numbers."""
         import pyarrow as pa
 
         given = _COLUMNS if reasons else _COLUMNS[:-1]
@@ -266,7 +272,7 @@ class Detector:
         keep: Sequence[str] = (),
         *,
         explain: bool = False,
-        watch: Callable[[Term, NDArray[np.int64]], None] | None = None,
+        watch: Callable[[Term, NDArray[Any]], None] | None = None,
     ) -> Iterator[tuple[Any, Floats, list[Floats], list[NDArray[np.int64]]]]:
         """Batches with their scores and, for explanations, what each term adds."""
         wanted = list(dict.fromkeys((*keep, *self.columns)))
@@ -274,7 +280,7 @@ class Detector:
             raise DataError("a detector without columns scores no table.")
         at = {name: k for k, name in enumerate(wanted)}
         start = 0
-        for batch in stream(data, wanted):
+        for batch in stream(data, wanted, self.numbers):
             if not batch.num_rows:
                 continue
             score = np.full(batch.num_rows, self.base)
@@ -283,10 +289,11 @@ class Detector:
             for first in range(0, len(self.terms), GROUP):
                 group = None
                 for term in self.terms[first : first + GROUP]:
-                    value, label = term.contributions(batch.column(at[term.column.name]), start)
+                    has = term.column.values(batch.column(at[term.column.name]), start)
+                    value, label = term.contributions(has)
                     group = value if group is None else group + value
                     if watch is not None:
-                        watch(term, label)
+                        watch(term, has)
                     if explain:
                         terms.append(value)
                         labels.append(label)

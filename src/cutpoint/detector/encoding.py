@@ -4,174 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._frozen import derived
 from cutpoint._names import no_column
 from cutpoint._rows import block_rows
-from cutpoint.detector.values import (
-    Floats,
-    as_table,
-    day_of,
-    flags,
-    kind_of,
-    numbers,
-    schema_of,
-    stream,
-    texts,
-)
+from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
+from cutpoint.detector.deciding import Limits, Summary, left_out, of_kind, running, summed, warned
+from cutpoint.detector.values import Floats, as_table, kind_of, schema_of, stream
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import LinearDetector
 
-# More different values than this are not counted any further.
-_MOST_VALUES = 1 << 17
-# From so many rows on a column of values that all differ is taken for an identifier.
-_FEW = 20
 # Numbers in a block that stays in the second-level cache.
 _CACHED = 1 << 17
 # Rows of sparse features that are made at a time.
 _BATCH = 1 << 16
-
-
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers or dates: standardised, and 0 where it is missing. One of those of
-    :class:`cutpoint.detector.Encoding`.
-
-    Parameters
-    ----------
-    name
-        The column.
-    mean, scale
-        Mean and standard deviation of the training rows that have a value.
-    missing
-        The share of the training rows that have none. If there are any, that is a feature too.
-    kind
-        "number", or "date" for days since 1970-01-01.
-    """
-
-    name: str
-    mean: float
-    scale: float
-    missing: float = 0.0
-    kind: str = "number"
-
-    @property
-    def features(self) -> list[str]:
-        """Names of what it becomes."""
-        return [self.name, *([f"{self.name} is missing"] if self.missing else [])]
-
-    def values(self, column: Any, start: int = 0) -> Floats:
-        """The numbers, NaN where they are missing."""
-        return numbers(column, self.name, start, self.kind)
-
-    def fill(self, out: Floats, column: Any, start: int) -> None:
-        """Write the features of some rows, one feature after the other."""
-        x = self.values(column, start)
-        gone = np.isnan(x)
-        with np.errstate(over="ignore"):
-            np.divide(np.subtract(x, self.mean, out=out[0]), self.scale, out=out[0])
-        if gone.any():
-            out[0, gone] = 0.0
-        if self.missing:
-            out[1] = gone
-
-
-@dataclass(frozen=True)
-class CategoryColumn:
-    """A column of text, of booleans, or of numbers that are names: one feature for each level but
-    the most frequent. One of those of :class:`cutpoint.detector.Encoding`.
-
-    Parameters
-    ----------
-    name
-        The column.
-    levels
-        The values that have a feature of their own, the most frequent first.
-    shares
-        The share of the training rows that has each.
-    other
-        The share that had any other value.
-    missing
-        The share that had none.
-    kind
-        "category", or "boolean", with the levels "true" and "false".
-    """
-
-    name: str
-    levels: tuple[str, ...]
-    shares: tuple[float, ...]
-    other: float = 0.0
-    missing: float = 0.0
-    kind: str = "category"
-
-    @derived
-    def states(self) -> list[str]:
-        """What a row can be, in words."""
-        return [
-            *(f"{self.name} = {level}" for level in self.levels),
-            f"{self.name} = other",
-            f"{self.name} is missing",
-        ]
-
-    @derived
-    def share(self) -> Floats:
-        """The share of the training rows in each state."""
-        return np.array([*self.shares, self.other, self.missing])
-
-    @derived
-    def reference(self) -> int:
-        """The most frequent state, which has no feature: all others are told from it."""
-        return int(self.share.argmax())
-
-    @derived
-    def featured(self) -> NDArray[np.intp]:
-        """The states that have a feature: those that training rows were in, but the reference."""
-        seen = self.share > 0
-        seen[self.reference] = False
-        return np.flatnonzero(seen)
-
-    @property
-    def features(self) -> list[str]:
-        """Names of what it becomes."""
-        return [self.states[k] for k in self.featured.tolist()]
-
-    @derived
-    def rows(self) -> Floats:
-        """The features of each state. One that no training row was in counts as the average."""
-        eye = np.eye(len(self.share))[:, self.featured]
-        eye[self.share == 0] = self.share[self.featured]
-        return eye
-
-    def codes(self, column: Any, start: int = 0) -> NDArray[np.int64]:
-        """The state of each row."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        read = flags if self.kind == "boolean" else texts
-        values = read(column, self.name, start)
-        found = pc.index_in(values, value_set=pa.array(self.levels, pa.string()))
-        codes = found.fill_null(len(self.levels)).to_numpy(zero_copy_only=False).astype(np.int64)
-        if values.null_count:
-            codes[np.asarray(values.is_null())] = len(self.levels) + 1
-        return np.asarray(codes)
-
-    def fill(self, out: Floats, column: Any, start: int) -> None:
-        """Write the features of some rows, one feature after the other."""
-        np.take(self.rows.T, self.codes(column, start), axis=1, out=out, mode="clip")
-
-
-Column = NumberColumn | CategoryColumn
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -226,6 +79,7 @@ class Encoding:
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] = (),
         categories: Sequence[str] = (),
+        numbers: Sequence[str] = (),
         max_categories: int = 50,
         min_rows: int = 5,
     ) -> Encoding:
@@ -234,8 +88,12 @@ class Encoding:
         Numbers are standardised. Booleans and text are categories; so are numbers, if they are
         named in ``categories``. Text of which at least 80 % could be read as numbers or dates is a
         category nevertheless, with a warning. Dates count as days. Columns with one value only,
-        text that differs in every row, and nested values are not used. Missing values, NaN
-        included, become a feature; an infinite number is an error.
+        text that differs in every row, running numbers and nested values are not used. Missing
+        values, NaN included, become a feature; an infinite number is an error.
+
+        Running numbers are whole, different in every row, and either in order or so dense that at
+        least half of those between the smallest and the largest are there. What is named in
+        ``columns`` or ``numbers`` is used nevertheless.
 
         Parameters
         ----------
@@ -250,6 +108,9 @@ class Encoding:
             Which not to use.
         categories
             Columns of whole numbers that are names rather than amounts.
+        numbers
+            Columns that are amounts, though they look like running numbers, or like codes since
+            some in a CSV file have zeros in front.
         max_categories
             How many levels a category has at the most. The most frequent are kept, of equally
             frequent ones the first in the alphabet; what is left is "other".
@@ -264,40 +125,45 @@ class Encoding:
         """
         schema = schema_of(data)
         wanted = _wanted(schema.names, target, columns, exclude)
-        for name in categories:
-            if name not in wanted:
-                raise no_column(name, wanted, "the table")
+        _check_said(wanted, categories, numbers)
         if max_categories < 1 or min_rows < 1:
             raise DataError(
                 "max_categories and min_rows must be at least 1; they are "
                 f"{shown(max_categories)} and {shown(min_rows)}."
             )
-        summaries: dict[str, _Summary] = {}
+        summaries: dict[str, Summary] = {}
         notes: dict[str, str] = {}
         for name in wanted:
             t = schema.field(name).type
-            kind = "category" if name in categories else kind_of(t)
+            kind = _said(name, categories, numbers) or kind_of(t)
             if kind is None:
                 notes[name] = f"{shown(name)} is not used: values of the type {t} are not read."
             elif kind == "empty":
                 notes[name] = f"{shown(name)} is not used: it has no values."
             else:
-                summaries[name] = _of_kind(kind, name)
-        rows = _summed(data, summaries)
-        limits = _Limits(max_categories, min_rows)
+                summaries[name] = of_kind(kind, name)
+        rows = summed(data, summaries, numbers)
+        asked = {*numbers, *(columns or ())}
+        counted = running(data, summaries, rows, numbers)
+        limits = Limits(max_categories, min_rows)
         used: list[Column] = []
         warnings: list[str] = []
         for name, summary in summaries.items():
             column, notes[name] = summary.decided(rows, limits)
+            if name in counted and name in asked:
+                notes[name] += " It counts the rows: leave it out if it is a number given to them."
+            elif name in counted:
+                column, notes[name] = None, left_out(name)
             if column is not None:
                 used.append(column)
             likely = summary.likely() if name not in categories else None
             if likely is not None:
-                notes[name] += f" But {likely}."
-                warnings.append(_warned(name, likely, column))
+                notes[name] += f" But {likely.text}."
+                warnings.append(warned(name, likely, column))
         ordered = tuple(notes[name] for name in wanted)
         if not used:
-            why = ordered[0] if ordered else "there are none besides the target."
+            why = next((notes[name] for name in wanted if name in counted), None)
+            why = why or next(iter(ordered), "there are none besides the target.")
             raise DataError(f"no column can be used to tell the classes apart: {why}")
         facts = [rows, *(s.facts() for s in summaries.values())]
         return cls(tuple(used), ordered, rows, _fingerprint(facts), tuple(warnings))
@@ -336,8 +202,10 @@ class Encoding:
         scale[(scale == 0) | (ends[0] == ends[1])] = 1.0
         facts = [rows, *zip(names, *(map(repr, e.tolist()) for e in ends), strict=True)]
         used = tuple(
-            NumberColumn(name, m, s)
-            for name, m, s in zip(names, mean.tolist(), scale.tolist(), strict=True)
+            NumberColumn(name, m, s, low=low, high=high)
+            for name, m, s, low, high in zip(
+                names, *(x.tolist() for x in (mean, scale, *ends)), strict=True
+            )
         )
         note = f"{columns:,} columns are numbers, used as they are."
         return cls(used, (note,), rows, _fingerprint(facts))
@@ -369,6 +237,10 @@ class Encoding:
         """The columns that are used."""
         return [column.name for column in self.columns]
 
+    @property
+    def _numbers(self) -> list[str]:
+        return [column.name for column in self.columns if column.kind == "number"]
+
     def transform(self, data: Any, *, sparse: bool | None = None) -> Any:
         """The features of all rows: a float64 array, or a CSR matrix.
 
@@ -383,7 +255,7 @@ class Encoding:
         rows = getattr(table, "num_rows", None)
         if rows and not self._is_sparse(sparse):
             whole, at = np.empty((rows, len(self.features))), 0
-            for batch in stream(table, self.names):
+            for batch in stream(table, self.names, self._numbers):
                 self._dense(batch, at, whole[at : at + batch.num_rows])
                 at += batch.num_rows
             return whole
@@ -412,7 +284,7 @@ class Encoding:
         as_sparse, start = self._is_sparse(sparse), 0
         # A reader's batch may be a whole table, and features be many more than columns.
         size = _BATCH if as_sparse else block_rows(len(self.features))
-        for whole in stream(data, self.names):
+        for whole in stream(data, self.names, self._numbers):
             for k in range(0, whole.num_rows, size):
                 batch = whole.slice(k, size)
                 if as_sparse:
@@ -441,7 +313,7 @@ class Encoding:
         parts: list[Any] = []
         for k, column in enumerate(self.columns):
             if isinstance(column, CategoryColumn):
-                parts.append(csr_array(column.rows)[column.codes(batch.column(k), start)])
+                parts.append(csr_array(column.rows)[column.values(batch.column(k), start)])
             else:
                 block = np.empty((len(column.features), n))
                 column.fill(block, batch.column(k), start)
@@ -495,229 +367,13 @@ def _wanted(
     return list(dict.fromkeys(out))
 
 
-def _summed(data: Any, summaries: dict[str, _Summary]) -> int:
-    if not summaries:
-        return sum(batch.num_rows for batch in stream(data))
-    rows = 0
-    for batch in stream(data, list(summaries)):
-        for k, summary in enumerate(summaries.values()):
-            summary.add(batch.column(k), rows)
-        rows += batch.num_rows
-    if not rows:
-        raise DataError("a table must have rows; this one has none.")
-    return rows
+def _check_said(wanted: Sequence[str], categories: Sequence[str], numbers: Sequence[str]) -> None:
+    for name in (*categories, *numbers):
+        if name not in wanted:
+            raise no_column(name, wanted, "the table")
+        if name in categories and name in numbers:
+            raise DataError(f"a column is a category or a number; {shown(name)} can't be both.")
 
 
-@dataclass(frozen=True)
-class _Limits:
-    most: int
-    least: int
-
-
-def _of_kind(kind: str, name: str) -> _Summary:
-    return _Numbers(name, kind) if kind in ("number", "date") else _Levels(name, kind)
-
-
-class _Summary(ABC):
-    """What is kept of a column while its rows pass by."""
-
-    def __init__(self, name: str, kind: str) -> None:
-        self.name, self.kind = name, kind
-        self.missing = 0
-
-    @abstractmethod
-    def add(self, column: Any, start: int) -> None:
-        """Take in some rows, of which the first is number ``start``."""
-
-    @abstractmethod
-    def decided(self, rows: int, limits: _Limits) -> tuple[Column | None, str]:
-        """What the column becomes, and the sentence that says so."""
-
-    def likely(self) -> str | None:
-        """What the values are rather than what they are taken for, if that differs."""
-        return None
-
-    @abstractmethod
-    def facts(self) -> list[Any]:
-        """What the fingerprint is made of."""
-
-
-class _Numbers(_Summary):
-    """Count, mean and squares of a column of numbers, merged centred; and its ends."""
-
-    count = 0
-    mean = squares = 0.0
-    low, high = np.inf, -np.inf
-    counts_rows = True
-
-    def add(self, column: Any, start: int) -> None:
-        x = numbers(column, self.name, start, self.kind)
-        there = x[~np.isnan(x)]
-        self.missing += len(x) - len(there)
-        if not len(there):
-            return
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = float(there.mean())
-            squares = float(np.square(there - mean).sum())
-            shift, n = mean - self.mean, self.count + len(there)
-            self.squares += squares + shift * shift * self.count * len(there) / n
-            self.mean += shift * len(there) / n
-        if self.counts_rows:
-            expected = (self.low if self.count else float(there[0])) + np.arange(
-                self.count, self.count + len(there)
-            )
-            self.counts_rows = len(there) == len(x) and bool((there == expected).all())
-        self.count = n
-        self.low = min(self.low, float(there.min()))
-        self.high = max(self.high, float(there.max()))
-
-    def decided(self, rows: int, limits: _Limits) -> tuple[Column | None, str]:  # noqa: ARG002
-        name = shown(self.name)
-        if not self.count:
-            return None, f"{name} is not used: it has no values."
-        share = self.missing / rows
-        gone = f"; {_percent(share)} are missing: a feature too" if share else ""
-        if self.low == self.high and not share:
-            return None, f"{name} is not used: it is {self._shown(self.low)} in every row."
-        scale = sqrt(self.squares / self.count)
-        if not (np.isfinite(scale) and np.isfinite(self.mean)):
-            raise DataError(
-                f"numbers must be small enough to be squared; {name} reaches from {self.low:g} to "
-                f"{self.high:g}. Rescale it."
-            )
-        # Of values so small that their squares vanish, half their range; of a single one, 1.
-        scale = scale or self.high / 2 - self.low / 2 or 1.0
-        column = NumberColumn(self.name, self.mean, scale, share, self.kind)
-        what = "a number" if self.kind == "number" else "a date, in days"
-        mean = self._shown(self.mean)
-        text = f"{name} is {what}: mean {mean}, standard deviation {scale:.6g}{gone}."
-        if self.kind == "number" and self.counts_rows and rows >= _FEW:
-            text += " It counts the rows: leave it out if it is a number given to them."
-        return column, text
-
-    def _shown(self, x: float) -> str:
-        return day_of(x) if self.kind == "date" else f"{x:.6g}"
-
-    def facts(self) -> list[Any]:
-        ends = (repr(x + 0.0) for x in (self.low, self.high))  # -0.0 is 0.0
-        return [self.name, self.kind, self.count, self.missing, *ends]
-
-
-class _Levels(_Summary):
-    """How many rows have each value."""
-
-    # Whether there are values without a feature of their own.
-    many = True
-
-    def __init__(self, name: str, kind: str) -> None:
-        super().__init__(name, kind)
-        self.counts: dict[str, int] | None = {}
-        self.most: str | None = None
-
-    def add(self, column: Any, start: int) -> None:
-        values = (flags if self.kind == "boolean" else texts)(column, self.name, start)
-        self.missing += values.null_count
-        if self.counts is None:
-            return
-        found = values.drop_null().value_counts()
-        both = zip(
-            found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True
-        )
-        for value, count in both:
-            self.counts[value] = self.counts.get(value, 0) + count
-        if len(self.counts) > _MOST_VALUES:
-            self.most, self.counts = _likely(self.counts, True), None
-
-    def decided(self, rows: int, limits: _Limits) -> tuple[Column | None, str]:
-        name, share = shown(self.name), self.missing / rows
-        if self.counts is None:
-            return None, f"{name} is not used: it has more than {_MOST_VALUES:,} different values."
-        if not self.counts:
-            return None, f"{name} is not used: it has no values."
-        if len(self.counts) == 1 and not self.missing:
-            return None, f"{name} is not used: it is {shown(next(iter(self.counts)))} in every row."
-        if len(self.counts) == rows - self.missing >= _FEW:
-            return (
-                None,
-                f"{name} is not used: its values differ in every row, as an identifier's do.",
-            )
-        ordered = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
-        least = 1 if self.kind == "boolean" else limits.least
-        kept = [(value, n) for value, n in ordered[: limits.most] if n >= least]
-        rest = sum(self.counts.values()) - sum(n for _, n in kept)
-        self.many = len(kept) < len(self.counts)
-        column = CategoryColumn(
-            self.name,
-            tuple(value for value, _ in kept),
-            tuple(n / rows for _, n in kept),
-            rest / rows,
-            share,
-            self.kind,
-        )
-        if not column.features:
-            return None, f"{name} is not used: no value is in {least} rows or more."
-        return column, self._said(column, len(self.counts) - len(kept))
-
-    def likely(self) -> str | None:
-        if self.kind == "boolean" or self.counts is None:
-            return self.most
-        return _likely(self.counts, self.many)
-
-    def _said(self, column: CategoryColumn, others: int) -> str:
-        shares = [
-            f"{shown(v)} ({_percent(p)})" for v, p in zip(column.levels, column.shares, strict=True)
-        ]
-        some = ", ".join(shares[:4]) + (f", … {len(shares)} levels" if len(shares) > 4 else "")
-        if others:
-            what = f"{others:,} rarer value{'s' if others > 1 else ''} ({_percent(column.other)})"
-            some += f"{', ' if some else ''}{what} together as 'other'"
-        if column.missing:
-            some += f"; {_percent(column.missing)} are missing: a level too"
-        first = column.states[column.reference].removeprefix(self.name + " ")
-        base = {"= other": "'other'", "is missing": "those that are missing"}.get(first)
-        if base is None or column.reference < len(column.levels):
-            base = shown(column.levels[column.reference])
-        what = "a boolean" if self.kind == "boolean" else "a category"
-        return f"{shown(self.name)} is {what}: {some}; features tell the others from {base}."
-
-    def facts(self) -> list[Any]:
-        counts = None if self.counts is None else sorted(self.counts.items())
-        return [self.name, self.kind, self.missing, counts]
-
-
-# Not 0123: what begins with a 0 is a code.
-_NUMBER = re.compile(r"\s*[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
-_DATE = re.compile(r"\s*[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-9]{2}:[0-9]{2}.*)?\s*")
-_MOSTLY = 0.8
-
-
-def _likely(counts: dict[str, int], many: bool) -> str | None:
-    """Whether text is numbers or dates for the most part, and which value is not.
-
-    Text that is nothing but numbers may be codes: it is amounts only where there are ``many``.
-    """
-    total = sum(counts.values())
-    for what, pattern in (("numbers", _NUMBER), ("dates", _DATE)):
-        bad = [value for value in counts if pattern.fullmatch(value) is None]
-        share = 1 - sum(counts[value] for value in bad) / total if total else 0.0
-        if share < _MOSTLY or len(bad) == len(counts) or not (bad or many):
-            continue
-        if not bad:
-            return f"all its values are {what}, stored as text"
-        return (
-            f"{_percent(share)} of its values are {what}; the first that is not is {shown(bad[0])}"
-        )
-    return None
-
-
-def _warned(name: str, likely: str, column: Column | None) -> str:
-    if column is None:
-        return f"{shown(name)} is not used, but {likely}. Clean it, or leave it out: --exclude."
-    return (
-        f"{shown(name)} is taken for a category, but {likely}. Clean it, or say that it is one: "
-        f"--category {shown(name)}."
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+def _said(name: str, categories: Sequence[str], numbers: Sequence[str]) -> str | None:
+    return "category" if name in categories else "number" if name in numbers else None

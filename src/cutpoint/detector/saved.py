@@ -17,7 +17,7 @@ from cutpoint.calibration.calibrators import Calibrator
 from cutpoint.calibration.reading import any_number, number, plain, positive, text
 from cutpoint.confusion import Confusion
 from cutpoint.detector.artefact import Detector, Training
-from cutpoint.detector.encoding import CategoryColumn, NumberColumn
+from cutpoint.detector.columns import CategoryColumn, NumberColumn
 from cutpoint.detector.terms import CategoryTerm, NumberTerm, Term
 from cutpoint.errors import DataError
 from cutpoint.objectives import Costs
@@ -76,6 +76,7 @@ def _term(term: Term) -> dict[str, Any]:
             "weight": term.weight,
             "mean": term.column.mean,
             "scale": term.column.scale,
+            "range": None if term.column.low is None else [term.column.low, term.column.high],
             "missing": {"weight": term.missing, "share": c.missing},
         }
     return head | {
@@ -172,8 +173,10 @@ def from_text(data: str | bytes, *, verify: bool = True) -> Detector:
     detector = _Reading(parsed).detector()
     if verify and checksum != _checksum(parsed):
         raise DataError(
-            "its checksum does not fit: it was changed after it was written. Get the original, or "
-            "read it with verify=False if the change was meant."
+            "its checksum does not fit: it was changed after it was written. Get the original; for "
+            "other costs or another prior, Detector.load(original).revised(costs=..., prior=...)."
+            "save(path) moves the threshold with them. If the change was meant, "
+            "Detector.load(path, verify=False).save(path) makes the file whole again."
         )
     return detector
 
@@ -295,9 +298,16 @@ class _Reading:
         gone, share = missing.read("weight", number), missing.read("share", _share)
         name = self.read("name", text)
         if kind in ("number", "date"):
-            self.only("name", "kind", "weight", "mean", "scale", "missing")
+            self.only("name", "kind", "weight", "mean", "scale", "range", "missing")
+            # Earlier files have no range.
+            ends = self.read("range", _maybe(_range)) if "range" in self.data else None
             column = NumberColumn(
-                name, self.read("mean", number), self.read("scale", positive), share, kind
+                name,
+                self.read("mean", number),
+                self.read("scale", positive),
+                share,
+                kind,
+                *(ends or ()),
             )
             return NumberTerm(column, self.read("weight", number), gone)
         if kind not in ("category", "boolean"):
@@ -345,6 +355,14 @@ def _list(value: Any) -> list[Any]:
 def _texts(value: Any) -> list[str]:
     """a list of texts"""
     return [text(v) for v in _list(value)]
+
+
+def _range(value: Any) -> tuple[float, float]:
+    """a list of two numbers, the smaller first"""
+    low, high = map(number, _list(value))
+    if low > high:
+        raise ValueError
+    return low, high
 
 
 def _count(value: Any) -> int:

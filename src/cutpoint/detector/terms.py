@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._frozen import derived
-from cutpoint.detector.encoding import CategoryColumn, Encoding, NumberColumn
+from cutpoint.detector.columns import CategoryColumn, NumberColumn
+from cutpoint.detector.encoding import Encoding
 from cutpoint.detector.values import Floats
 from cutpoint.errors import DataError
 
@@ -45,9 +46,8 @@ class NumberTerm:
         """What its contributions are called."""
         return [self.column.name, f"{self.column.name} is missing"]
 
-    def contributions(self, column: Any, start: int) -> tuple[Floats, NDArray[np.int64]]:
-        """What each row gets of it, and under which label."""
-        x = self.column.values(column, start)
+    def contributions(self, x: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
+        """What each row gets for its value, and under which label."""
         gone = np.isnan(x)
         with np.errstate(over="ignore"):
             out = self.weight * (x - self.column.mean)
@@ -92,9 +92,8 @@ class CategoryTerm:
         """What its contributions are called."""
         return self.column.states
 
-    def contributions(self, column: Any, start: int) -> tuple[Floats, NDArray[np.int64]]:
-        """What each row gets of it, and under which label."""
-        codes = self.column.codes(column, start)
+    def contributions(self, codes: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
+        """What each row gets for its state, and under which label."""
         return self.table[codes], codes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,16 +19,19 @@ _BATCH = 1 << 16
 _DAY = 86_400
 
 
-def stream(data: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def stream(
+    data: Any, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()
+) -> Iterator[Any]:
     """Record batches of these columns, in this order, of a table wherever it is.
 
     Tables are those of :mod:`cutpoint.tables`, pyarrow, pandas and polars, anything else that
-    speaks Arrow, and mappings from names to columns.
+    speaks Arrow, and mappings from names to columns. In ``numbers`` are columns that are known to
+    be numbers: a file of text may have zeros in front of them.
     """
     import pyarrow as pa
 
     if hasattr(data, "batches") and hasattr(data, "names"):
-        yield from data.batches(None if columns is None else list(columns))
+        yield from data.batches(None if columns is None else list(columns), numbers=numbers)
         return
     table = as_table(data)
     if columns is not None:
@@ -133,6 +137,20 @@ def _floats(column: Any) -> Floats:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
+def whole_numbers(column: Any, x: Floats) -> NDArray[Any] | None:
+    """The integers of a column whose floats are ``x``; None if some value is none or missing."""
+    import pyarrow as pa
+
+    column = _whole(column)
+    if column.null_count:
+        return None
+    if pa.types.is_integer(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    if not ((x == np.floor(x)) & (np.abs(x) < 2**53)).all():
+        return None
+    return x.astype(np.int64)
+
+
 def _days(column: Any) -> Floats:
     import pyarrow as pa
 
@@ -147,12 +165,12 @@ def _days(column: Any) -> Floats:
     return np.where(null, np.nan, days + rest / per_day)
 
 
-def day_of(days: float) -> str:
-    """Days since 1970 as a date; as a number if there is no such date."""
-    try:
-        return str(np.datetime64(round(days), "D"))
-    except (ValueError, OverflowError):
-        return f"{days:.6g}"
+def in_words(x: float, kind: str = "number") -> str:
+    """A number, or days since 1970 as a date if there is such a date."""
+    if kind == "date":
+        with suppress(ValueError, OverflowError):
+            return str(np.datetime64(round(x), "D"))
+    return f"{x:.6g}"
 
 
 def texts(column: Any, name: str, start: int) -> Any:
@@ -167,7 +185,8 @@ def texts(column: Any, name: str, start: int) -> Any:
     if found == "empty":
         return pa.nulls(len(column), pa.string())
     if found == "number":
-        if pa.types.is_integer(column.type):
+        t = column.type
+        if pa.types.is_integer(t) or (pa.types.is_decimal(t) and t.scale <= 0):
             return column.cast(pa.string())
         x = _floats(column)
         gone = np.isnan(x)

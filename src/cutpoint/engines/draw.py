@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint.engines.scan import Batch, Scan, workers_for
+from cutpoint.engines.scan import Batch, Floats, Scan, workers_for
 from cutpoint.tables.parts import Piece
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +43,11 @@ def draw(data: Any, *, scores: Sequence[str], most: int, **roles: Any) -> tuple[
     ([0.1, 0.8], 2, 2.0)
     """
     scan = Scan(data, score=scores[0], more=scores[1:], **roles)
-    numbered = list(enumerate(scan.pieces))
 
-    def work(pieces: Iterator[Piece]) -> tuple[_Urn, _Urn]:
+    def work(pieces: Iterator[tuple[int, Piece]]) -> tuple[_Urn, _Urn]:
         urns = _Urn(most), _Urn(most)
-        place = {id(piece): k for k, piece in numbered}
-        for piece in pieces:
-            rng = np.random.default_rng((0, place[id(piece)]))
+        for k, piece in pieces:
+            rng = np.random.default_rng((0, k))
             for batch in scan.read(piece):
                 key = rng.random(len(batch.score))
                 for urn, own in zip(urns, (batch.label == 1, batch.label == 0), strict=True):
@@ -101,11 +97,9 @@ class _Urn:
     def joined(cls, urns: Sequence[_Urn]) -> _Urn:
         out = cls(urns[0].most)
         for urn in urns:
-            out.n, out.sum, out.squares = (
-                out.n + urn.n,
-                out.sum + urn.sum,
-                out.squares + urn.squares,
-            )
+            out.n += urn.n
+            out.sum += urn.sum
+            out.squares += urn.squares
             out.largest = max(out.largest, urn.largest)
             out.kept += urn.kept
         return out

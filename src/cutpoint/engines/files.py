@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint import _native
-from cutpoint._check import Columns, check_totals, threads
-from cutpoint._sweep import Sweep, squared, sweep_of
+from cutpoint._check import Columns, threads
+from cutpoint._sweep import Sweep, found, squared, sweep_of
 from cutpoint.binned import BinnedSweep
 from cutpoint.engines.memory import Spill, limit_of
 from cutpoint.engines.runs import merged, pack, unpack
@@ -263,7 +263,7 @@ class _Stream:
                 workers=plan.workers,
                 limit=plan.pool,
                 most=plan.sorted,
-                file=spill.descriptor,
+                file=spill.fileno(),
             )
             for spill in self.spills
         ]
@@ -278,24 +278,17 @@ class _Stream:
                 stream.add(worker, batch.score, batch.label, weight)
 
     def sweep(self) -> Sweep:
-        plan, found = self.plan, []
+        plan, sweeps = self.plan, []
         for stream, spill in zip(self.streams, self.spills, strict=True):
             try:
-                with spill.guard(stream.spilled):
-                    found.append(stream.finish(plan.threads, plan.compact, plan.entries))
+                with spill.guard():
+                    columns = stream.finish(plan.threads, plan.compact, plan.entries)
             except OverflowError:
                 raise TooLarge(plan) from None
-        s, *rest = (self._made(*columns) for columns in found)
-        # Runs were cut by chance, each stream by its own; made compact they are the same.
+            # Runs were cut by chance, each stream by its own; made compact they are the same.
+            sweeps.append(found(*columns).compact() if plan.compact else found(*columns[:3]))
+        s, *rest = sweeps
         return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
-
-    def _made(self, threshold: Any, pos: Any, neg: Any, top: Any) -> Sweep:
-        if self.plan.weighted:
-            check_totals(pos, neg)
-        if not self.plan.compact:
-            return Sweep(threshold, pos, neg)
-        runs = not np.array_equal(top, threshold)
-        return Sweep(threshold, pos, neg, top=top if runs else None).compact()
 
     def close(self) -> None:
         for spill in self.spills:
@@ -306,9 +299,9 @@ def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
     stream = _Stream(scan, plan)
     numbers = iter(range(plan.workers))
 
-    def work(pieces: Iterator[Piece]) -> None:
+    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
         worker = next(numbers)
-        for piece in pieces:
+        for _, piece in pieces:
             for batch in scan.read(piece):
                 stream.add(worker, batch)
                 tell.add(len(batch.score))
@@ -323,10 +316,10 @@ def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
 def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     weighted = scan.weight is not None
 
-    def work(pieces: Iterator[Piece]) -> tuple[NDArray[Any], NDArray[Any], int]:
+    def work(pieces: Iterator[tuple[int, Piece]]) -> tuple[NDArray[Any], NDArray[Any], int]:
         pos, neg = (np.zeros(2**bits, np.float64 if weighted else np.int64) for _ in "pn")
         rows = 0
-        for piece in pieces:
+        for _, piece in pieces:
             for batch in scan.read(piece):
                 if batch.weight is None:
                     _native.bin(batch.score, batch.label, 0.0, 1.0, 1, pos, neg)
@@ -368,7 +361,7 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
         with lock:
             # A dictionary may have more values than rows have.
             for k in np.unique(index_of).tolist():
-                own[k] = number.setdefault(_checked(values[k], scan), len(number))
+                own[k] = number.setdefault(values[k], len(number))
             if len(number) > _GROUPS:
                 raise DataError(
                     f"a sweep for each of more than {_GROUPS:,} groups, values of "
@@ -394,12 +387,12 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
             with lock:
                 index[g].append(where)
 
-    def work(pieces: Iterator[Piece]) -> None:
+    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
         # Rows as they are read, put together, in order, and as entries.
         size = max(plan.limit // plan.workers // 160, _GROUP_ROWS)
         rows: list[tuple[Batch, NDArray[np.int32]]] = []
         n = 0
-        for piece in pieces:
+        for _, piece in pieces:
             for batch in scan.read(piece):
                 rows.append((batch, codes(batch.group)))
                 n += len(batch.score)
@@ -422,15 +415,6 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))
-
-
-def _checked(value: Any, scan: Scan) -> Any:
-    if isinstance(value, float) and value != value:  # noqa: PLR0124 - NaN
-        raise DataError(
-            f"a row has no group: {scan.group!r} has NaN. Drop such rows, or give them a group of "
-            "their own."
-        )
-    return value
 
 
 def _order(value: Any) -> tuple[str, Any]:

@@ -12,10 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cutpoint._check import shown
 from cutpoint.engines.memory import Spill, limit_of
 from cutpoint.engines.scan import Scan, workers_for
-from cutpoint.errors import DataError
 from cutpoint.paired import GroupAuc, by_group
 from cutpoint.tables.parts import Piece
 
@@ -75,7 +73,6 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     )
     rows = scan.rows
     slots = 64 if rows is None else max(1, -(-2 * _ROW * rows // limit))
-    place = {id(piece): k for k, piece in enumerate(scan.pieces)}
     spill, lock = Spill(), Lock()
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
 
@@ -91,8 +88,8 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
                 with lock:
                     index[k].append((origin, *where))
 
-    def work(pieces: Iterator[Piece]) -> None:
-        for piece in pieces:
+    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
+        for k, piece in pieces:
             held, n, row = [], 0, 0
             for batch in scan.read(piece):
                 at = np.arange(row, row + len(batch.score))
@@ -101,7 +98,7 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
                     "row": at[some],
                     "one": batch.label[some].view(np.bool_),
                     "score": batch.score[some],
-                    "group": _checked(batch.group, group)[some],
+                    "group": _values(batch.group)[some],
                 }
                 if batch.weight is not None:
                     columns["weight"] = batch.weight[some]
@@ -109,10 +106,10 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
                 row += len(at)
                 n += len(at)
                 if n >= _CHUNK:
-                    keep(place[id(piece)], pa.concat_tables(held))
+                    keep(k, pa.concat_tables(held))
                     held, n = [], 0
             if held:
-                keep(place[id(piece)], pa.concat_tables(held))
+                keep(k, pa.concat_tables(held))
 
     try:
         scan.each(work, workers_for(len(scan.pieces)))
@@ -128,15 +125,8 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         spill.close()
 
 
-def _checked(column: Any, name: str) -> NDArray[Any]:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+def _values(column: Any) -> NDArray[Any]:
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    if values.dtype.kind in "fmM" and np.isnan(values).any():
-        raise DataError(
-            f"a row has no group: {shown(name)} has NaN. Drop such rows, or give them a group of "
-            "their own."
-        )
     return np.asarray(values + 0.0 if values.dtype.kind == "f" else values)  # -0.0 becomes 0.0
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from cutpoint import _native
-from cutpoint.engines.scan import bytes_of
+from cutpoint._check import number, shown
+from cutpoint._files import Nameless
 from cutpoint.errors import DataError
 
 # Less than this is of no use: a few batches, and what sorts them.
 _LEAST = 256 << 20
+
+_UNITS = {"": 1, "b": 1}
+for _k, _letter in enumerate("kmgt", 1):
+    _UNITS |= {_letter: 1000**_k, f"{_letter}b": 1000**_k, f"{_letter}ib": 1024**_k}
 
 
 def limit_of(limit: Any) -> int:
@@ -50,69 +53,54 @@ def _free() -> int:
     return min(found)
 
 
-class Spill:
-    """A temporary file of bytes, for several threads; gone with the process, however it ends."""
+def bytes_of(limit: Any) -> int:
+    """A size in bytes, from a number or from text such as "2 GB" or "512MiB".
 
-    def __init__(self) -> None:
-        self._folder = tempfile.gettempdir()
-        self._lock = threading.Lock()
-        self.size = 0
-        self._file: Any = None
-        self._why: OSError | None = None
+    Examples
+    --------
+    >>> from cutpoint.engines.memory import bytes_of
+    >>> bytes_of("1.5 GB"), bytes_of("64MiB")
+    (1500000000, 67108864)
+    """
+    value, unit = limit, ""
+    if isinstance(limit, str):
+        text = limit.strip().lower().replace(" ", "")
+        digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+        unit = text[len(digits) :]
         try:
-            self._file = tempfile.TemporaryFile(prefix="cutpoint-", buffering=0)  # noqa: SIM115
-        except OSError as error:  # which matters only to those who need it
-            self._why = error
+            value = float(digits)
+        except ValueError:
+            value = float("nan")
+    size = number(value) * _UNITS.get(unit, float("nan"))
+    if not 1 <= size < 2**62:
+        raise DataError(
+            "a limit of memory must be a size such as '2 GB' or '512 MiB', or a number of bytes; "
+            f"it is {shown(limit)}."
+        )
+    return int(size)
 
-    @property
-    def descriptor(self) -> int:
-        """For the native core; -1 if there is no file."""
-        return -1 if self._file is None else int(self._file.fileno())
 
-    def write(self, data: bytes) -> tuple[int, int]:
-        """Where the bytes lie from now on: start and length."""
-        with self._lock:
-            start = self.size
-            self.size += len(data)
-        rest, at = memoryview(data), start
-        while rest:
-            done = os.pwrite(self.descriptor, rest, at)
-            rest, at = rest[done:], at + done
-        return start, len(data)
-
-    def read(self, start: int, length: int) -> bytearray:
-        """Bytes that were written."""
-        out = bytearray(length)
-        rest, at = memoryview(out), start
-        while rest:
-            done = os.preadv(self.descriptor, [rest], at)
-            if not done:
-                raise DataError(f"a temporary file in {self._folder} was cut short. Try again.")
-            rest, at = rest[done:], at + done
-        return out
-
-    def close(self) -> None:
-        """Give the disk back."""
-        if self._file is not None:
-            self._file.close()
+class Spill(Nameless):
+    """A temporary file, and what is said where the system refuses it."""
 
     @contextmanager
-    def guard(self, written: int | None = None) -> Iterator[None]:
+    def guard(self) -> Iterator[None]:
         """What the system refuses becomes a DataError; too many entries, an OverflowError."""
         try:
             yield
         except OSError as error:
-            number = error.errno
+            code = error.errno
             if isinstance(error, _native.SpillFault):
-                number = int(str(error))
-                if number == errno.E2BIG:
+                code = int(str(error))
+                if code == errno.E2BIG:
                     raise OverflowError from None
-            if self._why is not None:
-                number = self._why.errno
-            reason = os.strerror(number) if number else str(self._why or error)
-            done = self.size if written is None else written
+            if self.refused is not None:
+                code = self.refused.errno
+            reason = os.strerror(code) if code else str(self.refused or error)
+            # The native core writes to it, too.
+            done = 0 if self.refused is not None else os.fstat(self.fileno()).st_size
             raise DataError(
-                f"what does not fit into memory is kept in {self._folder}, which refused it after "
+                f"what does not fit into memory is kept in {self.folder}, which refused it after "
                 f"{done:,} bytes: {reason}. Free some space there, set TMPDIR to another folder, "
                 "or raise memory_limit."
             ) from error

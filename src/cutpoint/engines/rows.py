@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from cutpoint._check import shown, threads
 from cutpoint._rows import Block, Floats, block_rows
 from cutpoint._spool import Later, StreamRows
-from cutpoint.engines.scan import Labels, bytes_of, opened
+from cutpoint.engines.memory import bytes_of
+from cutpoint.engines.scan import Labels, as_weights, check_number, opened, placed
 from cutpoint.errors import DataError
 from cutpoint.tables import Source, open_table
 from cutpoint.tables.binary import ArrowPart, ParquetPart
-from cutpoint.tables.parts import kind_of
+from cutpoint.tables.parts import filled, plain, row_of
 
 # Numbers that stay in the second-level cache while columns become rows.
 _CACHED = 1 << 17
@@ -121,15 +121,13 @@ class _Reader:
     ) -> None:
         self.names, self.weighted = names, weighted
         self.features = len(names) - 1 - weighted
-        self.where, self.pieces, schema = opened(data, names, filter)
+        numbers = [name for k, name in enumerate(names) if k != self.features]
+        self.where, self.pieces, schema = opened(data, names, filter, numbers)
         self.labels = Labels(names[self.features], positive)
         for k, t in enumerate(schema.types):
-            if k != self.features and not _is_number(t):
-                raise DataError(
-                    f"{'a feature' if k < self.features else 'a weight'} must be a number; "
-                    f"{shown(names[k])} of {self.where} holds {kind_of(t)}. Name another column, "
-                    "or let cutpoint.training.train encode it."
-                )
+            if k != self.features:
+                encode = "let cutpoint.training.train encode it"
+                check_number(t, names[k], self.where, encode if k < self.features else "convert it")
         narrow = all(map(pa.types.is_float32, schema.types[: self.features]))
         self.dtype = np.dtype(np.float32 if narrow else np.float64)
         self.rows = block_rows(self.features)
@@ -149,12 +147,14 @@ class _Reader:
         """All rows with a weight. Columns are read here; threads make rows of them."""
         start, read = 0, 0
         for piece in self.pieces:
-            place, at = None, 0
-            for where, batch in piece.read():
-                if where != place:
-                    place, at = where, 0
+            for where, first, batch in placed(piece):
+                at = first
                 for some in _slices(batch, self.rows):
-                    weight = self._weight(some, where, at)
+                    weight = None
+                    if self.weighted:
+                        row_at = row_of(where, at)
+                        values = self._values(some, self.features + 1, row_at)
+                        weight = as_weights(values, self.names[-1], row_at)
                     rows = some.num_rows if weight is None else int(np.count_nonzero(weight))
                     yield Later(rows, partial(self._block, some, weight, where, at, start))
                     at, start = at + some.num_rows, start + rows
@@ -162,54 +162,27 @@ class _Reader:
         if not read:
             raise DataError(f"there must be rows; {self.where} has none.")
 
-    def _weight(self, batch: pa.RecordBatch, where: str, at: int) -> Floats | None:
-        if not self.weighted:
-            return None
-        w = self._values(batch, self.features + 1, where, at).astype(np.float64)
-        bad = ~((w >= 0) & (w < np.inf))
-        if bad.any():
-            row = int(bad.argmax())
-            raise DataError(
-                f"a weight must be finite and at least 0; row {at + row + 1:,} of {where} has "
-                f"{w[row]!s} in {shown(self.names[-1])}. Drop such rows, or give them the weight "
-                "0, which is the same."
-            )
-        return w
-
     def _block(
         self, batch: pa.RecordBatch, weight: Floats | None, where: str, at: int, start: int
     ) -> Block:
-        X = self._matrix([self._values(batch, k, where, at) for k in range(self.features)])
+        row_at = row_of(where, at)
+        X = self._matrix([self._values(batch, k, row_at) for k in range(self.features)])
         if not np.isfinite(X).all():
             row, k = np.argwhere(~np.isfinite(X))[0].tolist()
             raise DataError(
-                f"{shown(self.names[k])} must hold finite numbers; row {at + row + 1:,} of {where} "
-                f"has {X[row, k]!s}. Drop such rows or fill them in."
+                f"{shown(self.names[k])} must hold finite numbers; {row_at(row)} has "
+                f"{X[row, k]!s}. Drop such rows or fill them in."
             )
-        self._check_null(batch, self.features, where, at)
-        y = self.labels.flags(batch.column(self.features), where, at).astype(np.bool_)
+        labels = filled(batch.column(self.features), self.labels.name, row_at)
+        y = self.labels.flags(labels, where, row_at).astype(np.bool_)
         if weight is not None and not weight.all():
             some = np.flatnonzero(weight)
             X, y, weight = X.take(some, axis=0), y[some], weight[some]
         return Block(X, y, weight, start)
 
-    def _values(self, batch: pa.RecordBatch, k: int, where: str, at: int) -> NDArray[Any]:
-        self._check_null(batch, k, where, at)
-        column = batch.column(k)
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if pa.types.is_decimal(column.type):
-            column = column.cast(pa.float64())
+    def _values(self, batch: pa.RecordBatch, k: int, row_at: Callable[[int], str]) -> NDArray[Any]:
+        column = filled(plain(batch.column(k)), self.names[k], row_at)
         return np.asarray(column.to_numpy(zero_copy_only=False))
-
-    def _check_null(self, batch: pa.RecordBatch, k: int, where: str, at: int) -> None:
-        column = batch.column(k)
-        if column.null_count:
-            row = pc.index(pc.is_null(column), True).as_py()
-            raise DataError(
-                f"{shown(self.names[k])} must have a value in every row; row {at + row + 1:,} of "
-                f"{where} has none. Drop such rows or fill them in."
-            )
 
     def _matrix(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
         """Columns as rows, some at a time: writes to all of a block would miss the cache."""
@@ -227,10 +200,3 @@ def _slices(batch: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
     n = batch.num_rows
     size = -(-n // max(-(-n // most), 1))
     yield from (batch.slice(k, size) for k in range(0, n, size or 1))
-
-
-def _is_number(t: pa.DataType) -> bool:
-    of = pa.types
-    if of.is_dictionary(t):
-        t = t.value_type
-    return bool(of.is_integer(t) or of.is_floating(t) or of.is_boolean(t) or of.is_decimal(t))

@@ -17,14 +17,25 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from cutpoint._check import number, shown
-from cutpoint._check import threads as most_threads
+from cutpoint._check import shown, threads
 from cutpoint._names import no_column, spelled
 from cutpoint.errors import CutpointError, DataError
 from cutpoint.tables import Source, open_table
-from cutpoint.tables.parts import Piece, common_type, first_line, is_text, kind_of
+from cutpoint.tables.parts import (
+    Piece,
+    check_names_in_floats,
+    common_type,
+    filled,
+    first_line,
+    is_text,
+    kind_of,
+    plain,
+    row_of,
+    value_type,
+)
 
 _T = TypeVar("_T")
+Floats = NDArray[np.float64]
 
 # A column of labels with more different values than this is none.
 _MANY_LABELS = 1000
@@ -36,7 +47,7 @@ class Batch(NamedTuple):
 
     score: NDArray[Any]
     label: NDArray[np.uint8]
-    weight: NDArray[np.float64] | None
+    weight: Floats | None
     group: Any
     more: tuple[NDArray[Any], ...] = ()
     """Further scores."""
@@ -51,8 +62,8 @@ class Labels:
         self.others: list[Any] = []
         """Labels other than the positive one, at most a few."""
 
-    def flags(self, column: Any, where: str, start: int) -> NDArray[np.uint8]:
-        """1 where a label is the positive one."""
+    def flags(self, column: Any, where: str, row_at: Callable[[int], str]) -> NDArray[np.uint8]:
+        """1 where a label is the positive one. ``where`` the rows are, and what each is called."""
         t = column.type
         if pa.types.is_boolean(t) and self.positive is None:
             return np.asarray(column.cast(pa.uint8()).to_numpy())
@@ -68,67 +79,39 @@ class Labels:
                 row = int(bad.argmax())
                 raise DataError(
                     "labels are understood without help only as 0/1, False/True or -1/1; "
-                    f"{_row(start + row, where)} has {values[row]!s} in {shown(self.name)}. Say "
-                    "which one is the positive: positive=..."
+                    f"{row_at(row)} has {values[row]!s} in {shown(self.name)}. Say which "
+                    "one is the positive: positive=..."
                 )
             for value, there in ((0, zeros), (-1, minus)):
                 if there.any():
                     self._saw(value, where)
             return np.asarray(ones.view(np.uint8))
-        return self._named(column, where, start)
+        return self._named(column, where, row_at)
 
-    def _named(self, column: Any, where: str, start: int) -> NDArray[np.uint8]:
-        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        seen = coded.dictionary.to_pylist()
-        # A dictionary may have more values than rows have.
-        used = np.unique(coded.indices.to_numpy(zero_copy_only=False)).tolist()
-        asked = self._asked(column.type)
+    def _named(self, column: Any, where: str, row_at: Callable[[int], str]) -> NDArray[np.uint8]:
+        t = column.type
+        if self.positive is None:
+            raise DataError(
+                "the positive label is known without help only among 0/1, False/True or -1/1; "
+                f"{shown(self.name)} holds {kind_of(t)}. Say which one is the positive: "
+                "positive=..."
+            )
+        asked = as_label(self.positive, t, self.name)
+        coded = column if pa.types.is_dictionary(t) else column.dictionary_encode()
+        seen, code = coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
         hit = np.zeros(max(len(seen), 1), np.uint8)
-        for k in used:
+        for k in np.unique(code).tolist():  # a dictionary may have more values than rows have
             value = seen[k]
             if value != value:  # noqa: PLR0124 - NaN
-                row = int((coded.indices.to_numpy(zero_copy_only=False) == k).argmax())
                 raise DataError(
-                    f"{_row(start + row, where)} has NaN in {shown(self.name)}. Drop the rows that "
-                    "have no label."
+                    f"{row_at(int((code == k).argmax()))} has NaN in {shown(self.name)}. Drop the "
+                    "rows that have no label."
                 )
             if value == asked:
                 hit[k] = 1
             else:
                 self._saw(value, where)
-        return np.asarray(hit[coded.indices.to_numpy(zero_copy_only=False)])
-
-    def _asked(self, t: Any) -> Any:
-        """The positive label in the type of the column."""
-        p = self.positive
-        if pa.types.is_dictionary(t):
-            t = t.value_type
-        if p is None:
-            raise DataError(
-                f"the positive label is known without help only among 0/1, False/True or -1/1; "
-                f"{shown(self.name)} holds {kind_of(t)}. Say which one is the positive: "
-                "positive=..."
-            )
-        if is_text(t):
-            return str(p)
-        if pa.types.is_boolean(t):
-            text = str(p).strip().lower()
-            if text in ("true", "1"):
-                return True
-            if text in ("false", "0"):
-                return False
-        elif not isinstance(p, str):
-            return p
-        else:
-            for read in (int, float):  # not every integer is a float
-                try:
-                    return read(p)
-                except ValueError:
-                    pass
-        raise DataError(
-            f"the positive label must be one of those in {shown(self.name)}, which are "
-            f"{kind_of(t)}; it is {shown(p)}."
-        )
+        return np.asarray(hit[code])
 
     def _saw(self, value: Any, where: str) -> None:
         if value in self.others:
@@ -151,15 +134,57 @@ class Labels:
             self.others.append(value)
 
 
-def _plain(column: Any) -> Any:
-    """A column whose missing values are counted: a dictionary may hold one itself."""
-    if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
-        return column.dictionary_decode()
-    return column
+def as_label(positive: Any, t: pa.DataType, name: str) -> Any:
+    """The positive label in the type of its column: on the command line all are text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from cutpoint.engines.scan import as_label
+    >>> [as_label("1", t, "y") for t in (pa.int64(), pa.bool_(), pa.string())]
+    [1, True, '1']
+    """
+    t = value_type(t)
+    if is_text(t):
+        return str(positive)
+    if pa.types.is_boolean(t):
+        text = str(positive).strip().lower()
+        if text in ("true", "1", "false", "0"):
+            return text in ("true", "1")
+    elif not isinstance(positive, str):
+        return positive
+    else:
+        for read in (int, float):  # not every integer is a float
+            try:
+                return read(positive)
+            except ValueError:
+                pass
+    raise DataError(
+        f"the positive label must be one of those in {shown(name)}, which are {kind_of(t)}; it is "
+        f"{shown(positive)}."
+    )
 
 
-def _row(k: int, where: str) -> str:
-    return f"row {k + 1:,} of {where}"
+def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert it") -> None:
+    """Raise if a type is not of numbers or booleans."""
+    if kind_of(t) not in ("numbers", "booleans"):
+        raise DataError(
+            f"{shown(name)} must hold numbers; in {where} it holds {kind_of(t)}. Name another "
+            f"column, or {way_out}."
+        )
+
+
+def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], str]) -> Floats:
+    """Weights in float64; or the error that says which row has none."""
+    w = values.astype(np.float64, copy=False)
+    bad = ~((w >= 0) & (w < np.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(
+            f"a weight must be finite and at least 0; {row_at(row)} has {w[row]!s} in "
+            f"{shown(name)}. Drop such rows, or give them the weight 0, which is the same."
+        )
+    return w
 
 
 class Scan:
@@ -187,7 +212,8 @@ class Scan:
         self.more = list(more)
         self.labels = Labels(label, positive, rest)
         self._stop = threading.Event()
-        self.where, self.pieces, schema = opened(data, self.names, filter)
+        numbers = [name for name in (score, weight, *more) if name is not None]
+        self.where, self.pieces, schema = opened(data, self.names, filter, numbers)
         t = schema.field(score).type
         self.single = bool(
             pa.types.is_float32(t)
@@ -195,9 +221,8 @@ class Scan:
             or pa.types.is_boolean(t)
             or t in (pa.int8(), pa.uint8(), pa.int16(), pa.uint16())
         )
-        for column in (score, weight, *more):
-            if column is not None:
-                _check_number(schema.field(column).type, column, self.where)
+        for name in numbers:
+            check_number(schema.field(name).type, name, self.where)
         for column, what in ((label, "labels"), (group, "groups")):
             if column is not None:
                 _check_plain(schema.field(column).type, column, what, self.where)
@@ -215,82 +240,71 @@ class Scan:
 
     def read(self, piece: Piece) -> Iterator[Batch]:
         """The batches of a piece, checked."""
-        place, start, rows = None, 0, 0
-        for where, batch in piece.read():
+        where, rows = "a part of it", 0
+        for where, start, batch in placed(piece):
             if self._stop.is_set():  # another thread has failed, or somebody has enough of it
                 return
-            if where != place:
-                place, start = where, 0
             if batch.num_rows:
                 yield self._checked(batch, where, start)
-            start += batch.num_rows
             rows += batch.num_rows
         if piece.rows is not None and rows != piece.rows:
             raise DataError(
-                f"{self.where} changed while it was read: {place or 'a part of it'} has other rows "
-                "than before. Try again when it is whole."
+                f"{self.where} changed while it was read: {where} has other rows than before. Try "
+                "again when it is whole."
             )
 
     def _checked(self, batch: pa.RecordBatch, where: str, start: int) -> Batch:
-        columns = {name: _plain(batch.column(k)) for k, name in enumerate(self.names)}
-        for name, column in columns.items():
-            if column.null_count:
-                row = pc.index(pc.is_null(column), True).as_py()
-                raise DataError(
-                    f"{shown(name)} must have a value in every row; {_row(start + row, where)} has "
-                    "none. Drop such rows or fill them in."
-                )
+        row_at = row_of(where, start)
+        columns = {name: filled(batch.column(k), name, row_at) for k, name in enumerate(self.names)}
         scores = []
         for name in (self.score, *self.more):
-            score = self._numbers(columns[name], name, where, start)
+            score = self._numbers(columns[name], name, row_at)
             bad = np.isnan(score)
             if bad.any():
                 raise DataError(
-                    f"a score must be a number; {_row(start + int(bad.argmax()), where)} has NaN "
-                    f"in {shown(name)}. Drop such rows or give them a score: where a missing score "
+                    f"a score must be a number; {row_at(int(bad.argmax()))} has NaN in "
+                    f"{shown(name)}. Drop such rows or give them a score: where a missing score "
                     "ranks is a decision, not a default."
                 )
             scores.append(score)
         w = None
         if self.weight is not None:
-            w = self._numbers(columns[self.weight], self.weight, where, start).astype(np.float64)
-            bad = ~((w >= 0) & (w < np.inf))
-            if bad.any():
-                row = int(bad.argmax())
-                raise DataError(
-                    f"a weight must be finite and at least 0; {_row(start + row, where)} has "
-                    f"{w[row]!s} in {shown(self.weight)}. Drop such rows, or give them the weight "
-                    "0, which is the same."
-                )
-        label = self.labels.flags(columns[self.label], where, start)
-        group = None if self.group is None else columns[self.group]
+            w = as_weights(
+                self._numbers(columns[self.weight], self.weight, row_at), self.weight, row_at
+            )
+        label = self.labels.flags(columns[self.label], where, row_at)
+        group = None if self.group is None else self._grouped(columns[self.group], row_at)
         return Batch(scores[0], label, w, group, tuple(scores[1:]))
 
-    def _numbers(self, column: Any, name: str, where: str, start: int) -> NDArray[Any]:
-        t = column.type
-        if pa.types.is_dictionary(t):
-            column = column.dictionary_decode()
-            t = column.type
-        if pa.types.is_decimal(t):
-            column = column.cast(pa.float64())
-        elif pa.types.is_boolean(t):
+    def _grouped(self, column: Any, row_at: Callable[[int], str]) -> Any:
+        if pa.types.is_floating(value_type(column.type)):
+            values = plain(column).to_numpy(zero_copy_only=False)
+            bad = np.isnan(values)
+            if bad.any():
+                raise DataError(
+                    f"a row must have a group; {row_at(int(bad.argmax()))} has NaN in "
+                    f"{shown(self.group)}. Drop such rows, or give them a group of their own."
+                )
+            check_names_in_floats(values, shown(self.group), row_at)
+        return column
+
+    def _numbers(self, column: Any, name: str, row_at: Callable[[int], str]) -> NDArray[Any]:
+        column = plain(column)
+        if pa.types.is_boolean(column.type):
             column = column.cast(pa.uint8())
         values = column.to_numpy(zero_copy_only=False)
-        single = self.single and name == self.score
-        if values.dtype == (np.float32 if single else np.float64):
-            return np.asarray(values)
+        dtype = np.float32 if self.single and name == self.score else np.float64
         if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
             lost = (values > _EXACT) | (values < -_EXACT)
             if lost.any():
                 row = int(lost.argmax())
                 raise DataError(
                     f"numbers are compared as float64, where {values[row]}, in {shown(name)} of "
-                    f"{_row(start + row, where)}, may coincide with its neighbours. Rescale or "
-                    "round them."
+                    f"{row_at(row)}, may coincide with its neighbours. Rescale or round them."
                 )
-        return np.asarray(values.astype(np.float32 if single else np.float64))
+        return np.asarray(values.astype(dtype, copy=False))
 
-    def sample(self, most: int = 1 << 16) -> NDArray[np.float64]:
+    def sample(self, most: int = 1 << 16) -> Floats:
         """Scores from the starts of pieces all over the table, and labels that are checked."""
         step = max(1, len(self.pieces) // 16)
         some = self.pieces[::step]
@@ -303,60 +317,62 @@ class Scan:
                 parts.append(first.score[::stride].astype(np.float64))
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def each(self, work: Callable[[Iterator[Piece]], _T], workers: int) -> list[_T]:
-        """The results of so many workers that share the pieces among them. The first error stops
-        all of them."""
+    def each(self, work: Callable[[Iterator[tuple[int, Piece]]], _T], workers: int) -> list[_T]:
+        """The results of so many workers that share the pieces, each with its number, among them.
+        The first error stops all of them."""
         self._stop.clear()
-        return shared(self.pieces, work, workers, self._stop)
+        lock, rest = threading.Lock(), enumerate(self.pieces)
+
+        def own() -> Iterator[tuple[int, Piece]]:
+            while not self._stop.is_set():
+                with lock:
+                    numbered = next(rest, None)
+                if numbered is None:
+                    return
+                yield numbered
+
+        def run(_: int) -> _T:
+            try:
+                return work(own())
+            except BaseException:
+                self._stop.set()
+                raise
+
+        if workers <= 1:
+            return [run(0)]
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(run, k) for k in range(workers)]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                self._stop.set()
+                raise
+
+
+def placed(piece: Piece) -> Iterator[tuple[str, int, pa.RecordBatch]]:
+    """The batches of a piece, each with its place and how many rows of that came before."""
+    place, start = None, 0
+    for where, batch in piece.read():
+        start = start if where == place else 0
+        yield where, start, batch
+        place, start = where, start + batch.num_rows
 
 
 def workers_for(pieces: int) -> int:
     """How many threads read so many pieces."""
-    return max(1, min(most_threads(), pieces))
+    return max(1, min(threads(), pieces))
 
 
-def shared(
-    pieces: Sequence[Piece],
-    work: Callable[[Iterator[Piece]], _T],
-    workers: int,
-    stop: threading.Event,
-) -> list[_T]:
-    """See :meth:`Scan.each`."""
-    lock, rest = threading.Lock(), iter(pieces)
-
-    def own() -> Iterator[Piece]:
-        while not stop.is_set():
-            with lock:
-                piece = next(rest, None)
-            if piece is None:
-                return
-            yield piece
-
-    def run(_: int) -> _T:
-        try:
-            return work(own())
-        except BaseException:
-            stop.set()
-            raise
-
-    if workers <= 1:
-        return [run(0)]
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(run, k) for k in range(workers)]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.set()
-            raise
-
-
-def opened(data: Any, names: list[str], filter: Any) -> tuple[str, list[Piece], pa.Schema]:
-    """What a table is called, its pieces with these columns, and their types."""
+def opened(
+    data: Any, names: list[str], filter: Any, numbers: Sequence[str]
+) -> tuple[str, list[Piece], pa.Schema]:
+    """What a table is called, its pieces with these columns, and their types. Codes with zeros in
+    front are text, but for ``numbers``."""
     if isinstance(data, ds.Dataset) or filter is not None:
         return _opened_dataset(data, names, filter)
     source = data if isinstance(data, Source) else open_table(data, columns=names)
-    pieces = source.pieces(names)
-    return source.where, pieces, source._schema(names)
+    pieces = source.pieces(names, numbers=numbers)
+    return source.where, pieces, source._schema(names, numbers)
 
 
 def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list[Piece], pa.Schema]:
@@ -452,59 +468,10 @@ def _read_fragment(
         raise DataError(f"{where} can't be read: {first_line(error)}.") from error
 
 
-def _check_number(t: Any, name: str, where: str) -> None:
-    if pa.types.is_dictionary(t):
-        t = t.value_type
-    if not (
-        pa.types.is_integer(t)
-        or pa.types.is_floating(t)
-        or pa.types.is_boolean(t)
-        or pa.types.is_decimal(t)
-    ):
-        raise DataError(
-            f"{shown(name)} must hold numbers; in {where} it holds {kind_of(t)}. Name another "
-            "column, or convert it."
-        )
-
-
 def _check_plain(t: Any, name: str, what: str, where: str) -> None:
-    if pa.types.is_dictionary(t):
-        t = t.value_type
+    t = value_type(t)
     if pa.types.is_nested(t) or pa.types.is_null(t):
         raise DataError(
             f"{what} must be plain values, numbers, text or dates; {shown(name)} of {where} holds "
             f"{kind_of(t)}. Name another column, or convert it."
         )
-
-
-def bytes_of(limit: Any) -> int:
-    """A size in bytes, from a number or from text such as "2 GB" or "512MiB".
-
-    Examples
-    --------
-    >>> from cutpoint.engines.scan import bytes_of
-    >>> bytes_of("1.5 GB"), bytes_of("64MiB")
-    (1500000000, 67108864)
-    """
-    value, unit = limit, ""
-    if isinstance(limit, str):
-        text = limit.strip().lower().replace(" ", "")
-        digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-        unit = text[len(digits) :]
-        value = digits
-        try:
-            value = float(digits)
-        except ValueError:
-            value = float("nan")
-    size = number(value) * _UNITS.get(unit, float("nan"))
-    if not 1 <= size < 2**62:
-        raise DataError(
-            "a limit of memory must be a size such as '2 GB' or '512 MiB', or a number of bytes; "
-            f"it is {shown(limit)}."
-        )
-    return int(size)
-
-
-_UNITS = {"": 1, "b": 1}
-for _k, _letter in enumerate("kmgt", 1):
-    _UNITS |= {_letter: 1000**_k, f"{_letter}b": 1000**_k, f"{_letter}ib": 1024**_k}

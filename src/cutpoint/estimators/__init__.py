@@ -1,7 +1,14 @@
 """scikit-learn estimators. This package alone imports scikit-learn when it is imported itself:
-``pip install cutpoint[sklearn]``."""
+``pip install 'cutpoint[sklearn]'``."""
 
 from __future__ import annotations
+
+from importlib.util import find_spec
+
+if find_spec("sklearn") is None:
+    raise ImportError(
+        "cutpoint.estimators needs scikit-learn: pip install 'cutpoint[sklearn]'", name="sklearn"
+    )
 
 from cutpoint.estimators._bank import DetectorBank
 from cutpoint.estimators._calibrated import CalibratedDetector

@@ -23,12 +23,11 @@ from sklearn.utils.validation import (
 )
 
 from cutpoint._check import number, shown
+from cutpoint._sweep import Floats
 from cutpoint.errors import DataError
 from cutpoint.estimators._calibrated import CalibratedDetector
 from cutpoint.estimators._logistic import Logistic
 from cutpoint.objectives import Costs
-
-Floats = NDArray[np.float64]
 
 
 def _calibrates(bank: DetectorBank) -> bool:

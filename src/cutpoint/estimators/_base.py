@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import log
 from typing import Any
 
@@ -21,13 +21,11 @@ from sklearn.utils.validation import (
 )
 
 from cutpoint._progress import Report
-from cutpoint._rows import ArrayRows
-from cutpoint.calibration.calibrators import sigmoid
+from cutpoint._rows import ArrayRows, Floats
+from cutpoint.calibration.odds import sigmoid
 from cutpoint.linear import Fit, LinearDetector, Margins
 from cutpoint.linear.detector import Step
 from cutpoint.objectives import Costs
-
-Floats = NDArray[np.float64]
 
 
 def two_classes(
@@ -87,6 +85,19 @@ def row_weights(sample_weight: Any, X: Any) -> Floats | None:
     return np.asarray(
         _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     )
+
+
+def check_left_out_once(splits: Iterable[tuple[Any, Any]], rows: int) -> None:
+    """Refuse folds that don't give each row just one score."""
+    times = np.zeros(rows, np.intp)
+    for _, test in splits:
+        np.add.at(times, test, 1)
+    if not (times == 1).all():
+        row = int((times != 1).argmax())
+        raise ValueError(
+            "cv must leave each row out exactly once, as KFold does; this one leaves out row "
+            f"{row} {times[row]} times."
+        )
 
 
 class LogOdds:

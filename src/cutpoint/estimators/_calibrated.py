@@ -18,13 +18,11 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from cutpoint._sweep import sweep
+from cutpoint._sweep import Floats, sweep
 from cutpoint.calibration import calibrate
-from cutpoint.estimators._base import LogOdds, two_classes
+from cutpoint.estimators._base import LogOdds, check_left_out_once, two_classes
 from cutpoint.estimators._logistic import Logistic
 from cutpoint.objectives import Costs, log_odds
-
-Floats = NDArray[np.float64]
 
 # Perfect separation is common in small folds; smoothed targets have a fit even then.
 _SMOOTHED = ("platt", "beta")
@@ -151,15 +149,12 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
 
     def _out_of_fold(self, estimator: Any, X: Any, y: Any, weight: Any) -> Floats:
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
-        out = np.full(len(y), np.nan)
+        check_left_out_once(splits, len(y))
+        out = np.empty(len(y))
         for train, test in splits:
             w = None if weight is None else weight[train]
             part = self._fitted(estimator, _safe_indexing(X, train), _safe_indexing(y, train), w)
             out[test] = self._scores(part, _safe_indexing(X, test))
-        if sum(len(test) for _, test in splits) != len(y) or np.isnan(out).any():
-            raise ValueError(
-                "cv must leave each row out exactly once, as KFold does; this one does not."
-            )
         return out
 
     def _fitted(self, estimator: Any, X: Any, y: Any, weight: Any) -> Any:

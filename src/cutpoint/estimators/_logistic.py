@@ -6,17 +6,13 @@ import warnings
 from math import isinf
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from cutpoint._progress import progress
-from cutpoint._rows import ArrayRows
+from cutpoint._rows import ArrayRows, Floats
 from cutpoint.estimators._base import LinearEstimator, LogOdds, closing
 from cutpoint.linear import Fit
 from cutpoint.linear.logistic import logistic
-
-Floats = NDArray[np.float64]
 
 
 class Logistic(LogOdds, LinearEstimator):

@@ -17,7 +17,7 @@ from cutpoint._progress import progress
 from cutpoint._rows import ArrayRows, Floats
 from cutpoint._sweep import sweep
 from cutpoint.decision import choose
-from cutpoint.estimators._base import LinearEstimator, closing
+from cutpoint.estimators._base import LinearEstimator, check_left_out_once, closing
 from cutpoint.linear import Fit, LinearDetector
 from cutpoint.linear.structural import Aim, RowRisk, as_aim, structural
 from cutpoint.objectives import f
@@ -222,18 +222,13 @@ class Structural(LinearEstimator):
                 tuple(place[part][place[part] >= 0] for part in pair)
                 for pair in check_cv(self.cv, codes, classifier=True).split(codes, codes)
             ]
-        seen = np.zeros(len(rows.y), np.intp)
-        for i, (train, test) in enumerate(splits):
-            np.add.at(seen, test, 1)
+        for i, (train, _) in enumerate(splits):
             if rows.y[train].all() or not rows.y[train].any():
                 raise ValueError(
                     f"each fold must leave rows of both classes to train on; fold {i} of "
                     f"{len(splits)} does not. Use other folds, or threshold='zero'."
                 )
-        if not (seen == 1).all():
-            raise ValueError(
-                "cv must leave each row out exactly once, as KFold does; this one does not."
-            )
+        check_left_out_once(splits, len(rows.y))
         return splits
 
     def _best_threshold(

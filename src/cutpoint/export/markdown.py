@@ -9,7 +9,7 @@ from typing import Any
 
 from cutpoint.detector.artefact import Detector
 from cutpoint.detector.terms import NumberTerm, Term
-from cutpoint.detector.values import day_of
+from cutpoint.detector.values import in_words
 from cutpoint.errors import CutpointError
 from cutpoint.objectives import Costs
 
@@ -93,8 +93,9 @@ def _point(d: Detector) -> str:
             caught, missed, alarms = (per * float(x) for x in (here.tp, here.fn, here.fp))
             positives = caught + missed
             lines.append(
-                f"Of 10,000 cases {_count(positives)} are positive. It catches {_count(caught)} of "
-                f"them and misses {_count(missed)}, with {_count(alarms)} false alarms."
+                f"Of every 10,000 cases {_count(positives)} are positive. It catches "
+                f"{_count(caught)} of them and misses {_count(missed)}, with {_count(alarms)} "
+                "false alarms."
             )
         except CutpointError:
             lines.append(text(repr(t.confusion)))
@@ -162,7 +163,7 @@ def _rows(term: Term) -> list[list[str]]:
     if isinstance(term, NumberTerm):
         c = term.column
         date = c.kind == "date"
-        start = day_of(c.mean) if date else f"{c.mean:.6g}"
+        start = in_words(c.mean, c.kind)
         spread = f"{c.scale:.4g} days" if date else f"{c.scale:.4g}"
         value = f"each {'day' if date else 'unit'} above {start} (standard deviation {spread})"
         rows = [[name, value, _signed(term.weight), _share(1 - c.missing)]]

@@ -84,7 +84,7 @@ def onnx_inputs(
     names = detector.columns
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     start = 0
-    for batch in stream(data, names):
+    for batch in stream(data, names, detector.numbers):
         for k, term in enumerate(detector.terms):
             column = batch.column(k)
             if isinstance(term, NumberTerm):

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
+
+if find_spec("sklearn") is None:
+    raise ImportError(
+        "a classifier of scikit-learn needs it: pip install 'cutpoint[sklearn]'", name="sklearn"
+    )
 
 import numpy as np
 from numpy.typing import NDArray

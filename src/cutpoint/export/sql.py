@@ -44,9 +44,9 @@ def to_sql(
     those of :meth:`cutpoint.detector.Detector.apply`, at the threshold too. Columns are named with
     their table, so that one that is not there is an error everywhere. NULL and NaN are missing
     values. Numbers must be stored as numbers, except for the dialect "sqlite": its ``.import``
-    makes text of everything, which is read as numbers, and empty text as missing unless it is a
-    level. Dates are of a date type in DuckDB, and ISO text in SQLite. SQLite needs its mathematical
-    functions, which most builds have.
+    makes text of everything, which is read as numbers, with decimal points or commas, and empty
+    text as missing unless it is a level. Dates are of a date type in DuckDB, and ISO text in
+    SQLite. SQLite needs its mathematical functions, which most builds have.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _term(term: Term, dialect: str) -> str:
 def _number(column: str) -> str:
     """A number of SQLite, which .import stores as text. Compared with a number, text that is one
     becomes it, and other text stays text: so what is not wholly a number is NULL."""
-    text = f"TRIM({column})"
+    text = f"REPLACE(TRIM({column}), ',', '.')"
     return (
         f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
         f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS REAL) END)"

@@ -9,16 +9,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint._check import check_rows
+from cutpoint._check import check_rows, shown
 from cutpoint._frozen import Frozen
 from cutpoint._rows import ArrayRows, Flags, Floats, Matrix
 from cutpoint._sweep import sweep
+from cutpoint.calibration.calibrators import Affine
 from cutpoint.errors import DataError, UndefinedError
 
 
 @dataclass(frozen=True, eq=False)
 class LinearDetector(Frozen):
     """score = w·x + b; positive is decided iff the score is at least 0.
+
+    Parameters
+    ----------
+    w
+        One weight for each feature.
+    b
+        The bias.
 
     Examples
     --------
@@ -30,6 +38,8 @@ class LinearDetector(Frozen):
     [20.0, -5.0]
     >>> line.signed_distance(X).tolist()
     [4.0, -1.0]
+    >>> line.then(cp.Affine(gamma=2.0, d0=1.0))  # its scores are log-likelihood ratios
+    LinearDetector(w=[6, 8], b=-12)
     """
 
     w: Floats
@@ -72,9 +82,16 @@ class LinearDetector(Frozen):
         sweep(y, distance)  # which also tells -1/1 from 0/1, and refuses what is neither
         return Margins(np.where(columns.label == columns.positive, 1.0, -1.0) * distance)
 
-    def then(self, slope: float, shift: float) -> LinearDetector:
-        """The line of slope·score + shift: what an affine calibration makes of it."""
-        return LinearDetector(self.w * slope, self.b * slope + shift)
+    def then(self, calibrator: Affine) -> LinearDetector:
+        """The line whose scores are the LLRs of this one's: (γ w, γ (b − d₀)). The direction of w
+        stays; the boundary and the steepness may change."""
+        if not isinstance(calibrator, Affine):
+            raise DataError(
+                "a line stays one with an affine calibrator only, as 'logistic' and 'platt' make; "
+                f"it is {shown(calibrator)}."
+            )
+        gamma = calibrator.gamma
+        return LinearDetector(gamma * self.w, gamma * (self.b - calibrator.d0))
 
     def __repr__(self) -> str:
         some = ", ".join(f"{v:.4g}" for v in self.w[:4].tolist())
@@ -85,6 +102,11 @@ class LinearDetector(Frozen):
 @dataclass(frozen=True, eq=False)
 class Margins(Frozen):
     """γₘ = y(w·x + b) with ‖w‖ = 1: how far each row is on its right side of the line.
+
+    Parameters
+    ----------
+    value
+        The margin of each row; errors are at 0 and below.
 
     Examples
     --------

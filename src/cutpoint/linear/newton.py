@@ -8,11 +8,9 @@ from math import inf, isfinite, log, sqrt
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cutpoint._rows import Floats
 from cutpoint.linear.detector import Step
-
-Floats = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 # Values of the objective that differ by such a share of it may differ by rounding only.

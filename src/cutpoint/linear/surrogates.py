@@ -4,7 +4,7 @@ The surrogate of a measure with loss Δ is, for the scores s of all rows,
 
 .. math:: R(s) = \max_v \; Δ(v, y) + c \, (\sum_{FP} s - \sum_{FN} s), \qquad c = 1/n,
 
-over all labellings v of the rows (document 002 has c = 2; the difference is one of C). It is convex
+over all labellings v of the rows (others take c = 2; the difference is one of C). It is convex
 in s, at least the loss of the labelling that the signs of s give, and 0 is the value of the true
 labelling, where that is allowed. For each number a of positives and b of negatives that v flags,
 the highest-scored ones are the worst, so (P+1)(N+1) candidates remain. Two facts leave P+1 of them:
@@ -28,9 +28,12 @@ from cutpoint import _native
 from cutpoint._check import threads
 from cutpoint._rows import Flags, Floats
 
+__all__ = ["Classes", "Masses", "Surrogate", "Worst"]
+
 
 class Classes(NamedTuple):
-    """One number for each row, positives and negatives apart: scores, or coefficients."""
+    """One number for each row, positives and negatives apart: scores, or coefficients. What
+    :class:`cutpoint.linear.surrogates.Surrogate` takes."""
 
     pos: Floats
     neg: Floats
@@ -40,7 +43,8 @@ class Classes(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """R at some scores: its value, Δ of the worst labelling, and its slope in each score."""
+    """R at some scores: its value, Δ of the worst labelling, and its slope in each score. What
+    :class:`cutpoint.linear.surrogates.Surrogate` gives."""
 
     value: float
     loss: float
@@ -48,14 +52,29 @@ class Worst(NamedTuple):
 
 
 class Surrogate(Protocol):
-    """R of a measure, for rows with given weights."""
+    """R of a measure, for rows with given weights; of ``as_aim(measure).surrogate(masses)``.
 
-    def worst(self, s: Classes) -> Worst: ...
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutpoint.linear.structural import as_aim
+    >>> from cutpoint.linear.surrogates import Classes, Masses
+    >>> f1 = as_aim("f1").surrogate(Masses.of(None, 2, 3))
+    >>> worst = f1.worst(Classes(np.array([4.0, -1.0]), np.array([1.0, -2.0, -3.0])))
+    >>> round(worst.value, 4), worst.loss  # the second positive missed, the first negative flagged
+    (0.9, 0.5)
+    >>> 5 * worst.slope.pos, 5 * worst.slope.neg
+    (array([-0., -1.]), array([1., 0., 0.]))
+    """
+
+    def worst(self, s: Classes) -> Worst:
+        """The labelling that is worst at these scores."""
 
 
 @dataclass(frozen=True)
 class Masses:
-    """The weights of the rows of either class; None where all are 1."""
+    """The weights of the rows of either class, None where all are 1, and their sums. What a
+    :class:`cutpoint.linear.surrogates.Surrogate` is made for."""
 
     pos: Floats | None
     neg: Floats | None
@@ -64,6 +83,7 @@ class Masses:
 
     @classmethod
     def of(cls, weight: Classes | None, P: int, N: int) -> Masses:
+        """Of P positive and N negative rows, with weights or without."""
         if weight is None:
             return cls(None, None, float(P), float(N))
         return cls(weight.pos, weight.neg, float(weight.pos.sum()), float(weight.neg.sum()))

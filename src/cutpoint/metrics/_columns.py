@@ -14,7 +14,6 @@ from cutpoint.errors import DataError
 from cutpoint.metrics._drop_in import Irregular, need
 
 Array = NDArray[Any]
-Floats = NDArray[np.float64]
 
 Reading = tuple[Array, float, float]
 """Labels, and what a negative and a positive look like among them."""

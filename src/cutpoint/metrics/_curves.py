@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cutpoint._sweep import Floats
 from cutpoint.metrics._columns import (
     SWEEP,
     Array,
-    Floats,
     array,
     columns,
     is_text,

@@ -48,5 +48,5 @@ def theirs(name: str, why: str) -> Callable[..., Any]:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             f"{name} leaves this input to scikit-learn, which is not installed: {why}. "
-            "Correct the input, or pip install cutpoint[sklearn]."
+            "Correct the input, or pip install 'cutpoint[sklearn]'."
         ) from None

@@ -116,7 +116,10 @@ def scores_figure(summary: Summary, state: dict[str, str]) -> str:
     )
     legend = "".join(f'<li class="{w[:3]}"><i></i>{w}</li>' for w in ("positive", "negative"))
     legend = f'<ul class="legend">{legend}</ul>'
-    note = "Each class by itself. Drag the threshold, or move it with the arrow keys."
+    note = (
+        "Each class by itself; counts are of the rows. Drag the threshold, or move it with the "
+        "arrow keys."
+    )
     return _figure(
         "Scores", note, f'{sides}<div class="stack">{"".join(parts)}</div>', "wide", legend
     )

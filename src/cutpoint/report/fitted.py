@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import sqrt
 from typing import Any
 
+from cutpoint._names import worded
 from cutpoint.detector import NumberColumn
 from cutpoint.report.making import summarise
 from cutpoint.report.summary import Estimate, Learner, Learners, Notice, Summary, Weight
@@ -41,7 +42,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         prior=t.point.question.prior,
         confidence=d.confidence,
         calibrators={d.training.learner: d.calibrator},
-        label=f"{d.target} = {d.positive}",
+        label=f"{worded(d.target)} = {worded(d.positive)}",
         source=source,
         **asked,
     )

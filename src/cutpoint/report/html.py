@@ -22,6 +22,8 @@ from cutpoint.report import figures
 from cutpoint.report.escaped import name_of, safe
 from cutpoint.report.figures import COLOURS
 from cutpoint.report.live import (
+    about_costs,
+    cost_word,
     live,
     page_data,
     prior_steps,
@@ -38,12 +40,12 @@ from cutpoint.report.summary import (
     Estimate,
     Summary,
     group_means,
+    listed,
     rows_text,
     said_once,
 )
 from cutpoint.report.text import WORDS, fixed, general, word_for
 
-_GROUPS = 40
 # As many scores as a printed sheet has room for, with their intervals.
 _BESIDE = 3
 
@@ -195,7 +197,7 @@ def _controls(summary: Summary, state: dict[str, str]) -> str:
         f'<span class="value"><input type="number" id="ratio-number" min="0.000001" step="any" '
         f'value="{ratios[at]}" aria-label="cost of a miss, in false alarms"> false alarms</span>'
         f'<input type="range" id="ratio" min="0" max="{len(ratios) - 1}" value="{at}" step="1">'
-        "</div>"
+        f"{_noted(about_costs(summary))}</div>"
         '<div class="control"><label for="prior">Of all cases</label>'
         '<span class="value"><input type="number" id="prior-number" min="0.0001" max="99.99" '
         f'step="any" value="{share_text(prior)}" aria-label="share of positives in per cent"> '
@@ -213,7 +215,7 @@ def _controls(summary: Summary, state: dict[str, str]) -> str:
             f"<div><dt>{WORDS[name]}</dt>{live(name, state[name], 'dd')}</div>"
             for name in ("recall", "precision", "fpr")
         )
-        + f"<div><dt>cost of 1,000 cases</dt>{live('cost', state['cost'], 'dd')}</div>"
+        + f"<div><dt>{cost_word(summary)}</dt>{live('cost', state['cost'], 'dd')}</div>"
         "</dl></aside>"
     )
 
@@ -233,8 +235,11 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -
 
 
 def _section(title: str, body: str, note: str = "") -> str:
-    told = f'<p class="note">{note}</p>' if note else ""
-    return f"<section><h2>{title}</h2>{told}{body}</section>"
+    return f"<section><h2>{title}</h2>{_noted(note)}{body}</section>"
+
+
+def _noted(text: str) -> str:
+    return f'<p class="note">{text}</p>' if text else ""
 
 
 def _measures(summary: Summary, state: dict[str, str]) -> str:
@@ -242,7 +247,7 @@ def _measures(summary: Summary, state: dict[str, str]) -> str:
         (WORDS[name], live(name, state[name]), live(f"{name}-range", state[f"{name}-range"]))
         for name in MEASURES
     ]
-    rows.append(("expected cost of 1,000 cases", live("cost", state["cost"]), ""))
+    rows.append((f"expected {cost_word(summary)}", live("cost", state["cost"]), ""))
     level = f"{100 * summary.asked.level:g} % interval"
     return _section(
         "At this threshold",
@@ -264,7 +269,7 @@ def _compared(summary: Summary) -> str:
         )
         for k, one in enumerate(summary.scores)
     ]
-    head = ("score", "AUC", "average precision", "best threshold", "cost of 1,000 cases")
+    head = ("score", "AUC", "average precision", "best threshold", cost_word(summary))
     body = _table(head, rows)
     body += _table(
         ("difference of AUCs", "", "p-value"),
@@ -290,7 +295,7 @@ def _by_group(summary: Summary) -> str:
     groups = summary.groups
     every = list(groups.by_score.values())
     first = every[0]
-    order = np.argsort(-(first.P + first.N), kind="stable")[:_GROUPS].tolist()
+    order, which = listed(first)
     rows = [
         (
             name_of(str(first.group[k])),
@@ -305,8 +310,8 @@ def _by_group(summary: Summary) -> str:
         values = ("–" if m[name] is None else f"{m[name]:.4f}" for m in means)
         rows.append((f"<em>{words}</em>", "", "", *values))
     aucs = (f"AUC of {name_of(name)}" for name in groups.by_score)
-    more = len(first) - len(order)
-    note = f"The {len(order)} largest of {len(first):,} groups." if more > 0 else ""
+    of = f" by {name_of(next(iter(groups.by_score)))}" if len(every) > 1 else ""
+    note = f"Of {len(first):,} groups {which}{of}." if which else ""
     head = (name_of(groups.name), "positive", "negative", *aucs)
     return _section(f"Inside each {name_of(groups.name)}", _table(head, rows), note)
 
@@ -317,15 +322,19 @@ def _learned(summary: Summary) -> str:
         learners = summary.learners
         rows = [
             (
-                f"<b>{name_of(one.name)}</b>" if one.name == learners.chosen else name_of(one.name),
+                (
+                    f"<b>{name_of(one.name)}</b>"
+                    if one.name == learners.chosen
+                    else name_of(one.name)
+                )
+                + (f'<em class="said">{safe(one.note)}</em>' if one.note else ""),
                 general(one.value),
                 "" if one.difference is None else general(one.difference),
                 "" if one.seconds is None else f"{one.seconds:.2g} s",
-                safe(one.note),
             )
             for one in learners.rows
         ]
-        head = ("learner", f"{safe(learners.measure)}, out of fold", "to the chosen", "time", "")
+        head = ("learner", f"{safe(learners.measure)}, out of fold", "to the chosen", "time")
         out += _section("Learners compared", _table(head, rows), safe(learners.why))
     if summary.weights:
         top = max(abs(w.scaled) for w in summary.weights) or 1.0

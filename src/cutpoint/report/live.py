@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from cutpoint.confusion import counted
-from cutpoint.decision import natural
+from cutpoint.decision import headline, natural
 from cutpoint.inference import effective
 from cutpoint.objectives import Costs
 from cutpoint.report.escaped import clean
-from cutpoint.report.summary import MEASURES, ScoreSummary, Summary, aim, headline
+from cutpoint.report.summary import MEASURES, ScoreSummary, Summary, aim
 
 
 def page_data(summary: Summary) -> str:
@@ -57,18 +57,36 @@ def _number(x: float) -> Any:
     return x if isinstance(x, int) else float(x)
 
 
-def _page_costs(summary: Summary) -> Costs:
-    """The costs that were given, if they have a ratio; else in false alarms."""
+def _given(summary: Summary) -> Costs | None:
+    """The costs that were given, if they have a ratio."""
     costs = summary.asked.costs
-    if costs is not None and costs.on_negatives and costs.on_positives:
-        return costs
+    return costs if costs is not None and costs.on_negatives and costs.on_positives else None
+
+
+def cost_word(summary: Summary) -> str:
+    """What the cost is called; nobody knows the unit of costs that were not given."""
+    return "cost of 1,000 cases" + ("" if _given(summary) else ", in false alarms")
+
+
+def about_costs(summary: Summary) -> str:
+    """What to say where costs can be set: they stand there even if nobody gave any."""
+    if _given(summary) is not None:
+        return ""
+    return "No costs were given. At first a miss costs so much that both classes weigh the same."
+
+
+def _page_costs(summary: Summary) -> Costs:
+    """The costs that were given; else in false alarms."""
+    given = _given(summary)
+    if given is not None:
+        return given
     return Costs(fp=1, fn=float(start_ratio(summary)))
 
 
 def start_ratio(summary: Summary) -> Fraction:
     """What a miss costs, in false alarms: as asked, or so that both classes count the same."""
-    costs = summary.asked.costs
-    if costs is not None and costs.on_negatives and costs.on_positives:
+    costs = _given(summary)
+    if costs is not None:
         return costs.on_positives / costs.on_negatives
     p = summary.prevalence if summary.asked.prior is None else summary.asked.prior
     return Fraction(f"{(1 - p) / p:.3g}")

@@ -215,7 +215,7 @@
 
   // ---------------------------------------------------------------- words
 
-  /** In natural frequencies: of 10,000 cases, or of so many more that ten are positive. */
+  /** In natural frequencies: of every 10,000 cases, or of so many more that ten are positive. */
   const natural = (/** @type {Confusion} */ c, /** @type {number | null} */ prior) => {
     const total = P + N;
     if (prior === null && total <= 10000) {
@@ -229,7 +229,7 @@
     const told = (/** @type {number} */ x) =>
       Number.isInteger(x) ? grouped(fixed(x, 0)) : x >= 0.1 ? grouped(fixed(x, 1)) : general(x, 2);
     const [p, tp, fp] = [d.tp + d.fn, d.tp, d.fp].map((m) => rounded((base * m) / all));
-    return `of ${grouped(String(base))} cases ${told(p)} ${p === 1 ? "is" : "are"} positive: ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
+    return `of every ${grouped(String(base))} cases ${told(p)} ${p === 1 ? "is" : "are"} positive: ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
   };
 
   const ruleOf = (/** @type {number} */ t, /** @type {Confusion} */ c) =>

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cutpoint import __version__
+from cutpoint.decision import rule_of, told
 from cutpoint.report.summary import (
     SCHEMA,
     Asked,
@@ -17,8 +18,6 @@ from cutpoint.report.summary import (
     ScoreSummary,
     Summary,
     group_means,
-    rule_of,
-    told,
 )
 
 

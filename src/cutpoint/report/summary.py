@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from cutpoint._interval import Interval
-from cutpoint.confusion import Confusion, counted
-from cutpoint.decision import OperatingPoint, natural
+from cutpoint.confusion import counted
+from cutpoint.decision import OperatingPoint
 from cutpoint.objectives import Costs
 from cutpoint.paired import GroupAuc
 from cutpoint.report.trace import Shares, Trace
@@ -261,13 +261,6 @@ _TOLD = {
 }
 
 
-def rule_of(threshold: float, c: Confusion) -> str:
-    """The rule of a threshold: ``"nothing"``, ``"everything"`` or ``"from"`` it on."""
-    if threshold == np.inf and not c.flagged:
-        return "nothing"
-    return "everything" if threshold == -np.inf else "from"
-
-
 def group_means(g: GroupAuc) -> dict[str, float | None]:
     """The three means, None where no group has both classes."""
     if np.isnan(g.auc).all():
@@ -275,23 +268,22 @@ def group_means(g: GroupAuc) -> dict[str, float | None]:
     return {"pooled": g.pooled, "weighted": g.weighted, "macro": g.macro, "covered": g.covered}
 
 
-def told(p: OperatingPoint) -> list[str]:
-    """What an operating point does, in a few lines, as its ``repr`` has them."""
-    q = p.question
-    lines = [natural(p.confusion, q.prior)]
-    if p.cost_per_1000 is not None:
-        lines.append(f"expected cost of 1,000 cases: {p.cost_per_1000:.4g}")
-    sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
-    for status in p.status:
-        outcome = "holds" if status.holds else "fails"
-        lines.append(f"{status.limit}{sure}: {outcome}, it is {status.value:.6g} here")
-    return lines if p.feasible else [*lines, p.explanation]
+# So many groups are listed in full, so many if there are more, and only of so many rows a class.
+_FULL, _LISTED, _ENOUGH = 12, 8, 10
 
 
-def headline(point: OperatingPoint) -> str:
-    """What to do, in four words."""
-    rule = rule_of(point.threshold, point.confusion)
-    return f"Flag from {point.threshold!r} on" if rule == "from" else f"Flag {rule}"
+def listed(g: GroupAuc) -> tuple[list[int], str]:
+    """Which groups to show, and which these are: all by size; of many those with the lowest AUC,
+    where there are enough rows to say so."""
+    by_size = np.argsort(-(g.P + g.N), kind="stable")
+    if len(g) <= _FULL:
+        return by_size.tolist(), ""
+    enough = np.flatnonzero(np.minimum(g.P, g.N) >= _ENOUGH)
+    lowest = enough[np.argsort(g.auc[enough], kind="stable")]
+    if len(enough) < _LISTED:
+        return by_size[:_LISTED].tolist(), f"the {_LISTED} largest"
+    each = f"at least {_ENOUGH} positives and {_ENOUGH} negatives"
+    return lowest[:_LISTED].tolist(), f"the {_LISTED} lowest of {len(enough):,} with {each}"
 
 
 # What has a name for machines only.

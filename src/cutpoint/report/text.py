@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutpoint.confusion import counted
+from cutpoint.decision import headline, in_rows, told
 from cutpoint.report.summary import (
     MEASURES,
     Estimate,
     aim,
     group_means,
-    headline,
+    listed,
     rows_text,
     said_once,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
         yield from wrap(line, width, initial_indent="  ", subsequent_indent="  ")
     c, prior = p.confusion, p.question.prior
     cells = [
-        ("" if prior is None else "in these rows", "flagged", "left alone"),
+        ("" if in_rows(c, prior) else "rows", "flagged", "left alone"),
         ("positive", counted(c.tp), counted(c.fn)),
         ("negative", counted(c.fp), counted(c.tn)),
     ]
@@ -183,18 +183,20 @@ def _groups(groups: Groups, width: int) -> Iterator[str]:
             width,
             subsequent_indent="  ",
         )
-        order = np.argsort(-(g.P + g.N), kind="stable")[:_SHOWN]
+        order, which = listed(g)
+        if which:
+            yield f"  {which}:"
         rows = [
             (
                 shown(str(g.group[k])),
                 "–" if np.isnan(g.auc[k]) else f"{g.auc[k]:.4f}",
                 f"{counted(g.P[k])} positive, {counted(g.N[k])} negative",
             )
-            for k in order.tolist()
+            for k in order
         ]
         yield from _table(rows, width)
-        if len(g) > _SHOWN:
-            yield f"  and {len(g) - _SHOWN:,} smaller groups"
+        if len(g) > len(order):
+            yield f"  and {len(g) - len(order):,} more groups"
 
 
 def _learners(learners: Learners, width: int) -> Iterator[str]:

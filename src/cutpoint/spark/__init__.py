@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 if find_spec("pyspark") is None:
-    raise ImportError("cutpoint.spark needs PySpark: pip install 'cutpoint[spark]'")
+    raise ImportError("cutpoint.spark needs PySpark: pip install 'cutpoint[spark]'", name="pyspark")
 
 from cutpoint.spark.errors import SparkError
 from cutpoint.spark.grouping import by_group

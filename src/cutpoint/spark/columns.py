@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cutpoint._check import check_rows, shown
 from cutpoint.errors import DataError
-from cutpoint.tables.parts import is_text, kind_of
+from cutpoint.tables.parts import filled, is_text, kind_of, plain, row_of
 
 Array = NDArray[Any]
 
@@ -123,19 +122,8 @@ def _joined(held: list[dict[str, Array]], pieces: list[Piece], names: Sequence[s
 
 def _numpy(column: Any, name: str, where: str, first: int, text: bool) -> Array:
     """A column as NumPy has it. No value may be missing."""
-    if column.null_count:
-        row = first + pc.index(pc.is_null(column), True).as_py()
-        raise DataError(
-            f"{shown(name)} must have a value in every row; row {row + 1:,} of {where} has none. "
-            "Drop such rows or fill them in."
-        )
+    column = plain(filled(column, name, row_of(where, first)))
     t = column.type
-    if pa.types.is_dictionary(t):
-        column = column.cast(t.value_type)
-        t = column.type
-    if pa.types.is_decimal(t):
-        column = column.cast(pa.float64())
-        t = column.type
     number = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
     if not number and not (text and (is_text(t) or pa.types.is_temporal(t))):
         needed = "numbers, booleans or text" if text else "numbers"
@@ -168,7 +156,8 @@ def labelled(y: Array, positive: Any) -> Labels:
         hit = np.ones(len(y), np.bool_)
     if hit.ndim != 1 or hit.all():
         return Labels(y, positive, None)
-    return Labels(y, positive, json.dumps(float(y[int(hit.argmin())])))
+    other = y[int(hit.argmin())]
+    return Labels(y, positive, json.dumps(other.item() if y.dtype.kind in "biuf" else str(other)))
 
 
 def _coded(y: Array, positive: Any) -> Labels:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cutpoint._check import check_rows
+from cutpoint._check import check_rows, shown
 from cutpoint._sweep import area
 from cutpoint.engines.groups import evaluated, joined, packed, slots_of, unpacked
 from cutpoint.errors import DataError
@@ -29,6 +29,7 @@ from cutpoint.spark.messages import (
     shuffled,
 )
 from cutpoint.spark.sources import Files, opened, parallelism
+from cutpoint.tables.parts import check_names_in_floats
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -127,6 +128,7 @@ class _Deal:
                 "of their own."
             )
         if group.dtype.kind == "f":
+            check_names_in_floats(group, shown(names.group), lambda row: f"group[{row}]")
             group = group + 0.0  # and -0.0 becomes 0.0
         at = np.arange(len(ones), dtype=np.uint32)
         if weight is not None:

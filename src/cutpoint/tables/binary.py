@@ -15,6 +15,8 @@ from cutpoint.tables.parts import BATCH, Part, Piece, check_names, first_line
 
 # Rows of a piece, at least: to open a file takes as long as to read some thousand of them.
 _PIECE = 1 << 19
+# What a damaged row group makes pyarrow raise.
+_UNREADABLE = (pa.ArrowException, OSError, ValueError)
 
 
 class ParquetPart(Part):
@@ -94,30 +96,34 @@ class ParquetPart(Part):
         with file:
             for k in groups:
                 where = f"row group {k + 1} of {of} of {self.where}"
-                rest = iter(())
+                batches = file.iter_batches(
+                    size, row_groups=[k], columns=columns, use_threads=False
+                )
                 try:
-                    with self.guard():
-                        rest = file.iter_batches(
-                            size, row_groups=[k], columns=columns, use_threads=False
-                        )
-                    for batch in self.guarded(rest):
+                    for batch in self.guarded(batches):
                         with self.guard():
                             some = batch.select(columns)
                         yield where, some
                 except DataError as error:
-                    raise self._where(error, file, columns) from error.__cause__
+                    cause = error.__cause__
+                    if isinstance(cause, _UNREADABLE):
+                        raise self._damaged(k, of, cause) from cause
+                    raise
 
     def _where(self, error: DataError, file: Any, columns: Sequence[str]) -> DataError:
         """The same error with the row group that can't be read."""
         for k in range(file.num_row_groups):
             try:
                 file.read_row_group(k, columns=list(columns))
-            except (pa.ArrowException, OSError, ValueError) as found:
-                return DataError(
-                    f"{self.where} is damaged: row group {k + 1} of {file.num_row_groups} can't be "
-                    f"read ({first_line(found)}). Copy or write it again."
-                )
+            except _UNREADABLE as found:
+                return self._damaged(k, file.num_row_groups, found)
         return error
+
+    def _damaged(self, k: int, of: int, error: Exception) -> DataError:
+        return DataError(
+            f"{self.where} is damaged: row group {k + 1} of {of} can't be read "
+            f"({first_line(error)}). Copy or write it again."
+        )
 
     def explain(self, error: Exception) -> str:
         return (

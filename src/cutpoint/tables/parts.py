@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cutpoint._check import shown
 from cutpoint.errors import CutpointError, DataError
@@ -120,6 +122,69 @@ def first_line(error: Exception) -> str:
     return (text if len(text) <= 200 else text[:199] + "…").rstrip(".")
 
 
+def row_of(where: str, start: int = 0) -> Callable[[int], str]:
+    """Names a row by its number, counted from 0 after the first ``start`` of a place.
+
+    Examples
+    --------
+    >>> from cutpoint.tables.parts import row_of
+    >>> row_of("day.csv", start=1000)(4)
+    'row 1,005 of day.csv'
+    """
+    return lambda row: f"row {start + row + 1:,} of {where}"
+
+
+def decoded(column: Any) -> Any:
+    """The values of an array, or of a chunked one, whether they stand in a dictionary or not."""
+    t = value_type(column.type)
+    return column if t.equals(column.type) else column.cast(t)
+
+
+def plain(column: Any) -> Any:
+    """The same, with decimals as float64, which NumPy has.
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> import pyarrow as pa
+    >>> from cutpoint.tables.parts import plain
+    >>> plain(pa.array([Decimal("0.5"), Decimal("0.2"), Decimal("0.5")]).dictionary_encode())
+    <pyarrow.lib.DoubleArray object at ...>
+    [
+      0.5,
+      0.2,
+      0.5
+    ]
+    """
+    column = decoded(column)
+    return column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+
+
+def filled(column: Any, name: str, row_at: Callable[[int], str]) -> Any:
+    """A column that has a value in every row; the error of one that lacks some says which row, by
+    ``row_at(row)``. (Of a dictionary that holds a null itself the values, in which it counts.)"""
+    if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
+        column = column.dictionary_decode()
+    if column.null_count:
+        row = pc.index(pc.is_null(column), True).as_py()
+        raise DataError(
+            f"{shown(name)} must have a value in every row; {row_at(row)} has none. Drop such rows "
+            "or fill them in."
+        )
+    return column
+
+
+def check_names_in_floats(values: Any, column: str, row_at: Callable[[int], str]) -> None:
+    """Raise if floats that name something, a label or a group, may each stand for several."""
+    big = np.isfinite(values) & (np.abs(values) >= 2**53)
+    if big.any():
+        row = int(big.argmax())
+        raise DataError(
+            f"whole numbers from 2^53 on are not told apart by floats; {row_at(row)} has "
+            f"{values[row]:.17g} in {column}. Store them as integers or as text."
+        )
+
+
 def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
     """Raise if two columns have one name."""
     seen: dict[str, int] = {}
@@ -158,9 +223,13 @@ def _common_date(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def _plain(t: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(t):
-        t = t.value_type
+    t = value_type(t)
     return pa.string() if is_text(t) else t
+
+
+def value_type(t: pa.DataType) -> pa.DataType:
+    """The type of the values, whether they stand in a dictionary or not."""
+    return t.value_type if pa.types.is_dictionary(t) else t
 
 
 def is_text(t: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,21 @@ _READERS = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "js
 
 
 class DuckPart(Part):
-    """The rows of a query, by DuckDB."""
+    """The rows of a query, by DuckDB.
 
-    def __init__(
+    Of files of CSV, ``codes`` are text and ``commas`` numbers with decimal commas, as where there
+    is no query.
+    """
+
+    def __init__(  # noqa: PLR0913 - and nothing but keywords
         self,
         query: str,
         files: Sequence[tuple[str, str]] = (),
+        *,
         database: str | None = None,
         arrow: Any = None,
+        codes: Collection[str] = (),
+        commas: Collection[str] = (),
     ) -> None:
         super().__init__(query, f"the query {shown(query)}")
         self._duckdb = _imported()
@@ -42,8 +49,14 @@ class DuckPart(Part):
                     "from 'a.csv', from 'b.parquet'."
                 )
             if format in _READERS:
-                listed = ", ".join("'" + p.replace("'", "''") + "'" for p, _ in files)
-                self._view = f"create temp view data as from {_READERS[format]}([{listed}])"
+                listed = ", ".join(_quoted(p) for p, _ in files)
+                texts = ", ".join(f"{_quoted(c)}: 'VARCHAR'" for c in (*codes, *commas))
+                read = f"{_READERS[format]}([{listed}]{', types={' + texts + '}' if texts else ''})"
+                pointed = ", ".join(
+                    f"cast(replace({c}, ',', '.') as double) as {c}" for c in map(_name, commas)
+                )
+                what = f"select * replace ({pointed})" if commas else ""
+                self._view = f"create temp view data as {what} from {read}"
             elif arrow is None:
                 raise DataError(
                     "a query reads CSV, TSV, Parquet, JSON lines and Arrow files; "
@@ -192,6 +205,14 @@ class SqlitePart(Part):
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema).select(list(columns))
             row += len(rows)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _name(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _imported() -> Any:

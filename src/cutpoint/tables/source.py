@@ -10,6 +10,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -18,16 +19,26 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._names import no_column, spelled
 from cutpoint.errors import DataError
 from cutpoint.tables.binary import ArrowPart, ParquetPart
+from cutpoint.tables.digits import parsed, whole
 from cutpoint.tables.formats import EXTENSIONS, READ, format_named
 from cutpoint.tables.libsvm import LibsvmPart
-from cutpoint.tables.parts import Part, Piece, common_type, is_text, kind_of
+from cutpoint.tables.parts import (
+    Part,
+    Piece,
+    check_names_in_floats,
+    common_type,
+    decoded,
+    filled,
+    is_text,
+    kind_of,
+    plain,
+)
 from cutpoint.tables.query import DuckPart, SqlitePart
 from cutpoint.tables.text import CsvPart, JsonPart, compression_of, open_bytes
 
@@ -87,10 +98,15 @@ class Source:
         """Whether :meth:`sparse` has something to give: the files are in the format of LIBSVM."""
         return all(isinstance(part, LibsvmPart) for part in self._parts)
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """All rows, some at a time; only these columns, if they are named."""
+    def batches(
+        self, columns: Sequence[str] | None = None, *, numbers: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        """All rows, some at a time; only these columns, if they are named.
+
+        Columns of CSV in ``numbers`` are numbers even where they have zeros in front.
+        """
         wanted = self._wanted(columns)
-        schema = self._schema(wanted)
+        schema = self._schema(wanted, numbers)
         rows = 0
         for part in self._parts:
             own = part.schema(wanted)
@@ -101,24 +117,33 @@ class Source:
         if not rows:
             raise self._no_rows()
 
-    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """All rows at once; only these columns, if they are named."""
+    def read(
+        self, columns: Sequence[str] | None = None, *, numbers: Sequence[str] = ()
+    ) -> pa.Table:
+        """All rows at once; only these columns, if they are named. ``numbers`` as in
+        :meth:`batches`."""
         wanted = self._wanted(columns)
         tables = [part.read(wanted) for part in self._parts]
+        for part in self._settle_codes(wanted):
+            tables[self._parts.index(part)] = part.read(wanted)
+        schema = tables[0].schema
         if len(tables) > 1:
             schema = self._joined(wanted, [table.schema for table in tables])
-            tables = [
-                table if table.schema.equals(schema) else _cast(table, schema, part)
-                for table, part in zip(tables, self._parts, strict=True)
-            ]
+        schema = self._with_numbers(schema, numbers)
+        tables = [
+            table if table.schema.equals(schema) else _cast(table, schema, part)
+            for table, part in zip(tables, self._parts, strict=True)
+        ]
         table = pa.concat_tables(tables)
         if not table.num_rows:
             raise self._no_rows()
         return table
 
-    def pieces(self, columns: Sequence[str] | None = None) -> list[Piece]:
+    def pieces(
+        self, columns: Sequence[str] | None = None, *, numbers: Sequence[str] = ()
+    ) -> list[Piece]:
         """All rows in pieces that several threads can read, in their order: of Parquet files some
-        row groups each, else a file.
+        row groups each, else a file. ``numbers`` as in :meth:`batches`.
 
         Examples
         --------
@@ -131,7 +156,7 @@ class Source:
         [2]
         """
         wanted = self._wanted(columns)
-        schema = self._schema(wanted)
+        schema = self._schema(wanted, numbers)
         return [
             replace(piece, read=partial(_cast_piece, piece, schema, part))
             for part in self._parts
@@ -154,7 +179,7 @@ class Source:
         -----
         Numbers of a file of one row group are not copied.
         """
-        table = self.read(list(dict.fromkeys(names)))
+        table = self.read(list(dict.fromkeys(names)), numbers=numbers)
         return {
             name: self._array(table.column(name), name, number=name in numbers) for name in names
         }
@@ -217,11 +242,33 @@ class Source:
             )
         return wanted
 
-    def _schema(self, columns: Sequence[str]) -> pa.Schema:
+    def _schema(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Schema:
         if any(name not in self._schemas for name in columns):
-            joined = self._joined(columns, [part.schema(columns) for part in self._parts])
+            schemas = [part.schema(columns) for part in self._parts]
+            if self._settle_codes(columns):
+                schemas = [part.schema(columns) for part in self._parts]
+            joined = self._joined(columns, schemas)
             self._schemas |= dict(zip(joined.names, joined.types, strict=True))
-        return pa.schema([pa.field(name, self._schemas[name]) for name in columns])
+        schema = pa.schema([pa.field(name, self._schemas[name]) for name in columns])
+        return self._with_numbers(schema, numbers)
+
+    @property
+    def _codes(self) -> set[str]:
+        return {name for part in self._parts if isinstance(part, CsvPart) for name in part.codes}
+
+    def _settle_codes(self, columns: Sequence[str]) -> list[CsvPart]:
+        """What is a code in one file of CSV is one in all of them. The files that it changes."""
+        codes = self._codes.intersection(columns)
+        parts = [part for part in self._parts if isinstance(part, CsvPart)]
+        return [part for part in parts if part.add_codes(codes)]
+
+    def _with_numbers(self, schema: pa.Schema, numbers: Sequence[str]) -> pa.Schema:
+        """The same with these columns as numbers, if codes are all that makes them text."""
+        for name in self._codes.intersection(numbers, schema.names):
+            if all(isinstance(part, CsvPart) and part.has_numbers(name) for part in self._parts):
+                at = schema.get_field_index(name)
+                schema = schema.set(at, pa.field(name, pa.float64()))
+        return schema
 
     def _joined(self, columns: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
         """Types that the rows of all files fit."""
@@ -243,33 +290,23 @@ class Source:
         return pa.schema(types)
 
     def _array(self, column: pa.ChunkedArray, name: str, *, number: bool) -> NDArray[Any]:
-        if column.null_count:
-            row = pc.index(pc.is_null(column), True).as_py()
-            raise DataError(
-                f"{shown(name)} must have a value in every row; {self.place(row)} has none. Drop "
-                "such rows or fill them in."
-            )
+        column = decoded(filled(column, name, self.place))
+        column = plain(column if number else whole(column))
         t = column.type
-        if pa.types.is_dictionary(t):
-            column = column.cast(t.value_type)
-            t = column.type
-        if pa.types.is_decimal(t):
-            column = column.cast(pa.float64())
-            t = column.type
-        plain = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
-        if number and not plain:
+        known = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
+        if number and not known:
             self._refuse(column, name)
-        if not plain and not is_text(t):
+        if not known and not is_text(t):
             raise DataError(
                 f"{shown(name)} of {self.where} holds {kind_of(t)}; numbers, booleans or text are "
                 "needed. Convert it first."
             )
-        whole = column.chunk(0) if column.num_chunks == 1 else column
+        one = column.chunk(0) if column.num_chunks == 1 else column
         out: NDArray[Any] = (
-            whole.to_numpy(zero_copy_only=False)
-            if isinstance(whole, pa.Array)
-            else whole.to_numpy()
+            one.to_numpy(zero_copy_only=False) if isinstance(one, pa.Array) else one.to_numpy()
         )
+        if not number and pa.types.is_floating(t):
+            check_names_in_floats(out, shown(name), self.place)
         return out
 
     def _refuse(self, column: pa.ChunkedArray, name: str) -> None:
@@ -331,6 +368,13 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
         With ``names``, ``schema``, ``batches(columns)``, ``read(columns)`` and, for NumPy,
         ``columns(names)``. Rows are counted from 1 in messages, without the line of names.
 
+    Notes
+    -----
+    Types fit every row. A column of CSV is text if any of its values has a zero in front, as 007
+    has, or if it holds whole numbers too long for 64 bits: as numbers, codes that differ would
+    become the same. Commas are decimal ones where another character stands between the columns, all
+    values are such numbers, and some comma has not three digits after it, as those of thousands do.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -390,10 +434,12 @@ def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
 def _no_file(text: str) -> DataError:
     folder, name = os.path.split(text)
     try:
-        near = get_close_matches(name, os.listdir(folder or "."), 1, 0.7)
+        # Without what all names end in, which makes short ones alike.
+        stems = {os.path.splitext(other)[0]: other for other in sorted(os.listdir(folder or "."))}
+        near = get_close_matches(os.path.splitext(name)[0], list(stems), 1, 0.7)
     except OSError:
         return DataError(f"there is no file {spelled(text)}: its folder is not there either.")
-    hint = f" Did you mean {spelled(os.path.join(folder, near[0]))}?" if near else ""
+    hint = f" Did you mean {spelled(os.path.join(folder, stems[near[0]]))}?" if near else ""
     return DataError(f"there is no file {spelled(text)}.{hint}")
 
 
@@ -544,12 +590,19 @@ def _query(sql: str, found: list[tuple[str, str]], format: str | None) -> Part:
         return SqlitePart(formats[0][0], sql, found[0][1])
     if databases:
         return DuckPart(sql, database=formats[0][0])
+    codes: set[str] = set()
+    commas: set[str] = set()
+    for path, kind in formats:
+        if kind in ("csv", "tsv"):
+            with suppress(DataError):  # what is wrong with it, the query will tell
+                both = CsvPart(path, separator="\t" if kind == "tsv" else None).odd()
+                codes, commas = codes | both[0], commas | both[1]
     arrow = None
     if formats and all(f == "arrow" for _, f in formats):
         import pyarrow.dataset as ds
 
         arrow = ds.dataset([path for path, _ in formats], format="ipc")
-    return DuckPart(sql, formats, arrow=arrow)
+    return DuckPart(sql, formats, arrow=arrow, codes=codes, commas=commas - codes)
 
 
 def _same_names(first: Part, other: Part) -> None:
@@ -575,5 +628,8 @@ def _cast_piece(
 def _cast(data: Any, schema: pa.Schema, part: Part) -> Any:
     """Columns in the types that all files share."""
     with part.guard():
-        arrays = [data.column(k).cast(t) for k, t in enumerate(schema.types)]
+        arrays = [
+            parsed(column) if is_text(column.type) and t == pa.float64() else column.cast(t)
+            for column, t in zip(data.columns, schema.types, strict=True)
+        ]
         return type(data).from_arrays(arrays, schema=schema)

@@ -6,8 +6,9 @@ import csv as python_csv
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import IO, Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ import pyarrow.json as pajson
 
 from cutpoint._check import shown
 from cutpoint.errors import DataError
+from cutpoint.tables.digits import Codes, Commas, may_hold_codes, parsed
 from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text
 
 # Bytes that are parsed at a time. Types of a file of one block are known after one look.
@@ -58,10 +60,15 @@ _WIDER: dict[str, list[pa.DataType]] = {
 }
 
 
+# What pyarrow takes numbers for.
+_NUMBERS = (pa.int64(), pa.float64())
+
+
 class CsvPart(Part):
     """A CSV or TSV file, possibly compressed.
 
-    Nothing, NA, N/A, NaN and null without quotes are missing values, in text as in numbers.
+    Nothing, NA, N/A, NaN and null without quotes are missing values, in text as in numbers. What
+    would lose digits as a number is text.
     """
 
     def __init__(
@@ -83,6 +90,10 @@ class CsvPart(Part):
         self._names = self._named(header)
         self._at = {name: k for k, name in enumerate(self._names)}
         self._types: dict[str, pa.DataType] = {}
+        self.codes: set[str] = set()
+        """Columns that are text although each value could be a number: see :meth:`_decide`."""
+        self.commas: set[str] = set()
+        """Columns of numbers with decimal commas."""
         with self.guard():
             self._small = os.path.getsize(path) < _BLOCK and not self._packed()
 
@@ -126,15 +137,17 @@ class CsvPart(Part):
     def names(self) -> list[str]:
         return list(self._names)
 
-    def _options(self, columns: Sequence[str] | None) -> dict[str, Any]:
+    def _options(
+        self, columns: Sequence[str] | None, types: Mapping[str, pa.DataType]
+    ) -> dict[str, Any]:
         convert: dict[str, Any] = {"strings_can_be_null": True, "quoted_strings_can_be_null": False}
         if columns is not None:
             raw = [self._raw[self._at[name]] for name in columns]
             convert["include_columns"] = raw
             convert["column_types"] = {
-                r: self._types[name]
+                r: pa.string() if name in self.commas else types[name]
                 for r, name in zip(raw, columns, strict=True)
-                if name in self._types
+                if name in types
             }
         return {
             "read_options": pacsv.ReadOptions(
@@ -144,49 +157,105 @@ class CsvPart(Part):
             "convert_options": pacsv.ConvertOptions(**convert),
         }
 
-    def _stream(self, columns: Sequence[str] | None = None) -> Any:
-        return pacsv.open_csv(open_bytes(self.path), **self._options(columns))
+    def _stream(
+        self, columns: Sequence[str] | None = None, types: Mapping[str, pa.DataType] | None = None
+    ) -> Any:
+        return pacsv.open_csv(open_bytes(self.path), **self._options(columns, types or {}))
 
     def schema(self, columns: Sequence[str]) -> pa.Schema:
-        for name in columns:
-            if name not in self._types and self._small:
-                self._types[name] = self._first[self._at[name]]
-        new = [name for name in columns if name not in self._types]
+        new = {n: self._first[self._at[n]] for n in columns if n not in self._types}
         if new:
-            self._settle(new)
+            self._decide(new if self._small else self._settled(new))
         fields = [pa.field(name, self._types[name]) for name in columns]
         for field in fields:
             self._check_text(field.type)
         return pa.schema(fields)
 
-    def _settle(self, columns: Sequence[str]) -> None:
-        """Types of these columns by a pass over the file: one more for each that has to widen."""
-        started = {name: self._first[self._at[name]] for name in columns}
-        self._types |= started
+    def _settled(self, started: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
+        """Types that all rows fit, by a pass over the file: one more for each that has to widen."""
+        types = dict(started)
         while True:
             try:
                 with self.guard():
-                    for _ in self._stream(columns):
+                    for _ in self._stream(list(types), types):
                         pass
-                return
+                return types
             except DataError as error:
-                if not self._widen(started, str(error.__cause__)):
-                    for name in columns:
-                        self._types.pop(name, None)
+                if not self._widen(types, started, str(error.__cause__)):
                     raise
 
-    def _widen(self, started: dict[str, pa.DataType], message: str) -> bool:
+    def _widen(
+        self, types: dict[str, pa.DataType], started: Mapping[str, pa.DataType], message: str
+    ) -> bool:
         found = re.match(r"In CSV column #(\d+): .*CSV conversion error", message, re.DOTALL)
         if not found:
             return False
         name = self._names[int(found[1])]
         ladder = _WIDER.get(str(started.get(name)), [pa.string()])
-        now = self._types.get(name)
+        now = types.get(name)
         at = ladder.index(now) + 1 if now in ladder else 0
         if name not in started or at >= len(ladder):
             return False
-        self._types[name] = ladder[at]
+        types[name] = ladder[at]
         return True
+
+    def _decide(self, types: Mapping[str, pa.DataType]) -> None:
+        """Take these types, which all rows fit, but for codes and for decimal commas.
+
+        A column with 007 in it is text, and so is one of whole numbers that are too long: as
+        numbers, different ones would become the same. It takes one such value, wherever it is.
+        """
+        codes = {
+            name: Codes(exact=t == pa.int64())
+            for name, t in types.items()
+            if t in _NUMBERS and self._may_hold_codes
+        }
+        commas = {
+            name: Commas() for name, t in types.items() if is_text(t) and self._separator != ","
+        }
+        self._look({**codes, **commas})
+        self._types |= types
+        self.add_codes({name for name, looked in codes.items() if looked.found})
+        pointed = {name for name, looked in commas.items() if looked.found}
+        self.commas |= pointed
+        self._types |= dict.fromkeys(pointed, pa.float64())
+
+    @cached_property
+    def _may_hold_codes(self) -> bool:
+        with self.guard(), open_bytes(self.path) as file:
+            return may_hold_codes(file, self._separator)
+
+    def _look(self, looked: Mapping[str, Codes | Commas]) -> None:
+        """Read these columns as text until nothing more can be learned of them."""
+        names, left = list(looked), dict(looked)
+        if not left:
+            return
+        with self.guard():
+            stream = self._stream(names, dict.fromkeys(names, pa.string()))
+        for batch in self.guarded(stream):
+            for name, column in zip(names, batch.columns, strict=True):
+                if name in left and not left[name].add(column):
+                    del left[name]
+            if not left:
+                return
+
+    def odd(self) -> tuple[set[str], set[str]]:
+        """The columns of codes and those with decimal commas, for others who read the file."""
+        if self._may_hold_codes or self._separator != ",":
+            self.schema(self.names)
+        return self.codes, self.commas
+
+    def add_codes(self, names: Collection[str]) -> bool:
+        """Take these columns for codes if they are numbers, and say whether any is."""
+        new = {name for name in names if self._types[name] in _NUMBERS}
+        self.codes |= new
+        self.commas -= new
+        self._types |= dict.fromkeys(new, pa.string())
+        return bool(new)
+
+    def has_numbers(self, name: str) -> bool:
+        """Whether every value of a column can be read as a number, codes included."""
+        return name in self.codes or not is_text(self._types[name])
 
     def _check_text(self, t: pa.DataType) -> None:
         if pa.types.is_binary(t):
@@ -194,21 +263,38 @@ class CsvPart(Part):
 
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         with self.guard():
-            stream = self._stream(columns)
+            stream = self._stream(columns, self._types)
         for batch in self.guarded(stream):
-            named = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            arrays = self._pointed(batch.columns, columns)
+            named = pa.RecordBatch.from_arrays(arrays, schema=schema)
             for start in range(0, named.num_rows, BATCH):
                 yield named.slice(start, BATCH)
 
+    def _pointed(self, arrays: Sequence[Any], columns: Sequence[str]) -> list[Any]:
+        """Columns with decimal commas as numbers."""
+        return [
+            parsed(array, comma=True) if name in self.commas else array
+            for name, array in zip(columns, arrays, strict=True)
+        ]
+
     def read(self, columns: Sequence[str]) -> pa.Table:
         # Of a whole file pyarrow itself finds the types that every row fits.
-        with self.guard():
-            table = pacsv.read_csv(open_bytes(self.path), **self._options(columns))
-        table = table.rename_columns(list(columns))
-        for name, t in zip(columns, table.schema.types, strict=True):
+        table = self._read(columns)
+        found = dict(zip(columns, table.schema.types, strict=True))
+        for t in found.values():
             self._check_text(t)
-            self._types[name] = t
-        return table
+        self._decide({n: t for n, t in found.items() if n not in self._types})
+        again = [n for n in columns if found[n] != self._types[n] and n not in self.commas]
+        if again:
+            texts = self._read(again)
+            for name in again:
+                table = table.set_column(columns.index(name), name, texts.column(name))
+        return pa.table(self._pointed(table.columns, columns), names=list(columns))
+
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        with self.guard():
+            options = self._options(columns, self._types)
+            return pacsv.read_csv(open_bytes(self.path), **options).rename_columns(list(columns))
 
     def explain(self, error: Exception) -> str:
         text = str(error)

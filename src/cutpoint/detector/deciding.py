@@ -1,0 +1,306 @@
+"""What each column of a table is, decided by what its rows have and said in words."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutpoint._check import shown
+from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
+from cutpoint.detector.values import flags, in_words, numbers, stream, texts, whole_numbers
+from cutpoint.errors import DataError
+
+# More different values than this are not counted any further.
+_MOST_VALUES = 1 << 17
+# From so many rows on a column of values that all differ is taken for an identifier.
+_FEW = 20
+
+
+def left_out(name: str) -> str:
+    return (
+        f"{shown(name)} is not used: every row has a number of its own, as if they were counted. "
+        f"--number {shown(name)} uses it."
+    )
+
+
+def summed(data: Any, summaries: dict[str, Summary], numbers: Sequence[str]) -> int:
+    if not summaries:
+        return sum(batch.num_rows for batch in stream(data))
+    rows = 0
+    for batch in stream(data, list(summaries), numbers):
+        for k, summary in enumerate(summaries.values()):
+            summary.add(batch.column(k), rows)
+        rows += batch.num_rows
+    if not rows:
+        raise DataError("a table must have rows; this one has none.")
+    return rows
+
+
+def running(data: Any, summaries: dict[str, Summary], rows: int, asked: Sequence[str]) -> set[str]:
+    """The columns of running numbers. Only those that are dense but in no order, which is rare, are
+    read once more, to see whether all differ."""
+    found: set[str] = set()
+    dense: dict[str, tuple[int, NDArray[np.bool_]]] = {}
+    for name, s in summaries.items():
+        if isinstance(s, _Numbers) and s.whole and not s.missing and rows >= _FEW:
+            if s.rising or s.falling:
+                found.add(name)
+            elif s.span <= 2 * rows:
+                dense[name] = s.least, np.zeros(s.span, np.bool_)
+    for batch in stream(data, list(dense), asked) if dense else ():
+        for k, (name, (least, there)) in enumerate(dense.items()):
+            column = batch.column(k)
+            x = whole_numbers(column, numbers(column, name, 0))
+            if x is not None:
+                there[x - least] = True
+    return found | {name for name, (_, there) in dense.items() if np.count_nonzero(there) == rows}
+
+
+@dataclass(frozen=True)
+class Limits:
+    most: int
+    least: int
+
+
+def of_kind(kind: str, name: str) -> Summary:
+    return _Numbers(name, kind) if kind in ("number", "date") else _Levels(name, kind)
+
+
+class Summary(ABC):
+    """What is kept of a column while its rows pass by."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.name, self.kind = name, kind
+        self.missing = 0
+
+    @abstractmethod
+    def add(self, column: Any, start: int) -> None:
+        """Take in some rows, of which the first is number ``start``."""
+
+    @abstractmethod
+    def decided(self, rows: int, limits: Limits) -> tuple[Column | None, str]:
+        """What the column becomes, and the sentence that says so."""
+
+    def likely(self) -> Likely | None:
+        """What the values are rather than what they are taken for, if that differs."""
+        return None
+
+    @abstractmethod
+    def facts(self) -> list[Any]:
+        """What the fingerprint is made of."""
+
+
+class _Numbers(Summary):
+    """Count, mean and squares of a column of numbers, merged centred; and its ends.
+
+    If all are ``whole``, whether they are ``rising`` or ``falling`` from row to row, and the
+    ``least`` and the ``last`` of them, exactly.
+    """
+
+    count = 0
+    mean = squares = 0.0
+    low, high = np.inf, -np.inf
+    whole = rising = falling = True
+    least = most = last = 0
+
+    def add(self, column: Any, start: int) -> None:
+        x = numbers(column, self.name, start, self.kind)
+        there = x[~np.isnan(x)]
+        self.missing += len(x) - len(there)
+        if not len(there):
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float(there.mean())
+            squares = float(np.square(there - mean).sum())
+            shift, n = mean - self.mean, self.count + len(there)
+            self.squares += squares + shift * shift * self.count * len(there) / n
+            self.mean += shift * len(there) / n
+        if self.whole:
+            self._follow(whole_numbers(column, x) if self.kind == "number" else None)
+        self.count = n
+        self.low = min(self.low, float(there.min()))
+        self.high = max(self.high, float(there.max()))
+
+    def _follow(self, x: NDArray[Any] | None) -> None:
+        if x is None:
+            self.whole = False
+            return
+        first, least, most = int(x[0]), int(x.min()), int(x.max())
+        if self.count:
+            self.rising &= first > self.last
+            self.falling &= first < self.last
+            least, most = min(least, self.least), max(most, self.most)
+        self.rising &= bool((x[1:] > x[:-1]).all())
+        self.falling &= bool((x[1:] < x[:-1]).all())
+        self.least, self.most, self.last = least, most, int(x[-1])
+        # More rows than there are numbers: some are the same.
+        self.whole = self.span >= self.count + len(x)
+
+    @property
+    def span(self) -> int:
+        """How many whole numbers there are from the least to the largest."""
+        return self.most - self.least + 1
+
+    def decided(self, rows: int, limits: Limits) -> tuple[Column | None, str]:  # noqa: ARG002
+        name = shown(self.name)
+        if not self.count:
+            return None, f"{name} is not used: it has no values."
+        share = self.missing / rows
+        gone = f"; {_percent(share)} are missing: a feature too" if share else ""
+        if self.low == self.high and not share:
+            return None, f"{name} is not used: it is {in_words(self.low, self.kind)} in every row."
+        scale = sqrt(self.squares / self.count)
+        if not (np.isfinite(scale) and np.isfinite(self.mean)):
+            raise DataError(
+                f"numbers must be small enough to be squared; {name} reaches from {self.low:g} to "
+                f"{self.high:g}. Rescale it."
+            )
+        # Of values so small that their squares vanish, half their range; of a single one, 1.
+        scale = scale or self.high / 2 - self.low / 2 or 1.0
+        column = NumberColumn(
+            self.name, self.mean, scale, share, self.kind, self.low + 0.0, self.high + 0.0
+        )
+        what = "a number" if self.kind == "number" else "a date, in days"
+        mean = in_words(self.mean, self.kind)
+        return column, f"{name} is {what}: mean {mean}, standard deviation {scale:.6g}{gone}."
+
+    def facts(self) -> list[Any]:
+        ends = (repr(x + 0.0) for x in (self.low, self.high))  # -0.0 is 0.0
+        return [self.name, self.kind, self.count, self.missing, *ends]
+
+
+class _Levels(Summary):
+    """How many rows have each value."""
+
+    # Whether there are values without a feature of their own.
+    many = True
+
+    def __init__(self, name: str, kind: str) -> None:
+        super().__init__(name, kind)
+        self.counts: dict[str, int] | None = {}
+        self.most: Likely | None = None
+
+    def add(self, column: Any, start: int) -> None:
+        values = (flags if self.kind == "boolean" else texts)(column, self.name, start)
+        self.missing += values.null_count
+        if self.counts is None:
+            return
+        found = values.drop_null().value_counts()
+        both = zip(
+            found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True
+        )
+        for value, count in both:
+            self.counts[value] = self.counts.get(value, 0) + count
+        if len(self.counts) > _MOST_VALUES:
+            self.most, self.counts = _likely(self.counts, True), None
+
+    def decided(self, rows: int, limits: Limits) -> tuple[Column | None, str]:
+        name, share = shown(self.name), self.missing / rows
+        if self.counts is None:
+            return None, f"{name} is not used: it has more than {_MOST_VALUES:,} different values."
+        if not self.counts:
+            return None, f"{name} is not used: it has no values."
+        if len(self.counts) == 1 and not self.missing:
+            return None, f"{name} is not used: it is {shown(next(iter(self.counts)))} in every row."
+        if len(self.counts) == rows - self.missing >= _FEW:
+            return (
+                None,
+                f"{name} is not used: its values differ in every row, as an identifier's do.",
+            )
+        ordered = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
+        least = 1 if self.kind == "boolean" else limits.least
+        kept = [(value, n) for value, n in ordered[: limits.most] if n >= least]
+        rest = sum(self.counts.values()) - sum(n for _, n in kept)
+        self.many = len(kept) < len(self.counts)
+        column = CategoryColumn(
+            self.name,
+            tuple(value for value, _ in kept),
+            tuple(n / rows for _, n in kept),
+            rest / rows,
+            share,
+            self.kind,
+        )
+        if not column.features:
+            return None, f"{name} is not used: no value is in {least} rows or more."
+        return column, self._said(column, len(self.counts) - len(kept))
+
+    def likely(self) -> Likely | None:
+        if self.kind == "boolean" or self.counts is None:
+            return self.most
+        return _likely(self.counts, self.many)
+
+    def _said(self, column: CategoryColumn, others: int) -> str:
+        shares = [
+            f"{shown(v)} ({_percent(p)})" for v, p in zip(column.levels, column.shares, strict=True)
+        ]
+        some = ", ".join(shares[:4]) + (f", … {len(shares)} levels" if len(shares) > 4 else "")
+        if others:
+            what = f"{others:,} rarer value{'s' if others > 1 else ''} ({_percent(column.other)})"
+            some += f"{', ' if some else ''}{what} together as 'other'"
+        if column.missing:
+            some += f"; {_percent(column.missing)} are missing: a level too"
+        first = column.states[column.reference].removeprefix(self.name + " ")
+        base = {"= other": "'other'", "is missing": "those that are missing"}.get(first)
+        if base is None or column.reference < len(column.levels):
+            base = shown(column.levels[column.reference])
+        what = "a boolean" if self.kind == "boolean" else "a category"
+        return f"{shown(self.name)} is {what}: {some}; features tell the others from {base}."
+
+    def facts(self) -> list[Any]:
+        counts = None if self.counts is None else sorted(self.counts.items())
+        return [self.name, self.kind, self.missing, counts]
+
+
+# Not 0123: what begins with a 0 is a code.
+_NUMBER = re.compile(r"\s*[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_CODE = re.compile(r"\s*[+-]?0[0-9]+(\.[0-9]*)?\s*")
+_COMMAS = re.compile(r"\s*[+-]?(0|[1-9][0-9]*)(,[0-9]+)*\s*")
+_DATE = re.compile(r"\s*[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-9]{2}:[0-9]{2}.*)?\s*")
+_MOSTLY = 0.8
+
+
+class Likely(NamedTuple):
+    """What text is for the most part, and whether it can be read as numbers."""
+
+    text: str
+    numbers: bool = False
+
+
+def _likely(counts: dict[str, int], many: bool) -> Likely | None:
+    """Whether text is numbers or dates for the most part, and which value is not.
+
+    Text that is nothing but numbers may be codes: it is amounts only where there are ``many``.
+    """
+    total = sum(counts.values())
+    kinds = (("numbers", _NUMBER), ("dates", _DATE), ("numbers with commas", _COMMAS))
+    for what, pattern in kinds:
+        bad = [value for value in counts if pattern.fullmatch(value) is None]
+        share = 1 - sum(counts[value] for value in bad) / total if total else 0.0
+        if share < _MOSTLY or len(bad) == len(counts) or not (bad or many):
+            continue
+        text = f"all its values are {what}, stored as text"
+        if bad:
+            first = shown(bad[0])
+            text = f"{_percent(share)} of its values are {what}; the first that is not is {first}"
+        return Likely(text, what == "numbers" and all(map(_CODE.fullmatch, bad)))
+    return None
+
+
+def warned(name: str, likely: Likely, column: Column | None) -> str:
+    number = f", use it as a number: --number {shown(name)}" if likely.numbers else ""
+    if column is None:
+        what, out = "not used", "leave it out: --exclude"
+    else:
+        what, out = "taken for a category", f"say that it is one: --category {shown(name)}"
+    return f"{shown(name)} is {what}, but {likely.text}. Clean it{number}, or {out}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,69 @@
+"""Plots of curves and decisions on matplotlib axes: each function takes an ``ax`` and returns it.
+
+Hand in what was computed, as in ``plot.roc(cp.roc(s))``: drawing does not compute. Call a function
+again with the axes it returned to put another detector into the same picture.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutpoint import curves
+from cutpoint._sweep import Sweep
+from cutpoint.areas import average_precision
+from cutpoint.plot._canvas import needs, new_figure
+from cutpoint.plot._curves import cost_curve, det, gain, hull, lift, net_benefit, pr, roc
+from cutpoint.plot._scores import (
+    calibrator,
+    distributions,
+    margins,
+    operating_point,
+    reliability,
+    stability,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "calibrator",
+    "cost_curve",
+    "det",
+    "distributions",
+    "gain",
+    "hull",
+    "lift",
+    "margins",
+    "net_benefit",
+    "operating_point",
+    "overview",
+    "pr",
+    "reliability",
+    "roc",
+    "stability",
+]
+
+
+def overview(s: Sweep) -> Figure:
+    """Draw everything about a detector in one figure: all curves, and the scores of either class.
+
+    Examples
+    --------
+    >>> import cutpoint as cp
+    >>> figure = cp.plot.overview(cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['ROC', 'Precision–recall', 'Cumulative gain', 'DET', 'Lift', 'Scores']
+    """
+    needs(s, Sweep, "overview(cp.sweep(y, score))")
+    figure = new_figure(12.5, 8)
+    axes = figure.subplots(2, 3).ravel()
+    roc(curves.roc(s), axes[0], label=f"AUC {s.auc:.3f}")
+    pr(curves.pr(s), axes[1], label=f"average precision {average_precision(s):.3f}")
+    gain(curves.gain(s), axes[2])
+    det(curves.det(s), axes[3])
+    lift(curves.gain(s), axes[4])
+    distributions(s, axes[5])
+    titles = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")
+    for ax, title in zip(axes, titles, strict=True):
+        ax.set_title(title, loc="left", fontweight="bold")
+    return figure

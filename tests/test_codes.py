@@ -1,0 +1,331 @@
+"""Codes with zeros in front, long whole numbers, decimal commas: from the file to decisions."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cutpoint as cp
+from cutpoint.cli import main
+from cutpoint.detector import Detector, Encoding
+from cutpoint.errors import DataError
+from cutpoint.tables import digits, open_table
+from cutpoint.tables import text as text_module
+from cutpoint.training import train
+
+LONG = 12345678901234567890
+
+
+def file(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def column(path: Any, name: str = "x", **options: Any) -> list[Any]:
+    """A column as read() and batches() give it, which must be the same."""
+    read = open_table(path, **options).read([name])
+    source = open_table(path, **options)
+    assert pa.Table.from_batches(source.batches([name])).equals(read)
+    assert source.schema.field(name).type == read.schema.types[0]
+    return read.column(name).to_pylist()
+
+
+# --------------------------------------------------------------------------------------- the types
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        (["007", "07", "7"], ["007", "07", "7"]),
+        (["7", "", "-07"], ["7", None, "-07"]),
+        (["1", " 02"], ["1", " 02"]),
+        (["1", "+02"], ["1", "+02"]),
+        (["1", '"02"'], ["1", "02"]),
+        (["1.5", "00.5"], ["1.5", "00.5"]),
+        (["1", "00"], ["1", "00"]),
+        (["1", "0x1F"], ["1", "0x1F"]),
+        (["1", "0", "-0"], [1, 0, 0]),
+        (["0.5", "-0.5", "0", "0e3"], [0.5, -0.5, 0, 0]),
+        (["1", "10", "100.0"], [1, 10, 100]),
+        (["1.05", "2.005"], [1.05, 2.005]),
+        (["1", str(2**63 - 1)], [1, 2**63 - 1]),
+        (["1", str(LONG), str(LONG + 1)], ["1", str(LONG), str(LONG + 1)]),
+        (["1.5", str(LONG)], [1.5, float(LONG)]),
+        (["1e30", str(LONG)], [1e30, float(LONG)]),
+        (["0.1234567890123456789012", "1"], [0.12345678901234568, 1.0]),
+    ],
+)
+def test_what_would_lose_digits_is_text(tmp_path: Path, values: list[str], read: list[Any]) -> None:
+    path = file(tmp_path / "a.csv", "x,y\n" + "".join(f"{v},a\n" for v in values))
+    assert column(path) == read
+    assert open_table(path).column("y").tolist() == ["a"] * len(values)
+    path = file(tmp_path / "b.csv", "y,x\n" + "".join(f"a,{v}\r\n" for v in values).rstrip())
+    assert column(path) == read
+
+
+@pytest.mark.parametrize("at", [0, 499, 500, 999])
+@pytest.mark.parametrize("packed", [False, True])
+def test_one_code_far_down_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, packed: bool
+) -> None:
+    monkeypatch.setattr(text_module, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(digits, "_PIECE", 100)
+    monkeypatch.setattr(digits, "_CARRY", 30)
+    values = [str(k) for k in range(1000)]
+    values[at] = "007"
+    text = "n,x,t\n" + "".join(f"{k},{v},a {v}\n" for k, v in enumerate(values))
+    path = file(tmp_path / "a.csv", text)
+    if packed:
+        path = tmp_path / "a.csv.gz"
+        path.write_bytes(gzip.compress(text.encode()))
+    assert column(path) == values
+    assert column(path, "n") == list(range(1000))
+    assert column(path, "t") == [f"a {v}" for v in values]
+    source = open_table(path)
+    _, batch = next(source.pieces(["x"])[0].read())
+    assert batch.schema.types == [pa.string()]
+    assert source.column("x", number=True)[at] == 7
+
+
+def test_codes_in_one_of_several_files_are_codes_in_all(tmp_path: Path) -> None:
+    one = file(tmp_path / "a.csv", "x,n\n12,1\n13,2\n")
+    two = file(tmp_path / "b.csv", "x,n\n007,3\n")
+    none = file(tmp_path / "c.csv", "x,n\n,4\n")
+    for files in ([one, two], [two, one], [one, none, two, none]):
+        assert {v for v in column(files) if v} == {"12", "13", "007"}
+    both = open_table([one, two])
+    assert both.column("x", number=True).tolist() == [12, 13, 7]
+    assert both.column("x").tolist() == ["12", "13", "007"]
+    assert both.column("n").tolist() == [1, 2, 3]
+    assert [b.to_pydict() for b in both.batches(["x"], numbers=["x"])] == [
+        {"x": [12, 13]},
+        {"x": [7]},
+    ]
+    # Text that is no code at all is still another type.
+    word = file(tmp_path / "d.csv", "x,n\nhigh,3\n")
+    with pytest.raises(DataError, match="a column must have one type in all files"):
+        open_table([one, word]).read()
+    with pytest.raises(DataError, match=r"'x' must hold numbers; row 1 of .*d\.csv has 'high'"):
+        open_table([two, word]).column("x", number=True)
+
+
+fields = st.one_of(
+    st.from_regex(r"[+-]?[0-9]{1,4}(\.[0-9]{0,2})?", fullmatch=True),
+    st.from_regex(r"0?[0-9]{18,20}", fullmatch=True),
+    st.sampled_from(["", "NA", "0", "007", "a", "2020-01-02", "x 05", "-0.5", "1e5", "12:05"]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(fields, fields), min_size=1, max_size=8), st.sampled_from(",;\t"))
+def test_against_a_plain_loop(
+    tmp_path_factory: Any, rows: list[tuple[str, str]], between: str
+) -> None:
+    path = tmp_path_factory.mktemp("c") / "a.csv"
+    path.write_text(f"x{between}y\n" + "".join(f"{a}{between}{b}\n" for a, b in rows))
+    with path.open("rb") as lines:
+        maybe = digits.may_hold_codes(lines, between)
+    for k, name in enumerate("xy"):
+        given_ = [row[k] for row in rows if row[k] not in ("", "NA")]
+        coded = any(re.match(r"[+-]?0[0-9]", v) for v in given_)
+        got = column(path, name, separator=between)
+        if coded:
+            assert maybe
+            assert [v for v in got if v is not None] == given_
+        numbers = [v for v in got if isinstance(v, (int, float))]
+        if all(isinstance(v, int) for v in numbers):  # floats round; whole numbers never do
+            assert numbers == [] or [str(v) for v in numbers] == [
+                str(int(v)) for v in given_ if v not in ("", "NA")
+            ]
+        whole = given_ and all(re.fullmatch(r"[+-]?[0-9]+", v) for v in given_)
+        if whole:
+            assert len({str(v) for v in got if v is not None}) >= len({int(v) for v in given_})
+
+
+def test_queries_read_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    text = "x;it's;z\n" + "7;1,25;a\n" * 30_000 + "007;3,5;b\n"
+    path = file(tmp_path / "a'b.csv", text)
+    q = "select * from data where z = 'b' or x = '7' limit 30001"
+    assert open_table(path, sql=q).read().equals(open_table(path).read())
+    assert open_table(path).read().slice(29_999).to_pydict() == {
+        "x": ["7", "007"],
+        "it's": [1.25, 3.5],
+        "z": ["a", "b"],
+    }
+    long = file(tmp_path / "l.tsv", f"x\ty\n{LONG}\t1\n{LONG + 1}\t2\n")
+    q = "select x, sum(y) as y from data group by x order by y"
+    assert open_table(long, sql=q).column("x").tolist() == [str(LONG), str(LONG + 1)]
+
+
+def test_groups_that_are_long_numbers_stay_apart(tmp_path: Path) -> None:
+    text = '{"g": 9007199254740993, "s": 1}\n{"g": 1.5, "s": 2}\n'
+    source = open_table(file(tmp_path / "a.jsonl", text))
+    message = r"row 1 of .* has 9007199254740992 in 'g'\. Store them as integers or as text"
+    with pytest.raises(DataError, match=message):
+        source.column("g")
+    assert source.column("g", number=True).tolist() == [2.0**53, 1.5]
+    wide = pa.table({"g": pa.array([LONG, LONG + 1], pa.decimal128(38, 0)), "s": [1, 2]})
+    from cutpoint.tables import write_table
+
+    write_table(tmp_path / "a.parquet", wide)
+    source = open_table(tmp_path / "a.parquet")
+    assert source.column("g").tolist() == [str(LONG), str(LONG + 1)]
+    assert source.column("g", number=True).tolist() == [float(LONG)] * 2
+    short = pa.table({"y": pa.array([0, 1], pa.decimal128(38, 0)), "s": [1, 2]})
+    write_table(tmp_path / "b.parquet", short)
+    assert open_table(tmp_path / "b.parquet").column("y").tolist() == [0, 1]
+
+
+# ---------------------------------------------------------------------------------- decimal commas
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        (["3,14", "-2,5", "", "7"], [3.14, -2.5, None, 7.0]),
+        (["0,123", "1,234"], [0.123, 1.234]),
+        (["1,5e3", ",5", "2,"], [1500.0, 0.5, 2.0]),
+        ([" 3,5 ", "4"], [3.5, 4.0]),
+        (["1,234", "12,500", "900"], ["1,234", "12,500", "900"]),  # thousands, or not
+        (["1,234,567", "2,5"], ["1,234,567", "2,5"]),
+        (["1.234,5", "2,5"], ["1.234,5", "2,5"]),
+        (["3,5", "3.5"], ["3,5", "3.5"]),
+        (["007,5", "3,5"], ["007,5", "3,5"]),
+        (["3,5", "high"], ["3,5", "high"]),
+    ],
+)
+def test_decimal_commas(tmp_path: Path, values: list[str], read: list[Any]) -> None:
+    for between in ";\t|":
+        rows = "".join(f"{v}{between}b\n" for v in values)
+        assert column(file(tmp_path / "a.csv", f"x{between}y\n" + rows)) == read
+    quoted = "x,y\n" + "".join(f'"{v}",b\n' for v in values if v)
+    assert all(isinstance(v, str) for v in column(file(tmp_path / "q.csv", quoted)))
+
+
+def test_commas_far_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "_BLOCK", 1 << 10)
+    for last, read in (("2,5", 2.5), ("2,5,1", "2,5,1")):
+        path = file(tmp_path / "a.csv", "x;y\n" + "1;1,5\n" * 900 + f"{last};{last}\n")
+        assert column(path)[-1] == read
+        assert column(path, "y")[-1] == read
+    both = [path, file(tmp_path / "b.csv", "x;y\n1;2\n")]
+    file(path, "x;y\n1;2,5\n")
+    assert open_table(both).column("y").tolist() == [2.5, 2.0]
+
+
+# ------------------------------------------------------------------------------ from end to end
+
+
+def branches(path: Path, between: str = ",", n: int = 600) -> Path:
+    """Branches 007, 07 and 7 differ in their share of positives; a decimal number; a long id."""
+    rng = np.random.default_rng(5)
+    rows = [["branch", "amount", "unit", "y"]]
+    for k in range(n):
+        code = ("007", "07", "7")[k % 3]
+        y = int(rng.random() < {"007": 0.1, "07": 0.5, "7": 0.9}[code])
+        amount = f"{rng.normal() + y:.3f}"
+        rows.append([code, amount.replace(".", "," if between != "," else "."), LONG + k // 3, y])
+    return file(path, "".join(between.join(map(str, row)) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize("between", [",", ";"])
+@pytest.mark.parametrize("engine", ["memory", "arrow"])
+def test_codes_from_the_file_to_every_decision(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    between: str,
+    engine: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = branches(tmp_path / "t.csv", between)
+    words = ["fit", "t.csv", "--target", "y", "--group", "unit", "--learner", "logistic", "-q"]
+    assert main([*words, "--engine", engine, "-o", "m.json"]) == 0
+    d = Detector.load("m.json")
+    assert d.columns == ["branch", "amount"]
+    assert set(d.terms[0].column.levels) == {"007", "07", "7"}
+    capsys.readouterr()
+    assert main(["apply", "m.json", "t.csv", "--keep", "branch", "--keep", "unit", "-q"]) == 0
+    decided = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    raw = list(csv.DictReader(path.read_text().splitlines(), delimiter=between))
+    assert [row["branch"] for row in decided] == [row["branch"] for row in raw]
+    assert [row["unit"] for row in decided] == [row["unit"] for row in raw]
+    flags = [row["decision"] == "true" for row in decided]
+    assert 0.2 < np.mean(flags) < 0.8
+    share = {
+        code: np.mean([f for f, row in zip(flags, raw, strict=True) if row["branch"] == code])
+        for code in ("007", "07", "7")
+    }
+    assert share["007"] < share["07"] < share["7"]
+    # As SQLite's own .import stores it: all of it text.
+    assert main(["export", "m.json", "--to", "sql", "--dialect", "sqlite", "--table", "t"]) == 0
+    query = capsys.readouterr().out
+    with sqlite3.connect(":memory:") as base:
+        base.execute("create table t (branch text, amount text, unit text, y text)")
+        base.executemany("insert into t values (?, ?, ?, ?)", [list(r.values()) for r in raw])
+        assert [bool(row[-1]) for row in base.execute(query)] == flags
+    base.close()
+    duckdb = pytest.importorskip("duckdb")
+    assert main(["export", "m.json", "--to", "sql", "--dialect", "duckdb", "--table", "t"]) == 0
+    query = capsys.readouterr().out
+    with duckdb.connect() as base:
+        point = ", decimal_separator=','" if between == ";" else ""
+        types = "types={'branch': 'VARCHAR', 'unit': 'VARCHAR'}"
+        base.sql(f"create table t as from read_csv('t.csv', {types}{point})")
+        assert [row[-1] for row in base.sql(query).fetchall()] == flags
+
+
+def test_groups_of_codes_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = branches(tmp_path / "t.csv")
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    for engine in ("memory", "arrow"):
+        for group in ("branch", "unit"):
+            words = ["evaluate", str(path), "--label", "y", "--score", "amount", "--json", "-q"]
+            assert main([*words, "--group", group, "--engine", engine]) == 0
+            found = json.loads(capsys.readouterr().out)["groups"]["scores"][0]["groups"]
+            assert {one["group"] for one in found} == {row[group] for row in rows}
+
+
+def test_a_model_of_numbers_takes_zeros_in_front(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 100, 400)
+    table = {"x": x, "y": (x + rng.normal(size=400) * 30 > 50).astype(int)}
+    d = train(table, "y", learner="fisher").detector
+    new = open_table(file(tmp_path / "new.csv", "x,id\n007,1\n42,2\n"))
+    assert d.scores(new).tolist() == d.scores({"x": [7.0, 42.0]}).tolist()
+    assert d.apply(new, keep=["id"])["id"].to_pylist() == [1, 2]
+    coded = open_table(file(tmp_path / "c.csv", "x,y\n" + "05,0\n9,1\n3.5,0\n" * 30))
+    assert Encoding.fit(coded, target="y").columns[0].kind == "category"
+    t = train(coded, "y", learner="fisher", numbers=["x"])
+    assert t.encoding.features == ["x"]
+    assert t.detector.decide(coded).tolist() == [False, True, False] * 30
+    assert cp.sweep(coded.column("y"), coded.column("x", number=True)).auc == 1
+
+
+def test_running_numbers_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = branches(tmp_path / "t.csv").read_text().splitlines()
+    text = "".join(f"{k or 'id'},{row}\n" for k, row in enumerate(rows))
+    file(tmp_path / "t.csv", text)
+    words = ["fit", "t.csv", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
+    assert main(words) == 0
+    assert "'id' is not used: every row has a number of its own" in capsys.readouterr().out
+    assert Detector.load("m.json").columns == ["branch", "amount"]
+    assert main([*words, "--number", "id"]) == 0
+    assert Detector.load("m.json").columns == ["id", "branch", "amount"]
+    assert main([*words, "--column", "id", "--column", "branch"]) == 0
+    assert Detector.load("m.json").columns == ["id", "branch"]
