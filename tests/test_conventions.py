@@ -118,10 +118,12 @@ moments-columns-differ moments-too-wide moments-version
 
 table-no-file table-empty-file table-header-only table-ragged table-name-twice
 table-unknown-column table-type-of-all-rows
-table-code table-code-number table-long table-comma table-comma-either table-number-missing table-number-text table-infinite
+table-code table-code-number table-long table-comma table-comma-either
+table-number-missing table-number-text table-infinite
 
 column-no-rows column-no-columns column-constant column-only-constant column-identifier
-column-running column-running-named column-nested column-boolean column-missing column-nan column-first-missing column-infinite
+column-running column-running-named column-nested column-boolean column-missing column-nan
+column-first-missing column-infinite
 column-text-among-numbers column-unseen-level column-rare-level column-unknown column-target
 column-lengths
 
