@@ -51,11 +51,13 @@ lint: .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Those of Spark alone have a process of their own: it has one session, and they try it in many ways.
+# Those of Spark alone have processes of their own: each has one session, and they try it in many ways.
 SPARK := tests/test_spark.py tests/test_spark_cluster.py tests/test_spark_docs.py
+# Files are dealt to so many processes.
+WORKERS ?= 2
 test: lint
-	$(BIN)/python -m pytest $(SPARK:%=--ignore=%)
-	$(BIN)/python -m pytest $(SPARK)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(SPARK:%=--ignore=%)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(SPARK)
 
 # Times beside scikit-learn's in one run; writes docs/benchmarks.md. Wants an idle machine.
 bench: .venv/tools

@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +182,48 @@ def test_bad_options(
     got, _, error = ran(capsys, "evaluate", table, "--label", label, "--score", "a", *words)
     assert got == code
     assert message in error
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("single", ["--positive", "0.1"]),
+        ("decimal", ["--positive", "0.1"]),
+        ("whole", []),
+        ("y", ["--group", "day"]),
+    ],
+)
+def test_labels_and_groups_mean_the_same_to_both_engines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], label: str, words: list[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.3
+    table = {
+        "y": y,
+        "single": np.where(y, 0.1, 0.2).astype("f4"),
+        "decimal": [Decimal("0.1") if one else Decimal("0.2") for one in y],
+        "whole": [Decimal("1.0") if one else Decimal("0.0") for one in y],
+        "day": [date(2026, 1, 1 + int(k)) for k in rng.integers(0, 5, 400)],
+        "s": rng.normal(y * 1.0),
+    }
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table(table), file)
+    asked = ["evaluate", file, "--label", label, "--score", "s", *words]
+    found = [ran(capsys, *asked, "--engine", engine) for engine in ("memory", "arrow")]
+    assert found[0][0] == found[1][0] == 0
+    memory, arrow = (json.dumps(one[1]["scores"]) for one in found)
+    assert memory == arrow
+
+
+def test_float_labels_that_may_be_several_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"y": [2.0**53, 5.0], "s": [1.0, 2.0]}), file)
+    for engine in ("memory", "arrow"):
+        got, _, error = ran(capsys, "evaluate", file, "--positive", "5", "--engine", engine)
+        assert got == 1
+        assert "not told apart by floats; row 1" in error
 
 
 def test_spark_reads_parquet_only(

@@ -25,6 +25,7 @@ from cutpoint.tables.parts import (
     Piece,
     check_names_in_floats,
     common_type,
+    decoded,
     filled,
     first_line,
     is_text,
@@ -64,6 +65,8 @@ class Labels:
 
     def flags(self, column: Any, where: str, row_at: Callable[[int], str]) -> NDArray[np.uint8]:
         """1 where a label is the positive one. ``where`` the rows are, and what each is called."""
+        if pa.types.is_decimal(value_type(column.type)):
+            column = plain(column)
         t = column.type
         if pa.types.is_boolean(t) and self.positive is None:
             return np.asarray(column.cast(pa.uint8()).to_numpy())
@@ -97,6 +100,10 @@ class Labels:
                 "positive=..."
             )
         asked = as_label(self.positive, t, self.name)
+        if pa.types.is_floating(value_type(t)):
+            values = decoded(column).to_numpy(zero_copy_only=False)
+            check_names_in_floats(values, shown(self.name), row_at)
+            asked = values.dtype.type(asked).item()  # 0.1 is another number in float32
         coded = column if pa.types.is_dictionary(t) else column.dictionary_encode()
         seen, code = coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
         hit = np.zeros(max(len(seen), 1), np.uint8)
