@@ -36,6 +36,12 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = f"cutpoint {version}"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_theme_options = {
+    "light_css_variables": {"code-font-size": "0.75rem"},
+    "dark_css_variables": {"code-font-size": "0.75rem"},
+}
 html_copy_source = False
 html_show_copyright = False
 
