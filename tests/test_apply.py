@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 
 from cutpoint.cli import main
-from cutpoint.detector import Detector, NumberTerm, saved
-from cutpoint.tables import write_table
+from cutpoint.cli.apply import _Strange, log_chance_beyond
+from cutpoint.detector import Detector, NumberColumn, NumberTerm, saved
+from cutpoint.errors import DataError
+from cutpoint.tables import open_table, write_table
 
 
 @pytest.fixture
@@ -60,11 +63,12 @@ def test_values_out_of_the_range_of_training(capsys: pytest.CaptureFixture[str])
         "largest is 1.2e+09.",
     ]
     assert said(capsys, {"amount": amount, "day": day}, "-q") == []
-    both = said(capsys, {"amount": [-1.0, 951.0, 500.0], "day": days(3)})
+    both = said(capsys, {"amount": [-1.0, -2.0, 951.0, 952.0, 500.0], "day": days(5)})
     assert [text.partition(" of the")[0] for text in both] == [
-        "1 of 3 rows have 'amount' above the largest",
-        "1 of 3 rows have 'amount' below the smallest",
+        "2 of 5 rows have 'amount' above the largest",
+        "2 of 5 rows have 'amount' below the smallest",
     ]
+    assert said(capsys, {"amount": [951.0, 500.0], "day": days(2)}) == []  # 1 in 501 times
     # The ends themselves are in it, and a missing value is no number out of it.
     (gone,) = said(capsys, {"amount": [0.0, 950.0, None], "day": days(3)})
     assert gone == "1 of 3 rows have no 'amount', which all training rows had."
@@ -72,26 +76,104 @@ def test_values_out_of_the_range_of_training(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.usefixtures("model")
 def test_a_few_a_little_out_of_the_range_are_chance(capsys: pytest.CaptureFixture[str]) -> None:
-    n = 10_000  # of 1,000 training rows: up to 70
+    # Both ends of two columns are looked at; of 1,000 training rows.
+    n, chance, most = 10_000, 1.0, 0
+    while (chance := chance * (n - most) / (1000 + n - most)) >= 0.001 / 4:
+        most += 1
     amount = np.full(n, 500.0)
-    amount[:70] = 960.0
+    amount[:most] = 960.0
     assert said(capsys, {"amount": amount, "day": days(n)}) == []
-    amount[70] = 960.0
-    assert said(capsys, {"amount": amount, "day": days(n)})[0].startswith("71 of 10,000 rows")
+    amount[most] = 960.0
+    (text,) = said(capsys, {"amount": amount, "day": days(n)})
+    assert text.startswith(f"{most + 1} of 10,000 rows")
+    # Rows without a value are no rows that could be above.
+    (text,) = said(capsys, {"amount": [*amount[:9], *[None] * 9991], "day": days(n)})[1:]
+    assert text.startswith("9 of 10,000 rows have 'amount' above")
     amount[:] = 500.0
-    amount[5] = 950 + 475
+    amount[5] = 950 + 9500
     assert said(capsys, {"amount": amount, "day": days(n)}) == []
     amount[5] += 1
-    assert said(capsys, {"amount": amount, "day": days(n)})[0].endswith("the largest is 1426.")
+    assert said(capsys, {"amount": amount, "day": days(n)})[0].endswith("the largest is 10451.")
 
 
-def test_chance_is_what_it_is_said_to_be() -> None:
-    """Above the largest of n rows there are more than 7/n of others once in a thousand times."""
+@pytest.mark.parametrize(("n", "m"), [(100, 400), (4, 4), (300, 20)])
+def test_chance_is_what_it_is_said_to_be(n: int, m: int) -> None:
     rng = np.random.default_rng(1)
-    n, m, times = 100, 400, 20_000
-    training = rng.random((times, n)).max(axis=1)
-    above = rng.binomial(m, 1 - training)
-    assert 0.0003 < np.mean(above * n > 7 * m) < 0.002
+    times = 200_000
+    largest = rng.random(times) ** (1 / n)  # of n uniform ones
+    above = rng.binomial(m, 1 - largest)
+    for count in (1, 2, 3):
+        chance = exp(log_chance_beyond(count, n, m))
+        exact = 1.0
+        for i in range(count):
+            exact *= (m - i) / (n + m - i)
+        assert chance == pytest.approx(exact, rel=1e-9)
+        assert abs(np.mean(above >= count) - chance) < 4 * np.sqrt(chance / times)
+
+
+def test_heavy_tails_are_not_far() -> None:
+    """The farthest of 1,000 lognormal values is rarely far out of the range of 1,000 others."""
+    rng = np.random.default_rng(2)
+    far = 0
+    for _ in range(500):
+        a, b = np.exp(1.5 * rng.normal(size=(2, 1000)))
+        column = NumberColumn("x", 0.0, 1.0, low=a.min(), high=a.max())
+        strange = _Strange(1000)
+        strange._range(column, b)
+        far += any(beyond.is_far for beyond in strange.beyond.values())
+    assert far <= 5
+
+
+def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    y = rng.random(400) < 0.4
+    n = rng.integers(0, 40, 400) + 5 * y
+    body = "".join(f"{a:03d},{int(b)}\n" for a, b in zip(n, y, strict=True))
+    (tmp_path / "t.csv").write_text("n,y\n" + body)
+    words = ["fit", "t.csv", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
+    assert main([*words, "--number", "n"]) == 0
+    d = Detector.load("m.json")
+    assert d.numbers == ["n"]
+    for keep in ([], ["--keep", "n"]):
+        assert main(["apply", "m.json", "t.csv", "-q", "-o", "out.csv", *keep]) == 0
+        rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
+        assert [row.split(",")[0].strip('"') for row in rows] == [f"{a:03d}" for a in n]
+    table = d.apply(open_table("t.csv"), keep=["n"])
+    assert table["score"].to_pylist() == d.scores({"n": n}).tolist()
+    # Decimal commas in one file, zeros in front in another.
+    (tmp_path / "a.csv").write_text("n;y\n1,5;0\n")
+    (tmp_path / "b.csv").write_text("n;y\n 05;1\n")
+    both = d.apply(open_table(["a.csv", "b.csv"]), keep=["n"])
+    assert both["n"].to_pylist() == ["1,5", " 05"]
+    assert both["score"].to_pylist() == d.scores({"n": [1.5, 5.0]}).tolist()
+    (tmp_path / "b.csv").write_text("n;y\n07;1\n0x1F;1\n")
+    with pytest.raises(DataError, match="'n' must hold numbers; row 2 has '0x1F'"):
+        d.apply(open_table("b.csv"), keep=["n"])
+
+
+def test_codes_that_came_as_numbers_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(6)
+    y = rng.random(300) < 0.4
+    code = np.where(rng.random(300) < 0.2 + 0.6 * y, "0007", "12")
+    write_table("t.parquet", {"branch": code, "y": y})
+    words = ["fit", "t.parquet", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
+    assert main(words) == 0
+    d = Detector.load("m.json")
+    wanted = "'branch' holds the number 7 where training rows had the text '0007'"
+    for table in ({"branch": [12, 7]}, {"branch": [7.0, None]}):
+        with pytest.warns(UserWarning, match=wanted):
+            d.apply(table)
+    with pytest.warns(UserWarning, match=wanted):
+        d.decide({"branch": [7]})
+    d.apply({"branch": [12, 13]})  # no warning, which would be an error: nothing was lost
+    d.apply({"branch": ["0007", "7"]})
+    (remark, unknown) = said(capsys, {"branch": [7] * 9})
+    assert remark.startswith(wanted)
+    assert "never had" in unknown
 
 
 def test_models_of_before_have_no_range(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -450,6 +450,30 @@ def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
     assert page.troubles() == []
 
 
+def test_costs_are_shown_once_they_are_set(open_page: Any) -> None:
+    y, score = rows(2_000, 0.1, 17, 2)
+    summary = summarise(y, {"mine": score}, maximize="f1")
+    page = open_page(summary)
+    marks = "[data-live=cost], .dotdash, [data-iso]"
+    shown = f"[...document.querySelectorAll('{marks}')].map((e) => e.checkVisibility())"
+    span = summary.scores[0].measures["f1"].interval
+    assert span is not None
+    told = f"{span.low:.4g} to {span.high:.4g}"
+    assert page(shown) == [False] * 4
+    assert page.live()["f1-range"] == told
+    page.type("ratio-number", "15")
+    assert page(shown) == [True] * 4
+    assert page.live()["f1-range"] == ""
+    page("document.getElementById('reset').click()")
+    assert page(shown) == [False] * 4
+    assert page.live()["f1-range"] == told
+    page.type("prior-number", "0.7")
+    assert page.live()["f1-range"] == ""
+    assert page.troubles() == []
+    given = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=20)))
+    assert given(shown) == [True] * 4
+
+
 def test_what_was_asked_stays_until_the_costs_move(open_page: Any) -> None:
     y, score = rows(2_000, 0.1, 17, 2)
     s = cp.sweep(y, score)

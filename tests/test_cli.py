@@ -81,7 +81,10 @@ def test_what_can_not_be_written_is_said_in_one_sentence(tmp_path, capsys):
 
 def test_unknown_words_exit_with_2(capsys):
     for words, said in (
-        (["decide"], "(choose from 'fit', 'evaluate', 'choose'"),
+        (["decide"], "there is no command 'decide'; it must be fit, evaluate, choose, compare, "),
+        (["evalute", "t.csv"], "there is no command 'evalute'; did you mean evaluate?"),
+        (["fit", "--learner", "logistc"], "there is no learner 'logistc'; did you mean logistic?"),
+        (["fit", "--learner", "x"], "no learner 'x'; it must be auto, mean-difference, fisher, "),
         (["--quiet"], "cutpoint: error: there must be a command before --quiet"),
         (["demo", "--colour"], "cutpoint demo: error: there is no option --colour; cutpoint demo"),
         (["fit", "t.csv", "--target", "y", "--exlude=a"], "--exlude; did you mean --exclude?"),
@@ -443,7 +446,7 @@ def test_a_fit_that_writes_nothing_says_so(capsys):
 def test_groups_and_intervals_of_rows(capsys):
     words = ["evaluate", "t.csv", "--label", "y", "--score", "x"]
     assert main([*words, "--group", "city"]) == 0
-    assert "intervals count rows: they are too narrow if rows of one 'city'" in (
+    assert "averages over groups: they are too narrow if rows of one 'city' are alike" in (
         capsys.readouterr().err
     )
     assert main(words) == 0

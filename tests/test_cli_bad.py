@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutpoint import compare
 from cutpoint.cli import main
 from cutpoint.tables import write_table
 
@@ -131,10 +133,6 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("evaluate t.csv --label c --score a --positive pink", "; it is 'pink'.\n"),
         ("evaluate t.csv --label c --score a --positive RED", "it is 'RED'. Did you mean 'red'?"),
         ("fit t.csv --target c --positive RED", "it is 'RED'. Did you mean 'red'?"),
-        ("fit t.csv --target y --maximize best", "not the name of a measure. Known are tp (pos"),
-        ("fit t.csv --target y --maximize auc", "none is the best for it"),
-        ("evaluate t.csv --label y --score a --maximize best", "not the name of a measure"),
-        ("evaluate t.csv --label y --score a --prior 2", "must lie between 0 and 1"),
         ("evaluate t.csv --label y --score a --format parquet", "is no whole Parquet file"),
         ("evaluate t.csv --label y --score a --group g", "has no column 'g'"),
         ("evaluate t.csv", "which column is it? no column has a name that tells"),
@@ -142,7 +140,6 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("fit latin.csv --target y", "text must be UTF-8; line 2"),
         ("fit t.csv --target Y", "has no column 'Y'. Did you mean 'y'"),
         ("fit t.csv --target c", "the positive label is known without help only"),
-        ("fit t.csv --target y --folds 1", "folds must be at least 2"),
         ("fit t.csv --target y --exclude aa", "has no column 'aa'"),
         ("fit t.csv --target y --weight b", "a weight must be finite and at least 0"),
         ("apply tampered.json t.csv", "its checksum does not fit"),
@@ -155,7 +152,6 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("apply none.json t.csv", "there is no file none.json"),
         ("apply model.json text.csv", "text.csv has no column 'b'"),
         ("apply model.json t.csv --keep d", "has no column 'd'"),
-        ("apply model.json t.csv -o out.xyz", "the extension must tell"),
         ("apply model.json t.csv -o none/out.csv", "can't write none/out.csv: its folder"),
         ("apply model.json t.csv -o folder", "can't write folder: it is a folder"),
         ("export tampered.json --to sql", "its checksum does not fit"),
@@ -186,6 +182,37 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
                         "evaluate t.csv --label y --score a")
         ),
         ("choose t.csv --label y --score a --score b --maximize f1", "belongs to one score"),
+        *(
+            (f"{one} {option}", message)
+            for one in ("choose none.csv --label y --score a --maximize f1",
+                        "fit none.csv --target y", "evaluate none.csv --label y --score a")
+            for option, message in (
+                ("--prior 2", "must lie between 0 and 1; it is 2.0. Write 0.02, which is 2 %."),
+                ("--subject-to fpr<=0,05", "Numbers have a point, not a comma: write 0.05."),
+                ("--subject-to fpr<=0.1 --confidence 95", "0.95 does; it is 95.0. Write 0.95, whi"),
+                ("--subject-to mcc>=0.1 --confidence 0.9", "guarantees exist for upper limits"),
+                ("--subject-to precision>=0.1 --confidence 0.9 --prior 0.1", "not for another pr"),
+                ("--separator ;;", "--separator must be one character; it is ';;'"),
+            )
+        ),
+        *(
+            (f"{one} --maximize {aim}", message)
+            for one in ("choose none.csv --label y --score a", "fit none.csv --target y",
+                        "evaluate none.csv --label y --score a")
+            for aim, message in (
+                ("recal", "'recal' is not the name of a measure. Did you mean recall (share of"),
+                ("best", "Names, and what they mean, are tp (positives caught), fp (false al"),
+                ("auc", "none is the best for it"),
+            )
+        ),
+        ("compare none.csv --label y --score a --score b --cost fp=1,fn=2 --prior 2", "0 and 1"),
+        ("fit none.csv --target y --folds 1", "--folds must be at least 2; it is 1"),
+        ("fit none.csv --target y --seed -1", "a seed must be a whole number from 0"),
+        *(
+            (f"fit t.csv --target y --{option} y", f"--{option} 'y' is the target")
+            for option in ("number", "category", "column")
+        ),
+        ("apply model.json t.csv -o out.xyz", "the extension must tell"),
         ("compare t.csv --label y --score a", "there must be two scores"),
         ("compare t.csv --label y --score a --score a", "'a' is named twice"),
         ("compare t.csv --label y --score a --score b --prior 0.1", "--prior is for costs"),
@@ -200,6 +227,63 @@ def test_asked_wrongly(made, monkeypatch, capsys, words, message):
     before = (made / "t.csv").read_bytes()
     assert message in fails(capsys, *words.split(" "), code=2)
     assert (made / "t.csv").read_bytes() == before
+
+
+def test_what_is_minimised_is_said(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    for words in (
+        ["choose", "t.csv", "--label", "y", "--score", "a"],
+        ["evaluate", "t.csv", "--label", "y", "--score", "a"],
+        ["fit", "t.csv", "--target", "y", "--learner", "fisher", "-o", os.devnull],
+    ):
+        assert main([*words, "--maximize", "false alarm rate"]) == 0
+        assert capsys.readouterr().err == (
+            "cutpoint: of 'false alarm rate' less is better: the threshold is chosen for the least "
+            "of it.\n"
+        )
+        assert main([*words, "--maximize", "recall"]) == 0
+        assert capsys.readouterr().err == ""
+
+
+def test_files_stand_anywhere(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    (made / "-odd.csv").write_bytes((made / "t.csv").read_bytes())
+    label, score = ["--label", "y"], ["--score", "a"]
+    for words in (
+        ["t.csv", "t.parquet", *label, *score],
+        ["t.csv", *label, "t.parquet", *score],
+        [*label, *score, "t.csv", "t.parquet"],
+        [*label, "t.csv", *score, "--", "-odd.csv"],
+    ):
+        assert main(["evaluate", *words]) == 0
+        assert "\n800 rows: " in capsys.readouterr().out
+    assert main(["apply", "-q", "model.json", "--keep", "y", "t.csv"]) == 0
+    assert capsys.readouterr().out.startswith('"y","score"')
+    with pytest.raises(SystemExit) as stop:
+        main(["export", "model.json", "--to", "sql", "again"])
+    assert stop.value.code == 2
+    assert "'again' is one word too many" in capsys.readouterr().err
+
+
+def test_units_are_drawn_whole(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    words = ["compare", "t.csv", "--label", "y", "--score", "a", "--score", "b", "--group"]
+    data = payments()
+    write_table("unit.csv", data | {"unit": np.arange(400) // 4})
+    words[1] = "unit.csv"
+    assert main([*words, "unit"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    found = compare(data["y"], data["a"], data["b"], method="bootstrap", group=np.arange(400) // 4)
+    assert said[2:] == repr(found).splitlines()
+    assert "(paired bootstrap)" in said[2]
+
+
+def test_a_file_of_bytes_is_not_for_text(made, monkeypatch, capsys):
+    pytest.importorskip("onnx")
+    monkeypatch.chdir(made)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert main(["export", "model.json", "--to", "onnx"]) == 2
+    assert "give -o model.onnx" in capsys.readouterr().err
 
 
 def test_limits_that_nothing_meets_end_with_3(made, monkeypatch, capsys):

@@ -169,6 +169,78 @@ def test_queries_read_the_same(tmp_path: Path) -> None:
     assert open_table(long, sql=q).column("x").tolist() == [str(LONG), str(LONG + 1)]
 
 
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("007,1.5,x\n8,2.5,y\n", {"header": False}),
+        ("a,,z\n1,007,x\n2,8,y\n", {}),
+        ("a, b,z\n1,007,x\n2,8,y\n", {}),
+        ("s;z\n1,5;x\nNA;y\n;\n", {}),
+        ("s;z\n1,5;x\n", {"separator": ";"}),
+        ("s,t|z\n1,5|NA\n2,0|null\n", {"separator": "|"}),
+        ('c,n\nNA,1\n"NA",2\nN/A,NaN\n', {}),
+        ("'a,b'\n1,007\n", {"header": False}),
+    ],
+)
+def test_queries_read_odd_files_the_same(
+    tmp_path: Path, text: str, options: dict[str, Any]
+) -> None:
+    pytest.importorskip("duckdb")
+    path = file(tmp_path / "a.csv", text)
+    wanted = open_table(path, **options).read()
+    got = open_table(path, sql="from data", **options).read()
+    assert got.to_pydict() == wanted.to_pydict()
+
+
+def test_queries_over_several_files_of_csv(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    paths = [file(tmp_path / "a.csv", "x,y\n007,1\n"), file(tmp_path / "b.csv", "y,x\n2,7\n")]
+    q = "select x, y from data order by y"
+    assert open_table(paths, sql=q).read().to_pydict() == {"x": ["007", "7"], "y": [1, 2]}
+    file(paths[1], "x;y\n7;2,5\n")
+    assert open_table(paths, sql=q).read().to_pydict() == {"x": ["007", "7"], "y": [1, 2.5]}
+    file(paths[1], "x;z\n7;2\n")
+    with pytest.raises(DataError, match=r"b\.csv lacks 'y', which .*a\.csv has"):
+        open_table(paths, sql=q)
+    for options in ({"separator": ";"}, {"header": False}):
+        with pytest.raises(DataError, match="this query reads others"):
+            open_table(sql=f"from '{paths[0]}'", **options)
+
+
+@pytest.mark.parametrize("between", [",", ";"])
+def test_scores_too_long_to_be_told_apart_are_refused(tmp_path: Path, between: str) -> None:
+    """As integers of 64 bits are: floats would make two of them one."""
+    path = file(tmp_path / "a.csv", f"y{between}s\n0{between}5\n1{between}{LONG}\n")
+    wanted = rf"where {LONG}, in 's' of row 2 of .*a.csv, may coincide with its neighbours"
+    with pytest.raises(DataError, match=wanted):
+        open_table(path).columns(["y", "s"], numbers=["s"])
+    with pytest.raises(DataError, match=wanted):
+        cp.sweep_file(path, label="y", score="s")
+    # Of a detector's column the last digits are lost, which does no harm.
+    (batch,) = open_table(path).batches(["s"], numbers=["s"])
+    assert batch.column(0).to_pylist() == [5.0, float(LONG)]
+    exact = file(tmp_path / "b.csv", f"s\n{2**53:020d}\n-5\n")
+    assert open_table(exact).column("s", number=True).tolist() == [2.0**53, -5]
+
+
+def test_scores_with_commas_here_and_zeros_there(tmp_path: Path) -> None:
+    a = file(tmp_path / "a.csv", "y;s\n1;1,5\n")
+    b = file(tmp_path / "b.csv", "y;s\n0;05\n")
+    for paths in ([a, b], [b, a]):
+        scores = open_table(paths).column("s", number=True)
+        assert sorted(scores.tolist()) == [1.5, 5.0]
+    assert cp.sweep_file([a, b], label="y", score="s").auc == 0
+    file(b, "y;s\n0;05\n1;0x1F\n")
+    wanted = r"'s' must hold numbers; row 2 of .*b.csv has '0x1F'\. Write it with digits"
+    for paths in ([a, b], [b]):
+        with pytest.raises(DataError, match=wanted):
+            open_table(paths).column("s", number=True)
+        with pytest.raises(DataError, match=wanted):
+            list(open_table(paths).batches(["s"], numbers=["s"]))
+        with pytest.raises(DataError, match=wanted):
+            cp.sweep_file(paths, label="y", score="s")
+
+
 def test_groups_that_are_long_numbers_stay_apart(tmp_path: Path) -> None:
     text = '{"g": 9007199254740993, "s": 1}\n{"g": 1.5, "s": 2}\n'
     source = open_table(file(tmp_path / "a.jsonl", text))
@@ -275,6 +347,7 @@ def test_codes_from_the_file_to_every_decision(
     with sqlite3.connect(":memory:") as base:
         base.execute("create table t (branch text, amount text, unit text, y text)")
         base.executemany("insert into t values (?, ?, ?, ?)", [list(r.values()) for r in raw])
+        base.execute("update t set amount = replace(amount, ',', '.')")  # as the docs say
         assert [bool(row[-1]) for row in base.execute(query)] == flags
     base.close()
     duckdb = pytest.importorskip("duckdb")

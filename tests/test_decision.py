@@ -430,7 +430,7 @@ def test_names() -> None:
     ("objective", "limits", "message"),
     [
         ("accurcy", None, r"not the name of a measure. Did you mean accuracy \(share decided r"),
-        ("best", None, r"Known are tp \(positives caught\), fp \(false alarms\), .* f2 or f0.5"),
+        ("best", None, r"mean, are tp \(positives caught\), fp \(false alarms\), .* f2 or f0.5"),
         ("AUC", None, "'AUC' is not the name of a measure. It is of all cuts together"),
         (3, None, r"an objective must be the name of a measure, Costs\(fp=..., fn=...\)"),
         ("f1", "precision", "a limit must have the form 'measure >= number'"),
@@ -449,6 +449,12 @@ def test_names() -> None:
         ("f1", "fpr <= 2.5", "Write 2.5 % or 0.025."),
         ("f1", "fpr <= -1", "the fpr lies between 0 and 1; .* Write a share: 90 % or 0.9."),
         ("f1", "precision >= 800 %", "Write a share"),
+        ("f1", "recall >= 1.2", "the limit is 'recall >= 1.2'. Write a share: 90 % or 0.9."),
+        ("f1", "fpr <= 1.2", "Write 1.2 % or 0.012."),
+        ("f1", "flagged <= -3", "a count is at least 0; the limit is 'flagged <= -3'"),
+        ("f1", "fp >= -3", "a count is at least 0"),
+        ("f1", "fpr <= 0,05", "it is 'fpr <= 0,05'. Numbers have a point, not a comma: write 0.05"),
+        ("f1", "flagged <= 1,500", "Numbers have no comma: write 1500."),
         ("f1", b"fpr <= 1", "it is b'fpr <= 1'"),
         ("f1", "flagged <= 5 %", "a count has no per cent; the limit is 'flagged <= 5 %'"),
         ("f1", [0.9], "it is 0.9"),
@@ -474,7 +480,22 @@ def test_measures_are_called_as_they_are_printed() -> None:
         assert words in repr(detector().at(0.5))
         assert as_limits(f"{words} <= 3")[0].text == f"{name} <= 3"
     assert as_limits("false-alarm  rate <= 1 %")[0].text == "fpr <= 0.01"
-    assert all(m.words for m in MEASURES.values())
+    for m in MEASURES.values():
+        assert m.words
+        assert as_objective(m.words).words == m.words  # as the list of them explains it
+    assert as_limits("share of positives caught >= 0.5")[0].text == "recall >= 0.5"
+
+
+def test_shares_in_per_cent_are_explained() -> None:
+    s = detector()
+    for prior, hint in ((2, "Write 0.02, which is 2 %."), (1.5, "Write 0.015, which is 1.5 %.")):
+        with pytest.raises(cp.DataError, match=f"it is {prior}. {hint}"):
+            cp.choose(s, "f1", prior=prior)
+    with pytest.raises(cp.DataError, match=r"it is 95\. Write 0.95, which is 95 %."):
+        cp.choose(s, "f1", subject_to="fpr <= 0.1", confidence=95)
+    for level in (1.2, 0, 1000):
+        with pytest.raises(cp.DataError, match=rf"it is {level}\.$"):
+            cp.choose(s, "f1", subject_to="fpr <= 0.1", confidence=level)
 
 
 def test_no_value_has_a_reason() -> None:

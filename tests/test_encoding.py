@@ -19,6 +19,7 @@ import cutpoint as cp
 from cutpoint.detector import CategoryColumn, Detector, Encoding, NumberColumn, deciding
 from cutpoint.errors import DataError
 from cutpoint.tables import open_table, write_table
+from cutpoint.training import train
 
 TABLE = {
     "age": [30.0, 40.0, None, 50.0, 35.0, 45.0],
@@ -155,7 +156,7 @@ LAST = 2**63 - 1
         np.arange(1, 31),
         np.arange(30.0),
         np.arange(30, dtype=np.uint8)[::-1],
-        np.cumsum(np.arange(30)),  # 0, 1, 3, 6, …: in order, though not dense
+        2 * np.arange(30),  # as dense as it takes
         [LAST - 60 + 2 * k for k in range(30)],  # all of them one float
         np.arange(2**64 - 30, 2**64, dtype=np.uint64),
         np.random.default_rng(0).permutation(5000) - 7,
@@ -203,14 +204,37 @@ def test_other_whole_numbers_are_used(values: Any) -> None:
     assert "counts the rows" not in note(e, "n")
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_whole_numbers_in_order_are_used_and_said(step: int) -> None:
+    """A table may be sorted by an amount: without it there would be nothing to tell classes by."""
+    rng = np.random.default_rng(0)
+    income = np.sort(rng.choice(10**5, 2000, replace=False))[::step]
+    y = rng.random(2000) < 1 / (1 + np.exp(-(income - 5e4) / 1e4))
+    e = Encoding.fit({"income": income, "z": rng.normal(size=2000), "y": y}, target="y")
+    assert e.names == ["income", "z"]
+    (warning,) = e.warnings
+    assert warning.startswith("'income' is used, but every row has a number of its own, in order.")
+    assert warning.endswith("--exclude 'income'.")
+    for named in ({"numbers": ["income"]}, {"columns": ["income"]}):
+        assert Encoding.fit({"income": income}, **named).warnings == ()
+    t = train({"income": income, "z": rng.normal(size=2000), "y": y}, "y", learner="fisher")
+    assert t.detector.training.auc > 0.85
+    assert warning in t.warnings
+
+
 def test_what_is_said_of_a_column_must_fit() -> None:
     table = {"x": [1, 2, 3], "c": ["007", "8", "9"]}
     with pytest.raises(DataError, match="a category or a number; 'x' can't be both"):
         Encoding.fit(table, numbers=["x"], categories=["x"])
     with pytest.raises(DataError, match="has no column 'y'"):
         Encoding.fit(table, numbers=["y"])
-    with pytest.raises(DataError, match="'c' must hold numbers; row 1 has '007'"):
+    with pytest.raises(DataError, match=r"'c' must hold numbers; row 1 has '007'\. That is text"):
         Encoding.fit(table, numbers=["c"])
+    # The first that can't be read is to blame, wherever it is.
+    for where in (1, 70_000):
+        amounts = [None, *["1.5"] * where, "1.234,56", "x"]
+        with pytest.raises(DataError, match=rf"row {where + 2:,} has '1.234,56'\. Convert the col"):
+            Encoding.fit({"c": amounts}, numbers=["c"])
     assert Encoding.fit({"b": [True, False, True]}, numbers=["b"]).features == ["b"]
 
 
@@ -302,6 +326,9 @@ def test_wrong_columns_and_types() -> None:
         ("member", [1, 2], r"'member' must hold true and false, or 1 and 0; row 2 has 2"),
         ("member", ["yes", "no"], r"'member' must hold true and false; row 1 has 'yes'"),
         ("since", [1.0, 2.0], r"'since' must hold dates; row 1 has 1\.0"),
+        ("since", ["2024-07-11"] * 2, r"row 1 has '2024-07-11'\. That is text: .*to_datetime"),
+        ("age", ["1", "2"], r"row 1 has '1'\. That is text: .* pandas\.to_numeric"),
+        ("age", ["1", "2,5"], r"'age' must hold numbers; row 2 has '2,5'\. Convert"),
         ("colour", [[1], [2]], r"'colour' must hold text; row 1 has \[1\]"),
     ):
         bad = {key: value * 2 for key, value in good.items()} | {name: values}
@@ -550,6 +577,19 @@ def test_wide_categories_are_sparse_unless_asked() -> None:
         (["red", "blue"] * 9, None),
         ([f"{k % 30},{k % 2}" for k in range(90)], "all its values are numbers with commas"),
         (["007", "3"] + [str(k) for k in range(9)] * 4, "the first that is not is '007'"),
+        ([f"{k % 30 + 1}.234,56" for k in range(90)], "are numbers with thousands or units"),
+        ([f"{k % 30 + 1},234.56" for k in range(90)], "are numbers with thousands or units"),
+        ([f"{k % 30 + 1},234,567" for k in range(90)], "are numbers with thousands or units"),
+        ([f"{k % 30 + 702}.25 €" for k in range(90)], "are numbers with thousands or units"),
+        ([f"-${k % 30}.50" for k in range(90)], "are numbers with thousands or units"),
+        ([f"CHF {k % 30 + 1}'000.-" for k in range(90)], "are numbers with thousands or units"),
+        (["?", "?"] + [f"{k % 30} %" for k in range(90)], "with thousands or units; the first"),
+        ([f"{k % 30 + 1:02d}.04.2025" for k in range(90)], "are dates in another form"),
+        ([f"03/{k % 30 + 1:02d}/2025" for k in range(90)], "are dates in another form"),
+        ([f"2025/3/{k % 30 + 1} 10:30" for k in range(90)], "are dates in another form"),
+        ([f"A{k % 30}" for k in range(90)], None),
+        ([f"0{k % 30}-11" for k in range(90)], None),
+        ([f"10.0.{k % 30}.1" for k in range(90)], None),
     ],
 )
 def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | None) -> None:
@@ -563,6 +603,8 @@ def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | N
     assert said in warning
     assert said in note(e, "x")
     assert "--category 'x'." in warning
+    assert ("Write them as 2025-04-24" in warning) == ("dates in another" in said)
+    assert ("Write them as 1234.56" in warning) == ("with thousands" in said)
     readable = "numbers, stored" in said or "'007'" in said
     assert ("--number 'x'" in warning) == readable
     assert Encoding.fit(table, categories=["x"], max_categories=20).warnings == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import pickle
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -16,14 +17,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pyarrow.csv import ConvertOptions
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import cutpoint as cp
 from cutpoint.detector import Detector, Encoding, Training
+from cutpoint.detector.written import MISSING
 from cutpoint.errors import DataError
 from cutpoint.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
 from cutpoint.export.markdown import text
+from cutpoint.tables import open_table
 
 NAMES = [
     "x",
@@ -63,7 +67,7 @@ def calibrators() -> list[cp.Calibrator]:
 def rows(n: int, seed: int = 0, *, dates: bool = False, empty: bool = True) -> pa.Table:
     """A table with hostile names and values, and with missing ones."""
     rng = np.random.default_rng(seed)
-    words = WORDS if empty else [w for w in WORDS if w]
+    words = WORDS if empty else [w for w in WORDS if w not in MISSING]
 
     def gone(values: Any, type: pa.DataType) -> pa.Array:
         return pa.array(values, type, mask=rng.random(n) < 0.2)
@@ -173,7 +177,7 @@ def test_sql_on_random_tables(seed: int, n: int) -> None:
 
 @pytest.mark.parametrize(("engine", "dialect"), [(in_duckdb, "duckdb"), (in_sqlite, "sqlite")])
 def test_dates_in_sql(engine: Any, dialect: str) -> None:
-    # Empty text is a missing value in SQLite.
+    # Empty text and NULL are missing values in SQLite.
     empty = dialect != "sqlite"
     d = made(rows(300, dates=True, empty=empty))
     new = rows(300, seed=1, dates=True, empty=empty)
@@ -200,6 +204,39 @@ def test_text_that_sqlite_imports() -> None:
     numbers = [None, 7.0, None, None, 1e3, 9007199254740993.0, -0.5, None, None, None]
     got = in_sqlite(to_sql(d, dialect="sqlite"), pa.table({"x": odd}))
     agree(d.apply(pa.table({"x": numbers})), got)
+
+
+def test_raw_text_is_missing_in_sqlite_where_it_is_in_csv(tmp_path: Path) -> None:
+    """The same file, by apply and by what .import makes of it: every field as it is written."""
+    rng = np.random.default_rng(3)
+    words = [*ConvertOptions().null_values, "none", "7", "8.5", "-1e1"]
+    number = [w for w in words if w != "none"]
+    lines = [
+        f"{rng.choice(number)},{rng.choice(['red', 'blue', *words])},"
+        f"{rng.choice(['true', 'false', *MISSING])}"
+        for _ in range(400)
+    ]
+    file = tmp_path / "raw.csv"
+    file.write_text("x,c,b\n" + "\n".join(lines) + "\n")
+    d = made(open_table(file).read())
+    assert {term.column.missing > 0 for term in d.terms} == {True}
+    fields = zip(*(line.split(",") for line in lines), strict=True)
+    raw = pa.table(dict(zip("xcb", map(list, fields), strict=True)))
+    agree(d.apply(open_table(file)), in_sqlite(to_sql(d, dialect="sqlite"), raw))
+    # What was a level of training, with quotes, stays one.
+    d = made(pa.table({"c": ["NA", "red"] * 9}))
+    got = in_sqlite(to_sql(d, dialect="sqlite"), pa.table({"c": ["NA", "red", "null"]}))
+    agree(d.apply(pa.table({"c": ["NA", "red", None]})), got)
+
+
+def test_commas_are_not_read_by_sql() -> None:
+    """1,234 may be a thousand: apply refuses it, and SQL takes it for no number at all."""
+    d = made(pa.table({"x": [1.0, 2.0, None, 5.0]}))
+    odd = pa.table({"x": ["1,234", "3.5"]})
+    with pytest.raises(DataError, match="must hold numbers; row 1 has '1,234'"):
+        d.apply(odd)
+    got = in_sqlite(to_sql(d, dialect="sqlite"), odd)
+    agree(d.apply(pa.table({"x": [None, 3.5]})), got)
 
 
 @pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])

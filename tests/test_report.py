@@ -28,7 +28,7 @@ from cutpoint.report import trace as of_trace
 from cutpoint.report.drawing import path
 from cutpoint.report.figures import precision_steps
 from cutpoint.report.live import share_text
-from cutpoint.report.summary import Estimate, Learner, Learners, Notice, Weight
+from cutpoint.report.summary import AVERAGES, Estimate, Learner, Learners, Notice, Weight
 from cutpoint.report.text import shown
 from cutpoint.report.trace import Axis, by_parts, cuts_at, flagged, largest_tie, of_positives
 from strategies import Case, rows
@@ -403,6 +403,7 @@ SCHEMA: dict[str, Any] = {
                 "name": str,
                 "groups": [{"group": str, "positives": float, "negatives": float, "auc": float}],
                 "pooled": float, "weighted": float, "macro": float, "covered": float,
+                "averages": {"pooled": ESTIMATE, "weighted": ESTIMATE, "macro": ESTIMATE},
             }
         ],
     },
@@ -562,6 +563,54 @@ def test_costs_that_nobody_gave_are_explained() -> None:
         page = render(summarise(y, {"a": a}, **options))
         assert (words in page) is told
         assert ("cost of 1,000 cases, in false alarms" in page) is told
+        # It is not shown until costs are set.
+        assert ('<main id="main" class="layout uncosted">' in page) is told
+
+
+def test_what_was_aimed_at_has_an_interval() -> None:
+    y, a, _ = some(300)
+    for aim in ("f1", "mcc"):
+        summary = summarise(y, {"a": a}, maximize=aim)
+        one = summary.scores[0]
+        span = cp.interval(one.point.sweep, aim, at=one.point)
+        assert one.measures[aim].interval == span
+        value = one.measures[aim].value
+        assert f" {value:.4g} [{span.low:.4g}, {span.high:.4g}]" in summary.text()
+        page = render(summary)
+        assert f'<span data-live="{aim}-range">{span.low:.4g} to {span.high:.4g}</span>' in page
+        assert f'"aim":["{aim}","{span.low:.4g} to {span.high:.4g}"]' in page
+    assert summarise(y, {"a": a}, maximize="f1").scores[0].measures["mcc"].interval is None
+
+
+def test_averages_over_groups_are_told_alike() -> None:
+    y, a, b = some(3000)
+    summary = summarise(y, {"a": a, "b": b}, group=np.arange(3000) % 30)
+    text, page = summary.text(), render(summary)
+    for name, score in (("a", a), ("b", b)):
+        g = cp.by_group(y, score, np.arange(3000) % 30)
+        assert f"AUC of {name} inside group, of 30 groups\n" in text
+        for average, words in AVERAGES.items():
+            span = g.interval(average)
+            told = f"{getattr(g, average):.4f} [{span.low:.4f}, {span.high:.4f}]"
+            assert f"  {average:<8}  {told}  {words}\n" in text
+            assert told in page
+            assert f'{average}<em class="said">{words}</em>' in page
+    d = summary.as_dict()["groups"]["scores"][1]
+    span = g.interval("macro")
+    assert d["macro"] == d["averages"]["macro"]["value"] == g.macro
+    assert (d["averages"]["macro"]["low"], d["averages"]["macro"]["high"]) == tuple(span)
+    # One group tells no interval.
+    alone = summarise(y, {"a": a}, group=["x"] * 3000).text()
+    assert f"\n  pooled    {cp.sweep(y, a).auc:.4f}  of all pairs" in alone
+
+
+def test_options_are_not_broken() -> None:
+    y, a, _ = some(300)
+    note = Notice("training", "a column looks like a key; to use it say --number id <b>.")
+    summary = replace(summarise(y, {"a": a}), notices=(note,))
+    assert 'say <span class="option">--number</span> id &lt;b&gt;.' in render(summary)
+    for width in range(40, 80):
+        assert any("--number" in line for line in summary.text(width).splitlines())
 
 
 def test_text_of_hostile_names_stays_on_its_line() -> None:

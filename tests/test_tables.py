@@ -488,6 +488,20 @@ def bad(tmp_path: Path, name: str, content: str | bytes) -> str:
         ("a.arrow", b"FEA1xxxx", "Feather file of version 1"),
         ("a.parquet", b"PAR1xxxxPAR1", "no whole Parquet file"),
         ("a.arrow", b"ARROW1\0\0xx", "no whole Arrow file"),
+        (
+            "a.xlsx",
+            b"PK\x03\x04\x14\0",
+            "is a workbook of Excel or another archive in a ZIP, which is not read. Save",
+        ),
+        (
+            "a.csv",
+            b"PK\x03\x04\x14\0",
+            "is a workbook of Excel or another archive in a ZIP, which is not read. Save",
+        ),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "is a workbook of Excel, which is not read"),
+        ("a.csv", "\ufeff\n<!DOCTYPE HTML>\n<html>", "is a page of HTML, which is not read"),
+        ("a.xls", "<html><table>", "is a page of HTML, which is not read"),
+        ("a.txt", '<?xml version="1.0"?>', "is XML, which is not read"),
         ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 9999, mtime=0)[:60], "can't be read"),
     ],
 )
@@ -495,6 +509,18 @@ def test_bad_files(tmp_path: Path, name: str, content: str | bytes, wanted: str)
     message = bad(tmp_path, name, content)
     assert wanted in message
     assert str(tmp_path / name) in message
+
+
+def test_a_separator_that_is_another(tmp_path: Path) -> None:
+    path = csv(tmp_path / "a.csv", "y;s\n1;0,5\n0;0,25\n")
+    hint = r"It is read with ',' between its columns; ';' may be what separates them: --separator\."
+    with pytest.raises(DataError, match=rf"line 2 of .* has 2\. {hint}"):
+        open_table(path, separator=",")
+    csv(path, "y;s\n1;2\n")
+    with pytest.raises(DataError, match=rf"has no column 's'\. It has 'y;s'\. {hint}"):
+        open_table(path, separator=",").read(["s"])
+    with pytest.raises(DataError, match=r"has no column 'z'\. It has 'y', 's'\.$"):
+        open_table(path).read(["z"])
 
 
 def test_a_compressed_file_cut_off(tmp_path: Path) -> None:
@@ -756,3 +782,11 @@ def test_repr(tmp_path: Path) -> None:
     assert repr(open_table(tmp_path / "t.csv")).endswith(
         "t.csv: 4 columns ('y', 's', 'colour', 'ok')"
     )
+
+
+def test_a_standard_output_of_text_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a notebook may have it."""
+    text = io.StringIO()
+    monkeypatch.setattr("sys.stdout", text)
+    assert write_table("-", {"a": [1, 2], "b": ["é", "x"]}) == 2
+    assert text.getvalue() == '"a","b"\n1,"é"\n2,"x"\n'

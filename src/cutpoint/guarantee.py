@@ -73,26 +73,42 @@ def guaranteed(s: Sweep, limits: list[Limit], confidence: float, prior: float | 
     return [_rule(s, limit, (1 - confidence) / len(limits), prior) for limit in limits]
 
 
-def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
-    name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
-    P, N = int(s.P), int(s.N)
-    if name == "flagged":
-        name, bound = "flagged_rate", bound / (P + N)
-    if prior is not None and name in ("precision", "flagged_rate"):
+def check_guarantee(limit: Limit, prior: float | None) -> None:
+    """Raise if no guarantee exists for a limit, whatever the rows."""
+    name, sign = limit.measure.name, limit.sign[0]
+    if prior is not None and name in ("precision", "flagged", "flagged_rate"):
         raise DataError(
             f"a guarantee of the {name} is for cases like these, not for another prior. Leave the "
             "prior out, or limit fpr and recall."
         )
+    if sign not in _SIGNS.get(name, ""):
+        raise DataError(
+            "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity "
+            f"and precision, and limits on flagged and flagged_rate; not for {limit.text!r}."
+        )
+
+
+# Which limits can be shown to hold.
+_SIGNS = {"fpr": "<", "fnr": "<", "recall": ">", "specificity": ">", "precision": ">"}
+_SIGNS |= {"flagged": "<>", "flagged_rate": "<>"}
+
+
+def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
+    check_guarantee(limit, prior)
+    name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
+    P, N = int(s.P), int(s.N)
+    if name == "flagged":
+        name, bound = "flagged_rate", bound / (P + N)
     strict = len(limit.sign) == 1
     if (bound < 0 or (strict and bound == 0)) if upper else (bound > 1 or (strict and bound == 1)):
         return Limit(MEASURES["flagged"], "<=", -1, P + N)  # no rate is that small, or that large
     none = Limit(MEASURES["flagged"], "<=", 0, P + N)
     everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
-    if (name, upper) in (("fpr", True), ("specificity", False)):
+    if name in ("fpr", "specificity"):
         rate = bound if name == "fpr" else 1 - bound
         k = most(N, rate, error)
         return Limit(MEASURES["fp"], "<=", k, rate * N) if k >= 0 else none
-    if (name, upper) in (("fnr", True), ("recall", False)):
+    if name in ("fnr", "recall"):
         rate = bound if name == "fnr" else 1 - bound
         k = most(P, rate, error)
         return Limit(MEASURES["fn"], "<=", k, rate * P) if k >= 0 else everything
@@ -102,12 +118,7 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
     if name == "flagged_rate":
         k = most(P + N, 1 - bound, error)
         return Limit(MEASURES["flagged"], ">=", P + N - max(k, 0), bound * (P + N))
-    if (name, upper) == ("precision", False):
-        return Certified(precise(s, bound, error), bound)
-    raise DataError(
-        "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity and "
-        f"precision, and limits on flagged and flagged_rate; not for {limit.text!r}."
-    )
+    return Certified(precise(s, bound, error), bound)
 
 
 def most(n: int, rate: float, error: float) -> int:

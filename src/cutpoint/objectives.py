@@ -320,9 +320,12 @@ def as_objective(wanted: Any) -> Objective:
 
 
 def _named(name: str) -> Measure:
-    key = re.sub(r"[\s_-]+", "_", re.sub("['’]", "", name.strip().lower()))
+    key = _key(name)
     if key in MEASURES:
         return MEASURES[key]
+    for measure in MEASURES.values():  # as a message explains it
+        if key == _key(measure.words):
+            return measure
     beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
     if beta:
         return f(float(beta[1]))
@@ -334,8 +337,12 @@ def _named(name: str) -> Measure:
     else:
         each = {m.name: m.words for m in MEASURES.values()}
         known = ", ".join(f"{name} ({words})" for name, words in each.items())
-        hint = f"Known are {known}, and f with any beta, as in f2 or f0.5."
+        hint = f"Names, and what they mean, are {known}, and f with any beta, as in f2 or f0.5."
     raise DataError(f"{shown(name)} is not the name of a measure. {hint}")
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_-]+", "_", re.sub("['’]", "", name.strip().lower()))
 
 
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
@@ -384,6 +391,7 @@ class Limit:
         return np.where(np.isnan(short), inf, short)
 
 
+_COUNTS = ("tp", "fp", "fn", "tn", "flagged")
 # Rates of one class, which are the same whatever the prior; and all that lie between 0 and 1.
 _CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
 _RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
@@ -413,10 +421,12 @@ def _limit(text: Any) -> Limit:
     if parts is None or not isfinite(bound):
         raise DataError(
             "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <), "
-            f"such as 'precision >= 0.9'; it is {shown(text)}."
+            f"such as 'precision >= 0.9'; it is {shown(text)}.{_comma(parts)}"
         )
     sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), _named(parts[1])
-    if parts[4] and measure.name in ("tp", "fp", "fn", "tn", "flagged"):
+    if measure.name in _COUNTS and bound < 0:
+        raise DataError(f"a count is at least 0; the limit is {shown(text)}.")
+    if parts[4] and measure.name in _COUNTS:
         raise DataError(
             f"a count has no per cent; the limit is {shown(text)}. Limit a rate: recall, fpr, fnr, "
             "specificity or flagged_rate."
@@ -424,12 +434,24 @@ def _limit(text: Any) -> Limit:
     if parts[4]:
         bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
     if measure.name in _RATES and not 0 <= bound <= 1:
-        per_cent = 1 < bound <= 100 and not parts[4]
+        # 2.5 of false alarms are 2.5 %, but nobody asks for 1.2 % of recall.
+        least = 1 if sign[0] == "<" else 2
+        per_cent = least < bound <= 100 and not parts[4]
         write = f"{bound:.12g} % or {bound / 100:.12g}" if per_cent else "a share: 90 % or 0.9"
         raise DataError(
             f"the {measure.name} lies between 0 and 1; the limit is {shown(text)}. Write {write}."
         )
     return Limit(measure, sign, bound)
+
+
+def _comma(parts: re.Match[str] | None) -> str:
+    """What to write instead of a number with a comma."""
+    number = parts[3] if parts is not None else ""
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", number):
+        return f" Numbers have no comma: write {number.replace(',', '')}."
+    if re.fullmatch(r"[+-]?\d*,\d+", number):
+        return f" Numbers have a point, not a comma: write {number.replace(',', '.')}."
+    return ""
 
 
 def check_prior(prior: Any) -> float:
@@ -438,7 +460,7 @@ def check_prior(prior: Any) -> float:
     if not 0 < p < 1:
         raise DataError(
             "a prior, the share of positives where decisions are made, must lie between 0 and 1; "
-            f"it is {shown(prior)}."
+            f"it is {shown(prior)}.{_per_cent(p, 1)}"
         )
     return p
 
@@ -453,8 +475,17 @@ def check_level(level: Any, name: str = "level") -> float:
     """A confidence strictly between 0 and 1."""
     p = number(level)
     if not (p > 0 and (1 + p) / 2 < 1):
-        raise DataError(f"{name} must lie between 0 and 1, as 0.95 does; it is {shown(level)}.")
+        raise DataError(
+            f"{name} must lie between 0 and 1, as 0.95 does; it is {shown(level)}.{_per_cent(p, 2)}"
+        )
     return p
+
+
+def _per_cent(share: float, least: float) -> str:
+    """What to write instead of a share in per cent."""
+    if not least < share < 100:
+        return ""
+    return f" Write {share / 100:.12g}, which is {share:.12g} %."
 
 
 def _decimal(x: float) -> Fraction:

@@ -871,7 +871,8 @@ def _learned_nothing(name: str, question: _Question) -> DataError:
         aim = "the AUC" if question.objective is None else as_objective(question.objective).name
         why = (
             f" Its bound of {aim} is lowest there, as where some negatives outdo the positives "
-            "along every line: see docs/structural.md."
+            "along every line: see 'When it is worth it' on the page 'Training for the measure "
+            "itself'."
         )
     return DataError(
         f"{name} learned nothing: all weights are 0, and all rows get the same score.{why} Take "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator
+from math import lgamma, log
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from cutpoint._check import shown
 from cutpoint._progress import progress
 from cutpoint.cli import UsageError, shared
 from cutpoint.detector import Detector, NumberColumn
+from cutpoint.detector.columns import LostZeros
 from cutpoint.detector.terms import CategoryTerm, Term
 from cutpoint.detector.values import in_words
 from cutpoint.tables import write_table
@@ -41,9 +44,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 tell(done / (done + 1e6), f"{done:,} rows")
             yield batch
 
-    with progress("deciding", not arguments.quiet and arguments.output != "-") as tell:
-        rows = write_table(arguments.output, batches(tell))
-    for text in strange.remarks(rows):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        with progress("deciding", not arguments.quiet and arguments.output != "-") as tell:
+            rows = write_table(arguments.output, batches(tell))
+    said = dict.fromkeys(str(w.message) for w in told if w.category is LostZeros)
+    for text in (*said, *strange.remarks(rows)):
         shared.remark(arguments, text)
     shared.remark(
         arguments,
@@ -55,9 +61,11 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 # So many columns are spoken of.
 _MOST = 5
-# Of rows like the n of training, a share of more than q lies above the largest of those with a
-# chance of (1 - q)^n: for q = 7/n that is once in a thousand times.
-_BY_CHANCE = 7
+# How often rows like those of training may be remarked upon, of all ends of all columns together.
+_BY_CHANCE = 0.001
+# So many times the range of training rows out of it is worth a remark, be it a single row: of
+# lognormal values with sigma = 1.5 that befalls the largest of 1,000 twice in a thousand times.
+_FAR = 10
 
 
 class _Strange:
@@ -69,6 +77,7 @@ class _Strange:
         self.new: dict[str, int] = {}
         self.gone: dict[str, int] = {}
         self.beyond: dict[tuple[str, str], _Beyond] = {}
+        self.numbers: dict[str, int] = {}
 
     def watch(self, term: Term, has: Any) -> None:
         """Look at what some rows have in one column."""
@@ -92,6 +101,7 @@ class _Strange:
     def _range(self, c: NumberColumn, x: Any) -> None:
         if c.low is None or c.high is None:
             return
+        self.numbers[c.name] = self.numbers.get(c.name, 0) + int(np.count_nonzero(~np.isnan(x)))
         for side, out, end in (("above", x > c.high, c.high), ("below", x < c.low, c.low)):
             count = int(np.count_nonzero(out))
             if count:
@@ -113,14 +123,35 @@ class _Strange:
         ]
         said += [
             (b.count, b.sentence(side, rows))
-            for (_, side), b in self.beyond.items()
-            if b.is_far or b.count * self.training > _BY_CHANCE * rows or not self.training
+            for (name, side), b in self.beyond.items()
+            if b.is_far or self._is_no_chance(b, self.numbers[name])
         ]
         said.sort(key=lambda pair: -pair[0])
         out = [text for _, text in said[:_MOST]]
         if len(said) > _MOST:
             out.append(f"the same of {len(said) - _MOST:,} more columns.")
         return out
+
+    def _is_no_chance(self, b: _Beyond, m: int) -> bool:
+        n = round(self.training * (1 - b.column.missing))
+        ends = 2 * len(self.numbers)
+        return not n or log_chance_beyond(b.count, n, m) < log(_BY_CHANCE / ends)
+
+
+def log_chance_beyond(count: int, n: int, m: int) -> float:
+    """ln P(at least ``count`` of m rows lie above the largest of n others like them).
+
+    All orders of the n + m rows are equally likely: the topmost ``count`` must be of the m,
+    P = ∏ (m − i) / (n + m − i) for i < count. With ties it is less.
+
+    Examples
+    --------
+    >>> from math import exp
+    >>> from cutpoint.cli.apply import log_chance_beyond
+    >>> round(exp(log_chance_beyond(2, n=2, m=2)), 6)  # 2/4 · 1/3
+    0.166667
+    """
+    return (lgamma(m + 1) - lgamma(m - count + 1)) - (lgamma(n + m + 1) - lgamma(n + m - count + 1))
 
 
 class _Beyond:
@@ -132,8 +163,8 @@ class _Beyond:
 
     @property
     def is_far(self) -> bool:
-        """Whether the farthest is out of the range by more than half of it."""
-        return abs(self.far - self.end) > self.width / 2
+        """Whether the farthest is out of the range by many times the range."""
+        return abs(self.far - self.end) > _FAR * self.width
 
     def sentence(self, side: str, rows: int) -> str:
         """In words."""

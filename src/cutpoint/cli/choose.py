@@ -14,7 +14,7 @@ from cutpoint.errors import CutpointError, UndefinedError
 def run(arguments: Namespace) -> tuple[str, int]:
     """The best threshold of one score."""
     costs = shared.costs(arguments.cost)
-    shared.check_limits(arguments)
+    shared.check_options(arguments)
     if costs is None and arguments.maximize is None:
         raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")
     what = shared.named(arguments)

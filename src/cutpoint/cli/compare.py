@@ -11,27 +11,26 @@ from cutpoint.paired import Comparison, compare
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """Two scores of the same rows."""
+    shared.check_options(arguments)
+    costs = shared.costs(arguments.cost)
+    if arguments.prior is not None and costs is None:
+        raise UsageError("--prior is for costs: give --cost fp=1,fn=20 as well.")
     rows = shared.rows(arguments, shared.named(arguments), arguments.group)
     if len(rows.scores) != 2:
         raise UsageError(
             f"there must be two scores to compare; there {_are(len(rows.scores))}. Name them: "
             "--score A --score B."
         )
-    costs = shared.costs(arguments.cost)
-    if arguments.prior is not None and costs is None:
-        raise UsageError("--prior is for costs: give --cost fp=1,fn=20 as well.")
     (a, x), (b, z) = rows.scores.items()
-    options: dict[str, Any] = (
-        {"method": "bootstrap", "groups": rows.group} if arguments.group else {}
-    )
     found = compare(
         rows.y,
         x,
         z,
         weight=rows.weight,
+        group=rows.group,
+        method="delong" if rows.group is None else "bootstrap",
         costs=costs,
         prior=arguments.prior,
-        **options,
     )
     if arguments.json:
         return shared.as_json(_plain(a, b, found)), 0

@@ -15,7 +15,7 @@ from cutpoint.report import summarise, summarise_sweeps
 def run(arguments: Namespace) -> tuple[str, int]:
     """Summarise scores."""
     shared.check_outputs(arguments)
-    shared.check_limits(arguments)
+    shared.check_options(arguments)
     costs = shared.costs(arguments.cost)
     with progress("evaluating", not arguments.quiet) as tell:
         if tell:
@@ -55,8 +55,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if arguments.group:
         shared.remark(
             arguments,
-            f"intervals count rows: they are too narrow if rows of one {shown(arguments.group)} "
-            "are alike.",
+            "intervals count rows, but for those of averages over groups: they are too narrow if "
+            f"rows of one {shown(arguments.group)} are alike.",
         )
     if files and not arguments.json:
         text += f"\n\nWrote {spelled(arguments.report)}"

@@ -9,7 +9,6 @@ from pathlib import Path
 from cutpoint._names import spelled
 from cutpoint.cli import UsageError, shared
 from cutpoint.detector import Detector
-from cutpoint.errors import DataError
 from cutpoint.export import to_markdown, to_onnx, to_sql
 
 _MODULE = '''"""A detector for scikit-learn, written by cutpoint export. Needs cutpoint[sklearn].
@@ -37,8 +36,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     detector = Detector.load(arguments.model)
     content: str | bytes
     if arguments.to == "onnx":
-        if arguments.output == "-" and sys.stdout.isatty():
-            raise DataError("an ONNX file is not for a terminal: give -o model.onnx.")
+        if arguments.output == "-" and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")):
+            raise UsageError("an ONNX file is not text to look at: give -o model.onnx.")
         model = to_onnx(detector, dtype="float32" if arguments.float32 else "float64")
         content = model.SerializeToString()
     elif arguments.to == "sql":

@@ -6,9 +6,10 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import Any
 
+from cutpoint._check import shown
 from cutpoint._names import spelled, worded
 from cutpoint._progress import progress
-from cutpoint.cli import INFEASIBLE, engines, shared
+from cutpoint.cli import INFEASIBLE, UsageError, engines, shared
 from cutpoint.report import summarise_fit
 from cutpoint.training import train
 
@@ -16,9 +17,15 @@ from cutpoint.training import train
 def run(arguments: Namespace) -> tuple[str, int]:
     """Learn a detector, and write it."""
     shared.check_outputs(arguments)
-    shared.check_limits(arguments)
-    table = shared.source(arguments)
+    shared.check_options(arguments)
     costs = shared.costs(arguments.cost)
+    for option in ("column", "category", "number"):
+        if arguments.target in (getattr(arguments, option) or ()):
+            raise UsageError(
+                f"--{option} {shown(arguments.target)} is the target: its labels are what is "
+                f"learned, not what it is learned from. Leave that --{option} out."
+            )
+    table = shared.source(arguments)
     engine = engines.chosen(arguments, table, len(table.names))
     with ExitStack() as stack:
         tell = stack.enter_context(progress("fitting", not arguments.quiet))

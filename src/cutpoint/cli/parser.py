@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -31,16 +31,32 @@ _FORMATS = ("csv", "tsv", "parquet", "arrow", "feather", "jsonl", "libsvm")
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """What was asked; where it can't be understood this says so and exits, with 2."""
-    top = parser()
-    arguments, unknown = top.parse_known_args(argv)
-    if unknown and arguments.command is not None:
-        _unknown(arguments.parser, unknown)
-    if unknown:
-        top.error(f"there must be a command before {unknown[0]}")
-    if arguments.command is None:
+    top, commands = _parsers()
+    words = sys.argv[1:] if argv is None else list(argv)
+    if not words or words[0].startswith("-"):
+        _, unknown = top.parse_known_args(words)
+        if unknown:
+            top.error(f"there must be a command before {unknown[0]}")
         top.print_help(sys.stderr)
         top.exit(2)
+    if words[0] not in commands:
+        top.error(f"there is no command {words[0]!r}; {_near(words[0], commands)}")
+    # Files may stand before, after and between the options.
+    arguments, unknown = commands[words[0]].parse_known_intermixed_args(words[1:])
+    if unknown:
+        _unknown(arguments.parser, unknown)
     return arguments
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    """What was meant, or all that could be."""
+    names = list(known)
+    near = get_close_matches(word, names, 1, 0.7)
+    return f"did you mean {near[0]}?" if near else f"it must be {_or(names)}"
+
+
+def _or(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _unknown(made: argparse.ArgumentParser, words: list[str]) -> NoReturn:
@@ -55,6 +71,11 @@ def _unknown(made: argparse.ArgumentParser, words: list[str]) -> NoReturn:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
+    return _parsers()[0]
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of all commands, and those of each."""
     top = argparse.ArgumentParser(
         prog="cutpoint",
         usage="cutpoint COMMAND [options]",
@@ -73,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
     )
     for add in (_fit, _evaluate, _choose, _compare, _apply, _export, _demo, _completion):
         add(commands)
-    return top
+    return top, commands.choices
 
 
 class _Help(argparse.HelpFormatter):
@@ -96,7 +117,7 @@ def _command(  # noqa: PLR0913, PLR0917 - what there is to say of a command
         description=f"{text[0].upper()}{text[1:]}. {more}",
         epilog=f"example: {example}",
     )
-    made.set_defaults(module=name, parser=made)
+    made.set_defaults(command=name, module=name, parser=made)
     return made
 
 
@@ -273,10 +294,11 @@ def _fit(commands: Any) -> None:
     how = made.add_argument_group("learning")
     how.add_argument(
         "--learner",
+        type=_learner,
         choices=_LEARNERS,
         default="auto",
         metavar="NAME",
-        help=f"{', '.join(_LEARNERS[1:-1])} or {_LEARNERS[-1]}. Default: auto, compares several",
+        help=f"{_or(_LEARNERS[1:])}. Default: auto, compares several",
     )
     how.add_argument(
         "--folds",
@@ -290,6 +312,13 @@ def _fit(commands: Any) -> None:
     )
     _output(made, model=True, report=True)
     _engine(made)
+
+
+def _learner(text: str) -> str:
+    if text not in _LEARNERS:
+        hint = _near(text, _LEARNERS)
+        raise argparse.ArgumentTypeError(f"there is no learner {text!r}; {hint}")
+    return text
 
 
 def _evaluate(commands: Any) -> None:
@@ -428,8 +457,7 @@ def _export(commands: Any) -> None:
 
 
 def _forms() -> str:
-    *most, last = (f"{name} ({words})" for name, words in _FORMS.items())
-    return f"{', '.join(most)} or {last}"
+    return _or([f"{name} ({words})" for name, words in _FORMS.items()])
 
 
 def _form(text: str) -> str:

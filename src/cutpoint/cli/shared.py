@@ -9,8 +9,10 @@ import signal
 import stat
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cutpoint._check import shown
@@ -20,8 +22,11 @@ from cutpoint._labels import against, labelled
 from cutpoint._names import spelled
 from cutpoint.cli import UsageError
 from cutpoint.errors import DataError
-from cutpoint.objectives import Costs
+from cutpoint.guarantee import check_guarantee
+from cutpoint.objectives import Costs, as_limits, as_objective, check_level, check_prior
+from cutpoint.scoring import check_seed
 from cutpoint.tables import Source, open_table
+from cutpoint.tables.formats import EXTENSIONS, WRITTEN
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
 _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
@@ -38,6 +43,8 @@ def source(arguments: Namespace) -> Source:
     """The table that was named."""
     if not arguments.paths and arguments.sql is None:
         raise UsageError("which table? Name a file, - for the standard input, or a query: --sql.")
+    if arguments.separator is not None and len(arguments.separator) != 1:
+        raise UsageError(f"--separator must be one character; it is {shown(arguments.separator)}.")
     table = open_table(
         arguments.paths or None,
         format=arguments.format,
@@ -150,8 +157,40 @@ def costs(text: str | None) -> Costs | None:
         raise UsageError(str(error)) from None
 
 
-def check_limits(arguments: Namespace) -> None:
-    """Raise if there are two aims, or a confidence is given for nothing or can't be had."""
+def check_options(arguments: Namespace) -> None:
+    """Raise, before a table is read, if the options can't be meant: a value that is none of theirs,
+    two aims, a confidence that is given for nothing or can't be had."""
+    given = {
+        name: value
+        for name in ("prior", "confidence", "maximize", "subject_to", "seed")
+        if (value := getattr(arguments, name, None)) is not None
+    }
+    for name, value in given.items():
+        try:
+            checked = _CHECKS[name](value)
+        except DataError as error:
+            raise UsageError(str(error)) from None
+        if name == "maximize" and checked.better < 0:
+            remark(
+                arguments,
+                f"of {shown(value)} less is better: the threshold is chosen for the least of it.",
+            )
+    if getattr(arguments, "folds", 2) < 2:
+        raise UsageError(f"--folds must be at least 2; it is {arguments.folds}.")
+    if "subject_to" in given:
+        _check_limits(arguments)
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "prior": check_prior,
+    "confidence": partial(check_level, name="a confidence"),
+    "maximize": as_objective,
+    "subject_to": as_limits,
+    "seed": check_seed,
+}
+
+
+def _check_limits(arguments: Namespace) -> None:
     if arguments.cost is not None and arguments.maximize is not None:
         raise UsageError("there must be one aim: give --cost or --maximize, not both.")
     if arguments.confidence is not None and not arguments.subject_to:
@@ -163,6 +202,12 @@ def check_limits(arguments: Namespace) -> None:
             "a guarantee counts rows, and weights make them count for more or less: give "
             "--confidence or --weight, not both."
         )
+    if arguments.confidence is not None:
+        for limit in as_limits(arguments.subject_to):
+            try:
+                check_guarantee(limit, arguments.prior)
+            except DataError as error:
+                raise UsageError(str(error)) from None
 
 
 def as_json(value: Any) -> str:
@@ -208,6 +253,15 @@ def check_outputs(arguments: Namespace) -> None:
         for read in (*inputs, getattr(arguments, "model", None)):
             if read and os.path.realpath(path) == os.path.realpath(read):
                 raise UsageError(f"{spelled(path)} is read from; write to another file.")
+        if arguments.command == "apply" and _written_as(path) not in WRITTEN:
+            raise UsageError(
+                f"the extension must tell how to write {spelled(path)}: .csv, .tsv, .parquet, "
+                ".arrow, .feather or .jsonl. Choose one."
+            )
+
+
+def _written_as(path: str) -> str | None:
+    return EXTENSIONS.get(Path(path).suffix.lower())
 
 
 def write_files(contents: Mapping[str, str | bytes]) -> None:

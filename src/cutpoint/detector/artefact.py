@@ -21,7 +21,7 @@ from cutpoint.calibration.odds import sigmoid
 from cutpoint.confusion import Confusion
 from cutpoint.detector.encoding import Encoding
 from cutpoint.detector.terms import CategoryTerm, Term, folded
-from cutpoint.detector.values import Floats, stream
+from cutpoint.detector.values import Floats, coded, parsed, row_from, stream
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.linear.detector import LinearDetector
 from cutpoint.objectives import Costs, check_prior, log_odds
@@ -279,8 +279,11 @@ class Detector:
         if not wanted:
             raise DataError("a detector without columns scores no table.")
         at = {name: k for k, name in enumerate(wanted)}
+        # What is handed on is as it was, 009 and not 9, though its number is scored.
+        both = set(keep).intersection(self.numbers)
+        written = coded(data, wanted) & both if both else set()
         start = 0
-        for batch in stream(data, wanted, self.numbers):
+        for batch in stream(data, wanted, [name for name in self.numbers if name not in written]):
             if not batch.num_rows:
                 continue
             score = np.full(batch.num_rows, self.base)
@@ -289,7 +292,10 @@ class Detector:
             for first in range(0, len(self.terms), GROUP):
                 group = None
                 for term in self.terms[first : first + GROUP]:
-                    has = term.column.values(batch.column(at[term.column.name]), start)
+                    column = batch.column(at[term.column.name])
+                    if term.column.name in written:
+                        column = parsed(column, term.column.name, row_from(start))
+                    has = term.column.values(column, start)
                     value, label = term.contributions(has)
                     group = value if group is None else group + value
                     if watch is not None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutpoint._check import shown
 from cutpoint._frozen import derived
-from cutpoint.detector.values import Floats, flags, numbers, texts
+from cutpoint.detector.values import Floats, flags, kind_of, numbers, texts
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,10 @@ class NumberColumn:
             out[0, gone] = 0.0
         if self.missing:
             out[1] = gone
+
+
+class LostZeros(UserWarning):
+    """Codes came as numbers, without the zeros in front of them."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +141,29 @@ class CategoryColumn:
         read = flags if self.kind == "boolean" else texts
         values = read(column, self.name, start)
         found = pc.index_in(values, value_set=pa.array(self.levels, pa.string()))
+        if self._lost and kind_of(column.type) == "number":
+            self._warn_of_lost(values.filter(found.is_null()))
         codes = found.fill_null(len(self.levels)).to_numpy(zero_copy_only=False).astype(np.int64)
         if values.null_count:
             codes[np.asarray(values.is_null())] = len(self.levels) + 1
         return np.asarray(codes)
+
+    @derived
+    def _lost(self) -> dict[str, str]:
+        """Levels with zeros in front, by what they are without."""
+        coded = {level: re.match(r"0+([0-9]+)$", level) for level in self.levels}
+        return {m[1]: level for level, m in coded.items() if m and m[1] not in self.levels}
+
+    def _warn_of_lost(self, unknown: Any) -> None:
+        value = next((v for v in unknown.unique().to_pylist() if v in self._lost), None)
+        if value is not None:
+            warnings.warn(
+                f"{shown(self.name)} holds the number {value} where training rows had the text "
+                f"{shown(self._lost[value])}: such rows count as unknown. Read the column as text, "
+                "as pandas.read_csv does with dtype=str.",
+                LostZeros,
+                stacklevel=2,
+            )
 
     def fill(self, out: Floats, column: Any, start: int) -> None:
         """Write the features of some rows, one feature after the other."""

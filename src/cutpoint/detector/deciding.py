@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cutpoint._check import shown
 from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
 from cutpoint.detector.values import flags, in_words, numbers, stream, texts, whole_numbers
+from cutpoint.detector.written import AMOUNT, CODE, COMMA, DATE, NUMBER, OTHER_DATE
 from cutpoint.errors import DataError
 
 # More different values than this are not counted any further.
@@ -43,16 +44,32 @@ def summed(data: Any, summaries: dict[str, Summary], numbers: Sequence[str]) -> 
     return rows
 
 
+def is_ordered(summary: Summary, rows: int) -> bool:
+    """Whether whole numbers rise or fall from row to row: all differ."""
+    if not isinstance(summary, _Numbers) or summary.missing or rows < _FEW:
+        return False
+    return summary.whole and (summary.rising or summary.falling)
+
+
+def in_order(name: str) -> str:
+    return (
+        f"{shown(name)} is used, but every row has a number of its own, in order. If they were "
+        f"given to the rows, leave it out: --exclude {shown(name)}."
+    )
+
+
 def running(data: Any, summaries: dict[str, Summary], rows: int, asked: Sequence[str]) -> set[str]:
-    """The columns of running numbers. Only those that are dense but in no order, which is rare, are
-    read once more, to see whether all differ."""
+    """The columns of running numbers: dense ones, for a table may be sorted by an amount. Only
+    those in no order, which is rare, are read once more, to see whether all differ."""
     found: set[str] = set()
     dense: dict[str, tuple[int, NDArray[np.bool_]]] = {}
     for name, s in summaries.items():
         if isinstance(s, _Numbers) and s.whole and not s.missing and rows >= _FEW:
-            if s.rising or s.falling:
+            if s.span > 2 * rows:
+                continue
+            if is_ordered(s, rows):
                 found.add(name)
-            elif s.span <= 2 * rows:
+            else:
                 dense[name] = s.least, np.zeros(s.span, np.bool_)
     for batch in stream(data, list(dense), asked) if dense else ():
         for k, (name, (least, there)) in enumerate(dense.items()):
@@ -258,19 +275,23 @@ class _Levels(Summary):
         return [self.name, self.kind, self.missing, counts]
 
 
-# Not 0123: what begins with a 0 is a code.
-_NUMBER = re.compile(r"\s*[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
-_CODE = re.compile(r"\s*[+-]?0[0-9]+(\.[0-9]*)?\s*")
-_COMMAS = re.compile(r"\s*[+-]?(0|[1-9][0-9]*)(,[0-9]+)*\s*")
-_DATE = re.compile(r"\s*[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-9]{2}:[0-9]{2}.*)?\s*")
 _MOSTLY = 0.8
+# What text may be, how that is written, and what to do about it. Not 0123: that is a code.
+_KINDS = (
+    ("numbers", NUMBER, "Clean it"),
+    ("dates", DATE, "Clean it"),
+    ("numbers with commas", COMMA, "Clean it"),
+    ("dates in another form", OTHER_DATE, "Write them as 2025-04-24"),
+    ("numbers with thousands or units", AMOUNT, "Write them as 1234.56, with nothing else"),
+)
 
 
 class Likely(NamedTuple):
-    """What text is for the most part, and whether it can be read as numbers."""
+    """What text is for the most part, whether it can be read as numbers, and what to do."""
 
     text: str
     numbers: bool = False
+    way: str = "Clean it"
 
 
 def _likely(counts: dict[str, int], many: bool) -> Likely | None:
@@ -279,9 +300,9 @@ def _likely(counts: dict[str, int], many: bool) -> Likely | None:
     Text that is nothing but numbers may be codes: it is amounts only where there are ``many``.
     """
     total = sum(counts.values())
-    kinds = (("numbers", _NUMBER), ("dates", _DATE), ("numbers with commas", _COMMAS))
-    for what, pattern in kinds:
-        bad = [value for value in counts if pattern.fullmatch(value) is None]
+    for what, pattern, way in _KINDS:
+        coded = pattern in (NUMBER, COMMA)
+        bad = [v for v in counts if not re.search(pattern, v) or (coded and re.search(CODE, v))]
         share = 1 - sum(counts[value] for value in bad) / total if total else 0.0
         if share < _MOSTLY or len(bad) == len(counts) or not (bad or many):
             continue
@@ -289,7 +310,7 @@ def _likely(counts: dict[str, int], many: bool) -> Likely | None:
         if bad:
             first = shown(bad[0])
             text = f"{_percent(share)} of its values are {what}; the first that is not is {first}"
-        return Likely(text, what == "numbers" and all(map(_CODE.fullmatch, bad)))
+        return Likely(text, what == "numbers" and all(re.search(pattern, v) for v in bad), way)
     return None
 
 
@@ -299,7 +320,7 @@ def warned(name: str, likely: Likely, column: Column | None) -> str:
         what, out = "not used", "leave it out: --exclude"
     else:
         what, out = "taken for a category", f"say that it is one: --category {shown(name)}"
-    return f"{shown(name)} is {what}, but {likely.text}. Clean it{number}, or {out}."
+    return f"{shown(name)} is {what}, but {likely.text}. {likely.way}{number}, or {out}."
 
 
 def _percent(share: float) -> str:

@@ -16,8 +16,18 @@ from cutpoint._frozen import derived
 from cutpoint._names import no_column
 from cutpoint._rows import block_rows
 from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
-from cutpoint.detector.deciding import Limits, Summary, left_out, of_kind, running, summed, warned
-from cutpoint.detector.values import Floats, as_table, kind_of, schema_of, stream
+from cutpoint.detector.deciding import (
+    Limits,
+    Summary,
+    in_order,
+    is_ordered,
+    left_out,
+    of_kind,
+    running,
+    summed,
+    warned,
+)
+from cutpoint.detector.values import Floats, as_table, check_numbers, kind_of, schema_of, stream
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import LinearDetector
 
@@ -91,9 +101,10 @@ class Encoding:
         text that differs in every row, running numbers and nested values are not used. Missing
         values, NaN included, become a feature; an infinite number is an error.
 
-        Running numbers are whole, different in every row, and either in order or so dense that at
-        least half of those between the smallest and the largest are there. What is named in
-        ``columns`` or ``numbers`` is used nevertheless.
+        Running numbers are whole, different in every row, and so dense that at least half of those
+        between the smallest and the largest are there. What is named in ``columns`` or ``numbers``
+        is used nevertheless. So are whole numbers that rise or fall from row to row with larger
+        gaps, since a table may be sorted by an amount; ``warnings`` says so.
 
         Parameters
         ----------
@@ -142,6 +153,7 @@ class Encoding:
                 notes[name] = f"{shown(name)} is not used: it has no values."
             else:
                 summaries[name] = of_kind(kind, name)
+        check_numbers(data, schema, numbers)
         rows = summed(data, summaries, numbers)
         asked = {*numbers, *(columns or ())}
         counted = running(data, summaries, rows, numbers)
@@ -160,6 +172,8 @@ class Encoding:
             if likely is not None:
                 notes[name] += f" But {likely.text}."
                 warnings.append(warned(name, likely, column))
+        new = [c.name for c in used if c.name not in asked and is_ordered(summaries[c.name], rows)]
+        warnings += map(in_order, new)
         ordered = tuple(notes[name] for name in wanted)
         if not used:
             why = next((notes[name] for name in wanted if name in counted), None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._names import no_column
+from cutpoint.detector.written import NUMBER, WHOLE
 from cutpoint.errors import DataError
 
 Floats = NDArray[np.float64]
 
 _BATCH = 1 << 16
 _DAY = 86_400
+# Up to here floats tell whole numbers apart.
+_EXACT = 2**53
 
 
 def stream(
@@ -44,6 +48,45 @@ def stream(
         yield table
     else:
         yield from table.to_batches(_BATCH)
+
+
+def coded(data: Any, columns: Sequence[str]) -> set[str]:
+    """Columns that are text in a file but for whoever says that they are numbers."""
+    return set(data.coded(columns)) if hasattr(data, "coded") else set()
+
+
+def row_from(start: int) -> Callable[[int], str]:
+    """Names a row by its number, counted from 0 after the first ``start``."""
+    return lambda row: f"row {start + row + 1:,}"
+
+
+def parsed(column: Any, name: str, row_at: Callable[[int], str], *, exact: bool = False) -> Any:
+    """Text as float64, with decimal points or commas.
+
+    It is known to be numbers, but for some that only integers are written as, 0x1F, which are
+    refused. If they must be ``exact``, as scores that are compared, so are long ones.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
+    try:
+        out = text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        row = _unread(text)
+        raise DataError(
+            f"{shown(name)} must hold numbers; {row_at(row or 0)} has "
+            f"{shown(column[row or 0].as_py())}. Write it with digits, a point and an exponent."
+        ) from None
+    if exact:
+        long = pc.and_(pc.greater(pc.abs(out), _EXACT), pc.match_substring_regex(text, WHOLE))
+        row = pc.index(long, True).as_py()
+        if row >= 0:
+            raise DataError(
+                f"numbers are compared as float64, where {text[row].as_py()}, in {shown(name)} of "
+                f"{row_at(row)}, may coincide with its neighbours. Rescale or round them."
+            )
+    return out
 
 
 def as_table(data: Any) -> Any:
@@ -125,6 +168,28 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
             "Make it missing or a number."
         )
     return out
+
+
+def check_numbers(data: Any, schema: Any, names: Sequence[str]) -> None:
+    """Raise if a column of text is not all numbers, with the first row that is none: a batch alone
+    would not know that the one to blame is in another."""
+    for name in names:
+        if kind_of(schema.field(name).type) != "category":
+            continue
+        start = 0
+        for batch in stream(data, [name], [name]):
+            column = _whole(batch.column(0))
+            if kind_of(column.type) == "category" and _unread(column) is not None:
+                _refuse(column, name, start, "numbers")
+            start += batch.num_rows
+
+
+def _unread(column: Any) -> int | None:
+    """The first row of text that is no number; None if all are."""
+    for row, value in enumerate(column.to_pylist()):
+        if value is not None and not re.search(NUMBER, value):
+            return row
+    return None
 
 
 def _floats(column: Any) -> Floats:
@@ -239,9 +304,15 @@ def _whole(column: Any) -> Any:
 
 def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:
     valid = np.asarray(column.is_valid())
-    row = int(valid.argmax())
+    text = kind_of(column.type) == "category"
+    bad = _unread(column) if text and wanted == "numbers" else None
+    row = int(valid.argmax()) if bad is None else bad
     value = column[row].as_py() if valid.any() else None
+    out = "Convert the column, or correct that row."
+    if text and wanted == "dates":
+        out = "That is text: make the column one of dates, as pandas.to_datetime does."
+    elif text and wanted == "numbers" and bad is None:
+        out = "That is text: make the column one of numbers, as pandas.to_numeric does."
     raise DataError(
-        f"{shown(name)} must hold {wanted}; row {start + row + 1:,} has {shown(value)}. Convert "
-        "the column, or correct that row."
+        f"{shown(name)} must hold {wanted}; row {start + row + 1:,} has {shown(value)}. {out}"
     )

@@ -9,6 +9,7 @@ from cutpoint._check import shown
 from cutpoint.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutpoint.detector.artefact import GROUP, Detector
 from cutpoint.detector.terms import CategoryTerm, NumberTerm, Term
+from cutpoint.detector.written import MISSING
 from cutpoint.errors import DataError
 from cutpoint.objectives import log_odds
 
@@ -44,8 +45,10 @@ def to_sql(
     those of :meth:`cutpoint.detector.Detector.apply`, at the threshold too. Columns are named with
     their table, so that one that is not there is an error everywhere. NULL and NaN are missing
     values. Numbers must be stored as numbers, except for the dialect "sqlite": its ``.import``
-    makes text of everything, which is read as numbers, with decimal points or commas, and empty
-    text as missing unless it is a level. Dates are of a date type in DuckDB, and ISO text in
+    makes text of everything, which is read as numbers, with decimal points, and the words that are
+    missing values in CSV (nothing, NA, NaN, null, …) as missing unless they are levels. Other text
+    among numbers, decimal commas too, is missing as well, where ``apply`` refuses it: convert it
+    first. Dates are of a date type in DuckDB, and ISO text in
     SQLite. SQLite needs its mathematical functions, which most builds have.
 
     Examples
@@ -174,7 +177,7 @@ def _term(term: Term, dialect: str) -> str:
 def _number(column: str) -> str:
     """A number of SQLite, which .import stores as text. Compared with a number, text that is one
     becomes it, and other text stays text: so what is not wholly a number is NULL."""
-    text = f"REPLACE(TRIM({column}), ',', '.')"
+    text = f"TRIM({column})"
     return (
         f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
         f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS REAL) END)"
@@ -199,8 +202,10 @@ def _days(term: NumberTerm, column: str, dialect: str) -> str:
 
 def _category(term: CategoryTerm, column: str, dialect: str) -> str:
     null = f"{column} IS NULL"
-    if dialect == "sqlite" and "" not in term.column.levels:
-        null = f"NULLIF({column}, '') IS NULL"  # so .import stores what is missing
+    if dialect == "sqlite":
+        # .import stores what is missing as it is written, and without its quotes what is not.
+        words = ", ".join(_text(word) for word in MISSING if word not in term.column.levels)
+        null = f"{null} OR {column} IN ({words})"
     gone = f"CASE WHEN {null} THEN {_float(term.missing)}"
     if term.column.kind == "boolean":
         weight = dict(zip(term.column.levels, term.weights, strict=True))

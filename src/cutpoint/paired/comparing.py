@@ -50,7 +50,7 @@ class Comparison:
     p_value
         How probable a z at least as far from 0 is if there is no difference; two-sided.
     interval
-        Of the difference.
+        Of the difference; that of AUCs is cut off at −1 and 1.
     statistic
         Its name.
     method
@@ -79,7 +79,8 @@ class Comparison:
 
     @property
     def cost_difference(self) -> float | None:
-        """cost_a − cost_b, if costs were given."""
+        """cost_a − cost_b, if costs were given. Less cost is better: where this is negative a is
+        the better one, and where the :attr:`difference` of AUCs is, b."""
         if self.cost_a is None or self.cost_b is None:
             return None
         return self.cost_a - self.cost_b
@@ -226,8 +227,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> old, new = [7, 5, 6, 2, 4, 3, 6, 1], [9, 7, 8, 5, 2, 4, 6, 1]
     >>> cp.compare(y, new, old)
-    a 0.9375, b 0.7188: a is better by 0.2188 [-0.04111, 0.4786] at 95 %, z = 1.65, p = 0.099
-    (paired DeLong)
+    a 0.9375, b 0.7188: a is better by 0.2188 [-0.04111, 0.4786] at 95 %, which may be chance,
+    z = 1.65, p = 0.099 (paired DeLong)
     >>> c = cp.compare(y, new, old, method="bootstrap", statistic=cp.average_precision)
     >>> c.difference, c.p_value < 0.5
     (0.202..., True)
@@ -315,8 +316,8 @@ def compare_unpaired(a: Sweep, b: Sweep, *, level: float = 0.95) -> Comparison:
     >>> a = cp.sweep([1, 1, 1, 0, 0, 0, 0], [7, 6, 3, 5, 4, 2, 1])
     >>> b = cp.sweep([1, 1, 0, 0, 0, 1], [6, 3, 5, 4, 2, 1])
     >>> cp.compare_unpaired(a, b)
-    a 0.8333, b 0.4444: a is better by 0.3889 [-0.4529, 1.231] at 95 %, t(8.462) = 1.06, p = 0.32
-    (unpaired DeLong, Welch's t)
+    a 0.8333, b 0.4444: a is better by 0.3889 [-0.4529, 1] at 95 %, which may be chance,
+    t(8.462) = 1.06, p = 0.32 (unpaired DeLong, Welch's t)
     """
     level = check_level(level)
     v_a, v_b = auc_variance(a), auc_variance(b)
@@ -450,7 +451,10 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
         tail, reach = ndtr(-abs(z)), ndtri((1 + level) / 2) * error
     else:
         tail, reach = stdtr(df, -abs(z)), stdtrit(df, (1 + level) / 2) * error
-    interval = Interval(float(difference - reach), float(difference + reach), level)
+    low, high = float(difference - reach), float(difference + reach)
+    if method != "bootstrap":  # all others compare AUCs
+        low, high = max(low, -1.0), min(high, 1.0)
+    interval = Interval(low, high, level)
     return Comparison(a, b, difference, error, z, float(2 * tail), interval, statistic, method, df)
 
 
@@ -474,4 +478,5 @@ def _verdict(difference: float, interval: Interval, word: str) -> str:
         difference, low, high, who = -difference, -high, -low, f"b is {word} by"
     elif difference == 0:
         who = "no difference:"
-    return f"{who} {difference:.4g} [{low:.4g}, {high:.4g}] at {100 * interval.level:g} %"
+    chance = ", which may be chance" if difference and low <= 0 <= high else ""
+    return f"{who} {difference:.4g} [{low:.4g}, {high:.4g}] at {100 * interval.level:g} %{chance}"

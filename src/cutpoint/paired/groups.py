@@ -283,8 +283,8 @@ def compare_groups(
     >>> new = cp.by_group(y, [9, 3, 2, 7, 8, 1, 9, 6, 4, 5, 3, 4], user)
     >>> old = cp.by_group(y, [4, 5, 1, 2, 8, 6, 7, 3, 2, 1, 2, 3], user)
     >>> cp.compare_groups(new, old)
-    weighted auc a 0.8750, b 0.3750: a is better by 0.5 [-0.1496, 1.15] at 95 %, t(3) = 2.45,
-    p = 0.092 (paired by group)
+    weighted auc a 0.8750, b 0.3750: a is better by 0.5 [-0.1496, 1] at 95 %, which may be chance,
+    t(3) = 2.45, p = 0.092 (paired by group)
     """
     level = check_level(level)
     for given in (a, b):

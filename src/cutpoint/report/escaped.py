@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 
@@ -13,6 +14,11 @@ def clean(text: str) -> str:
 
 def safe(text: str) -> str:
     return escape(clean(text))
+
+
+def sentence(text: str) -> str:
+    """A sentence with options in it, which are not broken at their hyphens."""
+    return re.sub(r"(?<!\S)--[a-z][a-z-]*", r'<span class="option">\g<0></span>', safe(text))
 
 
 def name_of(text: str) -> str:

@@ -158,7 +158,8 @@ def roc(summary: Summary) -> str:
         overlay=_dot("roc", c.fpr, c.recall),
         key="roc",
     )
-    more = [("line thin", "convex hull"), ("line dashed", "equal costs")]
+    more = [("line thin", "convex hull"), ("line dashed", "chance")]
+    more.append(("line dotdash", "equal costs"))
     if any(one.trace.band is not None for one in summary.scores):
         more.insert(1, ("shade", f"{100 * summary.asked.level:g} % band"))
     aucs = [f"AUC {fixed(one.auc)}" for one in summary.scores]
@@ -224,7 +225,11 @@ def costs(summary: Summary) -> str:
         overlay=_dot("cost", at, 2 * (c.fnr * at + c.fpr * (1 - at))),
         key="cost",
     )
-    note = "The least cost that a threshold reaches, for every weight π₊λ₊ / (π₊λ₊ + π₋λ₋)."
+    note = (
+        "The least cost that a threshold reaches, for every weight of the positives: their share "
+        "times the cost of a miss, as a part of that and the share of negatives times the cost of "
+        "a false alarm."
+    )
     more = [("line dashed", "without scores"), ("line thin", "this threshold")]
     return _figure("Cost curve", note, frame, "", _legend(summary, more))
 
@@ -387,6 +392,6 @@ def confusion(state: dict[str, str]) -> str:
         + cell("fn", "missed", "bad pos")
         + '</tr><tr><th scope="row">negative</th>'
         + cell("fp", "false alarms", "bad neg")
-        + cell("tn", "left alone", "good neg")
+        + cell("tn", "rightly", "good neg")
         + "</tr></tbody></table></figure>"
     )

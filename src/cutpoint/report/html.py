@@ -19,11 +19,12 @@ import numpy as np
 from cutpoint import __version__
 from cutpoint.confusion import Confusion, counted
 from cutpoint.report import figures
-from cutpoint.report.escaped import name_of, safe
+from cutpoint.report.escaped import name_of, safe, sentence
 from cutpoint.report.figures import COLOURS
 from cutpoint.report.live import (
     about_costs,
     cost_word,
+    given_costs,
     live,
     page_data,
     prior_steps,
@@ -35,6 +36,7 @@ from cutpoint.report.live import (
     why,
 )
 from cutpoint.report.summary import (
+    AVERAGES,
     MEASURES,
     Difference,
     Estimate,
@@ -44,7 +46,7 @@ from cutpoint.report.summary import (
     rows_text,
     said_once,
 )
-from cutpoint.report.text import WORDS, fixed, general, word_for
+from cutpoint.report.text import WORDS, fixed, general, measured, word_for
 
 # As many scores as a printed sheet has room for, with their intervals.
 _BESIDE = 3
@@ -122,7 +124,8 @@ def _body(summary: Summary, title: str) -> str:
         '<header class="top"><span class="brand">cutpoint</span>'
         '<button type="button" id="theme" class="quiet" hidden>Theme: auto</button></header>'
         f'<div class="title"><h1>{safe(title)}</h1><p class="sub">{_sub(summary)}</p></div>'
-        f'<main id="main" class="layout">{_answer(state, one.point.deployed)}'
+        f'<main id="main" class="layout{"" if given_costs(summary) else " uncosted"}">'
+        f"{_answer(state, one.point.deployed)}"
         f'{_controls(summary, state)}<div class="rest">'
         f"{_notices(summary)}{''.join(sections)}</div></main>"
         f"<footer><p>{_foot(summary)}</p></footer>"
@@ -153,7 +156,7 @@ def _foot(summary: Summary) -> str:
 def _notices(summary: Summary) -> str:
     if not summary.notices:
         return ""
-    lines = "".join(f"<li>{safe(notice.text)}</li>" for notice in said_once(summary.notices))
+    lines = "".join(f"<li>{sentence(notice.text)}</li>" for notice in said_once(summary.notices))
     return f'<section class="notices" aria-label="Warnings"><ul>{lines}</ul></section>'
 
 
@@ -305,13 +308,14 @@ def _by_group(summary: Summary) -> str:
         )
         for k in order
     ]
-    means = [group_means(g) for g in every]
-    for name, words in (("pooled", "all pairs inside groups"), ("macro", "mean of the groups")):
-        values = ("–" if m[name] is None else f"{m[name]:.4f}" for m in means)
-        rows.append((f"<em>{words}</em>", "", "", *values))
+    means = [group_means(g, summary.asked.level) for g in every]
+    for name, words in AVERAGES.items():
+        values = (fixed(m[name]) if m else "–" for m in means)
+        rows.append((f'{name}<em class="said">{words}</em>', "", "", *values))
     aucs = (f"AUC of {name_of(name)}" for name in groups.by_score)
     of = f" by {name_of(next(iter(groups.by_score)))}" if len(every) > 1 else ""
-    note = f"Of {len(first):,} groups {which}{of}." if which else ""
+    note = f"Of {len(first):,} groups {which}{of}. " if which else ""
+    note += "Intervals of the averages count groups, not rows."
     head = (name_of(groups.name), "positive", "negative", *aucs)
     return _section(f"Inside each {name_of(groups.name)}", _table(head, rows), note)
 
@@ -334,7 +338,8 @@ def _learned(summary: Summary) -> str:
             )
             for one in learners.rows
         ]
-        head = ("learner", f"{safe(learners.measure)}, out of fold", "to the chosen", "time")
+        measure = safe(measured(learners.measure))
+        head = ("learner", f"{measure}, out of fold", "to the chosen", "time")
         out += _section("Learners compared", _table(head, rows), safe(learners.why))
     if summary.weights:
         top = max(abs(w.scaled) for w in summary.weights) or 1.0
@@ -351,7 +356,7 @@ def _learned(summary: Summary) -> str:
         names = ("column", "weight in its unit", "for one standard deviation", "")
         out += _section("Largest weights", _table(names, weights))
     if summary.training:
-        rows_ = [(safe(name), safe(value)) for name, value in summary.training]
+        rows_ = [(safe(name), sentence(value)) for name, value in summary.training]
         out += _section("How it was made", _table(("", ""), rows_, "facts"))
     return out
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from cutpoint._interval import Interval
 from cutpoint.confusion import counted
 from cutpoint.decision import headline, natural
 from cutpoint.inference import effective
 from cutpoint.objectives import Costs
 from cutpoint.report.escaped import clean
-from cutpoint.report.summary import MEASURES, ScoreSummary, Summary, aim
+from cutpoint.report.summary import MEASURES, WITH_INTERVALS, ScoreSummary, Summary, aim
 
 
 def page_data(summary: Summary) -> str:
@@ -39,6 +40,8 @@ def page_data(summary: Summary) -> str:
         # Whether the start is the best for these costs, and stays so as the prior moves.
         "follows": costs is asked.costs and not asked.limits,
         "limited": bool(asked.limits),
+        # Costs that nobody gave are not spoken of until somebody sets them.
+        "given": costs is asked.costs,
         # As whole numbers: the start may be a third, which no decimal is.
         "ratio": [str(start.numerator), str(start.denominator)],
         "ratios": ratios,
@@ -57,7 +60,7 @@ def _number(x: float) -> Any:
     return x if isinstance(x, int) else float(x)
 
 
-def _given(summary: Summary) -> Costs | None:
+def given_costs(summary: Summary) -> Costs | None:
     """The costs that were given, if they have a ratio."""
     costs = summary.asked.costs
     return costs if costs is not None and costs.on_negatives and costs.on_positives else None
@@ -65,19 +68,19 @@ def _given(summary: Summary) -> Costs | None:
 
 def cost_word(summary: Summary) -> str:
     """What the cost is called; nobody knows the unit of costs that were not given."""
-    return "cost of 1,000 cases" + ("" if _given(summary) else ", in false alarms")
+    return "cost of 1,000 cases" + ("" if given_costs(summary) else ", in false alarms")
 
 
 def about_costs(summary: Summary) -> str:
     """What to say where costs can be set: they stand there even if nobody gave any."""
-    if _given(summary) is not None:
+    if given_costs(summary) is not None:
         return ""
     return "No costs were given. At first a miss costs so much that both classes weigh the same."
 
 
 def _page_costs(summary: Summary) -> Costs:
     """The costs that were given; else in false alarms."""
-    given = _given(summary)
+    given = given_costs(summary)
     if given is not None:
         return given
     return Costs(fp=1, fn=float(start_ratio(summary)))
@@ -85,7 +88,7 @@ def _page_costs(summary: Summary) -> Costs:
 
 def start_ratio(summary: Summary) -> Fraction:
     """What a miss costs, in false alarms: as asked, or so that both classes count the same."""
-    costs = _given(summary)
+    costs = given_costs(summary)
     if costs is not None:
         return costs.on_positives / costs.on_negatives
     p = summary.prevalence if summary.asked.prior is None else summary.asked.prior
@@ -148,7 +151,22 @@ def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
         "askedT": one.point.threshold if np.isfinite(one.point.threshold) else None,
         "chance": one.probabilities,
         "shares": on_score_axis(one),
+        "aim": _aim_range(one),
     }
+
+
+def _aim_range(one: ScoreSummary) -> tuple[str, str] | None:
+    """The interval of what was aimed at, as it stands at first; the script has no way to compute
+    another one."""
+    name = one.point.objective
+    known = one.measures.get(name)
+    if name not in MEASURES or name in WITH_INTERVALS or known is None or known.interval is None:
+        return None
+    return name, _range(known.interval)
+
+
+def _range(span: Interval) -> str:
+    return f"{span.low:.4g} to {span.high:.4g}"
 
 
 def on_score_axis(one: ScoreSummary) -> bool:
@@ -186,7 +204,7 @@ def state_of(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     for name in MEASURES:
         out[name] = _shown(float(getattr(d, name)))
         e = one.measures[name].interval
-        out[f"{name}-range"] = "" if e is None else f"{e.low:.4g} to {e.high:.4g}"
+        out[f"{name}-range"] = "" if e is None else _range(e)
     if p.question.prior is not None or summary.weighted:  # then these are no shares of counted rows
         out["precision-range"] = out["flagged_rate-range"] = ""
     out["cost"] = _shown(1000 * float(_page_costs(summary)(d)))

@@ -25,6 +25,7 @@ from cutpoint.objectives import Costs, as_limits, check_level
 from cutpoint.paired import GroupAuc, by_group
 from cutpoint.report.summary import (
     MEASURES,
+    WITH_INTERVALS,
     Asked,
     Difference,
     Estimate,
@@ -42,8 +43,6 @@ from cutpoint.report.trace import (
     trace,
 )
 from cutpoint.scoring import brier, log_loss
-
-_WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
 
 
 def summarise(  # noqa: PLR0913 - options have names
@@ -326,7 +325,7 @@ def _measures(s: Sweep, point: OperatingPoint, level: float) -> dict[str, Estima
 
     out = {}
     for name in MEASURES:
-        known = span(name) if name in _WITH_INTERVALS else None
+        known = span(name) if name in (*WITH_INTERVALS, q.goal.name) else None
         out[name] = Estimate(float(getattr(d, name)), known)
     if isinstance(q.goal, Costs):
         out["cost"] = Estimate(point.value, span(q.goal))
@@ -366,7 +365,8 @@ def _differences(
         difference = sweeps[a].auc - sweeps[b].auc
         error = sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
         if error > 1e-14:
-            span = Interval(difference - z * error, difference + z * error, level)
+            low, high = difference - z * error, difference + z * error
+            span = Interval(max(low, -1.0), min(high, 1.0), level)
             p_value = erfc(abs(difference) / error / sqrt(2))  # two-sided, of a normal deviate
             out.append(Difference(a, b, difference, span, p_value))
         elif abs(difference) < 1e-12 and placed:  # the same ranking
@@ -554,7 +554,8 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
                 "miscalibrated",
                 f"{who} scores are off as probabilities: {100 * outside:.3g} % of the cases are "
                 "outside of the band where calibrated ones would be. Calibrate them before "
-                "reading them so.",
+                "reading them so: cutpoint.calibrate in Python, on other rows; the page "
+                "'Calibrate: from scores to probabilities' shows how.",
             )
         )
     return out

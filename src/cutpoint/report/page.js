@@ -17,6 +17,7 @@
    * @property {number} asked the cut that was asked for
    * @property {number | null} askedT and its threshold
    * @property {boolean} chance whether the scores are probabilities
+   * @property {[string, string] | null} aim the interval of what was aimed at, where it was
    */
 
   const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
@@ -173,6 +174,7 @@
       specificity: share(c.tn, N, n),
       precision: plain ? share(c.tp, c.tp + c.fp, 0) : "",
       flagged_rate: plain ? share(c.tp + c.fp, P + N, 0) : "",
+      ...(s.aim && state.mode === "asked" && state.prior === data.prior ? { [s.aim[0]]: s.aim[1] } : {}),
     };
   };
 
@@ -295,6 +297,7 @@
       put(`${name}-range`, spans[name] || "");
     }
     put("cost", shown(1000 * cost(d)));
+    $("main").classList.toggle("uncosted", !data.given && state.ratio === start && state.mode !== "costs");
     scores.forEach((one, k) => {
       if (scores.length < 2) return;
       const cut = best(one, state.ratio, state.prior);

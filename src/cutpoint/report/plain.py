@@ -10,6 +10,7 @@ import numpy as np
 from cutpoint import __version__
 from cutpoint.decision import rule_of, told
 from cutpoint.report.summary import (
+    AVERAGES,
     SCHEMA,
     Asked,
     Estimate,
@@ -47,7 +48,9 @@ def as_dict(summary: Summary) -> dict[str, Any]:
                 }
                 for d in summary.differences
             ],
-            "groups": None if summary.groups is None else _groups(summary.groups),
+            "groups": None
+            if summary.groups is None
+            else _groups(summary.groups, summary.asked.level),
             "warnings": [
                 {"code": n.code, "score": n.score, "text": n.text} for n in summary.notices
             ],
@@ -130,7 +133,8 @@ def _point(one: ScoreSummary) -> dict[str, Any]:
     }
 
 
-def _groups(groups: Groups) -> dict[str, Any]:
+def _groups(groups: Groups, level: float) -> dict[str, Any]:
+    means = {name: group_means(g, level) for name, g in groups.by_score.items()}
     return {
         "name": groups.name,
         "scores": [
@@ -142,7 +146,9 @@ def _groups(groups: Groups) -> dict[str, Any]:
                         g.group.tolist(), g.P.tolist(), g.N.tolist(), g.auc.tolist(), strict=True
                     )
                 ],
-                **group_means(g),
+                **{one: means[name][one].value if means[name] else None for one in AVERAGES},
+                "covered": g.covered,
+                "averages": {one: _estimate(e) for one, e in means[name].items()} or None,
             }
             for name, g in groups.by_score.items()
         ],

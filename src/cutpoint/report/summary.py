@@ -12,6 +12,7 @@ import numpy as np
 from cutpoint._interval import Interval
 from cutpoint.confusion import counted
 from cutpoint.decision import OperatingPoint
+from cutpoint.errors import UndefinedError
 from cutpoint.objectives import Costs
 from cutpoint.paired import GroupAuc
 from cutpoint.report.trace import Shares, Trace
@@ -24,6 +25,10 @@ MEASURES = (
     *("recall", "fpr", "precision", "flagged_rate", "specificity", "npv"),
     *("accuracy", "balanced_rate", "f1", "mcc", "lift"),
 )
+
+
+# Those that are shares of rows, and have an interval at every threshold.
+WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
 
 
 @dataclass(frozen=True)
@@ -200,7 +205,8 @@ class Summary:
                                   confusion {tp, fp, fn, tn} of the rows, measures, text
         differences[]             a, b, difference {value, low, high}, p_value
         groups                    name, scores[] {name, groups[] {group, positives, negatives, auc},
-                                  pooled, weighted, macro, covered}; or null
+                                  pooled, weighted, macro, covered, averages {pooled, weighted,
+                                  macro}: the same three as estimates}; or null
         warnings[]                code, score or null, text
         learners                  measure, chosen, why, rows[] {name, value, difference, seconds,
                                   note}; or null
@@ -261,11 +267,27 @@ _TOLD = {
 }
 
 
-def group_means(g: GroupAuc) -> dict[str, float | None]:
-    """The three means, None where no group has both classes."""
+# What the three averages over groups are.
+AVERAGES = {
+    "pooled": "of all pairs of rows inside a group",
+    "weighted": "mean of the groups, by their rows",
+    "macro": "mean of the groups, all alike",
+}
+
+
+def group_means(g: GroupAuc, level: float) -> dict[str, Estimate]:
+    """The three averages, with intervals that count groups where there are enough; nothing where no
+    group has both classes."""
     if np.isnan(g.auc).all():
-        return dict.fromkeys(("pooled", "weighted", "macro"), None) | {"covered": g.covered}
-    return {"pooled": g.pooled, "weighted": g.weighted, "macro": g.macro, "covered": g.covered}
+        return {}
+    out = {}
+    for name in AVERAGES:
+        try:
+            span = g.interval(name, level=level)
+        except UndefinedError:
+            span = None
+        out[name] = Estimate(getattr(g, name), span)
+    return out
 
 
 # So many groups are listed in full, so many if there are more, and only of so many rows a class.

@@ -12,6 +12,7 @@ import numpy as np
 from cutpoint.confusion import counted
 from cutpoint.decision import headline, in_rows, told
 from cutpoint.report.summary import (
+    AVERAGES,
     MEASURES,
     Estimate,
     aim,
@@ -73,6 +74,11 @@ def shown(name: str, most: int = 40) -> str:
     return f"{line[: most - 1 - tail]}…{line[len(line) - tail :]}"
 
 
+def measured(name: str) -> str:
+    """What learners were compared by."""
+    return {"auc": "AUC", "cost": "cost"}.get(name) or WORDS.get(name) or shown(name)
+
+
 def word_for(name: str, prior: float | None) -> str:
     """The word for a measure; with the share of positives where that is not the one of the rows
     and the measure depends on it."""
@@ -82,14 +88,19 @@ def word_for(name: str, prior: float | None) -> str:
     return f"{WORDS[name]}, where {100 * prior:.3g} % are positive"
 
 
+def _wrapped(text: str, width: int, first: str = "", rest: str = "  ") -> list[str]:
+    """Lines of words. Those with hyphens stay whole: an option is one, and so is a learner."""
+    return wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+
+
 def _lines(summary: Summary, width: int) -> Iterator[str]:
     if summary.source:
         yield shown(summary.source, width)
     positive = f"; positive is {shown(summary.label)}" if summary.label else ""
-    yield from wrap(rows_text(summary) + positive, width, subsequent_indent="  ")
+    yield from _wrapped(rows_text(summary) + positive, width)
     for notice in said_once(summary.notices):
         yield ""
-        yield from wrap(f"! {shown(notice.text, 1000)}", width, subsequent_indent="  ")
+        yield from _wrapped(f"! {shown(notice.text, 1000)}", width)
     yield ""
     yield from _table(_overview(summary), width)
     for one in summary.scores:
@@ -111,7 +122,7 @@ def _lines(summary: Summary, width: int) -> Iterator[str]:
         )
     if summary.groups is not None:
         yield ""
-        yield from _groups(summary.groups, width)
+        yield from _groups(summary.groups, summary.asked.level, width)
     if summary.learners is not None:
         yield ""
         yield from _learners(summary.learners, width)
@@ -147,9 +158,9 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
         why += " (no costs were given)"
     head = headline(p)
     head = head[0].lower() + head[1:] if who else head
-    yield from wrap(f"{who}{head}{why}", width, subsequent_indent="  ")
+    yield from _wrapped(f"{who}{head}{why}", width)
     for line in told(p):
-        yield from wrap(line, width, initial_indent="  ", subsequent_indent="  ")
+        yield from _wrapped(line, width, "  ")
     c, prior = p.confusion, p.question.prior
     cells = [
         ("" if in_rows(c, prior) else "rows", "flagged", "left alone"),
@@ -158,7 +169,10 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
     ]
     sizes = [max(len(row[k]) for row in cells) for k in range(3)]
     table = [f"  {row[0]:<{sizes[0]}}  {row[1]:>{sizes[1]}}  {row[2]:>{sizes[2]}}" for row in cells]
-    first = [(word_for(name, prior), general(one.measures[name])) for name in MEASURES[:4]]
+    names = list(MEASURES[:4])
+    if p.objective in MEASURES[4:] and not summary.asked.assumed:
+        names.append(p.objective)
+    first = [(word_for(name, prior), general(one.measures[name])) for name in names]
     wide = max(17, *(len(word) for word, _ in first))
     facts = [f"{word:<{wide}} {value}" for word, value in first]
     yield ""
@@ -171,18 +185,17 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
         yield from (f"  {fact}" for fact in facts)
 
 
-def _groups(groups: Groups, width: int) -> Iterator[str]:
+def _groups(groups: Groups, level: float, width: int) -> Iterator[str]:
     for name, g in groups.by_score.items():
-        means = group_means(g)
-        if means["pooled"] is None:
+        means = group_means(g, level)
+        if not means:
             yield f"AUC inside {shown(groups.name)}: no group has both classes"
             return
-        yield from wrap(
-            f"AUC of {shown(name)} inside {shown(groups.name)}: {means['pooled']:.4f} pooled, "
-            f"{means['weighted']:.4f} weighted, {means['macro']:.4f} macro, of {len(g):,} groups",
-            width,
-            subsequent_indent="  ",
+        yield from _wrapped(
+            f"AUC of {shown(name)} inside {shown(groups.name)}, of {len(g):,} groups", width
         )
+        rows = [(one, fixed(e), AVERAGES[one]) for one, e in means.items()]
+        yield from _table(rows, width, least=0)
         order, which = listed(g)
         if which:
             yield f"  {which}:"
@@ -201,12 +214,12 @@ def _groups(groups: Groups, width: int) -> Iterator[str]:
 
 def _learners(learners: Learners, width: int) -> Iterator[str]:
     """One line a learner, without its time: that is not the same twice."""
-    rows = [("  learner", shown(learners.measure), "to the chosen")]
+    rows = [("  learner", measured(learners.measure), "to the chosen")]
     for one in learners.rows:
         mark = "*" if one.name == learners.chosen else " "
         less = "" if one.difference is None else general(one.difference)
         rows.append((f"{mark} {shown(one.name)}", general(one.value), less))
-    yield f"Learners, by {shown(learners.measure)} on rows they were not fitted to"
+    yield f"Learners, by {measured(learners.measure)} on rows they were not fitted to"
     lines = list(_table(rows, width, least=0))
     if len(lines) == len(rows):
         yield lines[0]
@@ -218,11 +231,11 @@ def _learners(learners: Learners, width: int) -> Iterator[str]:
         for one in learners.rows:
             if one.note:
                 yield from _indented(f"{shown(one.name)}: {shown(one.note, 300)}", width, 4)
-    yield from wrap(shown(learners.why, 1000), width)
+    yield from _wrapped(shown(learners.why, 1000), width, rest="")
 
 
 def _indented(text: str, width: int, by: int) -> list[str]:
-    return wrap(text, width, initial_indent=" " * by, subsequent_indent=" " * by)
+    return _wrapped(text, width, " " * by, " " * by)
 
 
 def _facts(facts: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
@@ -235,9 +248,7 @@ def _facts(facts: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
         if seen[name] > _SHOWN:
             continue
         first = f"  {shown(name):<{size - 2}}"
-        yield from wrap(
-            shown(value, 1000), width, initial_indent=first, subsequent_indent=" " * size
-        )
+        yield from _wrapped(shown(value, 1000), width, first, " " * size)
     for name, count in seen.items():
         if count > _SHOWN:
             yield f"{'':<{size}}and {count - _SHOWN:,} more of {shown(name)}"

@@ -15,7 +15,8 @@ class SparkError(CutpointError, RuntimeError):
 
 _SHIP = (
     "executors must have cutpoint, the same version as here; Python there says: {said}. Install "
-    "the wheel on each of them, or ship it with the job: docs/scale.md."
+    "the wheel on each of them, or ship it with the job: see 'What executors need' "
+    "on the page 'Scale'."
 )
 _LARGE = (
     "the sweep is larger than what Spark lets the driver receive ({said}). Pass compact=True or "

@@ -9,14 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-# 007, -01 and 0x1F, but not 0, 0.5 and 0e3.
-_CODE = r"^\s*[+-]?0[0-9xX]"
-_WHOLE = r"^\s*[+-]?[0-9]+\s*$"
+from cutpoint.detector.written import CODE, COMMA, EITHER, WHOLE
+
 # What no 64-bit integer holds has 19 digits at least.
 _LONG = r"[0-9]{19}"
-_COMMA = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
-# 1,234 may be a thousand and more, or a little more than one.
-_EITHER = r"^\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*$"
 
 # Bytes that are looked at at a time, so few that they stay in the cache; and how many of them once
 # more, with the next ones.
@@ -34,9 +30,9 @@ class Codes:
 
     def add(self, values: Any) -> bool:
         """Look at some more values, and say whether others can still matter."""
-        self._zeros = self._zeros or _any(values, _CODE)
+        self._zeros = self._zeros or _any(values, CODE)
         self._long = self._long or _any(values, _LONG)
-        self._whole = self._whole and _all(values, _WHOLE)
+        self._whole = self._whole and _all(values, WHOLE)
         return not self._zeros
 
     @property
@@ -53,10 +49,10 @@ class Commas:
 
     def add(self, values: Any) -> bool:
         """Look at some more values, and say whether others can still matter."""
-        self._numbers = self._numbers and _all(values, _COMMA) and not _any(values, _CODE)
+        self._numbers = self._numbers and _all(values, COMMA) and not _any(values, CODE)
         if self._numbers and not self._decimals:
             some = values.filter(pc.match_substring(values, ","))
-            self._decimals = not _all(some, _EITHER)
+            self._decimals = not _all(some, EITHER)
         return self._numbers
 
     @property
@@ -82,12 +78,6 @@ def whole(column: Any) -> Any:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
         return column.cast(pa.string())
-
-
-def parsed(values: Any, *, comma: bool = False) -> Any:
-    """Text as float64."""
-    values = pc.utf8_trim_whitespace(values)
-    return (pc.replace_substring(values, ",", ".") if comma else values).cast(pa.float64())
 
 
 def may_hold_codes(file: Any, separator: str) -> bool:

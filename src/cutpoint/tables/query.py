@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from cutpoint._check import shown
 from cutpoint._names import spelled
+from cutpoint.detector.written import MISSING
 from cutpoint.errors import DataError
 from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line
 
@@ -22,19 +24,17 @@ _READERS = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "js
 class DuckPart(Part):
     """The rows of a query, by DuckDB.
 
-    Of files of CSV, ``codes`` are text and ``commas`` numbers with decimal commas, as where there
-    is no query.
+    Files of CSV are read as ``as_csv`` says of each, as where there is no query.
     """
 
-    def __init__(  # noqa: PLR0913 - and nothing but keywords
+    def __init__(
         self,
         query: str,
         files: Sequence[tuple[str, str]] = (),
         *,
         database: str | None = None,
         arrow: Any = None,
-        codes: Collection[str] = (),
-        commas: Collection[str] = (),
+        as_csv: Sequence[AsCsv] = (),
     ) -> None:
         super().__init__(query, f"the query {shown(query)}")
         self._duckdb = _imported()
@@ -49,14 +49,9 @@ class DuckPart(Part):
                     "from 'a.csv', from 'b.parquet'."
                 )
             if format in _READERS:
-                listed = ", ".join(_quoted(p) for p, _ in files)
-                texts = ", ".join(f"{_quoted(c)}: 'VARCHAR'" for c in (*codes, *commas))
-                read = f"{_READERS[format]}([{listed}]{', types={' + texts + '}' if texts else ''})"
-                pointed = ", ".join(
-                    f"cast(replace({c}, ',', '.') as double) as {c}" for c in map(_name, commas)
-                )
-                what = f"select * replace ({pointed})" if commas else ""
-                self._view = f"create temp view data as {what} from {read}"
+                paths = [path for path, _ in files]
+                rows = f"from {_READERS[format]}({_listed(paths)})" if not as_csv else None
+                self._view = f"create temp view data as {rows or _rows(paths, as_csv)}"
             elif arrow is None:
                 raise DataError(
                     "a query reads CSV, TSV, Parquet, JSON lines and Arrow files; "
@@ -85,6 +80,47 @@ class DuckPart(Part):
 
     def explain(self, error: Exception) -> str:
         return f"{self.where} does not run: {first_line(error)}."
+
+
+@dataclass(frozen=True)
+class AsCsv:
+    """How DuckDB is to read a file of CSV: ``codes`` are text, and ``commas`` numbers with decimal
+    commas."""
+
+    separator: str
+    header: bool
+    names: tuple[str, ...]
+    codes: frozenset[str]
+    commas: frozenset[str]
+
+    def query(self, paths: Sequence[str]) -> str:
+        """Reads files that are alike. DuckDB guesses as little as can be: it has names of its own
+        for columns that have none, and cuts off blanks."""
+        options = [
+            _listed(paths),
+            f"header={str(self.header).lower()}",
+            f"delim={_quoted(self.separator)}",
+            "quote='\"'",
+            f"names={_listed(self.names)}",
+            f"nullstr={_listed(MISSING)}",
+            "allow_quoted_nulls=false",
+        ]
+        texts = ", ".join(f"{_quoted(c)}: 'VARCHAR'" for c in sorted(self.codes | self.commas))
+        if texts:
+            options.append(f"types={{{texts}}}")
+        pointed = ", ".join(
+            f"cast(replace({c}, ',', '.') as double) as {c}"
+            for c in map(_name, sorted(self.commas))
+        )
+        what = f"select * replace ({pointed}) " if pointed else ""
+        return f"{what}from read_csv({', '.join(options)})"
+
+
+def _rows(paths: Sequence[str], as_csv: Sequence[AsCsv]) -> str:
+    if len(set(as_csv)) == 1:
+        return as_csv[0].query(paths)
+    each = (how.query([path]) for path, how in zip(paths, as_csv, strict=True))
+    return " union all by name ".join(f"({query})" for query in each)
 
 
 class _Running:
@@ -205,6 +241,10 @@ class SqlitePart(Part):
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema).select(list(columns))
             row += len(rows)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
 
 
 def _quoted(text: str) -> str:

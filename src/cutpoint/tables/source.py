@@ -10,7 +10,6 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -23,9 +22,10 @@ from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._names import no_column, spelled
+from cutpoint.detector.values import parsed
 from cutpoint.errors import DataError
 from cutpoint.tables.binary import ArrowPart, ParquetPart
-from cutpoint.tables.digits import parsed, whole
+from cutpoint.tables.digits import whole
 from cutpoint.tables.formats import EXTENSIONS, READ, format_named
 from cutpoint.tables.libsvm import LibsvmPart
 from cutpoint.tables.parts import (
@@ -38,8 +38,9 @@ from cutpoint.tables.parts import (
     is_text,
     kind_of,
     plain,
+    row_of,
 )
-from cutpoint.tables.query import DuckPart, SqlitePart
+from cutpoint.tables.query import AsCsv, DuckPart, SqlitePart
 from cutpoint.tables.text import CsvPart, JsonPart, compression_of, open_bytes
 
 _PACKED = {".gz", ".bz2", ".zst"}
@@ -109,11 +110,12 @@ class Source:
         schema = self._schema(wanted, numbers)
         rows = 0
         for part in self._parts:
-            own = part.schema(wanted)
+            own, start = part.schema(wanted), rows
             for batch in part.batches(wanted, own):
-                rows += batch.num_rows
                 if batch.num_rows:
-                    yield batch if batch.schema.equals(schema) else _cast(batch, schema, part)
+                    at = row_of(part.where, rows - start)
+                    yield batch if batch.schema.equals(schema) else _cast(batch, schema, part, at)
+                rows += batch.num_rows
         if not rows:
             raise self._no_rows()
 
@@ -131,7 +133,9 @@ class Source:
             schema = self._joined(wanted, [table.schema for table in tables])
         schema = self._with_numbers(schema, numbers)
         tables = [
-            table if table.schema.equals(schema) else _cast(table, schema, part)
+            table
+            if table.schema.equals(schema)
+            else _cast(table, schema, part, row_of(part.where), exact=True)
             for table, part in zip(tables, self._parts, strict=True)
         ]
         table = pa.concat_tables(tables)
@@ -235,12 +239,18 @@ class Source:
         known = set(self.names)
         for name in wanted:
             if not isinstance(name, str) or not (name in known or self._parts[0].has(name)):
-                raise no_column(name, self.names, self.where)
+                raise self._no_column(name)
         if not wanted or len(set(wanted)) < len(wanted):
             raise DataError(
                 f"columns must be different names, at least one; it is {shown(wanted)}."
             )
         return wanted
+
+    def _no_column(self, name: Any) -> DataError:
+        error = no_column(name, self.names, self.where)
+        first = self._parts[0]
+        hint = first.other_separator(self.names) if isinstance(first, CsvPart) else ""
+        return DataError(f"{error} {hint}") if hint else error
 
     def _schema(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Schema:
         if any(name not in self._schemas for name in columns):
@@ -264,11 +274,24 @@ class Source:
 
     def _with_numbers(self, schema: pa.Schema, numbers: Sequence[str]) -> pa.Schema:
         """The same with these columns as numbers, if codes are all that makes them text."""
-        for name in self._codes.intersection(numbers, schema.names):
-            if all(isinstance(part, CsvPart) and part.has_numbers(name) for part in self._parts):
-                at = schema.get_field_index(name)
-                schema = schema.set(at, pa.field(name, pa.float64()))
+        for name in self._numbers_in_codes([n for n in numbers if n in schema.names]):
+            at = schema.get_field_index(name)
+            schema = schema.set(at, pa.field(name, pa.float64()))
         return schema
+
+    def _numbers_in_codes(self, names: Sequence[str]) -> set[str]:
+        return {
+            name
+            for name in self._codes.intersection(names)
+            if all(isinstance(part, CsvPart) and part.has_numbers(name) for part in self._parts)
+        }
+
+    def coded(self, names: Sequence[str]) -> set[str]:
+        """Which of these columns are text only for the zeros in front of their numbers, or for
+        their length: ``numbers`` makes numbers of them."""
+        if names:
+            self._schema(self._wanted(names))
+        return self._numbers_in_codes(names)
 
     def _joined(self, columns: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
         """Types that the rows of all files fit."""
@@ -296,6 +319,8 @@ class Source:
         known = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
         if number and not known:
             self._refuse(column, name)
+        if not number and pa.types.is_temporal(t):
+            column, known = column.cast(pa.string()), True
         if not known and not is_text(t):
             raise DataError(
                 f"{shown(name)} of {self.where} holds {kind_of(t)}; numbers, booleans or text are "
@@ -355,6 +380,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
         A query. Over a file of SQLite or DuckDB, tables are those of the file. Over other files,
         all of them together are called ``data``; without ``paths`` the query names the files, as
         in ``select * from 'a.parquet'``. Needs ``pip install 'cutpoint[sql]'``, but for SQLite.
+        Files of CSV among ``paths`` are read as without a query.
     header
         Whether the first line of CSV holds the names. If it is not said it must, and a line that
         looks like values is refused. False: columns are called c1, c2, ….
@@ -390,7 +416,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     folder: list[Any] = []
     found = _files(paths, folder) if paths is not None else []
     if sql is not None:
-        source = Source([_query(sql, found, kind)], folder)
+        source = Source([_query(sql, found, kind, header, separator)], folder)
     elif not found:
         raise DataError("there must be a file or a query; neither paths nor sql were given.")
     else:
@@ -528,7 +554,22 @@ def _start(path: str, name: str, *, unpacked: bool = False) -> bytes:
         raise DataError(
             f"text must be UTF-8; {name} is UTF-16. Convert it: iconv -f utf-16 -t utf-8."
         )
+    what = _foreign(start)
+    if what:
+        raise DataError(f"{name} is {what}, which is not read. Save it as CSV (UTF-8) there.")
     return start
+
+
+def _foreign(start: bytes) -> str | None:
+    """What a file is that others call a table."""
+    if start.startswith(b"PK\x03\x04"):
+        return "a workbook of Excel or another archive in a ZIP"
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        return "a workbook of Excel"
+    head = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if head.startswith((b"<!doctype html", b"<html", b"<table")):
+        return "a page of HTML"
+    return "XML" if head.startswith(b"<?xml") else None
 
 
 def _found_format(path: str, name: str) -> str:
@@ -576,10 +617,22 @@ def _sniffed(start: bytes) -> str:
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
 
 
-def _query(sql: str, found: list[tuple[str, str]], format: str | None) -> Part:
+def _query(
+    sql: str,
+    found: list[tuple[str, str]],
+    format: str | None,
+    header: bool | None,
+    separator: str | None,
+) -> Part:
     if not isinstance(sql, str) or not sql.strip():
         raise DataError(f"a query must be text; it is {shown(sql)}.")
     formats = [(path, format or _found_format(path, name)) for path, name in found]
+    is_csv = bool(formats) and all(kind in ("csv", "tsv") for _, kind in formats)
+    if not is_csv and not (separator is None and header is None):
+        raise DataError(
+            "separator and header say how to read files of CSV; this query reads others. Leave "
+            "them out, or say it in the query: from read_csv('a.csv', delim=';', header=false)."
+        )
     databases = [k for k, (_, f) in enumerate(formats) if f in _NAMED]
     if databases and len(formats) > 1:
         raise DataError(
@@ -590,19 +643,30 @@ def _query(sql: str, found: list[tuple[str, str]], format: str | None) -> Part:
         return SqlitePart(formats[0][0], sql, found[0][1])
     if databases:
         return DuckPart(sql, database=formats[0][0])
-    codes: set[str] = set()
-    commas: set[str] = set()
-    for path, kind in formats:
-        if kind in ("csv", "tsv"):
-            with suppress(DataError):  # what is wrong with it, the query will tell
-                both = CsvPart(path, separator="\t" if kind == "tsv" else None).odd()
-                codes, commas = codes | both[0], commas | both[1]
+    as_csv: list[AsCsv] = []
+    if is_csv:
+        parts = [
+            _part(p, name, k, header, separator)
+            for (p, k), (_, name) in zip(formats, found, strict=True)
+        ]
+        as_csv = _as_csv([part for part in parts if isinstance(part, CsvPart)])
     arrow = None
     if formats and all(f == "arrow" for _, f in formats):
         import pyarrow.dataset as ds
 
         arrow = ds.dataset([path for path, _ in formats], format="ipc")
-    return DuckPart(sql, formats, arrow=arrow, codes=codes, commas=commas - codes)
+    return DuckPart(sql, formats, arrow=arrow, as_csv=as_csv)
+
+
+def _as_csv(parts: Sequence[CsvPart]) -> list[AsCsv]:
+    for other in parts[1:]:
+        _same_names(parts[0], other)
+    # What is a code in one file is one in all of them.
+    codes = frozenset(name for part in parts for name in part.odd()[0])
+    return [
+        AsCsv(part.separator, part.header, tuple(part.names), codes, frozenset(part.commas) - codes)
+        for part in parts
+    ]
 
 
 def _same_names(first: Part, other: Part) -> None:
@@ -621,15 +685,27 @@ def _same_names(first: Part, other: Part) -> None:
 def _cast_piece(
     piece: Piece, schema: pa.Schema, part: Part
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
+    last, rows = "", 0
     for where, batch in piece.read():
-        yield where, batch if batch.schema.equals(schema) else _cast(batch, schema, part)
+        rows, last = rows if where == last else 0, where
+        at = row_of(where, rows)
+        yield (
+            where,
+            batch if batch.schema.equals(schema) else _cast(batch, schema, part, at, exact=True),
+        )
+        rows += batch.num_rows
 
 
-def _cast(data: Any, schema: pa.Schema, part: Part) -> Any:
-    """Columns in the types that all files share."""
+def _cast(
+    data: Any, schema: pa.Schema, part: Part, row_at: Callable[[int], str], *, exact: bool = False
+) -> Any:
+    """Columns in the types that all files share. What is compared must be exact; what a detector
+    adds up, which comes in batches, need not."""
     with part.guard():
         arrays = [
-            parsed(column) if is_text(column.type) and t == pa.float64() else column.cast(t)
-            for column, t in zip(data.columns, schema.types, strict=True)
+            parsed(column, name, row_at, exact=exact)
+            if is_text(column.type) and t == pa.float64()
+            else column.cast(t)
+            for column, name, t in zip(data.columns, schema.names, schema.types, strict=True)
         ]
         return type(data).from_arrays(arrays, schema=schema)

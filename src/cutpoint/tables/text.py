@@ -16,9 +16,11 @@ import pyarrow.csv as pacsv
 import pyarrow.json as pajson
 
 from cutpoint._check import shown
+from cutpoint.detector.values import parsed
+from cutpoint.detector.written import MISSING
 from cutpoint.errors import DataError
-from cutpoint.tables.digits import Codes, Commas, may_hold_codes, parsed
-from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text
+from cutpoint.tables.digits import Codes, Commas, may_hold_codes
+from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text, row_of
 
 # Bytes that are parsed at a time. Types of a file of one block are known after one look.
 _BLOCK = 1 << 23
@@ -81,8 +83,8 @@ class CsvPart(Part):
     ) -> None:
         super().__init__(path, shown_as)
         with self.guard():
-            self._separator = separator or self._find_separator()
-            self._header = header is not False
+            self.separator = separator or self._find_separator()
+            self.header = header is not False
             # The types of the first block, with names as they are in the file.
             first = self._stream().schema
             self._raw = list(first.names)
@@ -111,8 +113,20 @@ class CsvPart(Part):
             return best
         return ","
 
+    def other_separator(self, names: Sequence[str]) -> str:
+        """A sentence, if there is only one name, with what may separate several in it."""
+        if len(names) != 1:
+            return ""
+        other = next((c for c in ",;\t|" if c != self.separator and c in names[0]), None)
+        if other is None:
+            return ""
+        return (
+            f"It is read with {shown(self.separator)} between its columns; {shown(other)} may be "
+            "what separates them: --separator."
+        )
+
     def _named(self, header: bool | None) -> list[str]:
-        if not self._header:
+        if not self.header:
             return [f"c{k}" for k in range(1, len(self._raw) + 1)]
         hint = " If the first line holds values, say header=False."
         if header is None:
@@ -140,7 +154,11 @@ class CsvPart(Part):
     def _options(
         self, columns: Sequence[str] | None, types: Mapping[str, pa.DataType]
     ) -> dict[str, Any]:
-        convert: dict[str, Any] = {"strings_can_be_null": True, "quoted_strings_can_be_null": False}
+        convert: dict[str, Any] = {
+            "null_values": MISSING,
+            "strings_can_be_null": True,
+            "quoted_strings_can_be_null": False,
+        }
         if columns is not None:
             raw = [self._raw[self._at[name]] for name in columns]
             convert["include_columns"] = raw
@@ -151,9 +169,9 @@ class CsvPart(Part):
             }
         return {
             "read_options": pacsv.ReadOptions(
-                block_size=_BLOCK, autogenerate_column_names=not self._header
+                block_size=_BLOCK, autogenerate_column_names=not self.header
             ),
-            "parse_options": pacsv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
+            "parse_options": pacsv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             "convert_options": pacsv.ConvertOptions(**convert),
         }
 
@@ -211,7 +229,7 @@ class CsvPart(Part):
             if t in _NUMBERS and self._may_hold_codes
         }
         commas = {
-            name: Commas() for name, t in types.items() if is_text(t) and self._separator != ","
+            name: Commas() for name, t in types.items() if is_text(t) and self.separator != ","
         }
         self._look({**codes, **commas})
         self._types |= types
@@ -223,7 +241,7 @@ class CsvPart(Part):
     @cached_property
     def _may_hold_codes(self) -> bool:
         with self.guard(), open_bytes(self.path) as file:
-            return may_hold_codes(file, self._separator)
+            return may_hold_codes(file, self.separator)
 
     def _look(self, looked: Mapping[str, Codes | Commas]) -> None:
         """Read these columns as text until nothing more can be learned of them."""
@@ -241,7 +259,7 @@ class CsvPart(Part):
 
     def odd(self) -> tuple[set[str], set[str]]:
         """The columns of codes and those with decimal commas, for others who read the file."""
-        if self._may_hold_codes or self._separator != ",":
+        if self._may_hold_codes or self.separator != ",":
             self.schema(self.names)
         return self.codes, self.commas
 
@@ -273,7 +291,7 @@ class CsvPart(Part):
     def _pointed(self, arrays: Sequence[Any], columns: Sequence[str]) -> list[Any]:
         """Columns with decimal commas as numbers."""
         return [
-            parsed(array, comma=True) if name in self.commas else array
+            parsed(array, name, row_of(self.where)) if name in self.commas else array
             for name, array in zip(columns, arrays, strict=True)
         ]
 
@@ -328,18 +346,23 @@ class CsvPart(Part):
     def _ragged(self, text: str) -> str:
         """Which line has too many columns or too few; Python's own reader counts lines."""
         expected = len(self._raw) if hasattr(self, "_raw") else None
+        first: list[str] = []
         with suppress(pa.ArrowException, OSError, python_csv.Error), open_bytes(self.path) as file:
             lines = io.TextIOWrapper(
                 io.BufferedReader(file), "utf-8-sig", errors="replace", newline=""
             )
-            reader = python_csv.reader(lines, delimiter=self._separator)
+            reader = python_csv.reader(lines, delimiter=self.separator)
             for row in reader:
+                first = first or row
                 expected = len(row) if expected is None else expected
                 if row and len(row) != expected:
+                    way = (
+                        self.other_separator(first)
+                        or "Correct that line; a value with a separator in it needs quotes."
+                    )
                     return (
                         f"every line must have as many columns as the first, {expected}; line "
-                        f"{reader.line_num} of {self.where} has {len(row)}. Correct that line; a "
-                        "value with a separator in it needs quotes."
+                        f"{reader.line_num} of {self.where} has {len(row)}. {way}"
                     )
         text = first_line(ValueError(text))
         return f"every line must have as many columns as the first; {self.where}: {text}."
