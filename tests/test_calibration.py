@@ -4,6 +4,7 @@ all."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from math import exp, inf, log, nan, sqrt
@@ -489,8 +490,8 @@ def test_repeated_rows_are_weights(data: tuple[Case, Any], method: str) -> None:
     options = {"smooth": True} if method in ("platt", "beta") else {}
     try:
         expected = calibrate(two, method, **options).llr(x)
-    except cp.UndefinedError as error:
-        with pytest.raises(cp.UndefinedError, match=str(error)[:20]):
+    except cp.CutpointError as error:
+        with pytest.raises(type(error), match=re.escape(str(error)[:20])):
             calibrate(one, method, **options)
         return
     scale = np.abs(expected).max()
