@@ -225,8 +225,11 @@ def test_no_executor_no_waiting(cluster: Cluster, folder: Path, tmp_path: Path) 
                 ask(mine, deadline=2)
             except cp.spark.SparkError as error:
                 say(error=str(error), after=time.monotonic() - start)
-        jobs = mine.sparkContext.statusTracker().getActiveJobsIds()
-        say(jobs=len(jobs))
+        # Spark calls jobs off in its own time.
+        jobs, end = mine.sparkContext.statusTracker().getActiveJobsIds, time.monotonic() + 60
+        while jobs() and time.monotonic() < end:
+            time.sleep(0.1)
+        say(jobs=len(jobs()))
         """,
     )
     *told, jobs = driver.facts()

@@ -109,7 +109,8 @@ def check_executors(spark: SparkSession, deadline: float = 60) -> None:
             "asked for (spark.executor.memory, spark.executor.cores).",
         )
     except SparkError:
-        context.cancelJobGroup(group)
+        # Future ones too: a query that is still being planned has no job yet.
+        context._jsc.sc().cancelJobGroupAndFutureJobs(group)
         raise
 
 
