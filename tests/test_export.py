@@ -22,8 +22,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import cutpoint as cp
+from cutpoint._written import MISSING
 from cutpoint.detector import Detector, Encoding, Training
-from cutpoint.detector.written import MISSING
 from cutpoint.errors import DataError
 from cutpoint.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
 from cutpoint.export.markdown import text

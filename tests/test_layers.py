@@ -35,7 +35,7 @@ curves areas costs scoring
 _hull
 _sweep binned moments _spool
 objectives _rows
-_names _labels
+_names _labels _written
 _check confusion _interval _html _files
 errors _native _frozen _progress
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,14 +41,9 @@ def labelled(values: NDArray[Any], positive: Any, name: str) -> Labelled:
     elif not isinstance(positive, str):
         asked = positive
     else:
-        try:
-            asked = _TRUTH[positive.strip().lower()] if kind == "b" else _number(positive)
-        except (KeyError, ValueError):
-            what = "true and false" if kind == "b" else "numbers"
-            raise DataError(
-                f"the positive label must be one of those in {shown(name)}, which are {what}; it "
-                f"is {shown(positive)}."
-            ) from None
+        asked = typed(positive, boolean=kind == "b")
+        if asked is None:
+            raise other_kind(positive, "true and false" if kind == "b" else "numbers", name)
     y = np.asarray(values == asked, np.bool_)
     if kind == "f" and np.isnan(values).any():
         row = int(np.isnan(values).argmax())
@@ -73,12 +69,23 @@ def no_label(positive: Any, others: Sequence[Any], name: str) -> DataError:
     )
 
 
-def _number(text: str) -> int | float:
-    """Whole numbers as such: as floats, those beyond 2**53 are their neighbours, too."""
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+def typed(text: str, *, boolean: bool) -> bool | int | float | None:
+    """A label of a column of booleans or of numbers, from text; None if it is none. Whole numbers
+    as such: as floats, those beyond 2**53 are their neighbours, too."""
+    if boolean:
+        return _TRUTH.get(text.strip().lower())
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
+    return None
+
+
+def other_kind(positive: Any, kind: str, name: str) -> DataError:
+    """The error for a positive label that is not of the kind that the column holds."""
+    return DataError(
+        f"the positive label must be one of those in {shown(name)}, which are {kind}; it is "
+        f"{shown(positive)}."
+    )
 
 
 def _unique(values: NDArray[Any]) -> list[Any]:

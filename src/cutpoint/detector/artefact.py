@@ -16,12 +16,14 @@ from cutpoint._check import check_threshold, number, shown
 from cutpoint._files import written_aside
 from cutpoint._html import fact_table
 from cutpoint._interval import Interval
+from cutpoint._sweep import Floats
+from cutpoint._written import parsed
 from cutpoint.calibration.calibrators import Affine, Calibrator, Chain, Gaussian
 from cutpoint.calibration.odds import sigmoid
 from cutpoint.confusion import Confusion
 from cutpoint.detector.encoding import Encoding
 from cutpoint.detector.terms import CategoryTerm, Term, folded
-from cutpoint.detector.values import Floats, coded, parsed, row_from, stream
+from cutpoint.detector.values import coded, row_from, stream
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.linear.detector import LinearDetector
 from cutpoint.objectives import Costs, check_prior, log_odds

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._frozen import derived
-from cutpoint.detector.values import Floats, flags, kind_of, numbers, texts
+from cutpoint._sweep import Floats
+from cutpoint.detector.values import flags, kind_of, numbers, texts
 
 
 @dataclass(frozen=True)

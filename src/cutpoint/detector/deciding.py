@@ -7,15 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._check import shown
+from cutpoint._written import AMOUNT, CODE, COMMA, DATE, NUMBER, OTHER_DATE
 from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
 from cutpoint.detector.values import flags, in_words, numbers, stream, texts, whole_numbers
-from cutpoint.detector.written import AMOUNT, CODE, COMMA, DATE, NUMBER, OTHER_DATE
 from cutpoint.errors import DataError
 
 # More different values than this are not counted any further.
@@ -46,9 +46,14 @@ def summed(data: Any, summaries: dict[str, Summary], numbers: Sequence[str]) -> 
 
 def is_ordered(summary: Summary, rows: int) -> bool:
     """Whether whole numbers rise or fall from row to row: all differ."""
+    return _may_be_given(summary, rows) and (summary.rising or summary.falling)
+
+
+def _may_be_given(summary: Summary, rows: int) -> TypeGuard[_Numbers]:
+    """Whether there are rows enough, and each has a whole number."""
     if not isinstance(summary, _Numbers) or summary.missing or rows < _FEW:
         return False
-    return summary.whole and (summary.rising or summary.falling)
+    return summary.whole
 
 
 def in_order(name: str) -> str:
@@ -64,13 +69,12 @@ def running(data: Any, summaries: dict[str, Summary], rows: int, asked: Sequence
     found: set[str] = set()
     dense: dict[str, tuple[int, NDArray[np.bool_]]] = {}
     for name, s in summaries.items():
-        if isinstance(s, _Numbers) and s.whole and not s.missing and rows >= _FEW:
-            if s.span > 2 * rows:
-                continue
-            if is_ordered(s, rows):
-                found.add(name)
-            else:
-                dense[name] = s.least, np.zeros(s.span, np.bool_)
+        if not _may_be_given(s, rows) or s.span > 2 * rows:
+            continue
+        if s.rising or s.falling:
+            found.add(name)
+        else:
+            dense[name] = s.least, np.zeros(s.span, np.bool_)
     for batch in stream(data, list(dense), asked) if dense else ():
         for k, (name, (least, there)) in enumerate(dense.items()):
             column = batch.column(k)

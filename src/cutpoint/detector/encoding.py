@@ -15,6 +15,7 @@ from cutpoint._check import shown
 from cutpoint._frozen import derived
 from cutpoint._names import no_column
 from cutpoint._rows import block_rows
+from cutpoint._sweep import Floats
 from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
 from cutpoint.detector.deciding import (
     Limits,
@@ -27,7 +28,7 @@ from cutpoint.detector.deciding import (
     summed,
     warned,
 )
-from cutpoint.detector.values import Floats, as_table, check_numbers, kind_of, schema_of, stream
+from cutpoint.detector.values import as_table, check_numbers, kind_of, schema_of, stream
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import LinearDetector
 

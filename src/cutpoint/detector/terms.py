@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._frozen import derived
+from cutpoint._sweep import Floats
 from cutpoint.detector.columns import CategoryColumn, NumberColumn
 from cutpoint.detector.encoding import Encoding
-from cutpoint.detector.values import Floats
 from cutpoint.errors import DataError
 
 

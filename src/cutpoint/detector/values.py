@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -12,15 +11,12 @@ from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._names import no_column
-from cutpoint.detector.written import NUMBER, WHOLE
+from cutpoint._sweep import Floats
+from cutpoint._written import unread
 from cutpoint.errors import DataError
-
-Floats = NDArray[np.float64]
 
 _BATCH = 1 << 16
 _DAY = 86_400
-# Up to here floats tell whole numbers apart.
-_EXACT = 2**53
 
 
 def stream(
@@ -58,35 +54,6 @@ def coded(data: Any, columns: Sequence[str]) -> set[str]:
 def row_from(start: int) -> Callable[[int], str]:
     """Names a row by its number, counted from 0 after the first ``start``."""
     return lambda row: f"row {start + row + 1:,}"
-
-
-def parsed(column: Any, name: str, row_at: Callable[[int], str], *, exact: bool = False) -> Any:
-    """Text as float64, with decimal points or commas.
-
-    It is known to be numbers, but for some that only integers are written as, 0x1F, which are
-    refused. If they must be ``exact``, as scores that are compared, so are long ones.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    text = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
-    try:
-        out = text.cast(pa.float64())
-    except pa.ArrowInvalid:
-        row = _unread(text)
-        raise DataError(
-            f"{shown(name)} must hold numbers; {row_at(row or 0)} has "
-            f"{shown(column[row or 0].as_py())}. Write it with digits, a point and an exponent."
-        ) from None
-    if exact:
-        long = pc.and_(pc.greater(pc.abs(out), _EXACT), pc.match_substring_regex(text, WHOLE))
-        row = pc.index(long, True).as_py()
-        if row >= 0:
-            raise DataError(
-                f"numbers are compared as float64, where {text[row].as_py()}, in {shown(name)} of "
-                f"{row_at(row)}, may coincide with its neighbours. Rescale or round them."
-            )
-    return out
 
 
 def as_table(data: Any) -> Any:
@@ -179,17 +146,9 @@ def check_numbers(data: Any, schema: Any, names: Sequence[str]) -> None:
         start = 0
         for batch in stream(data, [name], [name]):
             column = _whole(batch.column(0))
-            if kind_of(column.type) == "category" and _unread(column) is not None:
+            if kind_of(column.type) == "category" and unread(column) is not None:
                 _refuse(column, name, start, "numbers")
             start += batch.num_rows
-
-
-def _unread(column: Any) -> int | None:
-    """The first row of text that is no number; None if all are."""
-    for row, value in enumerate(column.to_pylist()):
-        if value is not None and not re.search(NUMBER, value):
-            return row
-    return None
 
 
 def _floats(column: Any) -> Floats:
@@ -305,7 +264,7 @@ def _whole(column: Any) -> Any:
 def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:
     valid = np.asarray(column.is_valid())
     text = kind_of(column.type) == "category"
-    bad = _unread(column) if text and wanted == "numbers" else None
+    bad = unread(column) if text and wanted == "numbers" else None
     row = int(valid.argmax()) if bad is None else bad
     value = column[row].as_py() if valid.any() else None
     out = "Convert the column, or correct that row."

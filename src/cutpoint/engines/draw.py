@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutpoint.engines.scan import Batch, Floats, Scan, workers_for
+from cutpoint._sweep import Floats
+from cutpoint.engines.scan import Batch, Scan, workers_for
 from cutpoint.tables.parts import Piece
 
 

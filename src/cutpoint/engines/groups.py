@@ -77,16 +77,11 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
 
     def keep(origin: int, table: pa.Table) -> None:
-        slot = slots_of(table.column("group").to_numpy(), slots)
-        # Stable: rows of a slot stay in their order.
-        table = table.take(pa.array(np.argsort(slot, kind="stable")))
-        ends = np.cumsum(np.bincount(slot, minlength=slots)).tolist()
-        for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            if end > start:
-                with spill.guard():
-                    where = spill.write(packed(table.slice(start, end - start)))
-                with lock:
-                    index[k].append((origin, *where))
+        for k, part in dealt(table, slots):
+            with spill.guard():
+                where = spill.write(packed(part))
+            with lock:
+                index[k].append((origin, *where))
 
     def work(pieces: Iterator[tuple[int, Piece]]) -> None:
         for k, piece in pieces:
@@ -128,6 +123,17 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
 def _values(column: Any) -> NDArray[Any]:
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return np.asarray(values + 0.0 if values.dtype.kind == "f" else values)  # -0.0 becomes 0.0
+
+
+def dealt(table: pa.Table, slots: int) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of each slot that has some, by the hash of their group."""
+    slot = slots_of(table.column("group").to_numpy(), slots)
+    # Stable: rows of a slot stay in their order.
+    table = table.take(pa.array(np.argsort(slot, kind="stable")))
+    ends = np.cumsum(np.bincount(slot, minlength=slots)).tolist()
+    for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        if end > start:
+            yield k, table.slice(start, end - start)
 
 
 def slots_of(group: NDArray[Any], slots: int) -> NDArray[Any]:

@@ -18,7 +18,9 @@ import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from cutpoint._check import shown, threads
+from cutpoint._labels import other_kind, typed
 from cutpoint._names import no_column, spelled
+from cutpoint._sweep import Floats
 from cutpoint.errors import CutpointError, DataError
 from cutpoint.tables import Source, open_table
 from cutpoint.tables.parts import (
@@ -36,7 +38,6 @@ from cutpoint.tables.parts import (
 )
 
 _T = TypeVar("_T")
-Floats = NDArray[np.float64]
 
 # A column of labels with more different values than this is none.
 _MANY_LABELS = 1000
@@ -154,22 +155,13 @@ def as_label(positive: Any, t: pa.DataType, name: str) -> Any:
     t = value_type(t)
     if is_text(t):
         return str(positive)
-    if pa.types.is_boolean(t):
-        text = str(positive).strip().lower()
-        if text in ("true", "1", "false", "0"):
-            return text in ("true", "1")
-    elif not isinstance(positive, str):
+    boolean = pa.types.is_boolean(t)
+    if not boolean and not isinstance(positive, str):
         return positive
-    else:
-        for read in (int, float):  # not every integer is a float
-            try:
-                return read(positive)
-            except ValueError:
-                pass
-    raise DataError(
-        f"the positive label must be one of those in {shown(name)}, which are {kind_of(t)}; it is "
-        f"{shown(positive)}."
-    )
+    asked = typed(str(positive), boolean=boolean)
+    if asked is None:
+        raise other_kind(positive, kind_of(t), name)
+    return asked
 
 
 def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert it") -> None:

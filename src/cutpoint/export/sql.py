@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import inf, isfinite, log
 
 from cutpoint._check import shown
+from cutpoint._written import MISSING
 from cutpoint.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutpoint.detector.artefact import GROUP, Detector
 from cutpoint.detector.terms import CategoryTerm, NumberTerm, Term
-from cutpoint.detector.written import MISSING
 from cutpoint.errors import DataError
 from cutpoint.objectives import log_odds
 

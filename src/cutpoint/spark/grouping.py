@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cutpoint._check import check_rows, shown
 from cutpoint._sweep import area
-from cutpoint.engines.groups import evaluated, joined, packed, slots_of, unpacked
+from cutpoint.engines.groups import dealt, evaluated, joined, packed, unpacked
 from cutpoint.errors import DataError
 from cutpoint.paired import GroupAuc
 from cutpoint.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
@@ -98,20 +98,12 @@ class _Deal:
 
     def _messages(self, task: int, some: Iterable[Chunk]) -> Iterator[Message]:
         for number, chunk in enumerate(some):
-            table, slot, other = chunk.blamed(self._dealt)
-            # Stable: rows of a slot stay in their order.
-            order = np.argsort(slot, kind="stable")
-            table = table.take(pa.array(order))
-            ends = np.cumsum(np.bincount(slot, minlength=self.slots))
+            table, other = chunk.blamed(self._rows)
             note = json.dumps([] if other is None else [other])
-            start = 0
-            for k, end in enumerate(ends.tolist()):
-                if end > start:
-                    blob = packed(table.slice(start, end - start))
-                    yield Message(k, origin(task, number), end - start, note, blob=blob)
-                start = end
+            for k, part in dealt(table, self.slots):
+                yield Message(k, origin(task, number), part.num_rows, note, blob=packed(part))
 
-    def _dealt(self, c: dict[str, NDArray[Any]]) -> tuple[pa.Table, NDArray[Any], str | None]:
+    def _rows(self, c: dict[str, NDArray[Any]]) -> tuple[pa.Table, str | None]:
         names = self.columns
         y, positive, other = labelled(c[names.label], names.positive)
         weight = None if names.weight is None else c[names.weight]
@@ -138,7 +130,7 @@ class _Deal:
         if weight is not None:
             columns["weight"] = weight.astype(np.float64)
         # Scores and groups may be of other types elsewhere.
-        return pa.table(columns), slots_of(group, self.slots), other
+        return pa.table(columns), other
 
 
 @dataclass(frozen=True)

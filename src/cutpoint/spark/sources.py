@@ -21,7 +21,7 @@ from cutpoint.errors import DataError
 from cutpoint.spark.columns import Located
 from cutpoint.spark.messages import begin_task, mapped
 from cutpoint.tables import open_table
-from cutpoint.tables.parts import first_line
+from cutpoint.tables.binary import UNREADABLE, cut_off, damaged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -163,11 +163,8 @@ def read(groups: Iterable[RowGroup], names: Sequence[str], size: int = _BATCH) -
                 "where every executor can read them under the same name; else pass "
                 "spark.read.parquet(…)."
             ) from None
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise DataError(
-                f"{spelled(path)} is no whole Parquet file: {first_line(error)}. It may have been "
-                "cut off on its way; copy or write it again."
-            ) from None
+        except UNREADABLE as error:
+            raise DataError(cut_off(spelled(path), error)) from None
         with file:
             for group in some:
                 yield from _batches(file, group, names, size)
@@ -182,11 +179,8 @@ def _batches(file: Any, group: RowGroup, names: Sequence[str], size: int) -> Ite
     while True:
         try:
             batch = next(rest, None)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise DataError(
-                f"{spelled(group.path)} is damaged: row group {group.number + 1} of {group.of} "
-                f"can't be read ({first_line(error)}). Copy or write it again."
-            ) from None
+        except UNREADABLE as error:
+            raise damaged(spelled(group.path), group.number, group.of, error) from None
         if batch is None:
             return
         # "a" also brings "a.b" along, should there be one.

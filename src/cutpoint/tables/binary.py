@@ -16,7 +16,23 @@ from cutpoint.tables.parts import BATCH, Part, Piece, check_names, first_line
 # Rows of a piece, at least: to open a file takes as long as to read some thousand of them.
 _PIECE = 1 << 19
 # What a damaged row group makes pyarrow raise.
-_UNREADABLE = (pa.ArrowException, OSError, ValueError)
+UNREADABLE = (pa.ArrowException, OSError, ValueError)
+
+
+def damaged(where: str, k: int, of: int, error: Exception) -> DataError:
+    """The error for a row group that can't be read."""
+    return DataError(
+        f"{where} is damaged: row group {k + 1} of {of} can't be read ({first_line(error)}). Copy "
+        "or write it again."
+    )
+
+
+def cut_off(where: str, error: Exception) -> str:
+    """What is said of a file that can't be opened."""
+    return (
+        f"{where} is no whole Parquet file: {first_line(error)}. It may have been cut off on its "
+        "way; copy or write it again."
+    )
 
 
 class ParquetPart(Part):
@@ -106,8 +122,8 @@ class ParquetPart(Part):
                         yield where, some
                 except DataError as error:
                     cause = error.__cause__
-                    if isinstance(cause, _UNREADABLE):
-                        raise self._damaged(k, of, cause) from cause
+                    if isinstance(cause, UNREADABLE):
+                        raise damaged(self.where, k, of, cause) from cause
                     raise
 
     def _where(self, error: DataError, file: Any, columns: Sequence[str]) -> DataError:
@@ -115,21 +131,12 @@ class ParquetPart(Part):
         for k in range(file.num_row_groups):
             try:
                 file.read_row_group(k, columns=list(columns))
-            except _UNREADABLE as found:
-                return self._damaged(k, file.num_row_groups, found)
+            except UNREADABLE as found:
+                return damaged(self.where, k, file.num_row_groups, found)
         return error
 
-    def _damaged(self, k: int, of: int, error: Exception) -> DataError:
-        return DataError(
-            f"{self.where} is damaged: row group {k + 1} of {of} can't be read "
-            f"({first_line(error)}). Copy or write it again."
-        )
-
     def explain(self, error: Exception) -> str:
-        return (
-            f"{self.where} is no whole Parquet file: {first_line(error)}. It may have been cut off "
-            "on its way; copy or write it again."
-        )
+        return cut_off(self.where, error)
 
 
 class ArrowPart(Part):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cutpoint.detector.written import CODE, COMMA, EITHER, WHOLE
+from cutpoint._written import CODE, COMMA, EITHER, WHOLE
 
 # What no 64-bit integer holds has 19 digits at least.
 _LONG = r"[0-9]{19}"

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cutpoint._check import shown
 from cutpoint._names import spelled
-from cutpoint.detector.written import MISSING
+from cutpoint._written import MISSING
 from cutpoint.errors import DataError
 from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line
 

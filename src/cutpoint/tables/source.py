@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._names import no_column, spelled
-from cutpoint.detector.values import parsed
+from cutpoint._written import parsed
 from cutpoint.errors import DataError
 from cutpoint.tables.binary import ArrowPart, ParquetPart
 from cutpoint.tables.digits import whole

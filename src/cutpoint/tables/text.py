@@ -16,8 +16,7 @@ import pyarrow.csv as pacsv
 import pyarrow.json as pajson
 
 from cutpoint._check import shown
-from cutpoint.detector.values import parsed
-from cutpoint.detector.written import MISSING
+from cutpoint._written import MISSING, parsed
 from cutpoint.errors import DataError
 from cutpoint.tables.digits import Codes, Commas, may_hold_codes
 from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text, row_of

@@ -1,0 +1,81 @@
+"""How numbers, codes and missing values are written in text: one definition for all who read it.
+
+Patterns are those of Python's ``re`` and of Arrow's RE2 alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from cutpoint._check import shown
+from cutpoint.errors import DataError
+
+# What a file of CSV has, without quotes, where there is no value.
+MISSING = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
+    *("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+
+# How codes begin: 007, -01 and 0x1F, but not 0, 0.5 and 0e3.
+CODE = r"^\s*[+-]?0[0-9xX]"
+WHOLE = r"^\s*[+-]?[0-9]+\s*$"
+# With a decimal point, or with a comma; codes too.
+NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+COMMA = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+# 1,234 may be a thousand and more, or a little more than one.
+EITHER = r"^\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*$"
+
+DATE = r"^\s*[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-9]{2}:[0-9]{2}.*)?\s*$"
+# 24.04.2025, 3/12/25 and 2025/12/03.
+OTHER_DATE = (
+    r"^\s*([0-3]?[0-9][./-][0-3]?[0-9][./-]([0-9]{2}){1,2}|[0-9]{4}[./][01]?[0-9][./][0-3]?[0-9])"
+    r"([T ,]+[0-9]{1,2}:[0-9]{2}.*)?\s*$"
+)
+
+_UNIT = r"([$€£¥₹₽₩₺₫%]|EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr\.?|zł|Fr\.?)?"
+_SPACE = "[ \u00a0\u202f]?"
+_GROUPED = "([1-9][0-9]{0,2}([., '’\u00a0\u202f][0-9]{3})+|0|[1-9][0-9]*)([.,]([0-9]+|-))?"
+# Numbers with thousands, 1.234,56 and 1,234.56, or with a unit, 702.25 €.
+AMOUNT = rf"^\s*[+-]?{_UNIT}{_SPACE}[+-]?{_GROUPED}{_SPACE}{_UNIT}\s*$"
+
+# Up to here floats tell whole numbers apart.
+_EXACT = 2**53
+
+
+def unread(column: Any) -> int | None:
+    """The first row of text that is no number; None if all are."""
+    for row, value in enumerate(column.to_pylist()):
+        if value is not None and not re.search(NUMBER, value):
+            return row
+    return None
+
+
+def parsed(column: Any, name: str, row_at: Callable[[int], str], *, exact: bool = False) -> Any:
+    """Text as float64, with decimal points or commas.
+
+    It is known to be numbers, but for some that only integers are written as, 0x1F, which are
+    refused. If they must be ``exact``, as scores that are compared, so are long ones.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
+    try:
+        out = text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        row = unread(text)
+        raise DataError(
+            f"{shown(name)} must hold numbers; {row_at(row or 0)} has "
+            f"{shown(column[row or 0].as_py())}. Write it with digits, a point and an exponent."
+        ) from None
+    if exact:
+        long = pc.and_(pc.greater(pc.abs(out), _EXACT), pc.match_substring_regex(text, WHOLE))
+        row = pc.index(long, True).as_py()
+        if row >= 0:
+            raise DataError(
+                f"numbers are compared as float64, where {text[row].as_py()}, in {shown(name)} of "
+                f"{row_at(row)}, may coincide with its neighbours. Rescale or round them."
+            )
+    return out
