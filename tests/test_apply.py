@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from cutpoint.cli import main
-from cutpoint.cli.apply import _Strange, log_chance_beyond
-from cutpoint.detector import Detector, NumberColumn, NumberTerm, saved
+from cutpoint.detector import CategoryTerm, Detector, NumberColumn, NumberTerm, saved, strange
+from cutpoint.detector.strange import Strange, log_chance_beyond, log_chance_share
 from cutpoint.errors import DataError
 from cutpoint.tables import open_table, write_table
 
@@ -57,11 +58,23 @@ def test_values_out_of_the_range_of_training(capsys: pytest.CaptureFixture[str])
     day = days(n)
     day[:200] = np.datetime64("2019-12-31")
     assert said(capsys, {"amount": amount, "day": day}) == [
-        "200 of 10,000 rows have 'day' below the smallest of the training rows, 2020-01-01; the "
-        "smallest is 2019-12-31.",
+        "200 of 10,000 rows have 'day' before the earliest of the training rows, 2020-01-01; the "
+        "earliest is 2019-12-31. Decisions on such rows may be driven by it.",
         "12 of 10,000 rows have 'amount' above the largest of the training rows, 950; the "
-        "largest is 1.2e+09.",
+        "largest is 1.2e+09. Decisions on such rows may be driven by it.",
     ]
+    day[0] = np.datetime64("2023-01-01")
+    day[1:100] = np.datetime64("2022-09-30")
+    (text, *_) = said(capsys, {"amount": np.full(n, 500.0), "day": day})
+    assert text.startswith(
+        "100 of 10,000 rows have 'day' after the latest of the training rows, 2022-09-26; the "
+        "latest is 2023-01-01."
+    )
+    day[:200] = np.datetime64("2019-12-31")
+    write_table("new.parquet", {"amount": amount, "day": day})
+    assert Detector.load("m.json").remarks(open_table("new.parquet")) == said(
+        capsys, {"amount": amount, "day": day}
+    )
     assert said(capsys, {"amount": amount, "day": day}, "-q") == []
     both = said(capsys, {"amount": [-1.0, -2.0, 951.0, 952.0, 500.0], "day": days(5)})
     assert [text.partition(" of the")[0] for text in both] == [
@@ -93,7 +106,11 @@ def test_a_few_a_little_out_of_the_range_are_chance(capsys: pytest.CaptureFixtur
     amount[5] = 950 + 9500
     assert said(capsys, {"amount": amount, "day": days(n)}) == []
     amount[5] += 1
-    assert said(capsys, {"amount": amount, "day": days(n)})[0].endswith("the largest is 10451.")
+    assert (
+        said(capsys, {"amount": amount, "day": days(n)})[0]
+        .partition("; ")[2]
+        .startswith("the largest is 10451. ")
+    )
 
 
 @pytest.mark.parametrize(("n", "m"), [(100, 400), (4, 4), (300, 20)])
@@ -118,10 +135,102 @@ def test_heavy_tails_are_not_far() -> None:
     for _ in range(500):
         a, b = np.exp(1.5 * rng.normal(size=(2, 1000)))
         column = NumberColumn("x", 0.0, 1.0, low=a.min(), high=a.max())
-        strange = _Strange(1000)
-        strange._range(column, b)
-        far += any(beyond.is_far for beyond in strange.beyond.values())
+        found = Strange(1000)
+        found._range(column, b)
+        far += any(beyond.is_far for beyond in found.beyond.values())
     assert far <= 5
+
+
+@pytest.fixture
+def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detector:
+    """Of a category with 4 levels in 1,000 rows, and 60 rows of rare ones; one is never rare."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    line = rng.choice(["A-01", "A-02", "B-01", "C-07"], 1000).astype(object)
+    line[:60] = [f"R-{k // 3}" for k in range(60)]
+    y = rng.random(1000) < np.where(line == "C-07", 0.6, 0.2)
+    table = {"y": y.astype(int), "line": line, "shift": rng.choice(["day", "night"], 1000)}
+    write_table("t.parquet", table)
+    words = ["fit", "t.parquet", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
+    assert main(words) == 0
+    d = Detector.load("m.json")
+    term = d.terms[0]
+    assert isinstance(term, CategoryTerm)
+    assert (len(term.column.levels), term.column.other) == (4, 0.06)
+    return d
+
+
+def test_levels_without_a_weight_are_said(
+    lines: Detector, capsys: pytest.CaptureFixture[str]
+) -> None:
+    n = 500
+    line = np.full(n, "A-01", object)
+    shift = np.full(n, "day", object)
+    # As many as in training, and somewhat more: rare levels are picked after they were counted.
+    for most in (30, 55):
+        line[:most] = "R-1"
+        assert said(capsys, {"line": line, "shift": shift}) == []
+    line[:90] = "D\n<b>"
+    shift[:7], shift[7:16] = "late", "early"
+    wanted = [
+        "90 of 500 rows have a 'line' without a weight of its own, which counts as 'other' as in "
+        "6 % of the training rows; the commonest is 'D\\n<b>'.",
+        "16 of 500 rows have a 'shift' that the training rows never had; the commonest is 'early'.",
+    ]
+    rows = {"line": line, "shift": shift}
+    assert said(capsys, rows) == wanted
+    assert lines.remarks(rows) == wanted
+    # Of equally common ones the first in the alphabet; a dictionary is what its values are.
+    shift[7:14], shift[14:16] = "early", "day"
+    table = pa.table({"line": line, "shift": pa.array(shift).dictionary_encode()})
+    assert lines.remarks(table)[1].endswith("the commonest is 'early'.")
+    assert lines.remarks(table.slice(n)) == []
+
+
+def test_levels_are_counted_over_batches(lines: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In each half another one is the commonest; in all, a third."""
+    halves = [["a"] * 5 + ["c"] * 4, ["b"] * 5 + ["c"] * 4]
+    found = Strange(lines.training.rows)
+    rows = 0
+    for shift in halves:
+        batch = {"line": ["A-01"] * len(shift), "shift": shift}
+        rows += sum(b.num_rows for b in lines.apply_batches(batch, watch=found.watch))
+    assert found.remarks(rows) == [
+        "18 of 18 rows have a 'shift' that the training rows never had; the commonest is 'c'."
+    ]
+    # Memory is bounded: who has seen some values only does not know the commonest.
+    monkeypatch.setattr(strange, "_VALUES", 3)
+    many = {"line": ["A-01"] * 90, "shift": [f"s{k}" for k in range(90)]}
+    found = Strange(lines.training.rows)
+    for _ in range(2):
+        list(lines.apply_batches(many, watch=found.watch))
+    assert found.remarks(180)[0].endswith(
+        "180 of 180 rows have a 'shift' that the training rows never had; one is 's0'."
+    )
+    assert len(found.unknown["shift"].values) == 3
+
+
+@pytest.mark.parametrize(("m", "k", "n"), [(500, 60, 1000), (50, 0, 400), (9000, 90, 100)])
+def test_the_chance_of_a_share_is_a_bound(m: int, k: int, n: int) -> None:
+    from scipy.stats import hypergeom
+
+    for count in range(1, m + 1, max(1, m // 40)):
+        exact = hypergeom.logsf(count - 1, n + m, count + k, m)
+        bound = log_chance_share(count, m, k, n)
+        assert exact <= bound + 1e-9
+        if count / m > k / n:  # of use: it has the larger of two exponents, which exact adds up
+            assert bound <= (exact + 2 * np.log(m + n)) / 2
+
+
+def test_all_columns_of_a_frame_are_kept_if_that_is_said(lines: Detector) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": [1, 2], "line": ["A-01", "B-01"], "shift": ["day", "night"]})
+    added = ["score", "llr", "probability", "decision", "why"]
+    assert lines.apply(frame).column_names == added
+    kept = lines.apply(frame, keep=frame.columns)
+    assert kept.column_names == ["id", "line", "shift", *added]
+    assert kept["id"].to_pylist() == [1, 2]
+    assert lines.apply(open_table("t.parquet"), keep=["y"]).num_rows == 1000
 
 
 def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

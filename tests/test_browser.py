@@ -23,7 +23,7 @@ import pytest
 import cutpoint as cp
 from cutpoint._interval import Interval
 from cutpoint.confusion import counted
-from cutpoint.report import Estimate, Learner, Learners, render, summarise
+from cutpoint.report import Estimate, Learner, Learners, Weight, render, summarise
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -787,6 +787,19 @@ def test_learners_and_what_is_said_of_them_fit_a_window(open_page: Any) -> None:
     )
     assert beyond == []
     assert page("document.querySelectorAll('.said').length") == 2
+
+
+def test_weights_diverge_from_one_line(open_page: Any) -> None:
+    y, score = rows(3_000, 0.1, 19, 3)
+    weights = tuple(Weight(f"x{k}", 1.0, w) for k, w in enumerate((2.0, -1.0, 0.5, -0.25, 0.0)))
+    page = open_page(replace(summarise(y, {"mine": score}), weights=weights))
+    bars = page(
+        "[...document.querySelectorAll('.weight')].map(e => {"
+        "const a = e.getBoundingClientRect(), b = e.firstElementChild.getBoundingClientRect();"
+        "return [b.left - a.left, b.right - a.left].map(x => 4 * x / a.width - 2)})"
+    )
+    wanted = [[0, 2], [-1, 0], [0, 0.5], [-0.25, 0], [0, 0]]
+    assert np.allclose(bars, wanted, atol=0.02)
 
 
 def test_a_million_scores_make_a_small_page(open_page: Any) -> None:

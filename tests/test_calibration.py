@@ -545,6 +545,8 @@ def test_json_comes_back_exactly(c: Calibrator) -> None:
     text = c.to_json()
     json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     again = Calibrator.from_json(text)
+    assert again == c
+    assert hash(again) == hash(c)
     assert type(again) is type(c)
     assert again.to_json() == text
     assert again.method == c.method
@@ -775,6 +777,7 @@ def test_infinite_scores_have_no_moments(method: str) -> None:
 
 BAD_CALLS: list[tuple[Callable[[cp.Sweep], Any], type[Exception], str]] = [
     (lambda s: calibrate(s, "isotonic"), cp.DataError, "method must be one of logistic, platt"),
+    (lambda s: calibrate(s, "isotonic"), cp.DataError, "Isotonic regression is 'monotone'"),
     (lambda s: calibrate(s, 3), cp.DataError, "it is 3"),  # type: ignore[arg-type]
     (lambda _: calibrate([1], "platt"), cp.DataError, "this needs a sweep"),  # type: ignore[arg-type]
     (lambda s: calibrate(s, "platt", strict=True), cp.DataError, "strict is an option of monotone"),

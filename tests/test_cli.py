@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from functools import partial
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,16 @@ def test_unknown_words_exit_with_2(capsys):
         (["--quiet"], "cutpoint: error: there must be a command before --quiet"),
         (["demo", "--colour"], "cutpoint demo: error: there is no option --colour; cutpoint demo"),
         (["fit", "t.csv", "--target", "y", "--exlude=a"], "--exlude; did you mean --exclude?"),
+        # Short for an option is no option, whatever else is missing.
+        (["fit", "t.csv", "--targ", "y"], "there is no option --targ; did you mean --target?"),
+        (["evaluate", "t.csv", "--for", "csv"], "no option --for; did you mean --format?"),
+        (["evaluate", "t.csv", "--sub=fpr<=1"], "no option --sub; did you mean --subject-to?"),
+        (["evaluate", "t.csv", "--co", "1"], "--co; did you mean --cost or --confidence?"),
+        (["fit", "t.csv", "--label", "y"], "there is no option --label; did you mean --target?"),
+        (["choose", "t.csv", "--target", "y"], "no option --target; did you mean --label?"),
+        (["apply", "m.json", "t.csv", "--target", "y"], "--target; cutpoint apply --help lists"),
+        (["--vers"], "there must be a command before --vers"),
+        (["demo", "-x"], "cutpoint demo: error: there is no option -x; cutpoint demo --help"),
         (["demo", "again"], "cutpoint demo: error: 'again' is one word too many"),
         (["export", "m.json", "--to", "card"], "sql (a query), onnx (an ONNX file), sklearn (a"),
         (["export", "m.json", "--to", "card"], "or markdown (a model card); it is 'card'."),
@@ -423,13 +435,27 @@ def test_values_that_training_never_had_are_counted(capsys, tmp_path):
     assert main(["apply", "m.json", "new.csv", "-o", "out.csv"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[:2] == [
-        "cutpoint: 20 of 21 rows have a 'city' that the training rows never had.",
+        "cutpoint: 20 of 21 rows have a 'city' that the training rows never had; the commonest is "
+        "'bonn'.",
         "cutpoint: 1 of 21 rows have no 'x', which all training rows had.",
     ]
     assert main(["apply", "m.json", "t.csv", "-o", "out.csv"]) == 0
     assert "training" not in capsys.readouterr().err
     assert main(["apply", "m.json", "new.csv", "-o", "out.csv", "-q"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("made_model")
+def test_a_report_shows_the_command_that_made_it(tmp_path):
+    limit = "false alarm rate <= 10 %"
+    fit = ["fit", "t.csv", "--target", "y", "--learner", "fisher", "--maximize", "recall"]
+    evaluate = ["evaluate", "t.csv", "--label", "y", "--score", "x", "--maximize", "recall"]
+    for words in (fit, evaluate):
+        assert main([*words, "--subject-to", limit, "-q", "--report", "r.html"]) == 0
+        shown = re.search("<code>(.*?)</code>", (tmp_path / "r.html").read_text("utf-8"))
+        assert shown is not None
+        typed = shlex.split(unescape(re.sub("<[^>]*>", "", shown[1])))
+        assert typed == ["cutpoint", *words, "--subject-to", limit, "-q", "--report", "r.html"]
 
 
 @pytest.mark.usefixtures("made_model")

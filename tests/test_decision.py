@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import cutpoint as cp
 import oracle
-from cutpoint import decision
+from cutpoint import decision, guarantee
 from strategies import Case, rows
 
 OBJECTIVES: dict[str, tuple[Any, tuple[Any, int]]] = {
@@ -502,12 +502,46 @@ def test_no_value_has_a_reason() -> None:
     p = cp.choose(detector(), "precision", subject_to=["flagged <= 0", "npv >= 0.5"])
     first, _, flagged, npv = repr(p).splitlines()
     assert first == "flag nothing, for the most precision: 0/0 where nothing is flagged"
-    assert flagged == "flagged <= 0: holds, it is 0 here"
+    assert flagged == "flagged <= 0: holds, it is 0 of these 10,000 rows"
     assert npv == "npv >= 0.5: holds, it is 0.998 here"
     everything = cp.choose(detector(), "npv", subject_to="flagged_rate >= 1")
     assert repr(everything).startswith("flag everything, for the most npv: 0/0 where everything is")
     p = cp.choose(cp.sweep([0, 0], [1, 2]), "fpr", subject_to="recall >= 0.5")
     assert "recall >= 0.5: fails, it is 0/0 where no row is positive" in repr(p)
+
+
+@pytest.mark.parametrize("rate", [1e-4, 0.003, 0.05, 0.5, 0.9])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize(
+    ("limit", "what"),
+    [
+        ("fpr <= {0}", "to flag any it takes at least {1} negatives; these are 1"),
+        ("specificity >= {2}", "to flag any it takes at least {1} negatives; these are 1"),
+        ("recall >= {2}", "to leave any alone it takes at least {1} positives; these are 1"),
+        ("flagged_rate <= {0}", "to flag any it takes at least {1} rows; these are 2"),
+    ],
+)
+def test_too_few_rows_for_a_guarantee(rate, confidence, limit, what) -> None:
+    """As many as it takes are enough, and one less is not."""
+    text = limit.format(rate, None, 1 - rate)
+    bound = float(text.split()[-1])
+    share = bound if "<=" in text else 1 - bound
+    n = 1
+    while guarantee.most(n, share, 1 - confidence) < 0:
+        n = n + 1 if n < 100 else int(n * 1.01)
+    if n > 100:  # the first, between the last two
+        low = int(n / 1.01) - 1
+        n = next(k for k in range(low, n + 1) if guarantee.most(k, share, 1 - confidence) >= 0)
+    p = cp.choose(cp.sweep([1, 0], [1, 0]), "recall", subject_to=text, confidence=confidence)
+    said = what.format(None, f"{n:,}", None)
+    assert (said in repr(p)) == (n > (2 if "rows" in what else 1)), repr(p)
+
+
+def test_no_word_of_too_few_rows_where_there_are_enough() -> None:
+    p = cp.choose(detector(), "recall", subject_to="fpr <= 0.001", confidence=0.95)
+    assert "it takes" not in repr(p)
+    few = cp.choose(detector(), "recall", subject_to="fpr <= 0.0001", confidence=0.95)
+    assert "\nto flag any it takes at least 29,956 negatives; these are 9,980" in repr(few)
 
 
 @pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, math.nan, "0.1", None.__class__, 10**400])

@@ -250,6 +250,15 @@ def test_bad_tables() -> None:
 # --------------------------------------------------------------------------------- costs and prior
 
 
+@pytest.mark.parametrize("costs", [{"fp": 2, "fn": 100}, (2, 100), "f1", [], 0])
+def test_costs_are_costs(costs: Any) -> None:
+    wanted = r"^costs must be Costs\(fp=\.\.\., fn=\.\.\.\); it is "
+    with pytest.raises(DataError, match=wanted):
+        full().revised(costs=costs)
+    with pytest.raises(DataError, match=wanted):
+        made(TABLE, costs=costs)
+
+
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
 @pytest.mark.parametrize("prior", [0.001, 0.3, 0.9])
 def test_revised_costs_flag_where_the_calibrator_says(
@@ -463,16 +472,18 @@ def test_a_change_by_hand_is_noticed_and_can_be_meant() -> None:
     ("content", "message"),
     [
         (b"", "a detector is JSON text; this is not, from line 1 on"),
-        (b"\xff\xfe", "not UTF-8"),
-        (b"[]", "has none"),
-        (b"3", "has none"),
-        (b"null", "has none"),
+        *(
+            (other, "is no model of cutpoint: a model is JSON text, as cutpoint fit and Detector")
+            for other in (b"\xff\xfe", b"[]", b"3", b"null", b"a,b\n1,2\n", b"PAR1", b"\x80\x04K.")
+        ),
+        (b" \n{}", "has none"),
+        (b'\xef\xbb\xbf{"a": 1}', "JSON text; this is not, from line 1 on"),
+        (b'{"a": "\xff"}', "not UTF-8"),
         (b'{"a": NaN}', "NaN is none"),
         (b'{"a": -Infinity}', "-Infinity is none"),
         (b'{"a": 1, "a": 2}', "'a' is there twice"),
-        (b"[" * 200_000, "nested too deep"),
+        (b'{"a": ' + b"[" * 200_000, "nested too deep"),
         (b'{"format": ' + b"9" * 10_000 + b"}", "JSON text"),
-        (b"\x80\x04K\x01.", "not UTF-8"),  # a pickle
         (b'{"format": "cutpoint.detector/1"}', "rule is missing"),
     ],
 )

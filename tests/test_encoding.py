@@ -604,6 +604,7 @@ def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | N
     assert said in note(e, "x")
     assert "--category 'x'." in warning
     assert ("Write them as 2025-04-24" in warning) == ("dates in another" in said)
+    assert ("leave it out: --exclude 'x', or say" in warning) == ("are dates" in said)
     assert ("Write them as 1234.56" in warning) == ("with thousands" in said)
     readable = "numbers, stored" in said or "'007'" in said
     assert ("--number 'x'" in warning) == readable

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cutpoint.cli import main
+from cutpoint.detector import Detector
+from cutpoint.tables import open_table
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 
@@ -26,6 +29,13 @@ def test_commands(
         assert main(words) == 0, capsys.readouterr().err
     assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
     assert (tmp_path / "decided.parquet").stat().st_size > 1000
+    # Blocks without a prompt go on from there.
+    (block,) = (b for b in re.findall(r"```python\n(.*?)```", README, re.S) if ">>>" not in b)
+    found: dict[str, Any] = {}
+    exec(block, found)
+    assert found["decided"].equals(open_table("decided.parquet").read())
+    assert found["flags"].tolist() == (found["scores"] >= found["d"].threshold).tolist()
+    assert Detector.load("dearer.json").threshold < found["d"].threshold
 
 
 def test_pictures_are_there() -> None:

@@ -355,6 +355,11 @@ def test_one_class_is_undefined() -> None:
 def test_bad_questions() -> None:
     with pytest.raises(cp.DataError, match="scores must be columns by name"):
         summarise([1, 0], {})
+    for costs in ({"fp": 1, "fn": 2}, "f1"):
+        with pytest.raises(
+            cp.DataError, match=r"costs must be Costs\(fp=\.\.\., fn=\.\.\.\); it is "
+        ):
+            summarise([1, 0], {"a": [2, 1]}, costs=costs)  # type: ignore[arg-type]
     with pytest.raises(cp.DataError, match="one aim: give costs or maximize"):
         summarise([1, 0], {"a": [2, 1]}, costs=cp.Costs(1, 1), maximize="f1")
     with pytest.raises(
@@ -787,6 +792,16 @@ def hostile() -> str:
     training = tuple((name, name) for name in HOSTILE)
     weights = tuple(Weight(name, 1.0, 1.0) for name in HOSTILE)
     return render(replace(learned, training=training, weights=weights), title=HOSTILE[1])
+
+
+def test_the_command_is_shown_as_text(two: Summary) -> None:
+    page = render(two, "Mine", "cutpoint fit 'a <b>.csv' -o y\udce9")
+    assert "The command was <code>cutpoint fit &#x27;a &lt;b&gt;.csv&#x27; -o y?</code>" in page
+    # Options are not broken at their hyphens.
+    assert '<code>cutpoint <span class="option">--x</span></code>' in render(
+        two, "", "cutpoint --x"
+    )
+    assert "The command was" not in render(two, "Mine")
 
 
 def test_names_are_escaped_everywhere() -> None:

@@ -12,7 +12,7 @@ import pytest
 from test_cli import console, shell
 
 PAGE = (Path(__file__).parents[1] / "docs" / "start.md").read_text("utf-8")
-MAKE, DECIDE = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+MAKE, DECIDE, LOAD = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("start")
     subprocess.run([sys.executable, "-c", MAKE], cwd=path, check=True)
     (path / "decide.py").write_text(DECIDE, encoding="utf-8")
+    (path / "load.py").write_text(LOAD, encoding="utf-8")
     shell("true", path)  # puts `cutpoint` into the PATH
     (path / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     (path / "bin" / "python").chmod(0o755)
@@ -30,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_print_what_the_page_shows(folder: Path) -> None:
     pytest.importorskip("matplotlib")
     shown = console(PAGE)
-    assert len(shown) == 7
+    assert len(shown) == 9
     for line, printed in shown:
         assert shell(line, folder) == printed, line
     assert "<svg" in (folder / "report.html").read_text("utf-8")
@@ -38,7 +39,8 @@ def test_commands_print_what_the_page_shows(folder: Path) -> None:
 
 
 def test_the_python_is_as_short_as_promised() -> None:
-    assert sum(bool(line.strip()) for line in DECIDE.splitlines()) <= 10
+    for lines in (DECIDE, LOAD):
+        assert sum(bool(line.strip()) for line in lines.splitlines()) <= 10
 
 
 def test_what_it_says_of_flagging_nothing_and_everything(folder: Path) -> None:

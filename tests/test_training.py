@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import cutpoint as cp
 from cutpoint.detector import Detector, Encoding
 from cutpoint.linear.detector import Fit, LinearDetector
 from cutpoint.report import summarise_fit
 from cutpoint.tables import open_table
-from cutpoint.training import _Data, _out_of_fold, _Roles, learners, train
+from cutpoint.training import fitting, folds, learners, remarks, train
+from cutpoint.training.data import Data, Roles
+from cutpoint.training.folds import out_of_fold
 
 NAMES = list(learners())
 
@@ -75,25 +78,28 @@ def test_labels_drawn_at_random_are_not_learned():
 
 def test_scores_out_of_fold_come_from_the_other_rows():
     data = table(80)
-    roles = _Roles("y", None, None, None, None, (), ())
-    d = _Data.read(data, roles)
+    roles = Roles("y", None, None, None, None, (), ())
+    d = Data.read(data, roles)
     seen: list[Any] = []
 
     def spy(given: Any) -> Fit:
         seen.append(given)
-        return Fit(LinearDetector(np.full(given.features, 1.0), float(len(seen))))
+        k = float(len(seen))
+        return Fit(LinearDetector(np.full(given.features, k), k * k))
 
     fold = d.folds(5, 0)
-    out = _out_of_fold(d, {"spy": spy}, fold, lambda *_: None)
+    out = out_of_fold(d, {"spy": spy}, fold, lambda *_: None)
     for k, given in enumerate(seen):
         assert np.array_equal(given.X, d.X[fold != k])
         assert np.array_equal(given.y, d.y[fold != k])
-        assert np.allclose(out.scores["spy"][fold == k], d.X[fold == k].sum(1) + k + 1)
     assert len(seen) == 5
+    # Each had a scale of its own; they share that of the mean line.
+    assert_allclose(out.scores["spy"], 3 * d.X.sum(1) + (1 + 4 + 9 + 16 + 25) / 5, rtol=1e-12)
+    assert_allclose(out.onto("spy", LinearDetector(np.full(4, 0.5), 7.0)), d.X.sum(1) / 2 + 7)
 
 
 def test_folds_have_their_share_of_either_class():
-    d = _Data.read(table(503, share=0.05), _Roles("y", None, None, None, None, (), ()))
+    d = Data.read(table(503, share=0.05), Roles("y", None, None, None, None, (), ()))
     fold = d.folds(5, 3)
     for of in (d.y, ~d.y):
         count = np.bincount(fold[of], minlength=5)
@@ -106,7 +112,7 @@ def test_folds_never_split_a_group():
     data = table(400)
     rng = np.random.default_rng(0)
     data["who"] = rng.integers(60, size=400)
-    d = _Data.read(data, _Roles("y", None, None, "who", None, (), ()))
+    d = Data.read(data, Roles("y", None, None, "who", None, (), ()))
     fold = d.folds(5, 0)
     assert all(len(set(fold[data["who"] == g])) == 1 for g in set(data["who"].tolist()))
     ones = np.bincount(fold[d.y], minlength=5)
@@ -191,15 +197,15 @@ def test_auto_takes_the_better_one_where_the_simplest_is_worse():
 
 
 def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
-    import cutpoint.training as module
-
     known = learners()
 
     def nothing(given: Any) -> Fit:
         return Fit(LinearDetector(np.zeros(given.features), 0.0), converged=False)
 
     monkeypatch.setattr(
-        module, "learners", lambda _=None: known | {"mean-difference": nothing, "gaussian": nothing}
+        fitting,
+        "learners",
+        lambda _=None: known | {"mean-difference": nothing, "gaussian": nothing},
     )
     t = train(table(), "y")
     assert t.learner == "logistic"
@@ -210,7 +216,7 @@ def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
     assert "      learned nothing in 5 of 5 folds: all weights are 0\n" in text
     with pytest.raises(cp.DataError, match="gaussian learned nothing: all weights are 0, and"):
         train(table(), "y", learner="gaussian")
-    monkeypatch.setattr(module, "learners", lambda _=None: dict.fromkeys(known, nothing))
+    monkeypatch.setattr(fitting, "learners", lambda _=None: dict.fromkeys(known, nothing))
     with pytest.raises(cp.DataError, match="no learner told the classes apart"):
         train(table(), "y")
 
@@ -238,13 +244,14 @@ def test_a_line_for_a_measure_that_learns_nothing_is_refused(tmp_path: Path, mon
 def test_scores_of_no_use_are_said_to_be():
     rng = np.random.default_rng(3)
     data = {"y": rng.integers(2, size=300), "x": rng.normal(size=300)}
-    data["y"][:4], data["x"][:4] = [0, 0, 1, 1], [9, -9, 8, -8]  # negatives first, either way
+    data["y"][:2], data["x"][:2] = 1, [9, -9]  # positives last, either way
     t = train(data, "y", learner="fisher", costs=cp.Costs(fp=1, fn=999))
     said = " ".join(t.warnings)
     assert f"The AUC is {t.detector.training.auc:.4f} [" in said
     assert "which may be chance" in said
     assert "The best threshold for cost flags every row" in said
     assert "\n! The best threshold for cost flags every row" in summarise_fit(t).text()
+    data["y"][:2] = 0
     never = train(data, "y", learner="fisher", costs=cp.Costs(fp=1000, fn=1)).warnings
     assert any("flags no row" in w for w in never)
     # Under limits that may be all there is.
@@ -253,29 +260,72 @@ def test_scores_of_no_use_are_said_to_be():
     assert train(table(), "y", learner="fisher").warnings == ()
 
 
-def test_a_learner_that_stopped_early_says_so(monkeypatch):
-    import cutpoint.training as module
+@pytest.mark.parametrize("learner", ["gaussian", "mean-difference", "logistic"])
+def test_folds_are_laid_together_on_one_scale(learner: str):
+    """A level that positives alone have makes the scale of a line hang on a handful of rows."""
+    rng = np.random.default_rng(7)
 
+    def parts(n: int) -> dict[str, Any]:
+        y = rng.random(n) < 0.01
+        return {
+            "y": y,
+            "temperature": rng.normal(size=n) + 1.5 * y,
+            "vibration": rng.lognormal(0, 1.2, n) * (1 + 2 * y),
+            "noise": np.where(y & (rng.random(n) < 0.5), "rattles", "none"),
+        }
+
+    data, more = parts(6000), parts(100_000)
+    t = train(data, "y", learner=learner, costs=cp.Costs(fp=1, fn=20))
+    scores = t.scores[learner]
+    raw = cp.sweep(more["y"], t.detector.scores(more))
+    promised, kept = t.point.confusion, raw.at(t.detector.threshold)
+    assert kept.fpr == pytest.approx(promised.fpr, abs=0.006)
+    assert kept.tpr == pytest.approx(promised.tpr, abs=0.12)
+    span = t.detector.training.auc_interval
+    assert span.low < raw.auc < span.high
+    assert span.width < 0.14
+    # Negatives lie where those of the line that is shipped do.
+    negatives = scores[~data["y"]], t.detector.scores(more)[~more["y"]]
+    a, b = (np.quantile(s, [0.25, 0.5, 0.75]) for s in negatives)
+    assert_allclose(a, b, atol=0.1 * (b[2] - b[0]))
+    assert not any("within folds" in w for w in t.warnings)
+    revised = t.detector.revised(costs=cp.Costs(fp=1, fn=100))
+    assert 0.01 < np.mean(revised.decide(more)) < 0.5
+
+
+def test_folds_that_disagree_are_told():
+    rng = np.random.default_rng(0)
+    y = np.tile([False, True], 200)
+    fold = np.repeat(np.arange(4), 100)
+    data = Data.read(
+        {"y": y, "x": rng.normal(size=400)}, Roles("y", None, None, None, None, (), ())
+    )
+    scores = y + 0.1 * rng.normal(size=400)
+    assert remarks.apart(data, fold, scores, cp.sweep(y, scores).auc) == []
+    scores += fold
+    (said,) = remarks.apart(data, fold, scores, cp.sweep(y, scores).auc)
+    assert said.startswith("The AUC is 1.0000 within folds and 0.72")
+
+
+def test_a_learner_that_stopped_early_says_so(monkeypatch):
     known = learners()
 
     def early(given: Any) -> Fit:
         return Fit(known["logistic"](given).detector, converged=False)
 
-    monkeypatch.setattr(module, "learners", lambda _=None: known | {"logistic": early})
+    monkeypatch.setattr(fitting, "learners", lambda _=None: known | {"logistic": early})
     t = train(table(), "y", learner="logistic")
     assert t.compared[0].note == "stopped before it was done in 5 of 5 folds"
     assert any(w.startswith("logistic stopped before it was done") for w in t.warnings)
 
 
 def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
-    import cutpoint.training as module
-
     known = learners()
 
     def fails(_: Any) -> Fit:
         raise MemoryError
 
-    monkeypatch.setattr(module, "learners", lambda _=None: known | {"gaussian": fails})
+    monkeypatch.setattr(fitting, "learners", lambda _=None: known | {"gaussian": fails})
     t = train(table(), "y")
     assert {c.name: c.note for c in t.compared}["gaussian"] == "there is not enough memory for it"
     assert "–" in summarise_fit(t).text()
@@ -491,9 +541,7 @@ def test_weights_for_one_standard_deviation_of_a_feature():
 
 
 def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
-    from cutpoint import training
-
-    monkeypatch.setattr(training, "_SAMPLE", 100)
+    monkeypatch.setattr(folds, "_SAMPLE", 100)
     sizes: dict[str, set[int]] = {}
     real = learners
 
@@ -507,7 +555,7 @@ def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
 
         return {name: of(name, learn) for name, learn in real(measure).items()}
 
-    monkeypatch.setattr(training, "learners", watched)
+    monkeypatch.setattr(fitting, "learners", watched)
     t = train(table(600), "y")
     assert sizes["structural"] == {100}
     assert 100 not in sizes["logistic"]
@@ -519,7 +567,7 @@ def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
     assert "sample" not in train(table(600), "y", learner="structural").compared[0].note
     assert min(sizes["structural"]) > 400
     y = np.arange(1000) < 300
-    some = training._sample(y, np.arange(0, 1000, 2), 0)
+    some = folds._sample(y, np.arange(0, 1000, 2), 0)
     assert len(np.unique(some)) == 100
     assert y[some].sum() == 30
     assert (some % 2 == 0).all()

@@ -17,12 +17,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import csv
 
 import cutpoint as cp
-from cutpoint import _rows, training
+from cutpoint import _rows
 from cutpoint._spool import StreamRows
 from cutpoint.errors import DataError
 from cutpoint.report import summarise_fit
 from cutpoint.tables import open_table
-from cutpoint.training import Trained, _Data, _Roles, learners, train
+from cutpoint.training import Trained, folds, learners, remarks, train
+from cutpoint.training import data as tables
+from cutpoint.training.data import Data, Roles
 
 
 def table(n: int = 900, seed: int = 0) -> dict[str, Any]:
@@ -111,8 +113,8 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("held", [1 << 23, 10])
 def test_samples(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many rows "auto" shows some learners a sample: in memory, or in a file of its own."""
-    monkeypatch.setattr(training, "_SAMPLE", 300)
-    monkeypatch.setattr(training, "_HELD", held)
+    monkeypatch.setattr(folds, "_SAMPLE", 300)
+    monkeypatch.setattr(tables, "HELD", held)
     data = {k: v for k, v in table(1200).items() if k not in ROLES.values()}
     got = train(data, "y", stream=True)
     assert any("a sample of 300 rows" in c.note for c in got.compared)
@@ -125,8 +127,8 @@ def test_sparse_features() -> None:
     code = rng.integers(40, size=n)
     data = {"y": (code % 3 == 0) ^ (rng.random(n) < 0.2), "code": [f"c{k:02}" for k in code]}
     data["other"] = [f"o{k:02}" for k in rng.integers(30, size=n)]
-    roles = _Roles("y", None, None, None, None, (), ())
-    streamed = _Data.read(data, roles, stream=True)
+    roles = Roles("y", None, None, None, None, (), ())
+    streamed = Data.read(data, roles, stream=True)
     assert isinstance(streamed.X, StreamRows)
     assert not isinstance(next(streamed.X.blocks()).X, np.ndarray)
     agree(train(data, "y", stream=True), train(data, "y"))
@@ -135,7 +137,7 @@ def test_sparse_features() -> None:
 @pytest.mark.parametrize("dense", [True, False])
 def test_leaks_are_found(dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """First on some rows, then on all: what leaks in the first ones only does not."""
-    monkeypatch.setattr(training, "_LOOK", 100)
+    monkeypatch.setattr(remarks, "_LOOK", 100)
     data = {k: v for k, v in table(1500).items() if k not in ROLES.values()}
     rng = np.random.default_rng(1)
     y = data["y"]
@@ -197,7 +199,8 @@ def test_features_never_are_all_in_memory(monkeypatch: pytest.MonkeyPatch) -> No
     """12 MB of them: what is allocated stays far below that."""
     monkeypatch.setenv("CUTPOINT_THREADS", "2")
     monkeypatch.setattr(_rows, "_BLOCK", 1 << 14)
-    monkeypatch.setattr(training, "_LOOK", 100)
+    monkeypatch.setattr(remarks, "_LOOK", 100)
+    monkeypatch.setattr(folds, "_SAMPLE", 100)
     rng = np.random.default_rng(0)
     n, d = 5_000, 300
     y = rng.random(n) < 0.5

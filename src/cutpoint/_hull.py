@@ -77,8 +77,11 @@ class CostRange(NamedTuple):
     best; see :func:`cutpoint.hull`."""
 
     name: str
+    """The classifier."""
     low: float
+    """The ratio from which on it is best."""
     high: float
+    """Up to which; inf if there is no end."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -35,9 +35,11 @@ class Block(NamedTuple):
     """Some rows that follow each other: what :class:`cutpoint.linear.ArrayRows` are cut into."""
 
     X: Matrix
+    """Their features, a row each: an array, or a CSR matrix."""
     y: Flags
     """True where the row is positive."""
     weight: Floats | None
+    """How often each counts; None for once."""
     start: int
     """How many rows of the table come before."""
 
@@ -124,6 +126,7 @@ class ArrayRows:
 
     @property
     def features(self) -> int:
+        """How many columns of features there are."""
         return int(self.X.shape[1])
 
     def reduce(self, summarise: Callable[[Block], _S], merge: Callable[[_S, _S], _S]) -> _S:

@@ -68,6 +68,7 @@ class Confusion:
 
     @property
     def total(self) -> Number:
+        """All cases, or their weight."""
         return self.positives + self.negatives
 
     @property

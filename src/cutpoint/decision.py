@@ -18,7 +18,7 @@ from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.confusion import Confusion
 from cutpoint.curves import from_zero
 from cutpoint.errors import CutpointError
-from cutpoint.guarantee import Certified, Rule, guaranteed, just_above
+from cutpoint.guarantee import Certified, Rule, guaranteed, just_above, wanting
 from cutpoint.inference import Sampler, check_samples, interval, percentiles
 from cutpoint.objectives import (
     Costs,
@@ -68,6 +68,10 @@ class OperatingPoint:
         Each limit, with the measure's value and whether it holds.
     cut
         How many of the distinct scores are flagged.
+    sweep
+        The rows it was chosen on.
+    question
+        What was asked for: goal, limits, prior, confidence.
 
     Examples
     --------
@@ -494,12 +498,16 @@ def told(p: OperatingPoint) -> list[str]:
     if p.cost_per_1000 is not None:
         lines.append(f"expected cost of 1,000 cases: {p.cost_per_1000:.4g}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
-    for status in p.status:
+    for limit, status in zip(q.limits, p.status, strict=True):
         outcome = "holds" if status.holds else "fails"
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
             is_ = f"0/0 {_where(p.confusion)}"
+        elif limit.measure.name == "flagged" and q.prior is None and not p.sweep.weighted:
+            is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
         lines.append(f"{status.limit}{sure}: {outcome}, it is {is_}")
+        if q.confidence and not p.sweep.weighted:
+            lines += filter(None, [wanting(p.sweep, limit, (1 - q.confidence) / len(q.limits))])
     return lines if p.feasible else [*lines, p.explanation]
 
 

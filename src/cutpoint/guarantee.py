@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
-from math import ceil, log
+from math import ceil, log, log1p
 from typing import Any
 
 import numpy as np
@@ -135,6 +135,27 @@ def most(n: int, rate: float, error: float) -> int:
         k = (low + high) // 2
         low, high = (k, high) if betainc(n - k, k + 1, 1 - rate) <= error else (low, k)
     return low
+
+
+def wanting(s: Sweep, limit: Limit, error: float) -> str:
+    """What to say where rows are too few to allow a single one: it takes (1 − rate)ⁿ ≤ error."""
+    name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
+    P, N = int(s.P), int(s.N)
+    if name == "flagged":
+        name, bound = "flagged_rate", bound / (P + N)
+    rate, flag = (bound if upper else 1 - bound), "flag any"
+    if name in ("fpr", "specificity"):
+        what, n = "negatives", N
+    elif name in ("fnr", "recall"):
+        what, n, flag = "positives", P, "leave any alone"
+    elif name == "flagged_rate":
+        what, n, flag = "rows", P + N, "flag any" if upper else "leave any alone"
+    else:
+        return ""
+    if not 0 < rate < 1 or most(n, rate, error) >= 0:
+        return ""
+    fewest = ceil(log(error) / log1p(-rate))
+    return f"to {flag} it takes at least {fewest:,} {what}; these are {n:,}"
 
 
 def precise(s: Sweep, bound: float, error: float) -> NDArray[Any]:

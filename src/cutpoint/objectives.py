@@ -248,17 +248,21 @@ class Costs:
 
     @property
     def name(self) -> str:
+        """What is aimed at: "cost"."""
         return "cost"
 
     @property
     def better(self) -> int:
+        """-1: less is better."""
         return -1
 
     @property
     def helpful(self) -> bool:
+        """True: it never gets worse when a positive is caught or a negative left alone."""
         return True
 
     def gains(self, _: Fraction, __: Fraction) -> Gains:
+        """λ₊ and λ₋: what a TP gains and an FP loses, however many of each class there are."""
         return self.on_positives, self.on_negatives
 
     def __call__(self, c: Confusion) -> Number:
@@ -452,6 +456,13 @@ def _comma(parts: re.Match[str] | None) -> str:
     if re.fullmatch(r"[+-]?\d*,\d+", number):
         return f" Numbers have a point, not a comma: write {number.replace(',', '.')}."
     return ""
+
+
+def check_costs(costs: Any) -> Costs:
+    """Costs and nothing else: a mapping might miss one of them, a name is a measure."""
+    if not isinstance(costs, Costs):
+        raise DataError(f"costs must be Costs(fp=..., fn=...); it is {shown(costs)}.")
+    return costs
 
 
 def check_prior(prior: Any) -> float:

@@ -21,7 +21,7 @@ from cutpoint.calibration.comparison import MethodComparison
 from cutpoint.calibration.odds import probability, shaped
 from cutpoint.calibration.reading import flag, number, numbers, plain, positive, text
 from cutpoint.errors import DataError, UndefinedError
-from cutpoint.objectives import Costs
+from cutpoint.objectives import Costs, check_costs
 
 # Scores are mapped in blocks that stay in the cache with everything computed of them.
 _BLOCK = 1 << 14
@@ -41,11 +41,15 @@ class Calibrator(Frozen):
     """
 
     kind: ClassVar[str]
+    """Which map it is, as it stands in the JSON."""
     domain: ClassVar[tuple[float, float]] = (-inf, inf)
+    """Between which scores must lie."""
     _read: ClassVar[dict[str, Callable[[Any], Any]]]
 
     method: str
+    """How it was fitted."""
     comparison: MethodComparison | None
+    """The methods that "auto" compared, if it chose this one."""
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]
@@ -80,8 +84,7 @@ class Calibrator(Frozen):
 
     def decide(self, score: Any, costs: Costs, prior: float) -> Any:
         """Whether to flag each case, at the least expected cost: LLR ≥ ln(λ₋/λ₊) − ln clr."""
-        if not isinstance(costs, Costs):
-            raise DataError(f"costs must be Costs(fp=..., fn=...); it is {shown(costs)}.")
+        check_costs(costs)
         return self.llr(score) >= costs.llr(prior)
 
     def inverse(self, llr: Any) -> Any:  # noqa: ARG002 - what an inverse takes
@@ -102,6 +105,15 @@ class Calibrator(Frozen):
         table ``comparison`` is not kept."""
         head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
         return head | {name: plain(getattr(self, name)) for name in self._read}
+
+    def __eq__(self, other: object) -> bool:
+        """The same map, fitted in the same way; ``comparison`` is not looked at."""
+        if not isinstance(other, Calibrator):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
 
     def to_json(self) -> str:
         """A readable JSON text; floats are written so that they come back exactly."""
@@ -198,7 +210,7 @@ def _calibrators(value: Any) -> tuple[Calibrator, ...]:
     return tuple(Calibrator.from_dict(v) for v in value)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Affine(Calibrator):
     """LLR = γ (score − d₀): logistic and Platt's calibration.
 
@@ -258,7 +270,7 @@ class Affine(Calibrator):
         return self._with_comparison(text)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Beta(Calibrator):
     """LLR = a ln p − b ln(1−p) + c, for scores p that are probabilities.
 
@@ -308,7 +320,7 @@ class Beta(Calibrator):
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gaussian(Calibrator):
     """The LLR of two normal distributions, a quadratic of the score where their widths differ.
 

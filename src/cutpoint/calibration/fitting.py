@@ -125,7 +125,10 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     }
     options = {name: value for name, value in given.items() if value is not None}
     if not isinstance(method, str) or method not in _OPTIONS:
-        raise DataError(f"method must be one of {', '.join(_OPTIONS)}; it is {shown(method)}.")
+        hint = " Isotonic regression is 'monotone'." if method == "isotonic" else ""
+        raise DataError(
+            f"method must be one of {', '.join(_OPTIONS)}; it is {shown(method)}.{hint}"
+        )
     for name, value in options.items():
         if name not in _OPTIONS[method]:
             users = [m for m, known in _OPTIONS.items() if name in known]

@@ -13,7 +13,7 @@ from cutpoint.errors import CutpointError, UndefinedError
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """The best threshold of one score."""
-    costs = shared.costs(arguments.cost)
+    costs = shared.costs(arguments)
     shared.check_options(arguments)
     if costs is None and arguments.maximize is None:
         raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")

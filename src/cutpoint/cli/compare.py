@@ -12,7 +12,7 @@ from cutpoint.paired import Comparison, compare
 def run(arguments: Namespace) -> tuple[str, int]:
     """Two scores of the same rows."""
     shared.check_options(arguments)
-    costs = shared.costs(arguments.cost)
+    costs = shared.costs(arguments)
     if arguments.prior is not None and costs is None:
         raise UsageError("--prior is for costs: give --cost fp=1,fn=20 as well.")
     rows = shared.rows(arguments, shared.named(arguments), arguments.group)

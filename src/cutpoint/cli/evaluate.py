@@ -16,7 +16,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     """Summarise scores."""
     shared.check_outputs(arguments)
     shared.check_options(arguments)
-    costs = shared.costs(arguments.cost)
+    costs = shared.costs(arguments)
     with progress("evaluating", not arguments.quiet) as tell:
         if tell:
             tell(0.02, "reading")
@@ -49,7 +49,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             if tell:
                 tell(0.9, "drawing")
             title = " and ".join(scores) if len(scores) <= 3 else "Scores"
-            files[arguments.report] = shared.page(summary, title)
+            files[arguments.report] = shared.page(arguments, summary, title)
         text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
         shared.write_files(files)
     if arguments.group:

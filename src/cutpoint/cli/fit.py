@@ -18,7 +18,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     """Learn a detector, and write it."""
     shared.check_outputs(arguments)
     shared.check_options(arguments)
-    costs = shared.costs(arguments.cost)
+    costs = shared.costs(arguments)
     for option in ("column", "category", "number"):
         if arguments.target in (getattr(arguments, option) or ()):
             raise UsageError(
@@ -62,7 +62,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         files[arguments.output] = trained.detector.to_json() + "\n"
     if arguments.report:
         files[arguments.report] = shared.page(
-            summary, f"Detector of {worded(trained.detector.target)}"
+            arguments, summary, f"Detector of {worded(trained.detector.target)}"
         )
     code = 0 if trained.point.feasible else INFEASIBLE
     text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())

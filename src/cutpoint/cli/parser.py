@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from cutpoint import __version__
@@ -41,10 +42,17 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
         top.exit(2)
     if words[0] not in commands:
         top.error(f"there is no command {words[0]!r}; {_near(words[0], commands)}")
+    made = commands[words[0]]
+    # First: an option that was meant to be another may be why that one is missing.
+    for word in takewhile("--".__ne__, words[1:]):
+        name = word.partition("=")[0]
+        if name.startswith("--") and " " not in name and name not in _options(made):
+            _unknown(made, name)
     # Files may stand before, after and between the options.
-    arguments, unknown = commands[words[0]].parse_known_intermixed_args(words[1:])
+    arguments, unknown = made.parse_known_intermixed_args(words[1:])
     if unknown:
-        _unknown(arguments.parser, unknown)
+        _unknown(made, unknown[0].partition("=")[0])
+    arguments.words = words
     return arguments
 
 
@@ -56,16 +64,27 @@ def _near(word: str, known: Iterable[str]) -> str:
 
 
 def _or(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _unknown(made: argparse.ArgumentParser, words: list[str]) -> NoReturn:
-    name = words[0].partition("=")[0]
+# What a column of labels is called elsewhere.
+_ALSO = {"--label": "--target", "--target": "--label"}
+
+
+def _options(made: argparse.ArgumentParser) -> list[str]:
+    return [option for action in made._actions for option in action.option_strings]
+
+
+def _unknown(made: argparse.ArgumentParser, name: str) -> NoReturn:
     if not name.startswith("-"):
         made.error(f"{name!r} is one word too many")
-    options = [option for action in made._actions for option in action.option_strings]
-    near = get_close_matches(name, options, 1, 0.7)
-    hint = f"did you mean {near[0]}?" if near else f"{made.prog} --help lists those it has"
+    options = _options(made)
+    near = (
+        [option for option in options if option == _ALSO.get(name)]
+        or [option for option in options if name.startswith("--") and option.startswith(name)]
+        or get_close_matches(name, options, 1, 0.7)
+    )
+    hint = f"did you mean {_or(near)}?" if near else f"{made.prog} --help lists those it has"
     made.error(f"there is no option {name}; {hint}")
 
 
@@ -83,6 +102,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
         epilog="example: cutpoint evaluate scores.csv --label y --score s --report report.html",
         formatter_class=_Help,
         add_help=False,
+        allow_abbrev=False,
     )
     commands = top.add_subparsers(
         dest="command", title="commands", metavar="COMMAND", prog="cutpoint"
@@ -116,8 +136,10 @@ def _command(  # noqa: PLR0913, PLR0917 - what there is to say of a command
         help=text,
         description=f"{text[0].upper()}{text[1:]}. {more}",
         epilog=f"example: {example}",
+        # What is short for one option today may be short for two tomorrow.
+        allow_abbrev=False,
     )
-    made.set_defaults(command=name, module=name, parser=made)
+    made.set_defaults(command=name, module=name)
     return made
 
 
@@ -225,8 +247,8 @@ def _aim(made: Any) -> None:
         action="append",
         default=[],
         metavar="LIMIT",
-        help="such as 'precision >= 0.9', 'false alarm rate <= 0.1 %%' or 'flagged <= 500'; again "
-        "for each limit",
+        help="such as 'precision >= 0.9', 'false alarm rate <= 0.1 %%' or 'flagged <= 500', of the "
+        "rows of this table; again for each limit",
     )
     aim.add_argument(
         "--prior",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import shlex
 import signal
 import stat
 import sys
@@ -132,8 +134,9 @@ def _found(
     return names
 
 
-def costs(text: str | None) -> Costs | None:
+def costs(arguments: Namespace) -> Costs | None:
     """Costs from ``fp=1,fn=20``."""
+    text = arguments.cost
     if text is None:
         return None
     found: dict[str, float] = {}
@@ -146,15 +149,27 @@ def costs(text: str | None) -> Costs | None:
         if not sign or number is None or name not in ("fp", "fn", "tp", "tn") or name in found:
             raise UsageError(
                 "costs must be written as fp=1,fn=20, with tp and tn if they bring something in; "
-                f"they are {shown(text)}."
+                f"they are {shown(text)}.{_in_one_word(arguments)}"
             )
         found[name] = number
     if not {"fp", "fn"} <= set(found):
-        raise UsageError(f"costs need fp and fn, as in fp=1,fn=20; they are {shown(text)}.")
+        raise UsageError(
+            f"costs need fp and fn, as in fp=1,fn=20; they are {shown(text)}."
+            f"{_in_one_word(arguments)}"
+        )
     try:
         return Costs(**found)
     except DataError as error:
         raise UsageError(str(error)) from None
+
+
+def _in_one_word(arguments: Namespace) -> str:
+    """The way out if there was a space between them, and the rest was taken for files."""
+    rest = [path for path in arguments.paths if re.match(r"(fp|fn|tp|tn)=", path)]
+    if not rest:
+        return ""
+    whole = ",".join(word.strip(", ") for word in (arguments.cost, *rest))
+    return f" Write them without a space: --cost {shlex.quote(whole)}."
 
 
 def check_options(arguments: Namespace) -> None:
@@ -283,11 +298,11 @@ def write_files(contents: Mapping[str, str | bytes]) -> None:
             signal.signal(signal.SIGINT, before)
 
 
-def page(summary: Any, title: str) -> str:
+def page(arguments: Namespace, summary: Any, title: str) -> str:
     """The report of a summary."""
     from cutpoint.report import render
 
-    return render(summary, title)
+    return render(summary, title, shlex.join(["cutpoint", *arguments.words]))
 
 
 def width() -> int:

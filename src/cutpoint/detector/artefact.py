@@ -26,11 +26,12 @@ from cutpoint.detector.terms import CategoryTerm, Term, folded
 from cutpoint.detector.values import coded, row_from, stream
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.linear.detector import LinearDetector
-from cutpoint.objectives import Costs, check_prior, log_odds
+from cutpoint.objectives import Costs, check_costs, check_prior, log_odds
 
 # Terms are added up in groups, so that a sum written as one expression is nowhere deep.
 GROUP = 256
 _COLUMNS = ("score", "llr", "probability", "decision", "why")
+Watch = Callable[[Term, NDArray[Any], Any], None]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Training:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Detector:
     """A linear detector with all that it needs to decide about rows of a table.
 
@@ -143,6 +144,8 @@ class Detector:
             ("threshold", check_threshold(self.threshold)),
         ):
             object.__setattr__(self, name, value)
+        if self.costs is not None:
+            check_costs(self.costs)
         names = self.columns
         if len(set(names)) < len(names):
             raise DataError("a detector has one term for each column; some column has two.")
@@ -215,7 +218,9 @@ class Detector:
             A table of :mod:`cutpoint.tables`, pyarrow, pandas or polars, or a mapping from names
             to columns. Columns that are not needed do no harm.
         keep
-            Columns of it to put in front.
+            Columns of it to put in front: by default none, where the command keeps all. The rows
+            stay in their order; ``keep=frame.columns`` keeps all of a frame, ``keep=table.names``
+            of a table of :mod:`cutpoint.tables`.
         reasons
             How many of the largest contributions to name; 0 for no column ``why``.
 
@@ -239,10 +244,11 @@ class Detector:
         *,
         keep: Sequence[str] = (),
         reasons: int = 3,
-        watch: Callable[[Term, NDArray[Any]], None] | None = None,
+        watch: Watch | None = None,
     ) -> Iterator[Any]:
         """As :meth:`apply`, some rows at a time. ``watch`` is told, for each term, what the rows
-        have: numbers, NaN where they are missing, or states of a category by their numbers."""
+        have: numbers, NaN where they are missing, or states of a category by their numbers; and
+        the column that this was read from."""
         import pyarrow as pa
 
         given = _COLUMNS if reasons else _COLUMNS[:-1]
@@ -274,7 +280,7 @@ class Detector:
         keep: Sequence[str] = (),
         *,
         explain: bool = False,
-        watch: Callable[[Term, NDArray[Any]], None] | None = None,
+        watch: Watch | None = None,
     ) -> Iterator[tuple[Any, Floats, list[Floats], list[NDArray[np.int64]]]]:
         """Batches with their scores and, for explanations, what each term adds."""
         wanted = list(dict.fromkeys((*keep, *self.columns)))
@@ -301,7 +307,7 @@ class Detector:
                     value, label = term.contributions(has)
                     group = value if group is None else group + value
                     if watch is not None:
-                        watch(term, has)
+                        watch(term, has, column)
                     if explain:
                         terms.append(value)
                         labels.append(label)
@@ -334,6 +340,29 @@ class Detector:
             size[k, rows] = -1
         return pc.binary_join_element_wise(*pieces, "")
 
+    def remarks(self, data: Any) -> list[str]:
+        """What the rows of a table have that the training rows had not, in sentences: levels that
+        are new, or rare ones more often than in training; values that are missing in columns where
+        none was; numbers and dates beyond the range, more than chance would have it, or far out.
+
+        At most five columns are spoken of, the worst first; of nothing strange there is no
+        sentence. ``cutpoint apply`` says the same.
+
+        Examples
+        --------
+        >>> import cutpoint as cp
+        >>> from cutpoint.detector import CategoryColumn, CategoryTerm, Detector
+        >>> machine = CategoryTerm(CategoryColumn("machine", ("A", "B"), (0.5, 0.5)), (1, -1), 0, 0)
+        >>> d = Detector((machine,), 0.0, cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+        >>> d.remarks({"machine": ["A", "C", "C"]})
+        ["2 of 3 rows have a 'machine' that the training rows never had; the commonest is 'C'."]
+        """
+        from cutpoint.detector.strange import Strange
+
+        strange = Strange(self.training.rows)
+        rows = sum(len(score) for _, score, *_ in self._scored(data, watch=strange.watch))
+        return strange.remarks(rows)
+
     def revised(self, *, costs: Costs | None = None, prior: float | None = None) -> Detector:
         """The same detector for other costs or another prior: nothing is learned again.
 
@@ -347,7 +376,7 @@ class Detector:
         >>> d.revised(costs=cp.Costs(fp=1, fn=1), prior=0.1).threshold.__round__(6)
         1.598612
         """
-        costs = costs or self.costs
+        costs = self.costs if costs is None else check_costs(costs)
         prior = self.prior if prior is None else check_prior(prior)
         if costs is None:
             raise DataError(

@@ -296,6 +296,7 @@ class Likely(NamedTuple):
     text: str
     numbers: bool = False
     way: str = "Clean it"
+    dates: bool = False
 
 
 def _likely(counts: dict[str, int], many: bool) -> Likely | None:
@@ -314,17 +315,22 @@ def _likely(counts: dict[str, int], many: bool) -> Likely | None:
         if bad:
             first = shown(bad[0])
             text = f"{_percent(share)} of its values are {what}; the first that is not is {first}"
-        return Likely(text, what == "numbers" and all(re.search(pattern, v) for v in bad), way)
+        readable = what == "numbers" and all(re.search(pattern, v) for v in bad)
+        return Likely(text, readable, way, pattern in (DATE, OTHER_DATE))
     return None
 
 
 def warned(name: str, likely: Likely, column: Column | None) -> str:
-    number = f", use it as a number: --number {shown(name)}" if likely.numbers else ""
-    if column is None:
-        what, out = "not used", "leave it out: --exclude"
-    else:
-        what, out = "taken for a category", f"say that it is one: --category {shown(name)}"
-    return f"{shown(name)} is {what}, but {likely.text}. {likely.way}{number}, or {out}."
+    ways = [likely.way]
+    if likely.numbers:
+        ways.append(f"use it as a number: --number {shown(name)}")
+    # No new day is one of its levels.
+    if column is None or likely.dates:
+        ways.append(f"leave it out: --exclude {shown(name)}")
+    if column is not None:
+        ways.append(f"say that it is one: --category {shown(name)}")
+    what = "not used" if column is None else "taken for a category"
+    return f"{shown(name)} is {what}, but {likely.text}. {', '.join(ways[:-1])}, or {ways[-1]}."
 
 
 def _percent(share: float) -> str:

@@ -26,8 +26,14 @@ FORMAT = "cutpoint.detector/1"
 
 # A file of more bytes is no detector that anybody wrote.
 _MOST = 1 << 28
+# What a file of JSON may have in front: a byte order mark, and space.
+_BEFORE = b"\xef\xbb\xbf \t\r\n"
 
 Reader = Callable[[Any], Any]
+
+
+class NoModel(DataError):
+    """A file that nobody wrote as a detector."""
 
 
 def as_dict(d: Detector) -> dict[str, Any]:
@@ -136,6 +142,12 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{where} can't be read: {reason}.") from error
+    # An empty file may be the rest of one.
+    if data and not data.lstrip(_BEFORE).startswith(b"{"):
+        raise NoModel(
+            f"{where} is no model of cutpoint: a model is JSON text, as cutpoint fit and "
+            "Detector.save write it."
+        )
     try:
         return from_text(data, verify=verify)
     except DataError as error:

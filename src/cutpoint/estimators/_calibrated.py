@@ -22,7 +22,7 @@ from cutpoint._sweep import Floats, sweep
 from cutpoint.calibration import calibrate
 from cutpoint.estimators._base import LogOdds, check_left_out_once, two_classes
 from cutpoint.estimators._logistic import Logistic
-from cutpoint.objectives import Costs, log_odds
+from cutpoint.objectives import Costs, check_costs, log_odds
 
 # Perfect separation is common in small folds; smoothed targets have a fit even then.
 _SMOOTHED = ("platt", "beta")
@@ -131,7 +131,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊)."""
         odds = self.decision_function(X)
-        least = 0.0 if self.costs is None else self.costs.log_odds
+        least = 0.0 if self.costs is None else check_costs(self.costs).log_odds
         return np.asarray(self.classes_[(odds >= least).astype(np.intp)])
 
     def _scores(self, estimator: Any, X: Any) -> Floats:

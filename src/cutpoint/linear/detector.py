@@ -165,11 +165,15 @@ class Fit:
     """
 
     detector: LinearDetector
+    """The line."""
     iterations: int = 1
+    """How many steps were taken."""
     passes: int = 1
     """How often all rows were read."""
     converged: bool = True
+    """Whether it ended by its own rule, not for lack of steps."""
     objective: float | None = None
+    """What was minimised, at the end; None where there is a closed form."""
     gap: float | None = None
     """How far the objective can be above its minimum, at most; None where nothing certifies it."""
 

@@ -17,7 +17,7 @@ from cutpoint.areas import auc
 from cutpoint.decision import choose
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.inference import Statistic, as_statistic, auc_variance, effective, percentiles
-from cutpoint.objectives import Costs, check_level
+from cutpoint.objectives import Costs, check_costs, check_level
 from cutpoint.paired.drawing import Sampler, Score
 from cutpoint.paired.rows import ScoredRows, columns_of, read
 
@@ -244,8 +244,8 @@ def compare(  # noqa: PLR0913 - all but three are options
             "DeLong's method takes rows as independent, and group says that they are not. Use "
             'method="bootstrap".'
         )
-    if costs is not None and not isinstance(costs, Costs):
-        raise DataError(f"costs must be Costs(fp=..., fn=...); it is {shown(costs)}.")
+    if costs is not None:
+        check_costs(costs)
     rows = read(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
     sampler = Sampler(rows, group, n, seed)
     whole = [s.sweep() for s in sampler.scores]

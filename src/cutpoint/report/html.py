@@ -52,7 +52,7 @@ from cutpoint.report.text import WORDS, fixed, general, measured, word_for
 _BESIDE = 3
 
 
-def render(summary: Summary, title: str = "Report") -> str:
+def render(summary: Summary, title: str = "Report", command: str = "") -> str:
     """A self-contained page of a summary: one file that opens from disk, and reads without scripts.
 
     Parameters
@@ -61,6 +61,8 @@ def render(summary: Summary, title: str = "Report") -> str:
         From :func:`cutpoint.report.summarise`.
     title
         The title of the page.
+    command
+        The command that made it, to be shown at its end.
 
     Returns
     -------
@@ -89,7 +91,7 @@ def render(summary: Summary, title: str = "Report") -> str:
             '<meta name="color-scheme" content="light dark">',
             f'<meta name="generator" content="cutpoint {escape(__version__)}">',
             f"<title>{safe(title)}</title>\n<style>\n{style}</style></head>\n<body>\n",
-            _body(summary, title),
+            _body(summary, title, command),
             f'\n<script type="application/json" id="data">{page_data(summary)}</script>',
             f"\n<script>{script}</script>\n</body></html>\n",
         )
@@ -100,7 +102,7 @@ def _resource(name: str) -> str:
     return files("cutpoint.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _body(summary: Summary, title: str) -> str:
+def _body(summary: Summary, title: str, command: str) -> str:
     one = summary.scores[0]
     state = state_of(summary, one)
     sections = [
@@ -128,7 +130,7 @@ def _body(summary: Summary, title: str) -> str:
         f"{_answer(state, one.point.deployed)}"
         f'{_controls(summary, state)}<div class="rest">'
         f"{_notices(summary)}{''.join(sections)}</div></main>"
-        f"<footer><p>{_foot(summary)}</p></footer>"
+        f"<footer><p>{_foot(summary)}</p>{_made(command)}</footer>"
         '<p class="unseen" role="status" aria-live="polite" id="status"></p>'
         '<div id="tip" hidden></div>'
     )
@@ -151,6 +153,10 @@ def _foot(summary: Summary) -> str:
         "chosen on the same rows don't know of the choice. "
         f"Made by cutpoint {escape(__version__)}."
     )
+
+
+def _made(command: str) -> str:
+    return f"<p>The command was <code>{sentence(command)}</code></p>" if command else ""
 
 
 def _notices(summary: Summary) -> str:
@@ -349,7 +355,7 @@ def _learned(summary: Summary) -> str:
                 f"{w.weight:.4g}",
                 f"{w.scaled:.4g}",
                 f'<span class="weight {"up" if w.scaled > 0 else "down"}">'
-                f'<i style="width:{100 * abs(w.scaled) / top:.3g}%"></i></span>',
+                f'<i style="width:{50 * abs(w.scaled) / top:.3g}%"></i></span>',
             )
             for w in summary.weights
         ]

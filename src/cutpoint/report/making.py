@@ -21,7 +21,7 @@ from cutpoint.confusion import counted
 from cutpoint.decision import OperatingPoint, choose
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.inference import auc_interval, effective, interval
-from cutpoint.objectives import Costs, as_limits, check_level
+from cutpoint.objectives import Costs, as_limits, check_costs, check_level
 from cutpoint.paired import GroupAuc, by_group
 from cutpoint.report.summary import (
     MEASURES,
@@ -211,6 +211,8 @@ class _Question:
     ) -> None:
         if costs is not None and maximize is not None:
             raise DataError("there must be one aim: give costs or maximize, not both.")
+        if costs is not None:
+            check_costs(costs)
         self.level = check_level(level)
         self.limits = as_limits(subject_to)
         self.assumed = costs is None and maximize is None

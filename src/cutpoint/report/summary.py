@@ -50,8 +50,10 @@ class Notice:
     """
 
     code: str
+    """A word for machines, which stays when the text changes."""
     text: str
     score: str | None = None
+    """The score it is about, if it is about one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,7 @@ class ScoreSummary:
 
     name: str
     distinct: int
+    """How many different scores there are."""
     lowest: float
     highest: float
     probabilities: bool
@@ -69,14 +72,19 @@ class ScoreSummary:
     brier: float | None
     log_loss: float | None
     hull_vertices: int
+    """How many cuts are best for some costs."""
     hull_auc: float
+    """The AUC of the upper convex hull of the ROC curve."""
     point: OperatingPoint
+    """The threshold, for what was asked."""
     measures: Mapping[str, Estimate]
     """At the operating point, for the prior if one was given."""
     trace: Trace
+    """The cuts that can be told apart in a picture."""
     shares: Shares
     """The share of positives by score; of the calibrated probability if there is a calibrator."""
     calibrator: str | None = None
+    """How scores become probabilities, in words."""
     certain: tuple[float, float] = (0, 0)
     """The positives with probability 0, and the negatives with probability 1."""
 
@@ -100,6 +108,7 @@ class Groups:
     """The AUC inside groups of rows, for each score; made by :func:`cutpoint.report.summarise`."""
 
     name: str
+    """The column of groups."""
     by_score: Mapping[str, GroupAuc]
 
 
@@ -112,7 +121,9 @@ class Learner:
     difference: Estimate | None = None
     """To the chosen one, on the same rows."""
     seconds: float | None = None
+    """What all folds took together."""
     note: str = ""
+    """Why it was left out, or what else is to be said."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +137,7 @@ class Learners:
     rows: tuple[Learner, ...]
     chosen: str
     why: str = ""
+    """The choice in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +148,7 @@ class Weight:
     """
 
     column: str
+    """And the level, if it is a category: "region = north"."""
     weight: float
     scaled: float
     """For one standard deviation of the column, so that weights compare."""
@@ -165,7 +178,9 @@ class Summary:
 
     rows: int
     P: int | float
+    """The positives, or their weight."""
     N: int | float
+    """The negatives, or their weight."""
     weighted: bool
     asked: Asked
     scores: tuple[ScoreSummary, ...]
@@ -175,10 +190,13 @@ class Summary:
     label: str = ""
     """What is positive, for display: "fraud = 1"."""
     source: str = ""
+    """Where the rows come from, for display."""
     learners: Learners | None = None
+    """Those that were compared, if a detector was learned."""
     training: tuple[tuple[str, str], ...] = ()
     """How a detector was made, as facts: (name, value)."""
     weights: tuple[Weight, ...] = ()
+    """Those of that detector, the largest first."""
 
     @property
     def prevalence(self) -> float:

@@ -1,0 +1,158 @@
+"""Learners compared on what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cutpoint._interval import Interval
+from cutpoint._rows import Floats
+from cutpoint._sweep import Sweep, sweep
+from cutpoint.decision import OperatingPoint, choose
+from cutpoint.errors import CutpointError
+from cutpoint.inference import auc_interval, interval
+from cutpoint.objectives import as_objective
+from cutpoint.paired import bootstrap_rows, compare
+from cutpoint.training.data import Data
+from cutpoint.training.folds import OutOfFold
+from cutpoint.training.known import learners
+
+_REPLICATES = 200
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A learner among others: what it achieves on rows that it was not fitted to.
+
+    Part of what :func:`cutpoint.training.train` returns.
+    """
+
+    name: str
+    value: float
+    """Of the measure that learners are compared by; nan if it could not be fitted."""
+    interval: Interval | None
+    """Of the value, where the rows can tell one."""
+    difference: float | None
+    """To the chosen one, on the same rows."""
+    difference_interval: Interval | None
+    seconds: float
+    """What all folds took together."""
+    note: str = ""
+    """Why it was left out, or what else is to be said."""
+
+
+@dataclass(frozen=True)
+class Question:
+    objective: Any
+    limits: tuple[str, ...]
+    prior: float | None
+    confidence: float | None
+
+    def point(self, s: Sweep, sure: bool = True) -> OperatingPoint:
+        return choose(
+            s,
+            "balanced" if self.objective is None else self.objective,
+            subject_to=list(self.limits),
+            prior=self.prior,
+            confidence=self.confidence if sure and self.limits else None,
+        )
+
+    def better(self) -> int:
+        return 1 if self.objective is None else as_objective(self.objective).better
+
+    def value(self, s: Sweep) -> float:
+        """What learners are compared by. Limits are met on the rows alone: how many more rows a
+        guarantee wants is the same for all."""
+        return s.auc if self.objective is None else self.point(s, sure=False).value
+
+    def interval(self, data: Data, scores: Floats, level: float) -> Interval | None:
+        """Of that value, where the rows can tell one. Rows of one unit are drawn together."""
+        try:
+            if data.group is not None:
+                return bootstrap_rows(
+                    data.y,
+                    scores,
+                    self.value,
+                    weight=data.weight,
+                    group=data.group,
+                    n=_replicates(data),
+                    level=level,
+                ).interval
+            s = sweep(data.y, scores, data.weight, squares=data.weight is not None)
+            if self.objective is None:
+                return auc_interval(s, level=level)
+            point = self.point(s, sure=False)
+            goal = point.question.goal
+            return interval(s, goal, at=point.threshold, prior=self.prior, level=level)
+        except CutpointError:
+            return None
+
+
+def _value(out: OutOfFold, name: str, data: Data, question: Question) -> float:
+    return question.value(sweep(data.y, out.scores[name], data.weight))
+
+
+def chosen_of(
+    out: OutOfFold, able: Sequence[str], data: Data, question: Question, level: float
+) -> tuple[str, str]:
+    """The first learner that is not worse than the best; and why."""
+    value = {name: _value(out, name, data, question) for name in able}
+    what = "AUC" if question.objective is None else as_objective(question.objective).name
+    sign = question.better()
+    best = max(value, key=lambda name: sign * value[name])
+    if len(out.scores) + len(out.notes.keys() - out.scores.keys()) == 1:
+        return best, f"{best} was asked for."
+    for name in able:
+        if name == best:
+            break
+        difference = _difference(out, data, question, name, best, level)
+        if difference is not None and difference[1].low <= 0 <= difference[1].high:
+            return name, (
+                f"{name} is the simplest learner that does as well as the best on rows it was not "
+                f"fitted to: {what} {value[name]:.4g}, {best} {value[best]:.4g}."
+            )
+    return best, f"{best} has the best {what} on rows it was not fitted to, {value[best]:.4g}."
+
+
+def compared_of(
+    out: OutOfFold, chosen: str, data: Data, question: Question, level: float
+) -> tuple[Compared, ...]:
+    """Each learner, and how it differs from the chosen one on the same rows."""
+    rows = []
+    for name in dict.fromkeys((*out.scores, *out.notes)):
+        note = out.notes.get(name, "")
+        if name not in out.scores:
+            rows.append(Compared(name, float("nan"), None, None, None, 0.0, note))
+            continue
+        value = _value(out, name, data, question)
+        span = question.interval(data, out.scores[name], level)
+        d, between = None, None
+        if name != chosen:
+            found = _difference(out, data, question, name, chosen, level)
+            d, between = found or (value - _value(out, chosen, data, question), None)
+        rows.append(Compared(name, value, span, d, between, out.seconds[name], note))
+    order = {name: k for k, name in enumerate(learners())}
+    return tuple(sorted(rows, key=lambda row: order[row.name]))
+
+
+def _replicates(data: Data) -> int:
+    return _REPLICATES if len(data.y) <= 10**5 else _REPLICATES // 4
+
+
+def _difference(  # noqa: PLR0913, PLR0917 - two scores of the same rows
+    out: OutOfFold, data: Data, question: Question, a: str, b: str, level: float
+) -> tuple[float, Interval] | None:
+    options: Any = {"weight": data.weight, "level": level}
+    if question.objective is not None or data.group is not None:
+        options |= {
+            "method": "bootstrap",
+            "statistic": question.value,
+            "n": _replicates(data),
+            "group": data.group,
+        }
+    try:
+        found = compare(data.y, out.scores[a], out.scores[b], **options)
+    except CutpointError:  # scores that rank all rows alike, or too few rows to tell
+        return None
+    return found.difference, found.interval

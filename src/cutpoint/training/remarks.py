@@ -1,0 +1,132 @@
+"""What is to be said of a fit besides its numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutpoint._check import shown
+from cutpoint._interval import Interval
+from cutpoint._rows import Flags, Floats
+from cutpoint._sweep import Sweep, sweep
+from cutpoint.decision import OperatingPoint
+from cutpoint.errors import DataError
+from cutpoint.objectives import as_objective
+from cutpoint.training.comparing import Question
+from cutpoint.training.data import Data, column_of
+
+# Fewer rows of a class than this make all numbers vague.
+_FEW = 50
+# One feature alone that ranks the classes so well is likely to know the outcome.
+_LEAK = 0.99
+# Rows of each class on which features are looked at first; one that leaks does so there too, about.
+_LOOK = 5_000
+_SUSPECT = _LEAK - 0.02
+# By so much the AUC over all folds may be lower than within them.
+_APART = 0.02
+
+
+def learned_nothing(name: str, question: Question) -> DataError:
+    why = ""
+    if name == "structural":
+        aim = "the AUC" if question.objective is None else as_objective(question.objective).name
+        why = (
+            f" Its bound of {aim} is lowest there, as where some negatives outdo the positives "
+            "along every line: see 'When it is worth it' on the page 'Training for the measure "
+            "itself'."
+        )
+    return DataError(
+        f"{name} learned nothing: all weights are 0, and all rows get the same score.{why} Take "
+        "another learner, such as logistic, or let auto choose one."
+    )
+
+
+def apart(data: Data, fold: NDArray[np.intp], scores: Floats, auc: float) -> list[str]:
+    """What to say if scores of different folds can't be laid together, though on one scale."""
+    within = []
+    for k in range(int(fold.max()) + 1):
+        at = np.flatnonzero(fold == k)
+        if data.y[at].any() and not data.y[at].all():  # groups may bring one class alone
+            weight = None if data.weight is None else data.weight[at]
+            within.append(sweep(data.y[at], scores[at], weight).auc)
+    mean = float(np.mean(within)) if within else auc
+    if mean - auc <= _APART:
+        return []
+    return [
+        f"The AUC is {mean:.4f} within folds and {auc:.4f} over all of them: lines fitted to a "
+        "few other rows differ so much that a threshold of one is none for the next. More rows, or "
+        "fewer columns, would steady them."
+    ]
+
+
+def useless(s: Sweep, auc: Interval | None, point: OperatingPoint) -> list[str]:
+    """What to say if decisions would be as good without the scores."""
+    out = []
+    if auc is not None and auc.low <= 0.5:
+        out.append(
+            f"The AUC is {s.auc:.4f} [{auc.low:.4f}, {auc.high:.4f}], which may be chance: on rows "
+            "that the line was not fitted to, the scores need not tell anything."
+        )
+    c = point.confusion
+    if not point.question.limits and (not (c.tp or c.fp) or not (c.fn or c.tn)):
+        every = "no row" if not (c.tp or c.fp) else "every row"
+        out.append(
+            f"The best threshold for {point.objective} flags {every}: by these scores nothing is "
+            "gained over that."
+        )
+    return out
+
+
+def warnings_of(data: Data, s: Sweep) -> list[str]:
+    out = []
+    rare = int(min(data.y.sum(), (~data.y).sum()))
+    if rare < _FEW:
+        which = "positives" if data.y.sum() == rare else "negatives"
+        out.append(
+            f"There are only {rare} {which}: intervals are wide, and so is what new rows may do."
+        )
+    if s.auc == 1:
+        out.append("The classes are perfectly separated: look for a column that knows the outcome.")
+    for name, alone in _leaks(data):
+        out.append(
+            f"{shown(name)} alone has an AUC of {alone:.4f}: is it known before the outcome is? If "
+            "not, leave it out."
+        )
+    return out
+
+
+def _leaks(data: Data) -> list[tuple[str, float]]:
+    """Features that rank the classes almost alone, and their AUC, of the better direction."""
+    both = [np.flatnonzero(data.y)[:_LOOK], np.flatnonzero(~data.y)[:_LOOK]]
+    at = np.sort(np.concatenate(both))
+    y, X = data.y[at], data.some(at)
+    suspects: Any = range(data.features)
+    if not isinstance(X, np.ndarray):
+        X = X.tocsc()
+        suspects = _filled_enough(X, y).tolist()
+    found = []
+    for j in suspects:
+        if _either(y, column_of(X, j)) < _SUSPECT:
+            continue
+        alone = _either(data.y, data.column(j), data.weight)
+        if alone >= _LEAK:
+            found.append((data.encoding.features[j], alone))
+    return found
+
+
+def _either(y: Flags, values: Floats, weight: Floats | None = None) -> float:
+    auc = sweep(y, values, weight).auc
+    return max(auc, 1 - auc)
+
+
+def _filled_enough(X: Any, y: Flags) -> NDArray[np.intp]:
+    """Columns of a sparse matrix that could rank the classes so well: rows that share the value 0
+    are ties, so the AUC is at most 1 − p₀·n₀/2 with the shares of the classes that are 0."""
+    stored = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    ones = np.bincount(stored, y[X.indices], X.shape[1])
+    all_rows = np.bincount(stored, minlength=X.shape[1])
+    p0 = 1 - ones / max(int(y.sum()), 1)
+    n0 = 1 - (all_rows - ones) / max(int((~y).sum()), 1)
+    return np.flatnonzero(p0 * n0 / 2 <= 1 - _SUSPECT)
