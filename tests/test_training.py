@@ -122,6 +122,28 @@ def test_folds_never_split_a_group():
     assert t.detector.training.auc_interval is not None
 
 
+@pytest.mark.parametrize("positives", [25, 26, 27, 28, 29])
+def test_each_fold_has_its_share_of_both_classes(positives: int):
+    """Patients who come once or thrice, and are ill or not; those who are not are many."""
+    rng = np.random.default_rng(positives)
+    who = np.repeat(np.arange(200), rng.choice([1, 3], 200))
+    ill = np.arange(200) < positives
+    d = Data.read(
+        {"y": ill[who], "x": rng.normal(size=len(who)), "who": who},
+        Roles("y", None, None, "who", None, (), ()),
+    )
+    fold = d.folds(5, 0)
+    for mine in (d.y, ~d.y):
+        each = np.bincount(fold[mine], minlength=5)
+        assert each.max() - each.min() <= 3, each
+    # As few as there can be: no fold is empty.
+    d = Data.read(
+        {"y": [1, 0, 1, 0, 1], "x": np.arange(5.0), "who": np.arange(5)},
+        Roles("y", None, None, "who", None, (), ()),
+    )
+    assert len(set(d.folds(2, 0).tolist())) == 2
+
+
 def test_groups_that_repeat_themselves_make_wider_intervals():
     data = table(150, gap=1.0)
     many = {name: np.repeat(column, 4) for name, column in data.items()}

@@ -259,15 +259,17 @@ class Data:
             raise DataError(
                 f"there must be as many groups as folds; there are {units} and {count}."
             )
-        ones, rows = np.bincount(code, self.y), np.bincount(code)
+        # Positives and negatives of each unit, as shares of all: a row of the rarer class counts for
+        # more. The largest first, each to where those like it are fewest, then to where all are:
+        # squares of the folds' loads grow least there.
+        both = np.stack([np.bincount(code, self.y), np.bincount(code, ~self.y)], 1)
+        both /= both.sum(0)
         load = np.zeros((count, 2))
         of_unit = np.empty(units, np.intp)
-        # The largest first, each to the fold that has the fewest positives, then rows.
         order = rng.permutation(units)
-        for u in order[np.lexsort((-rows[order], -ones[order]))].tolist():
-            k = int(np.lexsort((load[:, 1], load[:, 0]))[0])
-            of_unit[u] = k
-            load[k] += ones[u], rows[u]
+        for u in order[np.argsort(-both.max(1)[order], kind="stable")].tolist():
+            of_unit[u] = k = int(np.lexsort((load.sum(1), load @ both[u]))[0])
+            load[k] += both[u]
         return of_unit[code]
 
 
