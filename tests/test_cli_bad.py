@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cutpoint import compare
+from cutpoint import auc_covariance, compare
 from cutpoint.cli import main
 from cutpoint.tables import write_table
 
@@ -273,15 +274,31 @@ def test_files_stand_anywhere(made, monkeypatch, capsys):
 
 def test_units_are_drawn_whole(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
-    words = ["compare", "t.csv", "--label", "y", "--score", "a", "--score", "b", "--group"]
+    words = ["compare", "t.csv", "--label", "y", "--score", "a", "--score", "b", "--unit"]
     data = payments()
     write_table("unit.csv", data | {"unit": np.arange(400) // 4})
     words[1] = "unit.csv"
     assert main([*words, "unit"]) == 0
     said = capsys.readouterr().out.splitlines()
-    found = compare(data["y"], data["a"], data["b"], method="bootstrap", group=np.arange(400) // 4)
+    found = compare(data["y"], data["a"], data["b"], unit=np.arange(400) // 4)
     assert said[2:] == repr(found).splitlines()
-    assert "(paired bootstrap)" in said[2]
+    assert "(paired DeLong)" in said[2]
+    assert found.standard_error != compare(data["y"], data["a"], data["b"]).standard_error
+    words[0] = "evaluate"
+    assert main([*words, "unit", "--json", "-q"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    (difference,) = whole["differences"]
+    assert difference["difference"]["low"] == pytest.approx(found.interval.low, rel=1e-9)
+    both = auc_covariance(data["y"], [data["a"], data["b"]], unit=np.arange(400) // 4)
+    for one, span in zip(whole["scores"], both.intervals(), strict=True):
+        assert one["auc"]["high"] == pytest.approx(span.high, rel=1e-9)
+    assert main([*words, "unit"]) == 0
+    assert "but for those of AUCs" in capsys.readouterr().err
+    assert main([*words, "unit", "--engine", "arrow"]) == 2
+    assert "intervals of units need all rows in memory" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["fit", "unit.csv", "--target", "y", "--group", "unit"])
+    assert "there is no option --group; did you mean --unit?" in capsys.readouterr().err
 
 
 def test_a_file_of_bytes_is_not_for_text(made, monkeypatch, capsys):

@@ -323,7 +323,7 @@ def test_codes_from_the_file_to_every_decision(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = branches(tmp_path / "t.csv", between)
-    words = ["fit", "t.csv", "--target", "y", "--group", "unit", "--learner", "logistic", "-q"]
+    words = ["fit", "t.csv", "--target", "y", "--unit", "unit", "--learner", "logistic", "-q"]
     assert main([*words, "--engine", engine, "-o", "m.json"]) == 0
     d = Detector.load("m.json")
     assert d.columns == ["branch", "amount"]

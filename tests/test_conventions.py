@@ -78,7 +78,7 @@ interval-perfect interval-perfect-bootstrap interval-one-row interval-one-class 
 interval-level interval-nowhere interval-undefined squares-merged squares-huge bootstrap-weighted
 bootstrap-nan bootstrap-one
 
-compare-alike compare-no-spread compare-nan compare-statistic compare-groups group-interval-one
+compare-alike compare-no-spread compare-nan compare-statistic compare-units group-interval-one
 group-interval-flat group-one-class
 group-none-has-both group-missing
 

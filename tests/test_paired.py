@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -365,7 +366,7 @@ def test_samples_are_sweeps_of_drawn_rows(weighted: bool, clustered: bool) -> No
         seen.append(s)
         return s.auc
 
-    c = cp.compare(y, a, b, weight=w, group=unit, method="bootstrap", statistic=statistic, n=30)
+    c = cp.compare(y, a, b, weight=w, unit=unit, method="bootstrap", statistic=statistic, n=30)
     whole, samples = seen[:2], seen[2:]
     differences = [
         first.auc - second.auc for first, second in zip(*[iter(samples)] * 2, strict=True)
@@ -418,7 +419,7 @@ def test_zeros_have_one_sign() -> None:
 def test_units_of_one_row_are_rows() -> None:
     y, score, _ = normal(300)
     rows = cp.bootstrap_rows(y, score, cp.auc, n=1000)
-    units = cp.bootstrap_rows(y, score, cp.auc, group=np.arange(300)[::-1], n=1000)
+    units = cp.bootstrap_rows(y, score, cp.auc, unit=np.arange(300)[::-1], n=1000)
     assert units.standard_error == pytest.approx(rows.standard_error, rel=0.1)
 
 
@@ -426,27 +427,77 @@ def test_copies_in_a_unit_add_nothing() -> None:
     y, a, b = normal(100)
     four = [np.repeat(column, 4) for column in (y, a, b)]
     unit = np.repeat([f"patient {i}" for i in range(100)], 4)
-    once = cp.bootstrap_rows(y, a, cp.auc, group=range(100), n=500)
-    copied = cp.bootstrap_rows(*four[:2], cp.auc, group=unit, n=500)
+    once = cp.bootstrap_rows(y, a, cp.auc, unit=range(100), n=500)
+    copied = cp.bootstrap_rows(*four[:2], cp.auc, unit=unit, n=500)
     assert (copied.replicates == once.replicates).all()  # the same units are drawn
     naive = cp.bootstrap_rows(*four[:2], cp.auc, n=500)
     assert naive.standard_error < 0.6 * copied.standard_error
-    paired = cp.compare(*four, group=unit, method="bootstrap", n=500)
+    paired = cp.compare(*four, unit=unit, method="bootstrap", n=500)
     naive_pair = cp.compare(*four, method="bootstrap", n=500)
     assert naive_pair.interval.width < 0.6 * paired.interval.width
+
+
+def test_delong_of_units_that_are_rows_is_delong() -> None:
+    y, a, b = normal(300)
+    w = np.random.default_rng(2).random(300)
+    for weight in (None, w):
+        plain = cp.auc_covariance(y, [a, b], weight=weight)
+        units = cp.auc_covariance(y, [a, b], weight=weight, unit=np.arange(300)[::-1])
+        assert_allclose(units.covariance, plain.covariance, rtol=1e-12)
+    rows, units = cp.compare(y, a, b), cp.compare(y, a, b, unit=range(300))
+    assert units.standard_error == pytest.approx(rows.standard_error, rel=1e-12)
+
+
+def test_delong_of_copies_in_a_unit_is_that_of_one() -> None:
+    y, a, b = normal(100)
+    four = [np.repeat(column, 4) for column in (y, a, b)]
+    unit = np.repeat([f"patient {i}" for i in range(100)], 4)
+    once = cp.auc_covariance(y, [a, b])
+    copied = cp.auc_covariance(four[0], four[1:], unit=unit)
+    assert_allclose(copied.covariance, once.covariance, rtol=1e-12)
+    error = cp.compare(*four, unit=unit).standard_error
+    assert error == pytest.approx(cp.compare(y, a, b).standard_error, rel=1e-12)
+
+
+def test_delong_of_units_by_the_formula_itself() -> None:
+    """Obuchowski 1997, (3) to (6), with sums over pairs."""
+    rng = np.random.default_rng(5)
+    unit = rng.integers(12, size=60)
+    y = rng.random(60) < 0.4
+    score = np.round(rng.normal(size=60) + y + 0.5 * unit / 12, 1)
+    M, N = int(y.sum()), int((~y).sum())
+    win = (score[y][:, None] > score[~y]) + 0.5 * (score[y][:, None] == score[~y])
+    auc = win.mean()
+    groups = np.unique(unit)
+    x = [(win.mean(1) - auc)[unit[y] == g].sum() for g in groups]
+    z = [(win.mean(0) - auc)[unit[~y] == g].sum() for g in groups]
+    with_one, with_zero, both = len(set(unit[y])), len(set(unit[~y])), len(groups)
+    # The published factors count units; ours count their rows, as they may differ in size.
+    m, n = (np.unique(unit[own], return_counts=True)[1] for own in (y, ~y))
+    eff = [k.sum() ** 2 / (k * k).sum() for k in (m, n)]
+    assert eff[0] <= with_one
+    assert eff[1] <= with_zero
+    factor = [e / (e - 1) for e in eff]
+    want = factor[0] * np.square(x).sum() / M**2 + factor[1] * np.square(z).sum() / N**2
+    want += 2 * both / (both - 1) * np.dot(x, z) / (M * N)
+    found = cp.auc_covariance(y, [score], unit=unit)
+    assert found.covariance[0, 0] == pytest.approx(want, rel=1e-12)
+    (span,) = found.intervals(level=0.9)
+    assert span.high - auc == pytest.approx(1.6448536 * sqrt(want), rel=1e-6)
+    assert cp.auc_covariance(y, [y * 1.0], unit=unit).intervals()[0].high == 1
 
 
 def test_a_unit_without_weight_is_absent() -> None:
     y, score, _ = normal(40)
     w, unit = np.repeat([0.0, 1.0], 20), np.arange(40) // 2
-    some = cp.bootstrap_rows(y, score, cp.auc, weight=w, group=unit, n=20)
-    kept = cp.bootstrap_rows(y[20:], score[20:], cp.auc, weight=w[20:], group=unit[20:], n=20)
+    some = cp.bootstrap_rows(y, score, cp.auc, weight=w, unit=unit, n=20)
+    kept = cp.bootstrap_rows(y[20:], score[20:], cp.auc, weight=w[20:], unit=unit[20:], n=20)
     assert (some.replicates == kept.replicates).all()
 
 
 def test_samples_that_lack_a_class_are_drawn_again() -> None:
     # Half of all samples of these two units would.
-    boot = cp.bootstrap_rows([1, 0, 0], [3, 2, 1], lambda s: s.P, group=["a", "b", "b"], n=50)
+    boot = cp.bootstrap_rows([1, 0, 0], [3, 2, 1], lambda s: s.P, unit=["a", "b", "b"], n=50)
     assert (boot.replicates == 1).all()
 
 
@@ -719,8 +770,8 @@ def test_columns_of_groups(column: Any) -> None:
     assert g.auc.tolist()[:2] == [0.75, 0]
     assert isnan(g.auc[2])
     assert g.group.tolist() == list(dict.fromkeys(np.asarray(column).tolist()))
-    boot = cp.bootstrap_rows(y, score, cp.auc, group=column, n=5)
-    plain = cp.bootstrap_rows(y, score, cp.auc, group=TEXT, n=5)
+    boot = cp.bootstrap_rows(y, score, cp.auc, unit=column, n=5)
+    plain = cp.bootstrap_rows(y, score, cp.auc, unit=TEXT, n=5)
     assert (boot.replicates == plain.replicates).all()
 
 
@@ -844,7 +895,7 @@ Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
         (lambda: _compare(Y, A, B, statistic="ap"), "or a function of a sweep; it is 'ap'"),
         (lambda: _compare(Y, A, B, statistic=cp.gini), 'compares AUCs.*method="bootstrap"'),
         (lambda: _compare(Y, A, B, prior=0.1), "pass costs="),
-        (lambda: _compare(Y, A, B, group=Y), 'rows as independent.*method="bootstrap"'),
+        (lambda: _compare(Y, A, B, unit=[1, 2]), "one unit for each score"),
         (lambda: _compare(Y, A, B, method="bootstrap", n=1), "samples must be from 2 to"),
         (
             lambda: _compare(Y, A, B, method="bootstrap", n=2.5),

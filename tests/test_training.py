@@ -117,7 +117,7 @@ def test_folds_never_split_a_group():
     assert all(len(set(fold[data["who"] == g])) == 1 for g in set(data["who"].tolist()))
     ones = np.bincount(fold[d.y], minlength=5)
     assert ones.max() - ones.min() <= np.bincount(data["who"][d.y]).max()
-    t = train(data, "y", group="who", learner="mean-difference")
+    t = train(data, "y", unit="who", learner="mean-difference")
     assert "who" not in t.detector.columns
     assert t.detector.training.auc_interval is not None
 
@@ -149,7 +149,7 @@ def test_groups_that_repeat_themselves_make_wider_intervals():
     many = {name: np.repeat(column, 4) for name, column in data.items()}
     many["who"] = np.repeat(np.arange(150), 4)
     alone = train(many, "y", learner="mean-difference", exclude=["who"])
-    grouped = train(many, "y", learner="mean-difference", group="who")
+    grouped = train(many, "y", learner="mean-difference", unit="who")
     width = [t.detector.training.auc_interval.width for t in (alone, grouped)]
     assert width[1] > 1.5 * width[0]
 
@@ -446,7 +446,7 @@ def test_warnings_about_the_data():
         ({}, {"weight": "c"}, "'c' must hold numbers"),
         ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "row 1 has -1"),
         ({}, {"weight": "y"}, "weights must be another column"),
-        ({"g": np.zeros(60, int)}, {"group": "g"}, "as many groups as folds"),
+        ({"g": np.zeros(60, int)}, {"unit": "g"}, "as many units as folds"),
         ({}, {"folds": 1}, "folds must be at least 2"),
         ({}, {"seed": -1}, "a seed must be"),
         ({}, {"exclude": ["a", "b", "c"]}, "none besides the target"),
@@ -536,7 +536,7 @@ def test_the_interval_of_the_auc_is_one_of_groups():
     one = table(150)
     data = {name: np.repeat(column, 4) for name, column in one.items()}
     data["unit"] = np.repeat(np.arange(150), 4)
-    grouped = train(data, "y", group="unit", learner="mean-difference")
+    grouped = train(data, "y", unit="unit", learner="mean-difference")
     summary = summarise_fit(grouped)
     shown = summary.scores[0].auc.interval
     assert shown == grouped.detector.training.auc_interval

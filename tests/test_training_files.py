@@ -42,7 +42,7 @@ def table(n: int = 900, seed: int = 0) -> dict[str, Any]:
     }
 
 
-ROLES = {"weight": "w", "group": "who"}
+ROLES = {"weight": "w", "unit": "who"}
 
 
 def agree(a: Trained, b: Trained) -> None:
@@ -75,8 +75,8 @@ def test_the_same_detector(learner: str) -> None:
     "asked",
     [
         {"weight": "w", "exclude": ["who"]},
-        {"group": "who", "exclude": ["w"], "learner": "gaussian"},
-        {"weight": "w", "group": "who", "costs": cp.Costs(fp=1, fn=5), "learner": "logistic"},
+        {"unit": "who", "exclude": ["w"], "learner": "gaussian"},
+        {"weight": "w", "unit": "who", "costs": cp.Costs(fp=1, fn=5), "learner": "logistic"},
         {"columns": ["a", "c"], "measure": "f1", "seed": 3, "folds": 3},
         {"positive": "blue", "target": "c", "learner": "fisher"},
     ],

@@ -15,7 +15,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments)
     if arguments.prior is not None and costs is None:
         raise UsageError("--prior is for costs: give --cost fp=1,fn=20 as well.")
-    rows = shared.rows(arguments, shared.named(arguments), arguments.group)
+    rows = shared.rows(arguments, shared.named(arguments), unit=arguments.unit)
     if len(rows.scores) != 2:
         raise UsageError(
             f"there must be two scores to compare; there {_are(len(rows.scores))}. Name them: "
@@ -27,8 +27,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         x,
         z,
         weight=rows.weight,
-        group=rows.group,
-        method="delong" if rows.group is None else "bootstrap",
+        unit=rows.unit,
         costs=costs,
         prior=arguments.prior,
     )

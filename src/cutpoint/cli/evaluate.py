@@ -8,7 +8,7 @@ from typing import Any
 from cutpoint._check import shown
 from cutpoint._names import spelled, worded
 from cutpoint._progress import progress
-from cutpoint.cli import INFEASIBLE, engines, shared
+from cutpoint.cli import INFEASIBLE, UsageError, engines, shared
 from cutpoint.report import summarise, summarise_sweeps
 
 
@@ -33,11 +33,24 @@ def run(arguments: Namespace) -> tuple[str, int]:
         }
         if arguments.positive is not None:
             said["label"] += f" = {worded(arguments.positive)}"
-        if engines.chosen(arguments, what.source, len(what.scores) + 2) == "memory":
-            rows = shared.rows(arguments, what, arguments.group)
+        engine = engines.chosen(arguments, what.source, len(what.scores) + 2)
+        if arguments.unit and arguments.engine not in ("auto", "memory"):
+            raise UsageError(
+                "intervals of units need all rows in memory: leave out --unit, or --engine "
+                f"{arguments.engine}."
+            )
+        if engine == "memory" or arguments.unit:
+            rows = shared.rows(arguments, what, arguments.group, arguments.unit)
             if tell:
                 tell(0.5, "counting")
-            summary = summarise(rows.y, rows.scores, weight=rows.weight, group=rows.group, **said)
+            summary = summarise(
+                rows.y,
+                rows.scores,
+                weight=rows.weight,
+                group=rows.group,
+                unit=rows.unit,
+                **said,
+            )
         else:
             found = engines.swept(arguments, what, arguments.group, tell=tell)
             summary = summarise_sweeps(
@@ -52,11 +65,13 @@ def run(arguments: Namespace) -> tuple[str, int]:
             files[arguments.report] = shared.page(arguments, summary, title)
         text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
         shared.write_files(files)
-    if arguments.group:
+    alike = arguments.unit or arguments.group
+    if alike:
+        but = "of AUCs" if arguments.unit else "of averages over groups"
         shared.remark(
             arguments,
-            "intervals count rows, but for those of averages over groups: they are too narrow if "
-            f"rows of one {shown(arguments.group)} are alike.",
+            f"intervals count rows, but for those {but}: they are too narrow if rows of one "
+            f"{shown(alike)} are alike.",
         )
     if files and not arguments.json:
         text += f"\n\nWrote {spelled(arguments.report)}"

@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             categories=arguments.category,
             numbers=arguments.number,
             weight=arguments.weight,
-            group=arguments.group,
+            unit=arguments.unit,
             folds=arguments.folds,
             seed=arguments.seed,
             stream=stream,

@@ -68,7 +68,7 @@ def _or(names: Sequence[str]) -> str:
 
 
 # What a column of labels is called elsewhere.
-_ALSO = {"--label": "--target", "--target": "--label"}
+_ALSO = {"--label": "--target", "--target": "--label", "--group": "--unit"}
 
 
 def _options(made: argparse.ArgumentParser) -> list[str]:
@@ -189,7 +189,10 @@ def _output(made: Any, *, model: bool = False, report: bool = False) -> None:
     how.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
 
 
-def _rows(made: Any, scores: str, group: str | None = None) -> None:
+_UNIT = "whose rows are not independent: a patient, a user"
+
+
+def _rows(made: Any, scores: str, group: str | None = None, unit: str | None = None) -> None:
     columns = made.add_argument_group("columns")
     columns.add_argument("--label", metavar="NAME", help="which class a row is of")
     columns.add_argument(
@@ -199,6 +202,8 @@ def _rows(made: Any, scores: str, group: str | None = None) -> None:
     columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
     if group:
         columns.add_argument("--group", metavar="NAME", help=group)
+    if unit:
+        columns.add_argument("--unit", metavar="NAME", help=unit)
 
 
 def _engine(made: Any) -> None:
@@ -310,7 +315,7 @@ def _fit(commands: Any) -> None:
     )
     columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
     columns.add_argument(
-        "--group", metavar="NAME", help="rows of one unit, never split between folds"
+        "--unit", metavar="NAME", help=f"{_UNIT}; all rows of one are in the same fold"
     )
     _aim(made)
     how = made.add_argument_group("learning")
@@ -359,6 +364,7 @@ def _evaluate(commands: Any) -> None:
         made,
         "the score of a row; again for each, to compare them",
         "the AUC inside groups of rows as well",
+        f"{_UNIT}; for intervals of AUCs",
     )
     _aim(made)
     _output(made, report=True)
@@ -392,7 +398,7 @@ def _compare(commands: Any) -> None:
         "cutpoint compare scores.parquet --label y --score old --score new",
     )
     _source(made, "labels and both scores")
-    _rows(made, "a score; give it twice", "units whose rows are not independent")
+    _rows(made, "a score; give it twice", unit=_UNIT)
     aim = made.add_argument_group("costs")
     aim.add_argument("--cost", metavar="fp=1,fn=20", help="compare what the best cuts cost as well")
     aim.add_argument(

@@ -67,6 +67,7 @@ class Rows(NamedTuple):
     scores: dict[str, Any]
     weight: Any
     group: Any
+    unit: Any
     positive: Any
     """The label that was named to be it, or None: then labels are 0/1 or -1/1."""
     source: Source
@@ -96,10 +97,12 @@ def named(arguments: Namespace) -> Named:
     return Named(table, label, scores)
 
 
-def rows(arguments: Namespace, what: Named, group: str | None = None) -> Rows:
-    """Labels, scores, weights and groups, in memory."""
+def rows(
+    arguments: Namespace, what: Named, group: str | None = None, unit: str | None = None
+) -> Rows:
+    """Labels, scores, weights, groups and units, in memory."""
     table, label, scores = what
-    extra = [name for name in (arguments.weight, group) if name]
+    extra = [name for name in (arguments.weight, group, unit) if name]
     numbers = [*scores, *([arguments.weight] if arguments.weight else [])]
     columns = table.columns([label, *scores, *extra], numbers=numbers)
     y, positive = columns[label], None
@@ -115,6 +118,7 @@ def rows(arguments: Namespace, what: Named, group: str | None = None) -> Rows:
         {name: columns[name] for name in scores},
         columns[arguments.weight] if arguments.weight else None,
         columns[group] if group else None,
+        columns[unit] if unit else None,
         positive,
         table,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from cutpoint.errors import DataError, UndefinedError
 from cutpoint.inference import Statistic, as_statistic, auc_variance, effective, percentiles
 from cutpoint.objectives import Costs, check_costs, check_level
 from cutpoint.paired.drawing import Sampler, Score
-from cutpoint.paired.rows import ScoredRows, columns_of, read
+from cutpoint.paired.rows import Ints, ScoredRows, columns_of, encoded, read
 
 _WORDS = {
     "delong": "paired DeLong",
@@ -136,6 +137,22 @@ class AucCovariance(Frozen):
         error: Floats = np.sqrt(np.diag(self.covariance))
         return error
 
+    def intervals(self, *, level: float = 0.95) -> tuple[Interval, ...]:
+        """Of each AUC, ± z standard errors, cut off at 0 and 1.
+
+        Examples
+        --------
+        >>> import cutpoint as cp
+        >>> y, new = [1, 1, 1, 1, 0, 0, 0, 0], [9, 7, 8, 5, 2, 4, 6, 1]
+        >>> cp.auc_covariance(y, [new], unit=[1, 1, 2, 2, 3, 3, 4, 4]).intervals()
+        ([0.764262, 1] at 95 %,)
+        """
+        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * self.standard_error
+        return tuple(
+            Interval(max(0.0, a - r), min(1.0, a + r), level)
+            for a, r in zip(self.auc.tolist(), reach.tolist(), strict=True)
+        )
+
     def _facts(self) -> list[tuple[str, str]]:
         columns = zip(self.names, self.auc.tolist(), self.standard_error.tolist(), strict=True)
         return [(str(name), f"{a:.4f} ± {error:.2g}") for name, a, error in columns]
@@ -154,7 +171,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     *,
     weight: Any = None,
     positive: Any = None,
-    group: Any = None,
+    unit: Any = None,
     statistic: Statistic | str = "auc",
     method: str = "delong",
     costs: Costs | None = None,
@@ -172,10 +189,12 @@ def compare(  # noqa: PLR0913 - all but three are options
               z = \frac{\mathrm{AUC}_a - \mathrm{AUC}_b}{\mathrm{se}},
 
     where :math:`S^2` is the sample variance of D within a class. With weights a class of n rows
-    counts as :math:`n_\mathrm{eff} = (\sum w)^2 / \sum w^2`.
+    counts as :math:`n_\mathrm{eff} = (\sum w)^2 / \sum w^2`. Where rows of one ``unit`` vary
+    together, D is summed over each, and what its positives and its negatives have in common counts
+    too; with as many units as rows that is the formula above.
 
     The bootstrap compares any statistic. Each replicate draws rows of each class with replacement,
-    the same ones for both scores; or, with ``group``, whole groups whatever their classes. The
+    the same ones for both scores; or, with ``unit``, whole units whatever their classes. The
     interval goes from percentile to percentile of the replicates' differences, and z divides by
     their standard deviation.
 
@@ -185,9 +204,9 @@ def compare(  # noqa: PLR0913 - all but three are options
         As in :func:`cutpoint.sweep`.
     score_a, score_b
         The two scores of each row. They may be on different scales.
-    group
+    unit
         The unit each row belongs to (patient, user, session), where rows of one unit are not
-        independent. For the bootstrap.
+        independent.
     statistic
         "auc", or for the bootstrap any function of a sweep that returns a number.
     method
@@ -219,7 +238,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     ----------
     DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated receiver
     operating characteristic curves: a nonparametric approach", Biometrics 44 (1988).
-    https://doi.org/10.2307/2531595
+    https://doi.org/10.2307/2531595. With units: Obuchowski, "Nonparametric analysis of clustered
+    ROC curve data", Biometrics 53 (1997). https://doi.org/10.2307/2533958
 
     Examples
     --------
@@ -239,22 +259,17 @@ def compare(  # noqa: PLR0913 - all but three are options
         raise DataError(
             "prior is the share of positives that costs are expected at; pass costs=... too."
         )
-    if group is not None and method == "delong":
-        raise DataError(
-            "DeLong's method takes rows as independent, and group says that they are not. Use "
-            'method="bootstrap".'
-        )
     if costs is not None:
         check_costs(costs)
     rows = read(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
-    sampler = Sampler(rows, group, n, seed)
+    sampler = Sampler(rows, unit, n, seed)
     whole = [s.sweep() for s in sampler.scores]
     whole[0].needs_both_classes("a comparison")
     a, b = map(measure, whole)
     name = getattr(statistic, "__name__", str(statistic))
     if method == "delong":
         differences = [(v[:1] - v[1:], w) for v, w in _placements(rows)]
-        error = sqrt(_covariance(differences)[0, 0])
+        error = sqrt(_covariance(differences, _by_class(rows, sampler.unit))[0, 0])
         result = difference_tested(a, b, error, level, statistic=name, method=method)
     else:
         difference = np.subtract(*sampler.replicates(measure).T)
@@ -336,13 +351,14 @@ def _size(s: Sweep) -> float:
 
 
 def auc_covariance(
-    y: Any, scores: Any, *, weight: Any = None, positive: Any = None
+    y: Any, scores: Any, *, weight: Any = None, positive: Any = None, unit: Any = None
 ) -> AucCovariance:
     r"""DeLong's covariance matrix of the AUCs of several scores of the same rows.
 
     With :math:`V` the placements of :func:`cutpoint.compare` it is
     :math:`\Sigma = \mathrm{cov}(V_+) / P + \mathrm{cov}(V_-) / N`. Any contrast :math:`c` of the
-    AUCs then has the variance :math:`c^\top \Sigma c`.
+    AUCs then has the variance :math:`c^\top \Sigma c`. With ``unit``, placements are summed over
+    each unit first.
 
     Parameters
     ----------
@@ -352,6 +368,9 @@ def auc_covariance(
     scores
         A mapping from names to columns, a frame, an array with a column for each score, or a
         sequence of columns.
+    unit
+        The unit each row belongs to (patient, user, session), where rows of one unit are not
+        independent.
 
     Returns
     -------
@@ -379,7 +398,14 @@ def auc_covariance(
     columns = columns_of(scores)
     rows = read(y, columns, weight, positive)
     auc = [Score(s, rows).sweep().auc for s in rows.scores]
-    return AucCovariance(np.array(auc), _covariance(_placements(rows)), tuple(columns))
+    units = None if unit is None else encoded(unit, "unit", rows)[1]
+    covariance = _covariance(_placements(rows), _by_class(rows, units))
+    return AucCovariance(np.array(auc), covariance, tuple(columns))
+
+
+def _by_class(rows: ScoredRows, unit: Ints | None) -> list[Ints] | None:
+    """The units of the positives, and those of the negatives."""
+    return None if unit is None else [unit[rows.ones], unit[~rows.ones]]
 
 
 def _placements(rows: ScoredRows) -> list[tuple[Floats, Floats]]:
@@ -405,22 +431,35 @@ def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
     return share
 
 
-def _covariance(classes: list[tuple[Floats, Floats]]) -> Floats:
-    """Covariance matrix of the means of placements: the sum of what each class adds."""
+def _covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) -> Floats:
+    """Covariance matrix of the means of placements: the sum of what each class adds, and of what
+    units add that have rows of both."""
     k = len(classes[0][0])
-    out = np.zeros((k, k))
-    for (v, w), name in zip(classes, ("positive", "negative"), strict=True):
+    out, parts = np.zeros((k, k)), []
+    count = 0 if units is None else 1 + max(int(of.max()) for of in units)
+    for j, ((v, w), name) in enumerate(zip(classes, ("positive", "negative"), strict=True)):
+        d, mass = w * (v - np.average(v, axis=1, weights=w)[:, None]), w
+        if units is not None:
+            d = np.stack([np.bincount(units[j], x, count) for x in d])
+            mass = np.bincount(units[j], w, count).astype(np.float64)
         # n_eff / (n_eff − 1) / W² with n_eff = W² / Σw²: 1 / n (n − 1) for equal weights.
         square = w.sum() ** 2
-        pairs = square - (w * w).sum()
+        pairs = square - (mass * mass).sum()
         if not pairs > 1e-9 * square:
+            what = "row" if units is None else "unit"
             raise UndefinedError(
-                f"DeLong's variance needs at least 2 rows of each class; the {name}s are 1 row, or "
-                "1 has nearly all of their weight."
+                f"DeLong's variance needs at least 2 {what}s of each class; the {name}s are 1 "
+                f"{what}, or 1 has nearly all of their weight."
             )
-        d = w * (v - np.average(v, axis=1, weights=w)[:, None])
         # Not d @ d.T: its rounding depends on the threads of the BLAS.
         out += [[np.sum(x * y) / pairs for x in d] for y in d]
+        parts.append(d / w.sum())
+    if units is not None:
+        a, b = parts
+        both = np.array([[np.sum(x * y) for x in a] for y in b]) * (count / (count - 1))
+        out += both + both.T
+        # Units are few, or rows of one are opposed: never less than nothing.
+        np.fill_diagonal(out, np.maximum(np.diag(out), 0.0))
     return out
 
 

@@ -1,4 +1,4 @@
-"""Samples of rows, or of whole groups of them, drawn with replacement."""
+"""Samples of rows, or of whole units of them, drawn with replacement."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
     *,
     weight: Any = None,
     positive: Any = None,
-    group: Any = None,
+    unit: Any = None,
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
 ) -> Bootstrap:
-    """Bootstrap any statistic of a sweep from rows that have weights or come in groups.
+    """Bootstrap any statistic of a sweep from rows that have weights or come in units.
 
     Each replicate draws rows of each class with replacement; a row takes its weight along. With
-    ``group`` it draws as many whole groups as there are, whatever their classes; a sample that
+    ``unit`` it draws as many whole units as there are, whatever their classes; a sample that
     lacks a class is drawn again. The interval goes from percentile to percentile.
 
     Parameters
@@ -45,7 +45,7 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
         As in :func:`cutpoint.sweep`.
     statistic
         A function of a sweep that returns a number, or "auc".
-    group
+    unit
         The unit each row belongs to (patient, user, session), where rows of one unit are not
         independent.
     level
@@ -67,13 +67,13 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
     >>> import cutpoint as cp
     >>> y, score = [1, 1, 0, 1, 0, 0, 1, 0], [9, 8, 7, 6, 5, 4, 3, 2]
     >>> rows = cp.bootstrap_rows(3 * y, 3 * score, cp.auc)
-    >>> patients = cp.bootstrap_rows(3 * y, 3 * score, cp.auc, group=3 * list("abcdefgh"))
+    >>> patients = cp.bootstrap_rows(3 * y, 3 * score, cp.auc, unit=3 * list("abcdefgh"))
     >>> rows.estimate == patients.estimate, rows.interval.width < patients.interval.width
     (True, True)
     """
     level, measure = check_level(level), as_statistic(statistic)
     rows = read(y, {"score": score}, weight, positive)
-    sampler = Sampler(rows, group, n, seed)
+    sampler = Sampler(rows, unit, n, seed)
     whole = sampler.scores[0].sweep()
     whole.needs_both_classes("a bootstrap of rows")
     replicates = sampler.replicates(measure)[:, 0]
@@ -102,10 +102,10 @@ class Score:
 class Sampler:
     """Bootstrap samples of rows, the same ones for every score and every statistic."""
 
-    def __init__(self, rows: ScoredRows, group: Any, n: int, seed: int) -> None:
+    def __init__(self, rows: ScoredRows, unit: Any, n: int, seed: int) -> None:
         self.rows, self.n, self.seed = rows, check_samples(n), check_seed(seed)
         self.scores = [Score(s, rows) for s in rows.scores]
-        self.unit = None if group is None else encoded(group, "group", rows)[1]
+        self.unit = None if unit is None else encoded(unit, "unit", rows)[1]
 
     def replicates(self, statistic: Statistic) -> Floats:
         """The statistic in each sample, a column for each score."""

@@ -56,7 +56,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         )
         for c in t.compared
     )
-    if t.group is not None and d.training.auc_interval is not None:
+    if t.unit is not None and d.training.auc_interval is not None:
         # Units were drawn, not rows: the interval of the rows would be too narrow.
         first = summary.scores[0]
         auc = Estimate(first.auc.value, d.training.auc_interval)

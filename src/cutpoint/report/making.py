@@ -22,7 +22,7 @@ from cutpoint.decision import OperatingPoint, choose
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.inference import auc_interval, effective, interval
 from cutpoint.objectives import Costs, as_limits, check_costs, check_level
-from cutpoint.paired import GroupAuc, by_group
+from cutpoint.paired import AucCovariance, GroupAuc, auc_covariance, by_group
 from cutpoint.report.summary import (
     MEASURES,
     WITH_INTERVALS,
@@ -52,6 +52,7 @@ def summarise(  # noqa: PLR0913 - options have names
     weight: Any = None,
     positive: Any = None,
     group: Any = None,
+    unit: Any = None,
     costs: Costs | None = None,
     maximize: Any = None,
     subject_to: Any = (),
@@ -73,6 +74,9 @@ def summarise(  # noqa: PLR0913 - options have names
         The scores by name.
     group
         The group of each row, for the AUC inside groups.
+    unit
+        The unit each row belongs to (patient, user), where rows of one unit are not independent:
+        for intervals of AUCs and of their differences. All others count rows.
     costs, maximize
         What to aim at: costs, or any objective of :func:`cutpoint.choose`. Of neither, the mean of
         recall and specificity ("balanced_rate"), and the summary says so.
@@ -135,6 +139,9 @@ def summarise(  # noqa: PLR0913 - options have names
         rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
         drawn=drawn,
         groups=None if inside is None else Groups(group_name, inside),
+        units=None
+        if unit is None
+        else auc_covariance(y, columns, weight=weight, positive=positive, unit=unit),
         calibrators=calibrators,
         label=label,
         source=source,
@@ -244,6 +251,7 @@ def _summary(  # noqa: PLR0913 - what is known
     rows: int,
     drawn: tuple[Drawn, Drawn] | None,
     groups: Groups | None,
+    units: AucCovariance | None = None,
     calibrators: Mapping[str, Calibrator] | None = None,
     label: str,
     source: str,
@@ -263,11 +271,20 @@ def _summary(  # noqa: PLR0913 - what is known
         weighted=first.weighted,
         asked=question.asked(next(iter(points.values()))),
         scores=made,
-        differences=_differences(sweeps, drawn, level),
+        differences=_differences(sweeps, drawn, level, units),
         groups=groups,
         label=label,
         source=source,
     )
+    if units is not None:
+        spans = units.intervals(level=level)
+        out = replace(
+            out,
+            scores=tuple(
+                replace(one, auc=Estimate(one.auc.value, span))
+                for one, span in zip(made, spans, strict=True)
+            ),
+        )
     return replace(out, notices=tuple(_notices(out, sweeps)))
 
 
@@ -353,7 +370,10 @@ def _maybe(make: Callable[..., Interval], *arguments: Any, **options: Any) -> In
 
 
 def _differences(
-    sweeps: Mapping[str, Sweep], drawn: tuple[Drawn, Drawn] | None, level: float
+    sweeps: Mapping[str, Sweep],
+    drawn: tuple[Drawn, Drawn] | None,
+    level: float,
+    units: AucCovariance | None,
 ) -> tuple[Difference, ...]:
     """All pairs; of more than five scores only those with the first."""
     if len(sweeps) < 2:
@@ -365,7 +385,12 @@ def _differences(
     out = []
     for a, b in pairs:
         difference = sweeps[a].auc - sweeps[b].auc
-        error = sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
+        if units is None:
+            error = sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
+        else:
+            j, k = names.index(a), names.index(b)
+            v = units.covariance
+            error = sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
         if error > 1e-14:
             low, high = difference - z * error, difference + z * error
             span = Interval(max(low, -1.0), min(high, 1.0), level)

@@ -13,7 +13,7 @@ from cutpoint.decision import OperatingPoint, choose
 from cutpoint.errors import CutpointError
 from cutpoint.inference import auc_interval, interval
 from cutpoint.objectives import as_objective
-from cutpoint.paired import bootstrap_rows, compare
+from cutpoint.paired import auc_covariance, bootstrap_rows, compare
 from cutpoint.training.data import Data
 from cutpoint.training.folds import OutOfFold
 from cutpoint.training.known import learners
@@ -69,13 +69,17 @@ class Question:
     def interval(self, data: Data, scores: Floats, level: float) -> Interval | None:
         """Of that value, where the rows can tell one. Rows of one unit are drawn together."""
         try:
-            if data.group is not None:
+            if data.unit is not None and self.objective is None:
+                return auc_covariance(
+                    data.y, [scores], weight=data.weight, unit=data.unit
+                ).intervals(level=level)[0]
+            if data.unit is not None:
                 return bootstrap_rows(
                     data.y,
                     scores,
                     self.value,
                     weight=data.weight,
-                    group=data.group,
+                    unit=data.unit,
                     n=_replicates(data),
                     level=level,
                 ).interval
@@ -143,13 +147,12 @@ def _replicates(data: Data) -> int:
 def _difference(  # noqa: PLR0913, PLR0917 - two scores of the same rows
     out: OutOfFold, data: Data, question: Question, a: str, b: str, level: float
 ) -> tuple[float, Interval] | None:
-    options: Any = {"weight": data.weight, "level": level}
-    if question.objective is not None or data.group is not None:
+    options: Any = {"weight": data.weight, "unit": data.unit, "level": level}
+    if question.objective is not None:
         options |= {
             "method": "bootstrap",
             "statistic": question.value,
             "n": _replicates(data),
-            "group": data.group,
         }
     try:
         found = compare(data.y, out.scores[a], out.scores[b], **options)

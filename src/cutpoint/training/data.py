@@ -59,20 +59,20 @@ class Roles:
     target: str
     positive: Any
     weight: str | None
-    group: str | None
+    unit: str | None
     columns: Sequence[str] | None
     exclude: Sequence[str]
     categories: Sequence[str]
     numbers: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        for what, name in (("weights", self.weight), ("groups", self.group)):
+        for what, name in (("weights", self.weight), ("units", self.unit)):
             if name is not None and name == self.target:
                 raise DataError(f"{shown(name)} is the target; {what} must be another column.")
 
     @property
     def used(self) -> list[str]:
-        return [name for name in (self.weight, self.group) if name is not None]
+        return [name for name in (self.weight, self.unit) if name is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Data:
     y: Flags
     label: Any
     weight: Floats | None
-    group: NDArray[Any] | None
+    unit: NDArray[Any] | None
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -95,7 +95,7 @@ class Data:
         columns = _columns(table, [roles.target, *roles.used], numbers=[roles.weight])
         y, label, told = _labels(columns[roles.target], roles)
         w = None if roles.weight is None else columns[roles.weight]
-        g = None if roles.group is None else columns[roles.group]
+        g = None if roles.unit is None else columns[roles.unit]
         encoding = Encoding.fit(
             table,
             target=roles.target,
@@ -140,7 +140,7 @@ class Data:
                 raise no_column(name, names, table.where)
         w, g = (
             None if name is None else X[:, [place[name]]].toarray().ravel()
-            for name in (roles.weight, roles.group)
+            for name in (roles.weight, roles.unit)
         )
         drop = {*roles.exclude, *roles.used}
         keep = [n for n in (names if roles.columns is None else roles.columns) if n not in drop]
@@ -172,7 +172,7 @@ class Data:
                     self.y[some],
                     self.label,
                     w[some],
-                    None if self.group is None else self.group[some],
+                    None if self.unit is None else self.unit[some],
                     (*self.warnings, f"{len(w) - len(some):,} rows of weight 0 are left out."),
                 )
         y = data.y
@@ -237,7 +237,7 @@ class Data:
         return out
 
     def folds(self, asked: int, seed: int) -> NDArray[np.intp]:
-        """The fold of each row; each has its share of either class, and whole groups."""
+        """The fold of each row; each has its share of either class, and whole units."""
         rare = int(min(self.y.sum(), (~self.y).sum()))
         if asked < 2:
             raise DataError(f"folds must be at least 2; they are {shown(asked)}.")
@@ -249,21 +249,19 @@ class Data:
         count = min(asked, rare)
         rng = np.random.default_rng(check_seed(seed))
         fold = np.empty(len(self.y), np.intp)
-        if self.group is None:
+        if self.unit is None:
             for members in (np.flatnonzero(self.y), np.flatnonzero(~self.y)):
                 fold[rng.permutation(members)] = np.arange(len(members)) % count
             return fold
-        _, code = np.unique(self.group, return_inverse=True)
+        _, code = np.unique(self.unit, return_inverse=True)
         units = int(code.max()) + 1
         if units < count:
-            raise DataError(
-                f"there must be as many groups as folds; there are {units} and {count}."
-            )
-        # Positives and negatives of each unit, as shares of all: a row of the rarer class counts for
-        # more. The largest first, each to where those like it are fewest, then to where all are:
-        # squares of the folds' loads grow least there.
-        both = np.stack([np.bincount(code, self.y), np.bincount(code, ~self.y)], 1)
-        both /= both.sum(0)
+            raise DataError(f"there must be as many units as folds; there are {units} and {count}.")
+        # Positives and negatives of each unit, as shares of all: a row of the rarer class counts
+        # for more. The largest first, each to where those like it are fewest, then to where all
+        # are: squares of the folds' loads grow least there.
+        rows = np.stack([np.bincount(code, self.y), np.bincount(code, ~self.y)], 1)
+        both = rows / rows.sum(0)
         load = np.zeros((count, 2))
         of_unit = np.empty(units, np.intp)
         order = rng.permutation(units)

@@ -55,7 +55,7 @@ class Trained:
     """The threshold, and what it does to these scores."""
     warnings: tuple[str, ...]
     """What should be known before it is used."""
-    group: str | None = None
+    unit: str | None = None
     """The column of units, if there is one."""
 
     @property
@@ -83,7 +83,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     categories: Sequence[str] = (),
     numbers: Sequence[str] = (),
     weight: str | None = None,
-    group: str | None = None,
+    unit: str | None = None,
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -118,7 +118,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         As for :meth:`cutpoint.detector.Encoding.fit`.
     weight
         A column of weights: a row of weight 2 counts as two rows.
-    group
+    unit
         A column of units (patient, user): rows of one unit are never in different folds.
     folds, seed
         How many folds, and the seed that deals the rows.
@@ -127,7 +127,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     stream
         For tables larger than memory: features are written to a temporary file (in ``TMPDIR``, 8
         bytes each), and read from there by each pass of each learner. Of a row, only its label,
-        weight, group and scores stay in memory. The result is the same, but for the last digits
+        weight, unit and scores stay in memory. The result is the same, but for the last digits
         of sums. A file in the format of LIBSVM is in memory nevertheless.
 
         A function instead of True makes the rows of features somewhere else, of the encoding and of
@@ -174,7 +174,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     check_level(level)
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
-    roles = Roles(target, positive, weight, group, columns, exclude, categories, numbers)
+    roles = Roles(target, positive, weight, unit, columns, exclude, categories, numbers)
     data = Data.sparse(table, roles) if _is_sparse(table) else Data.read(table, roles, stream)
     names = AUTO if learner == "auto" else (learner,)
     fold = data.folds(folds, seed)
@@ -214,11 +214,16 @@ def train(  # noqa: PLR0913 - a question has many sides
     if not fit.converged and chosen != "perceptron":
         early = f"{chosen} stopped before it was done: its weights are not the best ones yet."
         warnings += (early,)
-    if group is not None:
+    if unit is not None:
         warnings += (
-            f"Rows of one {shown(group)} are drawn together for the interval of the AUC; those of "
-            "the rates count rows, and are too narrow if rows of one are alike.",
+            f"The interval of the AUC is one of units; those of the rates count rows, and are too "
+            f"narrow if rows of one {shown(unit)} are alike.",
         )
+        if confidence is not None and question.limits:
+            warnings += (
+                "The confidence of the limits counts rows: if those of one "
+                f"{shown(unit)} are alike, limits are broken more often. Ask for more of it.",
+            )
     line = data.encoding.from_raw(fit.detector) if data.raw else fit.detector
     detector = Detector.of(
         data.encoding,
@@ -255,7 +260,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         out.scores,
         point,
         warnings,
-        group,
+        unit,
     )
 
 

@@ -48,7 +48,7 @@ def apart(data: Data, fold: NDArray[np.intp], scores: Floats, auc: float) -> lis
     within = []
     for k in range(int(fold.max()) + 1):
         at = np.flatnonzero(fold == k)
-        if data.y[at].any() and not data.y[at].all():  # groups may bring one class alone
+        if data.y[at].any() and not data.y[at].all():  # units may bring one class alone
             weight = None if data.weight is None else data.weight[at]
             within.append(sweep(data.y[at], scores[at], weight).auc)
     mean = float(np.mean(within)) if within else auc
