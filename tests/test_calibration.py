@@ -778,6 +778,7 @@ def test_infinite_scores_have_no_moments(method: str) -> None:
 BAD_CALLS: list[tuple[Callable[[cp.Sweep], Any], type[Exception], str]] = [
     (lambda s: calibrate(s, "isotonic"), cp.DataError, "method must be one of logistic, platt"),
     (lambda s: calibrate(s, "isotonic"), cp.DataError, "Isotonic regression is 'monotone'"),
+    (lambda s: calibrate(s, "sigmoid"), cp.DataError, "calls sigmoid is 'platt'"),
     (lambda s: calibrate(s, 3), cp.DataError, "it is 3"),  # type: ignore[arg-type]
     (lambda _: calibrate([1], "platt"), cp.DataError, "this needs a sweep"),  # type: ignore[arg-type]
     (lambda s: calibrate(s, "platt", strict=True), cp.DataError, "strict is an option of monotone"),
@@ -1021,6 +1022,13 @@ def test_prior_shift_is_where_em_converges(share: float) -> None:
     assert share in found.interval
     assert found.iterations < 20
     assert found.rows == 2000
+
+
+def test_prior_shift_of_probabilities_is_doubted() -> None:
+    p = np.random.default_rng(0).random(50)
+    with pytest.warns(UserWarning, match=r"as probabilities do.*cutpoint\.llr\(probability, prior"):
+        assert prior_shift(p).prior == 1
+    assert 0 < prior_shift(cp.llr(p, 0.3)).prior < 1
 
 
 def test_prior_shift_interval_is_the_likelihood_ratio() -> None:

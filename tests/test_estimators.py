@@ -14,7 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -102,10 +108,21 @@ def test_weights_are_repeated_rows() -> None:
         assert one.prior_ == pytest.approx(two.prior_)
 
 
+def test_groups_stay_together() -> None:
+    groups = np.arange(600) // 3
+    folds = list(GroupKFold(4).split(X, Y, groups))
+    one = CalibratedDetector(method="platt", cv=GroupKFold(4)).fit(X, Y, groups=groups)
+    two = CalibratedDetector(method="platt", cv=folds).fit(X, Y)
+    assert one.calibrator_ == two.calibrator_
+
+
 def test_weights_that_the_classifier_does_not_take() -> None:
     w = np.linspace(0.5, 2, 600)
-    with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight") as said:
         d = CalibratedDetector(KNeighborsClassifier(), method="platt").fit(X, Y, sample_weight=w)
+    assert len(said) == 1
+    with pytest.warns(UserWarning, match="Pipeline takes no sample_weight.*its last step yourself"):
+        CalibratedDetector(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y, w)
     plain = CalibratedDetector(KNeighborsClassifier(), method="platt").fit(X, Y)
     assert d.prior_ == pytest.approx(np.average(Y, weights=w))
     assert not np.allclose(d.predict_proba(X), plain.predict_proba(X))

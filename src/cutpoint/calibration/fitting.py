@@ -125,7 +125,11 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     }
     options = {name: value for name, value in given.items() if value is not None}
     if not isinstance(method, str) or method not in _OPTIONS:
-        hint = " Isotonic regression is 'monotone'." if method == "isotonic" else ""
+        elsewhere = {
+            "isotonic": " Isotonic regression is 'monotone'.",
+            "sigmoid": " What scikit-learn calls sigmoid is 'platt'.",
+        }
+        hint = elsewhere.get(method, "") if isinstance(method, str) else ""
         raise DataError(
             f"method must be one of {', '.join(_OPTIONS)}; it is {shown(method)}.{hint}"
         )

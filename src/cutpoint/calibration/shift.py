@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
@@ -17,6 +18,9 @@ from cutpoint._sweep import Floats
 from cutpoint.calibration.odds import column, probability, shaped
 from cutpoint.errors import UndefinedError
 from cutpoint.objectives import check_level
+
+# Of so many LLRs some are below 0, or beyond 1.
+_SEVERAL = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,6 +103,12 @@ def prior_shift(llr: Any, *, level: float = 0.95) -> PriorShift:
     x, _ = column(vector(llr, "llr"), "llr")
     if not len(x):
         raise UndefinedError("the prior of a batch needs rows; there are none.")
+    if len(x) >= _SEVERAL and 0 <= x.min() < x.max() <= 1:
+        warnings.warn(
+            "these LLRs all lie between 0 and 1, as probabilities do: then the prior is said to be "
+            "1. Of probabilities make LLRs first: cutpoint.llr(probability, prior).",
+            stacklevel=2,
+        )
     # Each likelihood over the larger of its two: bounded, and exact for infinite LLRs.
     e = np.exp(-np.abs(x))
     a, b = np.where(x > 0, 1.0, e), np.where(x > 0, e, 1.0)

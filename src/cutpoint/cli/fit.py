@@ -49,6 +49,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             exclude=arguments.exclude,
             categories=arguments.category,
             numbers=arguments.number,
+            max_categories=arguments.max_categories,
             weight=arguments.weight,
             unit=arguments.unit,
             folds=arguments.folds,

@@ -313,6 +313,13 @@ def _fit(commands: Any) -> None:
         metavar="NAME",
         help="amounts that look like running numbers or codes",
     )
+    columns.add_argument(
+        "--max-categories",
+        type=int,
+        default=50,
+        metavar="N",
+        help="levels of a category at the most; the rest is 'other'. Default: 50",
+    )
     columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
     columns.add_argument(
         "--unit", metavar="NAME", help=f"{_UNIT}; all rows of one are in the same fold"

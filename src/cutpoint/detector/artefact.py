@@ -363,10 +363,26 @@ class Detector:
         rows = sum(len(score) for _, score, *_ in self._scored(data, watch=strange.watch))
         return strange.remarks(rows)
 
-    def revised(self, *, costs: Costs | None = None, prior: float | None = None) -> Detector:
+    def revised(
+        self,
+        *,
+        costs: Costs | None = None,
+        prior: float | None = None,
+        drop_limits: bool = False,
+    ) -> Detector:
         """The same detector for other costs or another prior: nothing is learned again.
 
-        The threshold becomes the lowest score whose LLR is at least ln(λ₋/λ₊) − ln clr.
+        The threshold becomes the lowest score whose LLR is at least ln(λ₋/λ₊) − ln clr, by the
+        calibrator. Training took the best cut of its rows, so that at the costs it was given the
+        two need not be the same.
+
+        Parameters
+        ----------
+        costs, prior
+            What has changed; what is left out stays.
+        drop_limits
+            Let go of the limits that the threshold was chosen under. Costs know nothing of them, so
+            a detector that has some is not revised without a word.
 
         Examples
         --------
@@ -382,6 +398,12 @@ class Detector:
             raise DataError(
                 "a threshold follows from costs and prior; this detector has no costs. Give some: "
                 "costs=Costs(fp=..., fn=...)."
+            )
+        if self.limits and not drop_limits:
+            raise DataError(
+                f"this detector keeps to {' and '.join(self.limits)}, which a threshold that "
+                "follows from costs need not. Fit it again for these costs, or let go of that: "
+                "drop_limits=True."
             )
         threshold = lowest_score(self.calibrator, costs.llr(prior))
         return replace(

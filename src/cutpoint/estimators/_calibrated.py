@@ -93,25 +93,36 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self.prior = prior
         self.costs = costs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedDetector:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> CalibratedDetector:
         """Fit the classifier and its calibrator.
 
         Weights count as numbers of rows. A classifier that takes none is fitted without them, with
-        a warning; the calibrator uses them in any case.
+        a warning; the calibrator uses them in any case. ``groups`` are for splitters that keep rows
+        of one together, such as ``GroupKFold``.
         """
-        X, y = indexable(X, y)
+        X, y, groups = indexable(X, y, groups)
         if not _num_samples(X):
             raise ValueError("CalibratedDetector needs rows; X has 0 sample(s).")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         y, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
         estimator = Logistic() if self.estimator is None else self.estimator
-        if isinstance(self.cv, str) and self.cv == "prefit":
+        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        if weight is not None and not prefit and not has_fit_parameter(estimator, "sample_weight"):
+            hint = ' Give the weights to its last step yourself, and cv="prefit".'
+            warnings.warn(
+                f"{type(estimator).__name__} takes no sample_weight; only the calibrator uses it."
+                f"{hint if hasattr(estimator, 'steps') else ''}",
+                stacklevel=2,
+            )
+        if prefit:
             check_is_fitted(estimator)
             self.estimator_ = estimator
             self._same_classes(estimator)
             scores = self._scores(estimator, X)
         else:
-            scores = self._out_of_fold(estimator, X, y, weight)
+            scores = self._out_of_fold(estimator, X, y, weight, groups)
             self.estimator_ = self._fitted(estimator, X, y, weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -147,8 +158,8 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             )
         return np.asarray(scores, np.float64).ravel()
 
-    def _out_of_fold(self, estimator: Any, X: Any, y: Any, weight: Any) -> Floats:
-        splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+    def _out_of_fold(self, estimator: Any, X: Any, y: Any, weight: Any, groups: Any) -> Floats:
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
         check_left_out_once(splits, len(y))
         out = np.empty(len(y))
         for train, test in splits:
@@ -159,15 +170,9 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
 
     def _fitted(self, estimator: Any, X: Any, y: Any, weight: Any) -> Any:
         new = clone(estimator)
-        if weight is None:
-            new.fit(X, y)
-        elif has_fit_parameter(new, "sample_weight"):
+        if weight is not None and has_fit_parameter(new, "sample_weight"):
             new.fit(X, y, sample_weight=weight)
         else:
-            warnings.warn(
-                f"{type(new).__name__} takes no sample_weight; only the calibrator uses it.",
-                stacklevel=4,
-            )
             new.fit(X, y)
         self._same_classes(new)
         return new

@@ -116,10 +116,8 @@ def scores_figure(summary: Summary, state: dict[str, str]) -> str:
     )
     legend = "".join(f'<li class="{w[:3]}"><i></i>{w}</li>' for w in ("positive", "negative"))
     legend = f'<ul class="legend">{legend}</ul>'
-    note = (
-        "Each class by itself; counts are of the rows. Drag the threshold, or move it with the "
-        "arrow keys."
-    )
+    counted = "weights are summed" if summary.weighted else "counts are of the rows"
+    note = f"Each class by itself; {counted}. Drag the threshold, or move it with the arrow keys."
     return _figure(
         "Scores", note, f'{sides}<div class="stack">{"".join(parts)}</div>', "wide", legend
     )
@@ -376,16 +374,17 @@ def _reliability_note(one: ScoreSummary) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def confusion(state: dict[str, str]) -> str:
+def confusion(summary: Summary, state: dict[str, str]) -> str:
     def cell(key: str, word: str, kind: str) -> str:
         return (
             f'<td class="{kind}">{live(key, state[key], "b")}<span>{word}</span>'
             f"{live(f'{key}-share', state[f'{key}-share'], 'em')}</td>"
         )
 
+    counted = "Weight of the rows" if summary.weighted else "Rows"
     return (
         '<figure class="plot matrix"><figcaption><h3>Confusion matrix</h3>'
-        "<p>Rows of the data, at this threshold.</p></figcaption>"
+        f"<p>{counted} of the data, at this threshold.</p></figcaption>"
         '<table><thead><tr><td></td><th scope="col">flagged</th><th scope="col">left alone</th>'
         '</tr></thead><tbody><tr><th scope="row">positive</th>'
         + cell("tp", "caught", "good pos")

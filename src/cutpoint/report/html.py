@@ -113,7 +113,7 @@ def _body(summary: Summary, title: str, command: str) -> str:
         figures.costs(summary),
         figures.benefit(summary),
         figures.shares(summary),
-        figures.confusion(state),
+        figures.confusion(summary, state),
         "</div>",
         _measures(summary, state),
         _compared(summary),

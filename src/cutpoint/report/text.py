@@ -163,7 +163,7 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
         yield from _wrapped(line, width, "  ")
     c, prior = p.confusion, p.question.prior
     cells = [
-        ("" if in_rows(c, prior) else "rows", "flagged", "left alone"),
+        (_counted_by(summary, in_rows(c, prior)), "flagged", "left alone"),
         ("positive", counted(c.tp), counted(c.fn)),
         ("negative", counted(c.fp), counted(c.tn)),
     ]
@@ -252,6 +252,13 @@ def _facts(facts: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
     for name, count in seen.items():
         if count > _SHOWN:
             yield f"{'':<{size}}and {count - _SHOWN:,} more of {shown(name)}"
+
+
+def _counted_by(summary: Summary, as_told: bool) -> str:
+    """What a table of counts is of, where that does not go without saying."""
+    if summary.weighted:
+        return "weight"
+    return "" if as_told else "rows"
 
 
 def _table(rows: Sequence[tuple[str, ...]], width: int, least: int = 23) -> Iterator[str]:

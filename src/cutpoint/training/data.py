@@ -64,6 +64,7 @@ class Roles:
     exclude: Sequence[str]
     categories: Sequence[str]
     numbers: Sequence[str] = ()
+    max_categories: int = 50
 
     def __post_init__(self) -> None:
         for what, name in (("weights", self.weight), ("units", self.unit)):
@@ -103,6 +104,7 @@ class Data:
             exclude=[*roles.exclude, *roles.used],
             categories=roles.categories,
             numbers=roles.numbers,
+            max_categories=roles.max_categories,
         )
         told = (*told, *encoding.warnings)
         X = None if stream else encoding.transform(table)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cutpoint._check import shown
 from cutpoint._rows import Flags, Floats
-from cutpoint._sweep import sweep
+from cutpoint._sweep import Sweep, sweep
 from cutpoint.calibration.fitting import calibrate
 from cutpoint.decision import OperatingPoint
 from cutpoint.detector import Detector, Encoding, Training
@@ -82,6 +82,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     exclude: Sequence[str] = (),
     categories: Sequence[str] = (),
     numbers: Sequence[str] = (),
+    max_categories: int = 50,
     weight: str | None = None,
     unit: str | None = None,
     folds: int = 5,
@@ -114,7 +115,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         rate.
     subject_to, prior, confidence
         As for :func:`cutpoint.choose`.
-    columns, exclude, categories, numbers
+    columns, exclude, categories, numbers, max_categories
         As for :meth:`cutpoint.detector.Encoding.fit`.
     weight
         A column of weights: a row of weight 2 counts as two rows.
@@ -174,7 +175,9 @@ def train(  # noqa: PLR0913 - a question has many sides
     check_level(level)
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
-    roles = Roles(target, positive, weight, unit, columns, exclude, categories, numbers)
+    roles = Roles(
+        target, positive, weight, unit, columns, exclude, categories, numbers, max_categories
+    )
     data = Data.sparse(table, roles) if _is_sparse(table) else Data.read(table, roles, stream)
     names = AUTO if learner == "auto" else (learner,)
     fold = data.folds(folds, seed)
@@ -199,6 +202,8 @@ def train(  # noqa: PLR0913 - a question has many sides
             raise learned_nothing(chosen, question)
         able.remove(chosen)  # found nothing in all rows, though in some of them
         out.notes[chosen] = note_of(0, 0, 1)
+    if learner == "auto" and confidence is not None and question.limits:
+        why += " They were compared under limits on these rows alone, without the confidence."
     out.scores[chosen] = out.onto(chosen, fit.detector)
     compared = compared_of(out, chosen, data, question, level)
     s = sweep(data.y, out.scores[chosen], data.weight, squares=data.weight is not None)
@@ -244,7 +249,7 @@ def train(  # noqa: PLR0913 - a question has many sides
             auc=s.auc,
             auc_interval=auc,
             confusion=point.confusion,
-            notes=(*data.encoding.notes, *warnings),
+            notes=(*data.encoding.notes, *_weighted(weight, s), *warnings),
         ),
     )
     tell(1.0, "done")
@@ -262,6 +267,14 @@ def train(  # noqa: PLR0913 - a question has many sides
         warnings,
         unit,
     )
+
+
+def _weighted(name: str | None, s: Sweep) -> list[str]:
+    """For the record: shares of rows are not what rates and the prior are of."""
+    if name is None:
+        return []
+    share = f"{100 * s.prevalence:.4g} %"
+    return [f"Rows count by {shown(name)}: of their weight {share} is positive."]
 
 
 def _as_text(label: Any) -> str:
