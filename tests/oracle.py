@@ -156,6 +156,13 @@ def _over(part: Fraction, whole: Fraction) -> Fraction | None:
     return part / whole if whole else None
 
 
+def _times(part: Fraction | None, whole: Fraction | None) -> Any:
+    """A ratio of two rates, which may be infinite."""
+    if part is None or whole is None or part == whole == 0:
+        return None
+    return part / whole if whole else float("inf")
+
+
 def _f(beta: Fraction) -> Any:
     b = beta * beta
     return lambda a, fp, fn, _: _over((1 + b) * a, (1 + b) * a + fp + b * fn)
@@ -196,6 +203,8 @@ MEASURES: dict[str, tuple[Any, int]] = {
         lambda tp, fp, fn, tn: _over(tp * (tp + fp + fn + tn), (tp + fp) * (tp + fn)),
         1,
     ),
+    "lr_positive": (lambda tp, fp, fn, tn: _times(_over(tp, tp + fn), _over(fp, fp + tn)), 1),
+    "lr_negative": (lambda tp, fp, fn, tn: _times(_over(fn, tp + fn), _over(tn, fp + tn)), -1),
 }
 
 

@@ -16,11 +16,14 @@ from sklearn import metrics
 
 import cutpoint as cp
 from cutpoint._html import fact_table
+from cutpoint.confusion import ALIASES
+from cutpoint.objectives import MEASURES
 
 COUNTS = ("positives", "negatives", "total", "flagged")
 RATES = (
-    *("prevalence", "recall", "tpr", "fpr", "fnr", "specificity", "precision", "npv"),
-    *("flagged_rate", "accuracy", "error_rate", "balanced_rate", "youden", "lift", "f1", "mcc"),
+    *("prevalence", "recall", "fpr", "fnr", "specificity", "precision", "npv", "flagged_rate"),
+    *("accuracy", "error_rate", "balanced_rate", "youden", "lift", "f1", "mcc"),
+    *("lr_positive", "lr_negative"),
 )
 count = st.integers(0, 30)
 confusions = st.builds(cp.Confusion, tp=count, fp=count, fn=count, tn=count)
@@ -28,7 +31,15 @@ confusions = st.builds(cp.Confusion, tp=count, fp=count, fn=count, tn=count)
 
 def test_every_property_is_tested() -> None:
     public = {name for name, value in vars(cp.Confusion).items() if isinstance(value, property)}
-    assert public == {*COUNTS, *RATES}
+    assert public == {*COUNTS, *RATES, *ALIASES}
+
+
+@given(confusions)
+def test_every_name_of_a_measure_is_an_attribute(c: cp.Confusion) -> None:
+    assert {"sensitivity", "ppv", "tpr", "caught"} <= set(ALIASES) < set(MEASURES)
+    for name, measure in MEASURES.items():
+        assert_array_equal(getattr(c, name), measure(c), err_msg=name)
+        assert measure.name == ALIASES.get(name, name)
 
 
 def _by_definition(c: cp.Confusion) -> dict[str, tuple[int, int]]:
@@ -37,7 +48,6 @@ def _by_definition(c: cp.Confusion) -> dict[str, tuple[int, int]]:
     return {
         "prevalence": (p, p + n),
         "recall": (tp, p),
-        "tpr": (tp, p),
         "fpr": (fp, n),
         "fnr": (fn, p),
         "specificity": (tn, n),
@@ -66,6 +76,23 @@ def test_rates(c: cp.Confusion) -> None:
             assert value == pytest.approx(part / whole, rel=1e-15, abs=1e-15), name
         else:
             assert value == float(Fraction(part, whole)), name
+
+
+@given(confusions)
+def test_likelihood_ratios(c: cp.Confusion) -> None:
+    """Of one rate to another: 0/0 is nan, and anything else over 0 is inf."""
+    for value, a, b in (
+        (c.lr_positive, c.tp * c.negatives, c.fp * c.positives),
+        (c.lr_negative, c.fn * c.negatives, c.tn * c.positives),
+    ):
+        assert type(value) is float
+        if b:
+            assert value == float(Fraction(a, b))
+        else:
+            assert value == np.inf if a else isnan(value)
+    large = cp.Confusion(*(2**40 * cell for cell in (c.tp, c.fp, c.fn, c.tn)))
+    assert large.lr_positive == pytest.approx(c.lr_positive, rel=1e-15, nan_ok=True)
+    assert large.lr_negative == pytest.approx(c.lr_negative, rel=1e-15, nan_ok=True)
 
 
 @given(confusions)
@@ -153,6 +180,8 @@ def test_peers(weight: Any) -> None:
     }.items():
         theirs = peer(y, flag, sample_weight=weight)
         assert getattr(c, name) == pytest.approx(theirs, rel=1e-12), name
+    theirs = metrics.class_likelihood_ratios(y, flag, sample_weight=weight)
+    assert (c.lr_positive, c.lr_negative) == pytest.approx(theirs, rel=1e-12)
     theirs = metrics.fbeta_score(y, flag, beta=2, sample_weight=weight)
     assert c.f(2) == pytest.approx(theirs, rel=1e-12)
 

@@ -58,14 +58,16 @@ polars-text polars-categorical polars-frame arrow arrow-null arrow-chunked arrow
 polars-expression
 arrow-dictionary arrow-table torch-cpu torch-gradient torch-bfloat16 torch-elsewhere
 
-at-nan at-inf at-nothing at-no-positives start-of-pr start-of-gain counts-any-order counts-zero
+at-nan at-inf at-nothing at-ratio at-ratio-nothing at-ratio-negative at-ratio-everything
+at-ratio-one-class at-no-positives start-of-pr start-of-gain counts-any-order counts-zero
 counts-negative counts-nan counts-too-many counts-length partial-empty partial-both-axes
 beta-infinite beta-huge counts-too-many-huge counts-too-many-mixed counts-negative-huge
 counts-floats counts-object counts-decimal counts-decimal-parts
 
 choose-empty choose-only-negatives choose-only-positives choose-undefined choose-all-equal
 choose-tie choose-tie-catches choose-tie-decimals choose-between choose-neighbours
-choose-next-to-inf choose-inf choose-nan choose-all-nan choose-weighted-stability limit-undefined
+choose-next-to-inf choose-inf choose-nan choose-all-nan choose-infinite choose-infinite-nan
+choose-broken-regret choose-weighted-stability limit-undefined
 limit-infeasible limit-infeasible-nearest limit-percent limit-no-sign prior-zero
 guarantee-few-negatives guarantee-enough guarantee-few-positives guarantee-precision
 guarantee-weighted guarantee-other guarantee-prior confidence-percent
@@ -75,8 +77,8 @@ hull-on-a-line hull-worse-than-chance hull-point-useless ratios ratios-negative
 benefit-no-probability benefit-certain benefit-certain-wrong h-worse-than-chance
 
 interval-perfect interval-perfect-bootstrap interval-one-row interval-one-class interval-weighted
-interval-level interval-nowhere interval-undefined squares-merged squares-huge bootstrap-weighted
-bootstrap-nan bootstrap-one
+interval-level interval-nowhere interval-several interval-ratio interval-undefined
+squares-merged squares-huge bootstrap-weighted bootstrap-nan bootstrap-one
 
 compare-alike compare-no-spread compare-nan compare-statistic compare-units group-interval-one
 group-interval-flat group-one-class

@@ -51,6 +51,9 @@ LIMITS: dict[str, list[tuple[str, str, Fraction]]] = {
         "f1 >= 0.5",
         "mcc >= 0.1034",
         "lift >= 1.25",
+        "lr_positive >= 1.5",
+        "lr_negative <= 0.7",
+        "fpr >= 1",
         "recall <= 0.5",
         "precision <= 0.6",
         "fpr <= 0.5, recall >= 0.5",
@@ -266,6 +269,12 @@ def detector() -> cp.Sweep:
     return cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
 
 
+def noisy() -> cp.Sweep:
+    rng = np.random.default_rng(0)
+    y = rng.random(4000) < 0.1
+    return cp.sweep(y, rng.standard_normal(4000) + 2 * y)
+
+
 def test_point() -> None:
     p = cp.choose(detector(), cp.Costs(fp=1, fn=20))
     assert (p.threshold, p.feasible, p.status, p.objective) == (0.7, True, (), "cost")
@@ -391,9 +400,7 @@ def test_stability_of_flagging_nothing() -> None:
 
 
 def test_stability() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.random(4000) < 0.1
-    s = cp.sweep(y, rng.standard_normal(4000) + 2 * y)
+    s = noisy()
     p = cp.choose(s, "f1")
     st_ = p.stability(100)
     assert len(st_.threshold) == len(st_.regret) == 100
@@ -405,11 +412,57 @@ def test_stability() -> None:
     assert p.stability(100, seed=1).threshold.tolist() != st_.threshold.tolist()
     for threshold, regret in zip(st_.threshold[:5], st_.regret[:5], strict=True):
         assert regret == pytest.approx(p.value - s.at(threshold).f1)
-    tight = cp.choose(s, "recall", subject_to="fpr <= 0.02").stability(100)
-    assert 0.2 < tight.broken.mean() < 0.8  # a limit met on the rows is broken every other time
-    assert "limits broken by" in repr(tight)
     few = cp.choose(s + s + s + s, "f1").stability(100)
     assert few.thresholds.width < st_.thresholds.width
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+@pytest.mark.parametrize("prior", [None, 0.02])
+@pytest.mark.parametrize("limit", ["fpr <= 0.02", "precision >= 0.3"])
+def test_regret_is_of_cuts_that_could_be_chosen(limit: str, prior: Any, confidence: Any) -> None:
+    """Under a limit other cuts may do better, by breaking it."""
+    if prior and confidence and "precision" in limit:
+        prior = None  # no such guarantee
+    s = noisy()
+    p = cp.choose(s, "recall", subject_to=limit, prior=prior, confidence=confidence)
+    again = p.stability(100)
+    known = again.comparable
+    assert p.feasible
+    assert 0 < known.sum() < 100
+    assert (again.regret[known] >= 0).all()
+    assert again.mean_regret == again.regret[known].mean() >= 0
+    assert again.regrets.low >= 0
+    assert f"mean regret {again.mean_regret:.4g} of the {known.sum()} that could" in repr(again)
+    others = np.array([s.at(t).recall for t in again.threshold])
+    assert np.allclose(again.regret[known], p.confusion.recall - others[known], atol=1e-12)
+    assert (others[~known] > p.confusion.recall).any()
+    if confidence is None:
+        assert np.array_equal(again.broken, ~known)
+        assert repr(again).endswith(f", limits broken by {100 - known.sum()} %")
+
+
+def test_no_regret_where_limits_can_not_be_met() -> None:
+    s = noisy()
+    again = cp.choose(s, "recall", subject_to=["fpr <= 0.02", "recall >= 0.99"]).stability(20)
+    assert not again.comparable.any()
+    assert math.isnan(again.mean_regret)
+    assert math.isnan(again.regrets.low)
+    assert repr(again).endswith(
+        "20 samples, none of which could be chosen on these rows, limits broken by 100 %"
+    )
+
+
+def test_infinite_values() -> None:
+    """Of a likelihood ratio: as large as any other, and 0/0 is worse."""
+    s = cp.sweep([1, 0, 1, 0, 1], [5, 4, 3, 2, 1])
+    p = cp.choose(s, "LR+")
+    assert (p.value, p.cut, p.objective) == (np.inf, 1, "lr_positive")
+    assert p.interval.high == np.inf > p.interval.low > 0
+    again = p.stability(20)
+    assert (again.regret >= 0).all()
+    assert (again.regret == 0).any()
+    least = cp.choose(s, "LR-", subject_to="fpr >= 1")
+    assert (least.value, least.cut) == (np.inf, 4)  # and not to flag everything, which is 0/0
 
 
 # ------------------------------------------------------------------------------------ what is asked
@@ -430,6 +483,10 @@ def test_names() -> None:
     ("objective", "limits", "message"),
     [
         ("accurcy", None, r"not the name of a measure. Did you mean accuracy \(share decided r"),
+        ("f1", "sens >= 95 %", r"Did you mean sensitivity \(share of positives caught\)\?$"),
+        ("spec", None, r"Did you mean specificity \(share of negatives left alone\)\?$"),
+        ("false", None, r"mean false_alarms \(.*\) or false_alarm_rate \(false alarm rate\)\?$"),
+        ("f", None, r"Names, and what they mean, are tp"),
         ("best", None, r"mean, are tp \(positives caught\), fp \(false alarms\), .* f2 or f0.5"),
         ("AUC", None, "'AUC' is not the name of a measure. It is of all cuts together"),
         (3, None, r"an objective must be the name of a measure, Costs\(fp=..., fn=...\)"),
@@ -478,6 +535,8 @@ def test_measures_are_called_as_they_are_printed() -> None:
             assert as_limits(f"{words}>=0")[0].text == f"{name} >= 0"
     for words, name in (("false alarms", "fp"), ("caught", "tp"), ("missed", "fn")):
         assert words in repr(detector().at(0.5))
+        assert as_limits(f"{words} <= 3")[0].text == f"{name} <= 3"
+    for words, name in (("LR+", "lr_positive"), ("LR-", "lr_negative"), ("lr −", "lr_negative")):
         assert as_limits(f"{words} <= 3")[0].text == f"{name} <= 3"
     assert as_limits("false-alarm  rate <= 1 %")[0].text == "fpr <= 0.01"
     for m in MEASURES.values():

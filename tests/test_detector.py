@@ -283,7 +283,11 @@ def test_revised_costs_flag_where_the_calibrator_says(
 def test_revising_needs_costs() -> None:
     with pytest.raises(DataError, match="this detector has no costs"):
         made(TABLE).revised(prior=0.2)
-    assert full().revised(prior=0.2).costs == cp.Costs(fp=1, fn=20, tp=0.5)
+    d = full()
+    with pytest.raises(DataError, match=r"keeps to recall >= 0\.9, which .* drop_limits=True"):
+        d.revised(prior=0.2)
+    r = d.revised(prior=0.2, drop_limits=True)
+    assert (r.costs, r.limits) == (cp.Costs(fp=1, fn=20, tp=0.5), ())
     with pytest.raises(UndefinedError, match="falls"):
         lowest_score(cp.Affine(-1.0, 0.0), 0.0)
     assert lowest_score(cp.Affine(0.0, 0.0), 1.0) == np.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -134,8 +135,6 @@ def test_columns_that_are_not_used(values: Any, why: str) -> None:
     e = Encoding.fit({"bad": values, "good": good})
     assert e.names == ["good"]
     assert note(e, "bad").startswith("'bad' is not used: ")
-    import re
-
     assert re.search(why, note(e, "bad"))
     with pytest.raises(DataError, match="no column can be used to tell the classes apart: 'bad'"):
         Encoding.fit({"bad": values})
@@ -236,6 +235,48 @@ def test_what_is_said_of_a_column_must_fit() -> None:
         with pytest.raises(DataError, match=rf"row {where + 2:,} has '1.234,56'\. Convert the col"):
             Encoding.fit({"c": amounts}, numbers=["c"])
     assert Encoding.fit({"b": [True, False, True]}, numbers=["b"]).features == ["b"]
+
+
+@pytest.mark.parametrize("where", [0, 1, 70_000])
+@pytest.mark.parametrize(
+    ("fine", "bad", "way"),
+    [
+        ("3,0", "<0,5", "Write a number for '<0,5', such as half the limit."),
+        ("3.0", "<0.5", "Write a number for '<0.5', such as half the limit."),
+        ("3,0", "≥ 100", "Write a number for '≥ 100', such as the limit itself."),
+        ("3,0", "007", "Convert the column, or correct that row."),
+        ("3,0", "3.5", "Convert the column, or correct that row."),
+        ("3.0", "3,5", "Convert the column, or correct that row."),
+    ],
+)
+def test_the_value_that_is_to_blame_is_named(
+    tmp_path: Path, where: int, fine: str, bad: str, way: str
+) -> None:
+    file = tmp_path / "a.csv"
+    lines = [f"{fine};{k % 7}" for k in range(70_010)]
+    file.write_text("x;z\n" + "\n".join(lines) + "\n")
+    e = Encoding.fit(open_table(file), numbers=["x"], columns=["z", "x"])
+    assert e.names == ["z"]
+    e = Encoding.fit({"x": [1.0, 2.0], "z": [1.0, 2.0]})
+    lines[where] = f"{bad};1"
+    file.write_text("x;z\n" + "\n".join(lines) + "\n")
+    message = f"'x' must hold numbers; row {where + 1:,} has {bad!r}. {way}"
+    for task in (
+        lambda: Encoding.fit(open_table(file), numbers=["x"]),
+        lambda: e.transform(open_table(file)),
+        lambda: list(e.blocks(open_table(file))),
+    ):
+        with pytest.raises(DataError) as error:
+            task()
+        assert str(error.value) == message
+
+
+@pytest.mark.parametrize("t", [pa.large_string(), pa.string_view(), "dictionary"], ids=str)
+def test_the_value_to_blame_in_any_type_of_text(t: Any) -> None:
+    values = [None, "3,0", "8,4", "<0,5"]
+    column = pa.array(values).dictionary_encode() if t == "dictionary" else pa.array(values, t)
+    with pytest.raises(DataError, match=r"row 4 has '<0,5'\. Write a number for '<0,5'"):
+        Encoding.fit({"x": column, "z": [1, 2, 3, 4]}, numbers=["x"])
 
 
 def test_codes_in_files(tmp_path: Path) -> None:
@@ -587,9 +628,14 @@ def test_wide_categories_are_sparse_unless_asked() -> None:
         ([f"{k % 30 + 1:02d}.04.2025" for k in range(90)], "are dates in another form"),
         ([f"03/{k % 30 + 1:02d}/2025" for k in range(90)], "are dates in another form"),
         ([f"2025/3/{k % 30 + 1} 10:30" for k in range(90)], "are dates in another form"),
-        ([f"A{k % 30}" for k in range(90)], None),
-        ([f"0{k % 30}-11" for k in range(90)], None),
-        ([f"10.0.{k % 30}.1" for k in range(90)], None),
+        (
+            ["<0,5"] * 9 + [f"{k % 30},{k % 2}" for k in range(90)],
+            "the first that is not is '<0,5'",
+        ),
+        ([">9"] * 9 + [f"{k % 30}.{k % 2}" for k in range(90)], "the first that is not is '>9'"),
+        ([f"A{k % 30}" for k in range(900)], None),
+        ([f"0{k % 30}-11" for k in range(900)], None),
+        ([f"10.0.{k % 30}.1" for k in range(900)], None),
     ],
 )
 def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | None) -> None:
@@ -606,6 +652,8 @@ def test_text_that_is_numbers_for_the_most_part(values: list[str], said: str | N
     assert ("Write them as 2025-04-24" in warning) == ("dates in another" in said)
     assert ("leave it out: --exclude 'x', or say" in warning) == ("are dates" in said)
     assert ("Write them as 1234.56" in warning) == ("with thousands" in said)
+    assert ("such as half the limit, or say" in warning) == ("'<0,5'" in said)
+    assert ("such as the limit itself, or say" in warning) == ("'>9'" in said)
     readable = "numbers, stored" in said or "'007'" in said
     assert ("--number 'x'" in warning) == readable
     assert Encoding.fit(table, categories=["x"], max_categories=20).warnings == ()
@@ -620,3 +668,120 @@ def test_numbers_that_are_thrown_away_for_one_bad_value(monkeypatch: Any) -> Non
         assert e.names == ["z"]
         assert "the first that is not is '$12.50'" in e.warnings[0]
         assert "--exclude" in e.warnings[0]
+
+
+# ------------------------------------------------------------------------ identifiers that repeat
+
+
+def visits(units: int = 300, seed: int = 0) -> np.ndarray[Any, Any]:
+    """Which unit a row is of: one to seven rows each, in order."""
+    rng = np.random.default_rng(seed)
+    return np.repeat(np.arange(units), 1 + rng.binomial(6, 0.15, units))
+
+
+MIXED = np.random.default_rng(1).permutation(visits())
+
+
+@pytest.mark.parametrize(
+    ("values", "what", "ways"),
+    [
+        ([f"P{k:05}" for k in visits()], "taken for a category", ["unit", "exclude", "category"]),
+        ([f"P{k:05}" for k in MIXED], "taken for a category", ["unit", "exclude", "category"]),
+        ([f"u{k}" for k in MIXED % 290], "taken for a category", ["unit", "exclude", "category"]),
+        ([f"u{k % 300}" for k in range(600)], "not used", ["unit", "exclude"]),
+        (visits(), "a number", ["unit", "exclude", "number"]),
+        (-visits(), "a number", ["unit", "exclude", "number"]),
+        (7919 * visits() + 10**9, "a number", ["unit", "exclude", "number"]),
+        (MIXED, "a number", ["unit", "exclude", "number"]),
+        (MIXED + 5000.0, "a number", ["unit", "exclude", "number"]),
+    ],
+    ids=lambda v: str(v[0]) if len(v) > 9 else None,
+)
+def test_identifiers_that_repeat_are_warned_of(values: Any, what: str, ways: list[str]) -> None:
+    table = {"id": values, "z": [0.5 * (k % 7) for k in range(len(values))]}
+    for chunk in (7, 10**6):
+        rows = pa.table(table)
+        e = Encoding.fit(pa.concat_tables(rows.slice(k, chunk) for k in range(0, len(rows), chunk)))
+        (warning,) = e.warnings
+        assert warning.startswith(f"'id' is {what}, but looks like the name of a unit")
+        assert f"{len(values):,} rows have {len(set(values))} values" in warning
+        assert re.findall(r"--(\w+) 'id'", warning) == ways
+        assert ("stand in the model" in warning) == ("category" in what)
+    assert Encoding.fit(table, exclude=["id"]).warnings == ()
+    assert Encoding.fit({"y": table["id"], "z": table["z"]}, target="y").warnings == ()
+    if what == "a number":
+        assert Encoding.fit(table, numbers=["id"]).warnings == ()
+    else:
+        assert Encoding.fit(table, categories=["id"]).warnings == ()
+
+
+RNG = np.random.default_rng(2)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        RNG.normal(58, 13, 300).astype(int),  # ages
+        RNG.normal(58, 13, 1200).astype(int),
+        RNG.integers(18, 90, 1000),  # all of them there
+        RNG.poisson(30, 600),
+        RNG.lognormal(7, 1, 1200).astype(int),
+        [
+            f"publisher {'abcdefghij'[k % 10]}{'abcdefghij'[k // 10]}"
+            for k in RNG.integers(0, 100, 300)
+        ],
+        [f"E{k}" for k in RNG.zipf(1.5, 1200)],  # diagnoses: a few are common
+        [f"shop {k}" for k in RNG.integers(0, 40, 1200)],
+        [f"P{k}" for k in range(19)] * 3,  # few
+        [f"P{max(k, 5)}" for k in range(100)],  # hardly any repeats
+        [None if k < 50 else k // 2 for k in range(200)],
+    ],
+    ids=lambda v: str(v[-1]),
+)
+def test_other_columns_are_no_identifiers(values: Any) -> None:
+    assert Encoding.fit({"x": values, "z": [k % 7 for k in range(len(values))]}).warnings == ()
+
+
+def test_more_identifiers_than_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding, "_MOST_VALUES", 200)
+    table = {"id": [f"P{k}" for k in visits()], "z": visits() % 7}
+    (warning,) = Encoding.fit(table).warnings
+    assert warning.startswith("'id' is not used, but looks like the name of a unit")
+    assert "rows have more than 200 values" in warning
+
+
+def test_training_says_which_column_may_name_units() -> None:
+    rng = np.random.default_rng(3)
+    unit = [f"P{k}" for k in MIXED]
+    table = {"id": unit, "x": rng.normal(size=len(unit)), "y": rng.random(len(unit)) < 0.4}
+    assert "--unit 'id'" in train(table, "y", learner="fisher").warnings[0]
+    for roles in ({"unit": "id"}, {"exclude": ["id"]}, {"categories": ["id"]}):
+        told = train(table, "y", learner="fisher", **roles).warnings
+        assert not any("name of a unit" in text for text in told)
+
+
+def test_categories_of_polars_are_text() -> None:
+    """Dictionaries of views of text, which Arrow can hardly do anything with."""
+    words = ["b", "a", None, "b"] * 10
+    table = pl.DataFrame(
+        {
+            "c": pl.Series(words).cast(pl.Categorical),
+            "e": pl.Series(words).cast(pl.Enum(["a", "b", "c"])),
+            "t": words,
+        }
+    )
+    e = Encoding.fit(table)
+    assert {c.levels for c in e.columns} == {("b", "a")}
+    X = e.transform(table)
+    width = X.shape[1] // 3
+    assert np.array_equal(X[:, :width], X[:, 2 * width :])
+    assert np.array_equal(X[:, width : 2 * width], X[:, 2 * width :])
+
+
+def test_a_column_that_was_asked_for_must_be_of_use() -> None:
+    table = {"x": [1.0, 2.0], "s": [{"a": 1}, {"a": 2}]}
+    assert "'s' is not used: values of the type struct" in Encoding.fit(table).notes[1]
+    with pytest.raises(
+        DataError, match="'s' can't be used: values of the type struct<a: int64> are"
+    ):
+        Encoding.fit(table, columns=["x", "s"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,43 @@ def test_intervals_of_rates() -> None:
     assert cp.interval(s, "recall", at=p, prior=0.5) == cp.interval(s, "recall", at=p)
 
 
+def test_intervals_of_likelihood_ratios() -> None:
+    """Simel, Samsa & Matchar's, on the logarithm, from the four counts."""
+    s = cp.Sweep.from_counts([1, 0], pos=[90, 10], neg=[40, 160])
+    z = float(scipy.stats.norm.ppf(0.975))
+    for name, ratio, a, b in (("lr_positive", 4.5, 90, 40), ("lr_negative", 0.125, 10, 160)):
+        half = z * math.sqrt(1 / a - 1 / 100 + 1 / b - 1 / 200)
+        both = ratio * math.exp(-half), ratio * math.exp(half)
+        assert tuple(cp.interval(s, name, at=1)) == pytest.approx(both, rel=1e-12)
+        assert cp.interval(s, name, at=1, prior=0.01) == cp.interval(s, name, at=1)
+        heavy = cp.sweep([1, 0] * 2, [1, 1, 0, 0], [90.0, 40, 10, 160], squares=True)
+        assert cp.interval(heavy, name, at=1).width > 10 * (both[1] - both[0])
+    copies = cp.sweep(
+        np.repeat([1, 0, 1, 0], [90, 40, 10, 160]),
+        np.repeat([1, 1, 0, 0], [90, 40, 10, 160]),
+        np.full(300, 7.0),
+        squares=True,
+    )
+    assert tuple(cp.interval(copies, "LR-", at=1)) == pytest.approx(both, rel=1e-12)
+
+
+def test_likelihood_ratios_of_certain_rates() -> None:
+    """A rate of 0 or 1 has no spread to measure: then as the rates may be, by Jeffreys."""
+    rng = np.random.default_rng(1)
+    tpr, fpr = rng.beta(18.5, 2.5, 100_000), rng.beta(0.5, 30.5, 100_000)
+    s = cp.Sweep.from_counts([1, 0], pos=[18, 2], neg=[0, 30])
+    low, high = cp.interval(s, "lr_positive", at=1)
+    assert low == pytest.approx(np.quantile(tpr / fpr, 0.025), rel=0.05)
+    assert high == np.inf
+    all_ = cp.Sweep.from_counts([1, 0], pos=[20, 0], neg=[30, 0])
+    assert 1.0 in cp.interval(all_, "lr_positive", at=1)
+    assert cp.interval(all_, "lr_positive", at=1).width > 0.05
+    with pytest.raises(cp.UndefinedError, match="lr_negative is 0/0 at this threshold"):
+        cp.interval(all_, "lr_negative", at=1)
+    light = cp.sweep([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1e-12, 1], squares=True)
+    assert cp.interval(light, "lr_positive", at=1).high == np.inf
+
+
 def test_intervals_of_weighted_rates() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(1000) < 0.4
@@ -247,6 +285,28 @@ def test_intervals_of_weighted_rates() -> None:
         cp.interval(cp.sweep(y, score, np.ones(1000)), "recall", at=0.5)
     with pytest.raises(cp.UndefinedError, match="squares=True"):
         cp.auc_interval(cp.sweep(y, score, np.ones(1000)))
+
+
+def test_intervals_of_thinned_negatives() -> None:
+    """One negative in ten was kept, and weighs ten: about as sure as a bootstrap of the rows,
+    whatever their classes."""
+    rng = np.random.default_rng(3)
+    y = rng.random(20_000) < 0.02
+    keep = y | (rng.random(20_000) < 0.1)
+    y = y[keep]
+    score, w = rng.standard_normal(len(y)) + 1.2 * y, np.where(y, 1.0, 10.0)
+    s = cp.sweep(y, score, w, squares=True)
+    for measure in ("precision", "recall", "fpr"):
+        boot = cp.bootstrap_rows(
+            y,
+            score,
+            lambda s, m=measure: getattr(s.at(1.0), m),
+            weight=w,
+            unit=range(len(y)),
+            n=500,
+        )
+        width = cp.interval(s, measure, at=1.0).width
+        assert width == pytest.approx(boot.interval.width, rel=0.15), measure
 
 
 # ---------------------------------------------------------------------------------------- bootstrap
@@ -415,6 +475,18 @@ def test_band() -> None:
         (lambda s: cp.auc_interval(s, method="wald"), "method must be 'delong'.*it is 'wald'"),
         (lambda s: cp.interval(s, "recall"), "an interval needs a threshold: at=0.5"),
         (lambda s: cp.interval(s, "recall", at="x"), "a threshold must be a number; it is 'x'"),
+        (
+            lambda s: cp.interval(s, "recall", at=np.array([1, 2])),
+            "an interval is at one threshold; at is array",
+        ),
+        (
+            lambda s: cp.interval(s, "recall", at=[1, 2]),
+            r"at one threshold; at is \[1, 2\]. For several write \[interval\(s, measure, at=t\)",
+        ),
+        (
+            lambda s: cp.interval(s, "LR+", at=1, method="wilson"),
+            "the lr_positive is no share of counted rows, so its interval has no method 'wilson'",
+        ),
         (lambda s: cp.interval(s, "rcall", at=1), "'rcall' is not the name of a measure"),
         (lambda s: cp.interval(s, "recall", at=1, method="exact"), "'wilson' or 'clopper-pearson'"),
         (

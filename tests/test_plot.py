@@ -49,6 +49,63 @@ def test_a_second_curve_gets_its_own_colour_and_legend(s):
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a", "b"]
 
 
+def test_a_mapping_draws_each_under_its_name(s, probabilities):
+    """As one call for each on the same axes, wherever there is a label."""
+    other = cp.sweep([1, 0, 1, 0, 1, 0], [0.9, 0.7, 0.6, 0.3, 0.2, 0.1])
+    for draw, compute in (
+        (cp.plot.roc, cp.roc),
+        (cp.plot.hull, cp.hull),
+        (cp.plot.pr, cp.pr),
+        (cp.plot.det, cp.det),
+        (cp.plot.gain, cp.gain),
+        (cp.plot.lift, cp.gain),
+        (cp.plot.cost_curve, cp.cost_curve),
+        (cp.plot.net_benefit, cp.net_benefit),
+        (cp.plot.reliability, lambda s: cp.reliability(s, n=10)),
+        (cp.plot.calibrator, lambda s: cp.calibrate(s, "platt")),
+    ):
+        several = {"new": compute(probabilities), 2026: compute(other)}
+        ax = saved(draw(several, linewidth=3.0).figure).axes[0]
+        curves = [line for line in ax.lines if line.get_gid() == "curve"]
+        assert [line.get_label() for line in curves] == ["new", "2026"]
+        assert {line.get_linewidth() for line in curves} == {3.0}
+        one = draw(several["new"], label="new")
+        both = draw(several[2026], one, label="2026")
+        for k in range(2):
+            assert np.array_equal(curve_of(ax, k), curve_of(both, k))
+        assert (ax.get_xlim(), ax.get_ylim()) == (both.get_xlim(), both.get_ylim())
+        legend = ax.get_legend().get_texts()
+        assert texts(legend) == texts(both.get_legend().get_texts())
+        assert draw(several, ax) is ax
+        assert len([line for line in ax.lines if line.get_gid() == "curve"]) == 4
+        name = draw.__name__
+        with pytest.raises(
+            cp.DataError, match=rf"label is for one.*ax = plot\.{name}\(one, ax, la"
+        ):
+            draw(several, label="both")
+        with pytest.raises(cp.DataError, match=rf"plot\.{name} needs something to draw"):
+            draw({}, ax)
+        with pytest.raises(cp.DataError, match=rf"plot\.{name} draws .*; got a Sweep"):
+            draw({"new": s})
+    with pytest.raises(cp.DataError, match=r"band is for one, and a mapping names several"):
+        cp.plot.roc({"new": cp.roc(s)}, band=cp.roc_band(s))
+    with pytest.raises(cp.DataError, match=r"x is for one"):
+        cp.plot.cost_curve({"new": cp.cost_curve(s)}, x=0.0)
+
+
+def test_det_keeps_all_curves_in_sight(s):
+    rng = np.random.default_rng(1)
+    y = rng.random(20_000) < 0.5
+    better = cp.det(cp.sweep(y, rng.standard_normal(20_000) + 4 * y))
+    for several in ((cp.det(s), better), (better, cp.det(s))):
+        ax = cp.plot.det(dict(zip("ab", several, strict=True)))
+        for curve in several:
+            (left, bottom), (right, top) = np.transpose([ax.get_xlim(), ax.get_ylim()])
+            alone = cp.plot.det(curve)
+            assert left <= alone.get_xlim()[0] < alone.get_xlim()[1] <= right
+            assert bottom <= alone.get_ylim()[0] < alone.get_ylim()[1] <= top
+
+
 def test_pr_gain_lift_det_and_distributions(s):
     pr, gain = cp.pr(s), cp.gain(s)
     assert curve_of(cp.plot.pr(pr))[:, 1].tolist() == pr.precision.tolist()
@@ -490,8 +547,16 @@ def test_stability_is_a_histogram_of_thresholds(s):
         f"chosen: ≥ {p.threshold:.6g}",
     ]
     broken = cp.choose(s, "recall", subject_to="fpr <= 5 %").stability(50)
-    share = f", limits broken by {100 * broken.broken.mean():.3g} %"
-    assert cp.plot.stability(broken).get_title(loc="left").endswith(share)
+    known = np.count_nonzero(broken.comparable)
+    assert 0 < known < 50
+    assert cp.plot.stability(broken).get_title(loc="left") == (
+        f"mean regret {broken.mean_regret:.3g} in {known} of 50 bootstrap samples, "
+        f"limits broken by {100 * broken.broken.mean():.3g} %"
+    )
+    none = cp.Stability(st.threshold, np.full(100, np.nan), np.ones(100, np.bool_))
+    assert cp.plot.stability(none).get_title(loc="left") == (
+        "100 bootstrap samples, limits broken by 100 %"
+    )
 
 
 @pytest.mark.parametrize(

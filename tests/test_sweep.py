@@ -625,3 +625,11 @@ def test_a_threshold_that_is_none_is_refused(threshold):
     for s in (cp.sweep([0, 1], [0.1, 0.2]), cp.BinnedSweep.of([0, 1], [0.1, 0.2])):
         with pytest.raises(cp.DataError, match="a threshold must be a number; it is "):
             s.at(threshold)
+
+
+def test_labels_and_scores_the_other_way_round() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(cp.DataError, match="look like scores: are labels and scores the other way"):
+        cp.sweep(rng.normal(size=200), rng.integers(2, size=200))
+    with pytest.raises(cp.DataError, match="For one against the rest"):
+        cp.sweep(np.arange(200) % 5, rng.normal(size=200))

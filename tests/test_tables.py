@@ -195,6 +195,51 @@ def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
     assert source.read(["column 1"]).to_pydict() == {"column 1": [0, 1]}
 
 
+def test_several_columns_without_a_name_are_said_at_once(tmp_path: Path) -> None:
+    (note,) = open_table(csv(tmp_path / "a.csv", "x,y,,\n1,2,3,4\n")).notes
+    assert note.endswith("a.csv have no name and are called 'column 3', 'column 4'.")
+    (note,) = open_table(
+        csv(tmp_path / "a.csv", "x" + ",y" + "," * 6 + "\n" + "1," * 7 + "1\n")
+    ).notes
+    assert note.startswith("6 columns of ")
+    assert note.endswith("'column 5', 'column 6', ….")
+    # Of two columns one without a name is no title.
+    (note,) = open_table(csv(tmp_path / "a.csv", "x,\n1,2\n")).notes
+    assert note.startswith("column 2 of ")
+
+
+@pytest.mark.parametrize(
+    ("title", "table"),
+    [
+        ("Study 2024;;", "a;b;y\n1;2,5;0\n"),
+        ("Study 2024", "a,b,y\n1,2,0\n"),
+        ("Study 2024", "a;b;y\n1;2,5;0\n"),
+        ("Study 2024", "a;b;y\n1;2;0\n"),
+    ],
+)
+def test_a_title_above_the_names(tmp_path: Path, title: str, table: str) -> None:
+    path = csv(tmp_path / "a.csv", f"{title}\n\n{table}")
+    text = ""
+    try:
+        source = open_table(path)
+        text = " ".join(source.notes)
+        source.read(["y"])
+    except DataError as error:
+        text += str(error)
+    assert text.lower().count("looks like a title, 'study 2024'") == 1
+    assert text.count("Delete what is above the names of the columns.") == 1
+    assert open_table(csv(path, table)).read(["y"]).to_pydict() == {"y": [0]}
+
+
+def test_one_column_is_no_title(tmp_path: Path) -> None:
+    for rows in ("1\n2\n", '"a, b"\nc\n'):
+        with pytest.raises(DataError, match="has no column 'y'") as error:
+            open_table(csv(tmp_path / "a.csv", f"x\n{rows}")).read(["y"])
+        assert "looks like" not in str(error.value)
+    with pytest.raises(DataError, match=r"line 3 of .* has 2\. Correct that line"):
+        open_table(csv(tmp_path / "a.csv", "x\n1\n2,3\n")).read()
+
+
 @pytest.mark.parametrize(
     ("last", "type"),
     [

@@ -276,6 +276,10 @@ def _encoded(a: Array, positive: Any) -> Array:
     return hit.view(np.uint8)
 
 
+# So many numbers are no labels.
+_SCORES = 100
+
+
 def _refuse_labels(a: Array, positive: Any = None) -> NoReturn:
     """Say what is wrong with a column of numeric labels."""
     if np.isnan(a).any():
@@ -300,6 +304,11 @@ def _refuse_positive(seen: list[Any], positive: Any) -> NoReturn:
 
 def _refuse_many(seen: list[Any], values: list[Any], positive: Any) -> NoReturn:
     one = "the positive one" if positive is None else shown(positive)
+    if len(seen) > _SCORES and all(isinstance(value, (int, float)) for value in seen):
+        raise DataError(
+            f"there must be two labels at the most; the labels seen are {_some(seen)}. They look "
+            "like scores: are labels and scores the other way round?"
+        )
     raise DataError(
         f"there must be two labels at the most; label[{values.index(seen[2])}] is "
         f"{shown(seen[2])}, and the labels seen are {_some(seen)}. For one against the rest pass "

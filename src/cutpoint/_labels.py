@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -23,17 +24,21 @@ class Labelled(NamedTuple):
     """The label as the column has it."""
     others: list[Any]
     """All other labels, in their order."""
+    counts: list[int] | None = None
+    """How many rows have each of these, where that was asked for."""
 
 
-def labelled(values: NDArray[Any], positive: Any, name: str) -> Labelled:
+def labelled(values: NDArray[Any], positive: Any, name: str, *, count: bool = False) -> Labelled:
     """The rows that have one label, against all the rest. Text reads as the column's type.
+
+    ``count`` also counts the rows of each other label, which engines that read files don't.
 
     Examples
     --------
     >>> import numpy as np
     >>> from cutpoint._labels import labelled
-    >>> labelled(np.array([3, 1, 2, 3]), "3", "grade")
-    Labelled(y=array([ True, False, False,  True]), positive=3, others=[1, 2])
+    >>> labelled(np.array([3, 1, 2, 3]), "3", "grade", count=True)
+    Labelled(y=array([ True, False, False,  True]), positive=3, others=[1, 2], counts=[1, 1])
     """
     kind = values.dtype.kind
     if kind in "OUST":
@@ -51,10 +56,11 @@ def labelled(values: NDArray[Any], positive: Any, name: str) -> Labelled:
             f"{shown(name)} must have a label in every row; row {row + 1:,} has NaN. Drop such "
             "rows first."
         )
-    others = list(dict.fromkeys(values[~y].tolist())) if kind in "OUST" else _unique(values[~y])
+    others, counts = _counted(values[~y])
     if not y.any():
         raise no_label(positive, others, name)
-    return Labelled(y, values[int(y.argmax())].item() if kind in "biuf" else asked, others)
+    own = values[int(y.argmax())].item() if kind in "biuf" else asked
+    return Labelled(y, own, others, counts if count else None)
 
 
 def no_label(positive: Any, others: Sequence[Any], name: str) -> DataError:
@@ -88,15 +94,50 @@ def other_kind(positive: Any, kind: str, name: str) -> DataError:
     )
 
 
-def _unique(values: NDArray[Any]) -> list[Any]:
-    out: list[Any] = np.unique(values).tolist()
-    return out
+def _counted(values: NDArray[Any]) -> tuple[list[Any], list[int]]:
+    """The different labels, text as it comes and numbers in their order; and rows of each."""
+    if values.dtype.kind in "OUST":
+        found = Counter(values.tolist())
+        return list(found), list(found.values())
+    labels, counts = np.unique(values, return_counts=True)
+    return labels.tolist(), counts.tolist()
 
 
 def against(found: Labelled, name: str) -> str | None:
-    """What to say where one label is told from several; None if it is told from one."""
+    """What to say where one label is told from several; None if it is told from one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutpoint._labels import against, labelled
+    >>> found = labelled(np.array(["yes", "no", "No", "no"]), "yes", "ill", count=True)
+    >>> print(against(found, "ill"))
+    'ill': 'yes' is told from all other labels, 'no' (2 rows), 'No' (1 row). 'no' and 'No' differ
+    only in case or blanks: write them alike if they are one.
+    """
     if len(found.others) < 2:
         return None
-    some = ", ".join(map(shown, found.others[:4]))
-    more = f", … ({len(found.others):,} in all)" if len(found.others) > 4 else ""
-    return f"{shown(name)}: {shown(found.positive)} is told from all other labels, {some}{more}."
+    labels, rows = found.others, [""] * len(found.others)
+    if found.counts is not None:
+        # Those that most rows have first.
+        order = sorted(range(len(labels)), key=found.counts.__getitem__, reverse=True)
+        labels = [labels[k] for k in order]
+        rows = [f" ({n:,} row{'s' * (n > 1)})" for n in (found.counts[k] for k in order)]
+    some = ", ".join(shown(v) + n for v, n in zip(labels[:4], rows, strict=False))
+    more = f", … ({len(labels):,} in all)" if len(labels) > 4 else ""
+    text = f"{shown(name)}: {shown(found.positive)} is told from all other labels, {some}{more}."
+    alike: dict[str, list[Any]] = {}
+    for label in (found.positive, *labels):
+        alike.setdefault(" ".join(str(label).split()).casefold(), []).append(label)
+    twins = [same for same in alike.values() if len(same) > 1]
+    for same in twins[:2]:
+        text += (
+            f" {', '.join(map(shown, same[:-1]))} and {shown(same[-1])} differ only in case or "
+            "blanks: write them alike if they are one."
+        )
+    if len(alike) > 2:
+        text += (
+            " If some are neither, such as unknown, leave their rows out: "
+            '--sql "select * from data where ...".'
+        )
+    return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,22 @@ def _ratio(part: Number, whole: Number) -> Number:
     return part / whole if whole else float("nan")
 
 
+def _times(part: Number, whole: Number) -> Number:
+    """How many times ``whole`` goes into ``part``: 0/0 is nan, anything else over 0 is inf."""
+    times, beyond = _ratio(part, whole), (whole == 0) & (part > 0)
+    if isinstance(times, np.ndarray):
+        return np.where(beyond, np.inf, times)
+    return float("inf") if beyond else times
+
+
+class Alias(property):
+    """Another name of a count or rate."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(attrgetter(name), doc=f"The same as ``{name}``.")
+        self.name = name
+
+
 def counted(mass: Number) -> str:
     """A count or a sum of weights for people to read."""
     return f"{mass:,}" if isinstance(mass, (int, np.integer)) else f"{mass:,.6g}"
@@ -32,8 +49,8 @@ def counted(mass: Number) -> str:
 class Confusion:
     r"""True and false positives and negatives at a threshold.
 
-    The rates use the names of the literature; ``0/0`` is ``nan`` in all of them. Counts may also be
-    arrays, one entry a cut: the rates are then arrays too.
+    The rates use the names of the literature, several where it has several; ``0/0`` is ``nan`` in
+    all of them. Counts may also be arrays, one entry a cut: the rates are then arrays too.
 
     Parameters
     ----------
@@ -47,6 +64,8 @@ class Confusion:
     >>> c = Confusion(tp=17, fp=41, fn=3, tn=9939)
     >>> c.recall, round(c.precision, 3), round(c.fpr, 4)
     (0.85, 0.293, 0.0041)
+    >>> c.sensitivity, round(c.lr_positive, 1), round(c.lr_negative, 3)
+    (0.85, 206.9, 0.151)
     >>> c
     of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
     """
@@ -85,11 +104,6 @@ class Confusion:
     def recall(self) -> Number:
         """TP / P, also called sensitivity, hit rate, TPR."""
         return _ratio(self.tp, self.positives)
-
-    @property
-    def tpr(self) -> Number:
-        """TP / P: the recall."""
-        return self.recall
 
     @property
     def fpr(self) -> Number:
@@ -163,6 +177,24 @@ class Confusion:
         return _ratio(self.tp * self.total, self.flagged * self.positives)
 
     @property
+    def lr_positive(self) -> Number:
+        """TPR / FPR, the likelihood ratio LR+ of a flagged case; x/0 is inf."""
+        sizes = self._class_sizes()
+        if sizes is None:
+            return _times(self.recall, self.fpr)
+        p, n = sizes
+        return _times(self.tp * n, self.fp * p)
+
+    @property
+    def lr_negative(self) -> Number:
+        """FNR / TNR, the likelihood ratio LR− of a case that is left alone; x/0 is inf."""
+        sizes = self._class_sizes()
+        if sizes is None:
+            return _times(self.fnr, self.specificity)
+        p, n = sizes
+        return _times(self.fn * n, self.tn * p)
+
+    @property
     def f1(self) -> Number:
         """2 TP / (2 TP + FP + FN)."""
         return self.f(1.0)
@@ -193,6 +225,24 @@ class Confusion:
         scale = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))
         mcc = np.clip(_ratio(tp * tn - fp * fn, scale), -1.0, 1.0)
         return mcc if isinstance(mcc, np.ndarray) else float(mcc)
+
+    # Names that others use, and those in which counts are printed; measures are known by all.
+    tpr = Alias("recall")
+    sensitivity = Alias("recall")
+    tnr = Alias("specificity")
+    ppv = Alias("precision")
+    balanced = Alias("balanced_rate")
+    balanced_accuracy = Alias("balanced_rate")
+    error = Alias("error_rate")
+    caught = Alias("tp")
+    missed = Alias("fn")
+    false_alarms = Alias("fp")
+    false_alarm_rate = Alias("fpr")
+    share_flagged = Alias("flagged_rate")
+    negative_predictive_value = Alias("npv")
+    matthews_correlation = Alias("mcc")
+    positive_likelihood_ratio = Alias("lr_positive")
+    negative_likelihood_ratio = Alias("lr_negative")
 
     def deployed(self, prior: float) -> Confusion:
         """The same rates among as many cases, of which the share ``prior`` is positive.
@@ -233,3 +283,7 @@ class Confusion:
             f"false alarm rate {self.fpr:.4g}</caption>"
             "<tr><th></th><th>flagged</th><th>left alone</th></tr>" + rows + "</table>"
         )
+
+
+ALIASES = {name: own.name for name, own in vars(Confusion).items() if isinstance(own, Alias)}
+"""Other names, and what each stands for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, gcd, lcm, log10
+from math import ceil, gcd, lcm, log10, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,7 +122,8 @@ class OperatingPoint:
         """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
 
         Each sample's threshold is judged on the rows of the sweep: its regret is how much worse it
-        does there than this point.
+        does there than this point. One that breaks a limit there may do better, but could not have
+        been chosen; it has no regret.
 
         Examples
         --------
@@ -137,13 +138,17 @@ class OperatingPoint:
         q = self.question
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
-        c = _at_thresholds(self.sweep, threshold)
-        d = c if q.prior is None else c.deployed(q.prior)
-        regret = q.goal.better * (self.value - np.asarray(q.goal(d), np.float64))
+        cuts = _at_thresholds(self.sweep, q, threshold)
         broken = np.full(len(threshold), not self.feasible)
         for limit in q.limits:
-            broken |= ~limit.holds(limit.sees(c, d))
-        return Stability(threshold, regret, broken)
+            broken |= ~limit.holds(limit.sees(cuts.c, cuts.deployed))
+        allowed = np.full(len(threshold), self.feasible)
+        for rule in _rules(self.sweep, q):
+            allowed &= rule.holds(cuts.judged(rule))
+        value, best = cuts.values(), q.goal.better * self.value
+        with np.errstate(invalid="ignore"):  # inf − inf
+            regret = np.where(value == best, 0.0, best - value)
+        return Stability(threshold, np.where(allowed, regret, np.nan), broken)
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
@@ -195,7 +200,8 @@ class Stability(Frozen):
     threshold: Floats
     """The threshold that each sample chose."""
     regret: Floats
-    """How much worse each does on the rows of the sweep than the point itself."""
+    """How much worse each does on the rows of the sweep than the point itself; nan where it could
+    not be chosen there, because of the limits and the confidence that was asked for."""
     broken: NDArray[np.bool_]
     """Whether it breaks a limit there."""
 
@@ -205,15 +211,33 @@ class Stability(Frozen):
         return percentiles(self.threshold, 0.95)
 
     @property
+    def comparable(self) -> NDArray[np.bool_]:
+        """Whether it has a regret."""
+        return ~np.isnan(self.regret)
+
+    @property
     def regrets(self) -> Interval:
-        """The range of 95 % of the regrets."""
-        return percentiles(self.regret, 0.95)
+        """The range of 95 % of the regrets; nan if there are none."""
+        known = self.regret[self.comparable]
+        return percentiles(known, 0.95) if len(known) else Interval(nan, nan, 0.95)
+
+    @property
+    def mean_regret(self) -> float:
+        """The mean of the regrets; nan if there are none."""
+        known = self.regret[self.comparable]
+        return float(np.mean(known)) if len(known) else nan
 
     def __repr__(self) -> str:
         text = (
             f"thresholds {self.thresholds.low:.6g} to {self.thresholds.high:.6g} in 95 % of "
-            f"{len(self.threshold):,} samples, mean regret {np.mean(self.regret):.4g}"
+            f"{len(self.threshold):,} samples"
         )
+        known = np.count_nonzero(self.comparable)
+        if known:
+            text += f", mean regret {self.mean_regret:.4g}"
+        if known < len(self.regret):
+            text += f" of the {known:,} that" if known else ", none of which"
+            text += " could be chosen on these rows"
         if self.broken.any():
             text += f", limits broken by {100 * np.mean(self.broken):.3g} %"
         return text
@@ -291,9 +315,7 @@ def _choose(s: Sweep, q: _Question) -> OperatingPoint:
     s.needs_rows("an operating point")
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
-    rules: list[Rule] = list(q.limits)
-    if q.confidence is not None:
-        rules = guaranteed(s, list(q.limits), q.confidence, q.prior)
+    rules = _rules(s, q)
     cuts = _promising(s, q, rules)
     ok = _allowed(s, cuts, rules)
     feasible = bool(ok.any())
@@ -321,6 +343,13 @@ def _choose(s: Sweep, q: _Question) -> OperatingPoint:
         threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
     value = float(q.goal(deployed))
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def _rules(s: Sweep, q: _Question) -> list[Rule]:
+    """What the limits ask of cuts of this sweep."""
+    if q.confidence is None:
+        return list(q.limits)
+    return guaranteed(s, list(q.limits), q.confidence, q.prior)
 
 
 class _Cuts:
@@ -430,7 +459,7 @@ def _best(s: Sweep, q: _Question, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
         everywhere = cuts.values()
         if np.isnan(everywhere).all():
             raise undefined(q.goal.name)
-        value = everywhere[allowed]
+        value = np.maximum(everywhere[allowed], np.finfo(np.float64).min)
         value[np.isnan(value)] = -np.inf  # 0/0 is worse than any value
     # Of equally good cuts the first has the fewest false alarms; others with as few may catch more.
     first = int(np.argmax(value))
@@ -471,10 +500,9 @@ def _linear(
     return best
 
 
-def _at_thresholds(s: Sweep, threshold: Floats) -> Confusion:
+def _at_thresholds(s: Sweep, q: _Question, threshold: Floats) -> _Cuts:
     k = len(s) - np.searchsorted(s.threshold[::-1], threshold, side="left")
-    tp, fp = from_zero(s.tp)[k], from_zero(s.fp)[k]
-    return Confusion(tp, fp, s.P - tp, s.N - fp)
+    return _Cuts(s, q, k, from_zero(s.tp)[k], from_zero(s.fp)[k])
 
 
 def rule_of(threshold: float, c: Confusion) -> str:

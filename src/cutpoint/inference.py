@@ -176,6 +176,9 @@ _SHARES: dict[str, tuple[str, str]] = {
     "flagged_rate": ("flagged", "total"),
 }
 
+# Ratios of two rates: those rates, the first of positives and the second of negatives.
+_RATIOS = {"lr_positive": ("recall", "fpr"), "lr_negative": ("fnr", "specificity")}
+
 
 def interval(  # noqa: PLR0913 - options have names
     s: Sweep,
@@ -205,9 +208,17 @@ def interval(  # noqa: PLR0913 - options have names
     method
         For rates, which are shares of counted rows (recall, fnr, fpr, specificity, precision and
         flagged_rate): ``"wilson"``, the default, or ``"clopper-pearson"``, which never covers less
-        than it says and is wider. For "auc" those of :func:`cutpoint.auc_interval`. All other
-        measures have the percentiles of 10,000 draws of TPR and FPR, each from Jeffreys'
-        distribution Beta(k + ½, n − k + ½), which does not take a rate of 0 for certain.
+        than it says and is wider. For "auc" those of :func:`cutpoint.auc_interval`. Likelihood
+        ratios have the interval of their logarithm (Simel, Samsa & Matchar). All other measures,
+        and likelihood ratios of a rate of 0 or 1, have the percentiles of 10,000 draws of TPR and
+        FPR, each from Jeffreys' distribution Beta(k + ½, n − k + ½), which does not take a rate
+        of 0 for certain.
+
+    References
+    ----------
+    Simel, Samsa & Matchar, "Likelihood ratios with confidence: sample size estimation for
+    diagnostic test studies", Journal of Clinical Epidemiology 44 (1991).
+    https://doi.org/10.1016/0895-4356(91)90128-V
 
     Examples
     --------
@@ -217,6 +228,11 @@ def interval(  # noqa: PLR0913 - options have names
     [0.639581, 0.947631] at 95 %
     >>> cp.interval(s, "recall", at=0.9, method="clopper-pearson")
     [0.621073, 0.967929] at 95 %
+
+    At several thresholds:
+
+    >>> [cp.interval(s, "recall", at=t) for t in (0.9, 0.5)]
+    [[0.639581, 0.947631] at 95 %, [0.763869, 0.991119] at 95 %]
     """
     level = check_level(level)
     check_sweep(s)
@@ -227,6 +243,11 @@ def interval(  # noqa: PLR0913 - options have names
         return auc_interval(s, level=level, method=method or "delong")
     if at is None:
         raise DataError("an interval needs a threshold: at=0.5, or an operating point.")
+    if isinstance(at, (list, tuple)) or getattr(at, "ndim", 0) > 0:
+        raise DataError(
+            f"an interval is at one threshold; at is {shown(at)}. For several write "
+            "[interval(s, measure, at=t) for t in thresholds]."
+        )
     goal = as_objective(measure)
     threshold = check_threshold(getattr(at, "threshold", at))
     c = s.at(threshold)
@@ -237,8 +258,12 @@ def interval(  # noqa: PLR0913 - options have names
     if method is not None:
         raise DataError(
             f"the {goal.name} is no share of counted rows, so its interval has no method "
-            f"{shown(method)}; it is simulated. Leave the method out."
+            f"{shown(method)}. Leave the method out."
         )
+    if isinstance(goal, Measure) and goal.name in _RATIOS:
+        part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])
+        if 0 < part < 1 and 0 < whole < 1:
+            return _log_ratio(part, whole, c, rows, level)
     return _simulated(goal, c, rows, level, prior)
 
 
@@ -252,13 +277,33 @@ def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) 
     if method not in ("wilson", "clopper-pearson"):
         raise DataError(f"method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
     part, whole = (getattr(c, cell) for cell in _SHARES[name])
-    squares = getattr(rows, _SHARES[name][1])
-    if not squares > 0:
+    of_part, of_whole = (getattr(rows, cell) for cell in _SHARES[name])
+    if not of_whole > 0:
         raise UndefinedError(f"the {name} is 0/0 at this threshold, so it has no interval.")
-    # Of weighted rows, as many equally weighted ones as say as much.
-    n = whole if rows is c else effective(whole, squares)
+    n = whole if rows is c else _as_many(part, whole - part, of_part, of_whole - of_part)
     k = part if rows is c else part / whole * n
     low, high = (wilson if method == "wilson" else clopper_pearson)(k, n, level)
+    return Interval(low, high, level)
+
+
+def _as_many(a: float, b: float, a2: float, b2: float) -> float:
+    """How many equally weighted rows say as much about the share a / (a + b), where a2 and b2 are
+    sums of squared weights. Its variance is (a2 b² + b2 a²) / (a + b)⁴, and theirs p (1 − p) / n:
+    rows of one part may weigh more than those of the other, as where negatives were thinned out."""
+    all_ = a + b
+    p, q = a / all_, b / all_
+    if not (p > 0 and q > 0 and a2 > 0 and b2 > 0):
+        return effective(all_, a2 + b2)
+    return p * q / (a2 / all_ / all_ * q * q + b2 / all_ / all_ * p * p)
+
+
+def _log_ratio(part: float, whole: float, c: Confusion, rows: Confusion, level: float) -> Interval:
+    """exp(ln r ± z σ), where σ² = (1 − part) / (P part) + (1 − whole) / (N whole)."""
+    P, N = effective(c.positives, rows.positives), effective(c.negatives, rows.negatives)
+    spread = sqrt((1 - part) / (P * part) + (1 - whole) / (N * whole))
+    middle, half = log(part / whole), NormalDist().inv_cdf((1 + level) / 2) * spread
+    with np.errstate(over="ignore"):  # a rate of next to no weight may be anything
+        low, high = np.exp([middle - half, middle + half]).tolist()
     return Interval(low, high, level)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cutpoint._check import number, shown
-from cutpoint.confusion import Confusion, Number
+from cutpoint.confusion import ALIASES, Confusion, Number
 from cutpoint.errors import DataError, UndefinedError
 
 # What one more TP adds and one more FP takes away, for cuts of P positives and N negatives.
@@ -111,6 +111,8 @@ def _measures() -> dict[str, Measure]:
         ("precision", "share of the flagged that is positive", up, True, False, None),
         ("npv", "negative predictive value", up, True, False, None),
         ("lift", "precision over prevalence", up, True, False, None),
+        ("lr_positive", "likelihood ratio LR+ of the flagged", up, True, False, None),
+        ("lr_negative", "likelihood ratio LR− of those left alone", down, True, False, None),
         ("accuracy", "share decided right", up, True, False, _each),
         ("error_rate", "share decided wrong", down, True, False, _each),
         ("balanced_rate", "mean of recall and specificity", up, True, False, _even),
@@ -123,24 +125,7 @@ def _measures() -> dict[str, Measure]:
         for name, words, up, helpful, monotone, linear in rows
     }
     known["f1"] = replace(known["f1"], beta=1.0)
-    also = {
-        "tpr": "recall",
-        "sensitivity": "recall",
-        "tnr": "specificity",
-        "ppv": "precision",
-        "balanced": "balanced_rate",
-        "balanced_accuracy": "balanced_rate",
-        "error": "error_rate",
-        # As they are called where they are printed.
-        "caught": "tp",
-        "missed": "fn",
-        "false_alarms": "fp",
-        "false_alarm_rate": "fpr",
-        "share_flagged": "flagged_rate",
-        "negative_predictive_value": "npv",
-        "matthews_correlation": "mcc",
-    }
-    return known | {alias: known[name] for alias, name in also.items()}
+    return known | {alias: known[name] for alias, name in ALIASES.items()}
 
 
 MEASURES = _measures()
@@ -333,11 +318,12 @@ def _named(name: str) -> Measure:
     beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
     if beta:
         return f(float(beta[1]))
-    near = get_close_matches(key[:100], list(MEASURES), 1, 0.75)
+    near = _near(key)
     if key in ("auc", "roc_auc"):
         hint = "It is of all cuts together, so none is the best for it."
     elif near:
-        hint = f"Did you mean {near[0]} ({MEASURES[near[0]].words})?"
+        each_near = (f"{name} ({MEASURES[name].words})" for name in near)
+        hint = f"Did you mean {' or '.join(each_near)}?"
     else:
         each = {m.name: m.words for m in MEASURES.values()}
         known = ", ".join(f"{name} ({words})" for name, words in each.items())
@@ -345,7 +331,21 @@ def _named(name: str) -> Measure:
     raise DataError(f"{shown(name)} is not the name of a measure. {hint}")
 
 
+def _near(key: str) -> list[str]:
+    """Names that may be meant: those that start so, if they are few measures, or one like it."""
+    starts: dict[str, str] = {}
+    for name, measure in MEASURES.items():
+        if name.startswith(key):
+            starts.setdefault(measure.name, name)
+    if 0 < len(starts) <= 3:
+        return list(starts.values())
+    return get_close_matches(key[:100], list(MEASURES), 1, 0.75)
+
+
 def _key(name: str) -> str:
+    ratio = re.fullmatch(r"lr ?([+−-])", name.strip().lower())  # as they are written
+    if ratio:
+        return "lr_positive" if ratio[1] == "+" else "lr_negative"
     return re.sub(r"[\s_-]+", "_", re.sub("['’]", "", name.strip().lower()))
 
 
@@ -382,7 +382,7 @@ class Limit:
     def sees(self, here: Any, there: Any) -> Any:
         """What it looks at: the rows here or the cases there, at another prior. A rate of one class
         is the same in both, but for rounding."""
-        return here if self.measure.name in _CLASS_RATES else there
+        return here if self.measure.name in _ANY_PRIOR else there
 
     def may_hold(self, c: Confusion) -> Any:
         """Where it holds, or is 0/0."""
@@ -396,12 +396,14 @@ class Limit:
 
 
 _COUNTS = ("tp", "fp", "fn", "tn", "flagged")
-# Rates of one class, which are the same whatever the prior; and all that lie between 0 and 1.
+# Rates of one class, and all that lie between 0 and 1.
 _CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
 _RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
 _RATES |= {"balanced_rate"}
+# What no prior changes, and should not be rounded by one.
+_ANY_PRIOR = _CLASS_RATES | {"lr_positive", "lr_negative"}
 
-_LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ -]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
+_LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
 
 
 def as_limits(subject_to: Any) -> list[Limit]:

@@ -15,13 +15,32 @@ from numpy.typing import NDArray
 from cutpoint._check import shown
 from cutpoint._written import AMOUNT, CODE, COMMA, DATE, NUMBER, OTHER_DATE
 from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
-from cutpoint.detector.values import flags, in_words, numbers, stream, texts, whole_numbers
+from cutpoint.detector.values import (
+    flags,
+    in_words,
+    limit_way,
+    numbers,
+    stream,
+    texts,
+    whole_numbers,
+)
 from cutpoint.errors import DataError
 
 # More different values than this are not counted any further.
 _MOST_VALUES = 1 << 17
 # From so many rows on a column of values that all differ is taken for an identifier.
 _FEW = 20
+# From so many values on, and up to nine for ten rows, a column may name units, such as patients,
+# that have several rows each. How many rows have each value does not tell: of 1,200 rows with one
+# of 8,000 zip codes 98 % have one that 10 rows or less have, as all those of 700 patients do. So
+# text must have digits in it, which publishers, cities and states have not; and whole numbers must
+# be in order, or none be left out from the smallest to the largest. In 40 tables each, of 60 to
+# 5,000 rows, 20 patients or more were always found, users with very unequal shares in two of three
+# from 1,200 rows on; ages, pulses, counts and amounts were never taken for them, diagnoses in two
+# of 40 from 100 rows on. Zip codes are where most rows have a rare one, and so are amounts that a
+# table is sorted by.
+_UNITS = 20
+_REPEATED = 0.9
 
 
 def left_out(name: str) -> str:
@@ -46,7 +65,7 @@ def summed(data: Any, summaries: dict[str, Summary], numbers: Sequence[str]) -> 
 
 def is_ordered(summary: Summary, rows: int) -> bool:
     """Whether whole numbers rise or fall from row to row: all differ."""
-    return _may_be_given(summary, rows) and (summary.rising or summary.falling)
+    return _may_be_given(summary, rows) and summary.runs == rows
 
 
 def _may_be_given(summary: Summary, rows: int) -> TypeGuard[_Numbers]:
@@ -63,17 +82,27 @@ def in_order(name: str) -> str:
     )
 
 
-def running(data: Any, summaries: dict[str, Summary], rows: int, asked: Sequence[str]) -> set[str]:
-    """The columns of running numbers: dense ones, for a table may be sorted by an amount. Only
-    those in no order, which is rare, are read once more, to see whether all differ."""
+def running(
+    data: Any, summaries: dict[str, Summary], rows: int, asked: Sequence[str]
+) -> tuple[set[str], dict[str, str]]:
+    """The columns of running numbers: dense ones, for a table may be sorted by an amount. And those
+    of numbers that may be given to units of several rows, with how many there are.
+
+    Only those in no order, which is rare, are read once more, to see which numbers are there."""
     found: set[str] = set()
+    units: dict[str, str] = {}
     dense: dict[str, tuple[int, NDArray[np.bool_]]] = {}
+    # With more rows for each, nothing is left out of evenly drawn ages either.
+    few = _few(rows) / 2
     for name, s in summaries.items():
-        if not _may_be_given(s, rows) or s.span > 2 * rows:
+        if not _may_be_given(s, rows):
             continue
-        if s.rising or s.falling:
-            found.add(name)
-        else:
+        if s.runs is not None:
+            if s.runs == rows and s.span <= 2 * rows:
+                found.add(name)
+            elif _may_be_units(s.runs, rows, _few(rows)):
+                units[name] = _many(s.runs)
+        elif rows <= s.span <= 2 * rows or _may_be_units(s.span, rows, few):
             dense[name] = s.least, np.zeros(s.span, np.bool_)
     for batch in stream(data, list(dense), asked) if dense else ():
         for k, (name, (least, there)) in enumerate(dense.items()):
@@ -81,7 +110,45 @@ def running(data: Any, summaries: dict[str, Summary], rows: int, asked: Sequence
             x = whole_numbers(column, numbers(column, name, 0))
             if x is not None:
                 there[x - least] = True
-    return found | {name for name, (_, there) in dense.items() if np.count_nonzero(there) == rows}
+    for name, (_, there) in dense.items():
+        values = int(np.count_nonzero(there))
+        if values == rows:
+            found.add(name)
+        elif values == len(there) and _may_be_units(values, rows, few):
+            units[name] = _many(values)
+    return found, units
+
+
+def _many(values: int) -> str:
+    return f"{values:,} values"
+
+
+def _few(rows: int) -> int:
+    """Up to so many rows are those of one unit rather than of a category."""
+    return min(max(rows // 50, 5), 20)
+
+
+def _may_be_units(values: int, rows: int, few: float) -> bool:
+    """Whether there are several rows for each of many values, but no more than ``few``."""
+    return _UNITS <= values <= _REPEATED * rows and rows <= few * values
+
+
+def like_units(name: str, values: str, rows: int, column: Column | None) -> str:
+    own = shown(name)
+    unit = f"Keep the rows of each in one fold: --unit {own}"
+    out = f"leave it out: --exclude {own}"
+    if column is None:
+        what, ways = "not used", f"{unit}, or say that there is no need to: --exclude {own}"
+    elif isinstance(column, CategoryColumn):
+        what = "taken for a category"
+        values += f", of which {len(column.levels):,} stand in the model"
+        ways = f"{unit}, {out}, or say that it is a category: --category {own}"
+    else:
+        what, ways = "a number", f"{unit}, {out}, or say that it is an amount: --number {own}"
+    return (
+        f"{own} is {what}, but looks like the name of a unit, such as a patient, that has several "
+        f"rows: {rows:,} rows have {values}. {ways}."
+    )
 
 
 @dataclass(frozen=True)
@@ -113,6 +180,10 @@ class Summary(ABC):
         """What the values are rather than what they are taken for, if that differs."""
         return None
 
+    def units(self) -> str | None:
+        """How many values there are, if they may be names of units that have several rows."""
+        return None
+
     @abstractmethod
     def facts(self) -> list[Any]:
         """What the fingerprint is made of."""
@@ -121,15 +192,16 @@ class Summary(ABC):
 class _Numbers(Summary):
     """Count, mean and squares of a column of numbers, merged centred; and its ends.
 
-    If all are ``whole``, whether they are ``rising`` or ``falling`` from row to row, and the
-    ``least`` and the ``last`` of them, exactly.
+    If all are ``whole``, the ``least``, the ``most`` and the ``last`` of them, exactly, and how
+    often one is larger or smaller than that of the row before, up to where both have happened.
     """
 
     count = 0
     mean = squares = 0.0
     low, high = np.inf, -np.inf
-    whole = rising = falling = True
+    whole = True
     least = most = last = 0
+    rises = falls = 0
 
     def add(self, column: Any, start: int) -> None:
         x = numbers(column, self.name, start, self.kind)
@@ -153,16 +225,21 @@ class _Numbers(Summary):
         if x is None:
             self.whole = False
             return
-        first, least, most = int(x[0]), int(x.min()), int(x.max())
+        least, most = int(x.min()), int(x.max())
+        if self.runs is not None:
+            self.rises += int(np.count_nonzero(x[1:] > x[:-1]))
+            self.falls += int(np.count_nonzero(x[1:] < x[:-1]))
         if self.count:
-            self.rising &= first > self.last
-            self.falling &= first < self.last
+            self.rises += int(x[0]) > self.last
+            self.falls += int(x[0]) < self.last
             least, most = min(least, self.least), max(most, self.most)
-        self.rising &= bool((x[1:] > x[:-1]).all())
-        self.falling &= bool((x[1:] < x[:-1]).all())
         self.least, self.most, self.last = least, most, int(x[-1])
-        # More rows than there are numbers: some are the same.
-        self.whole = self.span >= self.count + len(x)
+
+    @property
+    def runs(self) -> int | None:
+        """How many different numbers there are, if none is after a larger one, or after a smaller
+        one; None if they are in no order."""
+        return None if self.rises and self.falls else self.rises + self.falls + 1
 
     @property
     def span(self) -> int:
@@ -207,6 +284,7 @@ class _Levels(Summary):
         super().__init__(name, kind)
         self.counts: dict[str, int] | None = {}
         self.most: Likely | None = None
+        self.named: str | None = None
 
     def add(self, column: Any, start: int) -> None:
         values = (flags if self.kind == "boolean" else texts)(column, self.name, start)
@@ -220,7 +298,9 @@ class _Levels(Summary):
         for value, count in both:
             self.counts[value] = self.counts.get(value, 0) + count
         if len(self.counts) > _MOST_VALUES:
-            self.most, self.counts = _likely(self.counts, True), None
+            self.most = _likely(self.counts, True)
+            self.named = f"more than {_many(_MOST_VALUES)}" if _are_units(self.counts) else None
+            self.counts = None
 
     def decided(self, rows: int, limits: Limits) -> tuple[Column | None, str]:
         name, share = shown(self.name), self.missing / rows
@@ -257,6 +337,11 @@ class _Levels(Summary):
             return self.most
         return _likely(self.counts, self.many)
 
+    def units(self) -> str | None:
+        if self.counts is None or not _are_units(self.counts):
+            return self.named
+        return _many(len(self.counts))
+
     def _said(self, column: CategoryColumn, others: int) -> str:
         shares = [
             f"{shown(v)} ({_percent(p)})" for v, p in zip(column.levels, column.shares, strict=True)
@@ -277,6 +362,17 @@ class _Levels(Summary):
     def facts(self) -> list[Any]:
         counts = None if self.counts is None else sorted(self.counts.items())
         return [self.name, self.kind, self.missing, counts]
+
+
+def _are_units(counts: dict[str, int]) -> bool:
+    """Whether text may name units: nine rows in ten have a value that few have, with digits."""
+    rows = sum(counts.values())
+    few = _few(rows)
+    if not _may_be_units(len(counts), rows, few):
+        return False
+    rare = sum(n for n in counts.values() if n <= few)
+    digits = sum(bool(re.search("[0-9]", value)) for value in counts)
+    return rare >= 0.9 * rows and digits >= _MOSTLY * len(counts)
 
 
 _MOSTLY = 0.8
@@ -305,15 +401,15 @@ def _likely(counts: dict[str, int], many: bool) -> Likely | None:
     Text that is nothing but numbers may be codes: it is amounts only where there are ``many``.
     """
     total = sum(counts.values())
-    for what, pattern, way in _KINDS:
+    for what, pattern, usual in _KINDS:
         coded = pattern in (NUMBER, COMMA)
         bad = [v for v in counts if not re.search(pattern, v) or (coded and re.search(CODE, v))]
         share = 1 - sum(counts[value] for value in bad) / total if total else 0.0
         if share < _MOSTLY or len(bad) == len(counts) or not (bad or many):
             continue
-        text = f"all its values are {what}, stored as text"
+        text, way = f"all its values are {what}, stored as text", usual
         if bad:
-            first = shown(bad[0])
+            first, way = shown(bad[0]), limit_way(bad[0]) or usual
             text = f"{_percent(share)} of its values are {what}; the first that is not is {first}"
         readable = what == "numbers" and all(re.search(pattern, v) for v in bad)
         return Likely(text, readable, way, pattern in (DATE, OTHER_DATE))

@@ -23,12 +23,13 @@ from cutpoint.detector.deciding import (
     in_order,
     is_ordered,
     left_out,
+    like_units,
     of_kind,
     running,
     summed,
     warned,
 )
-from cutpoint.detector.values import as_table, check_numbers, kind_of, schema_of, stream
+from cutpoint.detector.values import as_table, kind_of, schema_of, stream
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import LinearDetector
 
@@ -107,6 +108,11 @@ class Encoding:
         is used nevertheless. So are whole numbers that rise or fall from row to row with larger
         gaps, since a table may be sorted by an amount; ``warnings`` says so.
 
+        Identifiers that repeat, as those of patients with several visits do, are used too, with a
+        warning: at least 20 values with few rows each, of text with digits, or of whole numbers
+        that are in order or leave none out. What is named in ``categories``, or is a number and
+        named in ``columns`` or ``numbers``, is taken at its word.
+
         Parameters
         ----------
         data
@@ -148,16 +154,21 @@ class Encoding:
         for name in wanted:
             t = schema.field(name).type
             kind = _said(name, categories, numbers) or kind_of(t)
+            if kind is None and columns is not None:
+                raise DataError(
+                    f"{shown(name)} can't be used: values of the type {t} are not read. Leave it "
+                    "out, or make columns of numbers or text of it."
+                )
             if kind is None:
                 notes[name] = f"{shown(name)} is not used: values of the type {t} are not read."
             elif kind == "empty":
                 notes[name] = f"{shown(name)} is not used: it has no values."
             else:
                 summaries[name] = of_kind(kind, name)
-        check_numbers(data, schema, numbers)
         rows = summed(data, summaries, numbers)
         asked = {*numbers, *(columns or ())}
-        counted = running(data, summaries, rows, numbers)
+        counted, repeated = running(data, summaries, rows, numbers)
+        given = {name: values for name, values in repeated.items() if name not in asked}
         limits = Limits(max_categories, min_rows)
         used: list[Column] = []
         warnings: list[str] = []
@@ -173,6 +184,8 @@ class Encoding:
             if likely is not None:
                 notes[name] += f" But {likely.text}."
                 warnings.append(warned(name, likely, column))
+            elif name not in categories and (units := given.get(name) or summary.units()):
+                warnings.append(like_units(name, units, rows - summary.missing, column))
         new = [c.name for c in used if c.name not in asked and is_ordered(summaries[c.name], rows)]
         warnings += map(in_order, new)
         ordered = tuple(notes[name] for name in wanted)

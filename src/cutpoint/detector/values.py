@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 from cutpoint._check import shown
 from cutpoint._names import no_column
 from cutpoint._sweep import Floats
-from cutpoint._written import unread
+from cutpoint._written import CODE, COMMA, NUMBER
 from cutpoint.errors import DataError
 
 _BATCH = 1 << 16
@@ -28,12 +31,27 @@ def stream(
     speaks Arrow, and mappings from names to columns. In ``numbers`` are columns that are known to
     be numbers: a file of text may have zeros in front of them.
     """
+    if hasattr(data, "batches") and hasattr(data, "names"):
+        read = data.batches
+    else:
+        read = partial(_batches, as_table(data))
+    start = True
+    for batch in read(None if columns is None else list(columns), numbers=numbers):
+        if start:
+            _check_numbers(read, batch.schema, numbers)
+        start = False
+        yield batch
+
+
+def _batches(
+    table: Any,
+    columns: Sequence[str] | None,
+    *,
+    numbers: Sequence[str],  # noqa: ARG001 - as Source.batches has it
+) -> Iterator[Any]:
+    """Those of a table in memory, where a type is what it is whatever ``numbers`` says."""
     import pyarrow as pa
 
-    if hasattr(data, "batches") and hasattr(data, "names"):
-        yield from data.batches(None if columns is None else list(columns), numbers=numbers)
-        return
-    table = as_table(data)
     if columns is not None:
         known = set(table.schema.names)
         for name in columns:
@@ -137,18 +155,69 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     return out
 
 
-def check_numbers(data: Any, schema: Any, names: Sequence[str]) -> None:
+def _check_numbers(read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str]) -> None:
     """Raise if a column of text is not all numbers, with the first row that is none: a batch alone
     would not know that the one to blame is in another."""
     for name in names:
-        if kind_of(schema.field(name).type) != "category":
-            continue
-        start = 0
-        for batch in stream(data, [name], [name]):
-            column = _whole(batch.column(0))
-            if kind_of(column.type) == "category" and unread(column) is not None:
-                _refuse(column, name, start, "numbers")
-            start += batch.num_rows
+        if name in schema.names and kind_of(schema.field(name).type) == "category":
+            found = _blamed(map(_whole, (b.column(0) for b in read([name], numbers=[name]))))
+            if found is not None:
+                raise _not_numbers(name, *found)
+
+
+def _blamed(columns: Iterable[Any]) -> tuple[int, str] | None:
+    """The first row of text that is no number, and its value; None if all are.
+
+    Numbers have a decimal point, or a comma if more of the values can be read so: '<0,5' is to
+    blame for a column of '3,0', which is fine. Where all can be read with commas, the first of
+    these is: they are not read in such a table, or may be thousands.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    point, comma = _Way(), _Way()
+    start = 0
+    for column in columns:
+        text = pa.array(column.to_pylist(), pa.string())  # not every version casts views
+        pointed, pointless, code = (
+            pc.match_substring_regex(text, pattern) for pattern in (NUMBER, COMMA, CODE)
+        )
+        # As in files: a column with 007 in it has no decimal commas.
+        for way, fits in (point, pointed), (comma, pc.and_not(pointless, code)):
+            way.fit += pc.sum(fits).as_py() or 0
+            row = pc.index(fits, False).as_py()
+            if way.first is None and row >= 0:
+                way.first = start + row, text[row].as_py()
+        start += len(text)
+    return (comma.first if comma.fit > point.fit else None) or point.first
+
+
+@dataclass
+class _Way:
+    """How many values can be read in this way, and the first that can't, with its row."""
+
+    fit: int = 0
+    first: tuple[int, str] | None = None
+
+
+def _not_numbers(name: str, row: int, value: str) -> DataError:
+    return DataError(
+        f"{shown(name)} must hold numbers; row {row + 1:,} has {shown(value)}. "
+        f"{limit_way(value) or 'Convert the column, or correct that row'}."
+    )
+
+
+# Below or above what can be measured: <0.5, > 100, ≤0,5.
+_LIMIT = r"^\s*([<>≤≥])=?\s*[+-]?[0-9]*[.,]?[0-9]+\s*$"
+
+
+def limit_way(value: str) -> str | None:
+    """What to do about a detection limit among numbers; None if it is none."""
+    found = re.search(_LIMIT, value)
+    if found is None:
+        return None
+    which = "half the limit" if found[1] in "<≤" else "the limit itself"
+    return f"Write a number for {shown(value)}, such as {which}"
 
 
 def _floats(column: Any) -> Floats:
@@ -257,20 +326,25 @@ def _whole(column: Any) -> Any:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        values = column.dictionary
+        if kind_of(values.type) == "category":  # such as a view of text, which has no `take`
+            values = values.cast(pa.string())
+        column = values.take(column.indices)
     return column
 
 
 def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:
-    valid = np.asarray(column.is_valid())
     text = kind_of(column.type) == "category"
-    bad = unread(column) if text and wanted == "numbers" else None
-    row = int(valid.argmax()) if bad is None else bad
+    bad = _blamed([column]) if text and wanted == "numbers" else None
+    if bad is not None:
+        raise _not_numbers(name, start + bad[0], bad[1])
+    valid = np.asarray(column.is_valid())
+    row = int(valid.argmax())
     value = column[row].as_py() if valid.any() else None
     out = "Convert the column, or correct that row."
     if text and wanted == "dates":
         out = "That is text: make the column one of dates, as pandas.to_datetime does."
-    elif text and wanted == "numbers" and bad is None:
+    elif text and wanted == "numbers":
         out = "That is text: make the column one of numbers, as pandas.to_numeric does."
     raise DataError(
         f"{shown(name)} must hold {wanted}; row {start + row + 1:,} has {shown(value)}. {out}"

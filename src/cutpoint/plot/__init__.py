@@ -1,7 +1,8 @@
 """Plots of curves and decisions on matplotlib axes: each function takes an ``ax`` and returns it.
 
-Hand in what was computed, as in ``plot.roc(cp.roc(s))``: drawing does not compute. Call a function
-again with the axes it returned to put another detector into the same picture.
+Hand in what was computed, as in ``plot.roc(cp.roc(s))``: drawing does not compute. Where there is a
+``label``, several are drawn by name, as in ``plot.roc({"new": cp.roc(a), "old": cp.roc(b)})``; or
+call the function again with the axes it returned.
 """
 
 from __future__ import annotations

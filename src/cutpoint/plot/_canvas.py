@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -35,6 +35,29 @@ def option(given: object, kind: type | tuple[type, ...], how: str) -> None:
     if given is not None and not isinstance(given, kind):
         name = how.partition("=")[0]
         raise DataError(f"{name} must be {_either(kind)}; it is {shown(given)}. Pass {how}.")
+
+
+def each(
+    draw: Callable[..., Axes],
+    several: Mapping[str, Any],
+    ax: Axes | None,
+    shared: dict[str, Any],
+    **of_one: Any,
+) -> Axes:
+    """Several on the same axes, each under its name; options ``of_one`` can't be given then."""
+    call = f"plot.{draw.__name__}"
+    for name, value in of_one.items():
+        if value is not None:
+            raise DataError(
+                f"{name} is for one, and a mapping names several. Draw them one by one: "
+                f"ax = {call}(one, ax, {name}=...)."
+            )
+    if not several:
+        raise DataError(f"{call} needs something to draw; the mapping is empty. Put one in.")
+    for name, one in several.items():
+        ax = draw(one, ax, label=str(name), **shared)
+    assert ax is not None
+    return ax
 
 
 def _either(kind: type | tuple[type, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from cutpoint.plot._canvas import (
     artists,
     axes,
     draw_line,
+    each,
     flags,
     guide,
     legend,
@@ -40,7 +41,7 @@ _MARKERS = ("oD", "sP", "^X", "v*")
 
 
 def roc(  # noqa: PLR0913 - options have names
-    curve: Roc,
+    curve: Roc | Mapping[str, Roc],
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -54,7 +55,7 @@ def roc(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     curve
-        From :func:`cutpoint.roc`.
+        From :func:`cutpoint.roc`; or several, as a mapping from their names.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -76,6 +77,12 @@ def roc(  # noqa: PLR0913 - options have names
     >>> ax.get_ylabel()
     'true positive rate (recall)'
 
+    Several by name:
+
+    >>> ax = cp.plot.roc({"mine": cp.roc(s), "chance": cp.roc(cp.sweep([1, 0], [0, 0]))})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['mine', 'chance']
+
     With all that is known about it:
 
     >>> p = cp.choose(s, "f1")
@@ -83,6 +90,8 @@ def roc(  # noqa: PLR0913 - options have names
     >>> [text.get_text() for text in ax.texts]
     ['≥ 2.5']
     """
+    if isinstance(curve, Mapping):
+        return each(roc, curve, ax, line, label=label, band=band, point=point, hull=hull)
     needs(curve, Roc, "roc(cp.roc(s))")
     points = [point] if isinstance(point, OperatingPoint) else _listed(point)
     option(band, Band, "band=cp.roc_band(s)")
@@ -110,7 +119,11 @@ def roc(  # noqa: PLR0913 - options have names
 
 
 def hull(
-    h: Hull | JointHull, ax: Axes | None = None, *, label: str | None = None, **line: Any
+    h: Hull | JointHull | Mapping[str, Hull],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
 ) -> Axes:
     """Draw the convex hull of a ROC curve, or of several classifiers together.
 
@@ -122,7 +135,8 @@ def hull(
     Parameters
     ----------
     h
-        From :func:`cutpoint.hull`.
+        From :func:`cutpoint.hull`; or those of several classifiers, each by itself, as a mapping
+        from their names.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -138,6 +152,8 @@ def hull(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['score', 'rule', 'old rule (never best)']
     """
+    if isinstance(h, Mapping):
+        return each(hull, h, ax, line, label=label)
     needs(h, (Hull, JointHull), "hull(cp.hull(s))")
     ax = _roc_axes(ax)
     if isinstance(h, Hull):
@@ -148,7 +164,11 @@ def hull(
 
 
 def pr(
-    curve: PrecisionRecall, ax: Axes | None = None, *, label: str | None = None, **line: Any
+    curve: PrecisionRecall | Mapping[str, PrecisionRecall],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
 ) -> Axes:
     """Draw a precision–recall curve over the prevalence, which is the precision of flagging all.
 
@@ -161,13 +181,17 @@ def pr(
     >>> ax.get_ylabel()
     'precision'
     """
+    if isinstance(curve, Mapping):
+        return each(pr, curve, ax, line, label=label)
     needs(curve, PrecisionRecall, "pr(cp.pr(s))")
     ax = axes(ax, "recall", "precision", square=True)
     guide(ax, [0, 1], [curve.precision[-1]] * 2)
     return draw_line(ax, curve.recall, curve.precision, label, {"drawstyle": "steps-pre", **line})
 
 
-def det(curve: Det, ax: Axes | None = None, *, label: str | None = None, **line: Any) -> Axes:
+def det(
+    curve: Det | Mapping[str, Det], ax: Axes | None = None, *, label: str | None = None, **line: Any
+) -> Axes:
     """Draw a DET curve on normal-deviate axes, where normal scores make a straight line.
 
     Points at 0 % or 100 % have no place on such axes and are left out.
@@ -179,6 +203,8 @@ def det(curve: Det, ax: Axes | None = None, *, label: str | None = None, **line:
     >>> ax.get_xlabel()
     'false positive rate, %'
     """
+    if isinstance(curve, Mapping):
+        return each(det, curve, ax, line, label=label)
     needs(curve, Det, "det(cp.det(s))")
     ax = axes(ax, "false positive rate, %", "miss rate (1 − recall), %", unit=False)
     inside = (curve.fpr > 0) & (curve.fpr < 1) & (curve.fnr > 0) & (curve.fnr < 1)
@@ -190,11 +216,20 @@ def det(curve: Det, ax: Axes | None = None, *, label: str | None = None, **line:
     ax.set_yticks(deviate(ticks), names)
     low = deviate(np.clip([fpr.min(initial=0.05) / 2, fnr.min(initial=0.05) / 2], 1e-6, 0.4))
     high = deviate(np.clip([fpr.max(initial=0.5) * 1.1, fnr.max(initial=0.5) * 1.1], 0.6, 0.9995))
+    if any(artists(ax, "curve")):  # room for those before, too
+        left, right, bottom, top = (*ax.get_xlim(), *ax.get_ylim())
+        low, high = np.minimum(low, (left, bottom)), np.maximum(high, (right, top))
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     return draw_line(ax, deviate(fpr), deviate(fnr), label, line)
 
 
-def gain(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **line: Any) -> Axes:
+def gain(
+    curve: Gain | Mapping[str, Gain],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
     """Draw the share of positives that a budget of flagged cases catches.
 
     The dashed lines are chance, and the best that any detector could do at this prevalence.
@@ -206,6 +241,8 @@ def gain(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **lin
     >>> ax.get_xlabel()
     'share of cases flagged'
     """
+    if isinstance(curve, Mapping):
+        return each(gain, curve, ax, line, label=label)
     needs(curve, Gain, "gain(cp.gain(s))")
     ax = axes(ax, "share of cases flagged", "share of positives caught", square=True)
     prevalence = 1 / curve.lift[0]
@@ -214,7 +251,13 @@ def gain(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **lin
     return draw_line(ax, curve.flagged, curve.gain, label, line)
 
 
-def lift(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **line: Any) -> Axes:
+def lift(
+    curve: Gain | Mapping[str, Gain],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
     """Draw how much richer in positives the flagged cases are than all, against their share.
 
     Examples
@@ -224,6 +267,8 @@ def lift(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **lin
     >>> ax.get_ylabel()
     'lift (precision / prevalence)'
     """
+    if isinstance(curve, Mapping):
+        return each(lift, curve, ax, line, label=label)
     needs(curve, Gain, "lift(cp.gain(s))")
     ax = axes(ax, "share of cases flagged", "lift (precision / prevalence)", unit=False)
     guide(ax, [0, 1], [1, 1])
@@ -234,7 +279,7 @@ def lift(curve: Gain, ax: Axes | None = None, *, label: str | None = None, **lin
 
 
 def cost_curve(
-    curve: CostCurve,
+    curve: CostCurve | Mapping[str, CostCurve],
     ax: Axes | None = None,
     *,
     x: float | None = None,
@@ -249,7 +294,7 @@ def cost_curve(
     Parameters
     ----------
     curve
-        From :func:`cutpoint.cost_curve`.
+        From :func:`cutpoint.cost_curve`; or several, as a mapping from their names.
     ax
         Axes to draw on; a new figure if left out.
     x
@@ -267,6 +312,8 @@ def cost_curve(
     >>> ax.get_xlabel(), ax.texts[-1].get_text()
     ('probability × cost of positives', 'at 0.4: 0.25 instead of 0.4')
     """
+    if isinstance(curve, Mapping):
+        return each(cost_curve, curve, ax, line, label=label, x=x)
     needs(curve, CostCurve, "cost_curve(cp.cost_curve(s))")
     if x is not None and not (isinstance(x, Real) and 0 <= x <= 1):
         raise DataError(
@@ -316,7 +363,11 @@ def cost_curve(
 
 
 def net_benefit(
-    curve: NetBenefit, ax: Axes | None = None, *, label: str | None = None, **line: Any
+    curve: NetBenefit | Mapping[str, NetBenefit],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
 ) -> Axes:
     """Draw a decision curve: the net benefit of acting from each probability on.
 
@@ -327,7 +378,7 @@ def net_benefit(
     Parameters
     ----------
     curve
-        From :func:`cutpoint.net_benefit`.
+        From :func:`cutpoint.net_benefit`; or several, as a mapping from their names.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -343,6 +394,8 @@ def net_benefit(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['model', 'best cut', 'flag all', 'flag none']
     """
+    if isinstance(curve, Mapping):
+        return each(net_benefit, curve, ax, line, label=label)
     needs(curve, NetBenefit, "net_benefit(cp.net_benefit(s))")
     first = ax is None or not any(artists(ax, "curve"))
     ax = wide_axes(ax, "threshold probability", "net benefit")

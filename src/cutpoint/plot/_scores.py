@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from cutpoint.plot._canvas import (
     artists,
     axes,
     draw_line,
+    each,
     flags,
     guide,
     legend,
@@ -44,7 +46,12 @@ _STRIP = 0.16
 
 
 def reliability(
-    r: Reliability, ax: Axes | None = None, *, label: str | None = None, bins: int = 50, **line: Any
+    r: Reliability | Mapping[str, Reliability],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    bins: int = 50,
+    **line: Any,
 ) -> Axes:
     """Draw a reliability diagram: what happened against what was forecast.
 
@@ -56,7 +63,7 @@ def reliability(
     Parameters
     ----------
     r
-        From :func:`cutpoint.reliability`.
+        From :func:`cutpoint.reliability`; or several, as a mapping from their names.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -74,6 +81,8 @@ def reliability(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['mine', '95 % band if calibrated']
     """
+    if isinstance(r, Mapping):
+        return each(reliability, r, ax, {"bins": bins, **line}, label=label)
     needs(r, Reliability, "reliability(cp.reliability(s))")
     count = _bins(bins)
     ax = new_axes(4.4, 4.7) if ax is None else ax
@@ -107,7 +116,7 @@ def reliability(
 
 
 def calibrator(  # noqa: PLR0913 - options have names
-    c: Calibrator,
+    c: Calibrator | Mapping[str, Calibrator],
     ax: Axes | None = None,
     *,
     s: Sweep | None = None,
@@ -123,7 +132,7 @@ def calibrator(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     c
-        From :func:`cutpoint.calibrate`.
+        From :func:`cutpoint.calibrate`; or several, as a mapping from their names.
     ax
         Axes to draw on; a new figure if left out.
     s
@@ -140,12 +149,13 @@ def calibrator(  # noqa: PLR0913 - options have names
     --------
     >>> import cutpoint as cp
     >>> s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
-    >>> ax = None
-    >>> for method in ("platt", "monotone"):
-    ...     ax = cp.plot.calibrator(cp.calibrate(s, method), ax, s=s, label=method)
+    >>> both = {method: cp.calibrate(s, method) for method in ("platt", "monotone")}
+    >>> ax = cp.plot.calibrator(both, s=s)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['platt', 'monotone']
     """
+    if isinstance(c, Mapping):
+        return each(calibrator, c, ax, {"s": s, "low": low, "high": high, **line}, label=label)
     needs(c, Calibrator, "calibrator(cp.calibrate(s))")
     option(s, Sweep, "s=cp.sweep(y, score)")
     start, end = _scores_of(c, ax, s, low, high)
@@ -304,7 +314,10 @@ def stability(
         at = beside.get(point.threshold, float(np.clip(point.threshold, -1e300, 1e300)))
         name = f"chosen: {flags(point)}"
         ax.axvline(at, 0, 0.75, color="0.15", linewidth=1.4, label=name, zorder=4)
-    title = f"mean regret {np.mean(st.regret):.3g} in {len(st.threshold):,} bootstrap samples"
+    known, title = np.count_nonzero(st.comparable), f"{len(st.threshold):,} bootstrap samples"
+    if known:
+        of = f"{known:,} of " if known < len(st.threshold) else ""
+        title = f"mean regret {st.mean_regret:.3g} in {of}{title}"
     if st.broken.any():
         title += f", limits broken by {100 * np.mean(st.broken):.3g} %"
     ax.set_title(title, loc="left", fontsize=10)

@@ -249,7 +249,7 @@ class Source:
     def _no_column(self, name: Any) -> DataError:
         error = no_column(name, self.names, self.where)
         first = self._parts[0]
-        hint = first.other_separator(self.names) if isinstance(first, CsvPart) else ""
+        hint = first.if_alone(self.names) if isinstance(first, CsvPart) else ""
         return DataError(f"{error} {hint}") if hint else error
 
     def _schema(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Schema:

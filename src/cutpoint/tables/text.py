@@ -44,6 +44,11 @@ def _lines(path: str) -> Iterator[bytes]:
         yield from io.BufferedReader(file)
 
 
+def _bare(line: bytes) -> str:
+    """A line without what is in quotes."""
+    return re.sub(r'"[^"]*"', "", line.decode("utf-8", "replace"))
+
+
 # What a column becomes when a row does not fit, in the order in which a file's types are tried.
 _WIDER: dict[str, list[pa.DataType]] = {
     "null": [
@@ -60,6 +65,11 @@ _WIDER: dict[str, list[pa.DataType]] = {
     "timestamp[s]": [pa.timestamp("ns"), pa.string()],
 }
 
+
+_SEPARATORS = ",;\t|"
+
+# What to do about a line above the names.
+_UNTITLED = "Delete what is above the names of the columns."
 
 # What pyarrow takes numbers for.
 _NUMBERS = (pa.int64(), pa.float64())
@@ -103,22 +113,26 @@ class CsvPart(Part):
             return compression_of(file.read(4)) is not None
 
     def _find_separator(self) -> str:
-        line = next(_lines(self.path), b"").decode("utf-8", "replace")
-        bare = re.sub(r'"[^"]*"', "", line)
-        counts = {c: bare.count(c) for c in ",;\t|"}
+        bare = _bare(next(_lines(self.path), b""))
+        counts = {c: bare.count(c) for c in _SEPARATORS}
         best = max(counts, key=lambda c: counts[c])  # the comma, of several
         if best != "," and counts[best]:
             self.notes.append(f"{self.where} is read with {shown(best)} between its columns.")
             return best
         return ","
 
-    def other_separator(self, names: Sequence[str]) -> str:
-        """A sentence, if there is only one name, with what may separate several in it."""
+    def if_alone(self, names: Sequence[str]) -> str:
+        """A sentence, if there is only one name and the line of names seems to be another, or to
+        have another separator in it."""
         if len(names) != 1:
             return ""
-        other = next((c for c in ",;\t|" if c != self.separator and c in names[0]), None)
+        other = next((c for c in _SEPARATORS if c != self.separator and c in names[0]), None)
         if other is None:
-            return ""
+            with self.guard():
+                below = (line for k, line in enumerate(_lines(self.path)) if k and line.strip())
+                line = _bare(next(below, b""))
+            title = f"Line 1 looks like a title, {shown(names[0])}. {_UNTITLED}"
+            return title if any(c in line for c in _SEPARATORS) else ""
         return (
             f"It is read with {shown(self.separator)} between its columns; {shown(other)} may be "
             "what separates them: --separator."
@@ -136,13 +150,18 @@ class CsvPart(Part):
                     f"{shown(value)} looks like a value. Say header=False if there are no names, "
                     "header=True if that is one."
                 )
-        names = list(self._raw)
-        for k, name in enumerate(names):
-            if not name.strip():
-                names[k] = f"column {k + 1}"
-                self.notes.append(
-                    f"column {k + 1} of {self.where} has no name and is called {names[k]!r}."
-                )
+        names = [name if name.strip() else f"column {k}" for k, name in enumerate(self._raw, 1)]
+        new = [name for name, raw in zip(names, self._raw, strict=True) if not raw.strip()]
+        if len(new) == len(names) - 1 > 1 and names[0] == self._raw[0]:
+            self.notes.append(
+                f"line 1 of {self.where} looks like a title, {shown(names[0])}: the other columns "
+                f"have no name there. {_UNTITLED}"
+            )
+        elif new:
+            have, are = ("has", "is") if len(new) == 1 else ("have", "are")
+            called = ", ".join(map(repr, new[:4])) + (", …" if len(new) > 4 else "")
+            what = new[0] if len(new) == 1 else f"{len(new)} columns"
+            self.notes.append(f"{what} of {self.where} {have} no name and {are} called {called}.")
         check_names(names, self.where, hint)
         return names
 
@@ -356,7 +375,7 @@ class CsvPart(Part):
                 expected = len(row) if expected is None else expected
                 if row and len(row) != expected:
                     way = (
-                        self.other_separator(first)
+                        self.if_alone(first)
                         or "Correct that line; a value with a separator in it needs quotes."
                     )
                     return (

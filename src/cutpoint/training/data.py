@@ -331,7 +331,7 @@ def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
 def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, tuple[str, ...]]:
     """Which rows are positive, the label of these as it stands in the table, and what to say."""
     if roles.positive is not None:
-        found = labelled(values, roles.positive, roles.target)
+        found = labelled(values, roles.positive, roles.target, count=True)
         note = against(found, roles.target)
         return found.y, found.positive, () if note is None else (note,)
     nothing = np.zeros(len(values), np.float32)

@@ -28,7 +28,14 @@ from cutpoint.training.comparing import Compared, Question, chosen_of, compared_
 from cutpoint.training.data import Data, MakeRows, Roles
 from cutpoint.training.folds import Report, note_of, out_of_fold
 from cutpoint.training.known import AUTO, learners
-from cutpoint.training.remarks import apart, learned_nothing, useless, warnings_of
+from cutpoint.training.remarks import (
+    apart,
+    learned_nothing,
+    of_units,
+    unfinished,
+    useless,
+    warnings_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,20 +222,9 @@ def train(  # noqa: PLR0913 - a question has many sides
         *warnings_of(data, s),
         *apart(data, fold, out.scores[chosen], s.auc),
         *useless(s, auc, point),
+        *unfinished(chosen, fit),
+        *of_units(unit, sure=confidence is not None and bool(question.limits)),
     )
-    if not fit.converged and chosen != "perceptron":
-        early = f"{chosen} stopped before it was done: its weights are not the best ones yet."
-        warnings += (early,)
-    if unit is not None:
-        warnings += (
-            f"The interval of the AUC is one of units; those of the rates count rows, and are too "
-            f"narrow if rows of one {shown(unit)} are alike.",
-        )
-        if confidence is not None and question.limits:
-            warnings += (
-                "The confidence of the limits counts rows: if those of one "
-                f"{shown(unit)} are alike, limits are broken more often. Ask for more of it.",
-            )
     line = data.encoding.from_raw(fit.detector) if data.raw else fit.detector
     detector = Detector.of(
         data.encoding,

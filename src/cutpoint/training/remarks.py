@@ -13,6 +13,7 @@ from cutpoint._rows import Flags, Floats
 from cutpoint._sweep import Sweep, sweep
 from cutpoint.decision import OperatingPoint
 from cutpoint.errors import DataError
+from cutpoint.linear.detector import Fit
 from cutpoint.objectives import as_objective
 from cutpoint.training.comparing import Question
 from cutpoint.training.data import Data, column_of
@@ -75,6 +76,29 @@ def useless(s: Sweep, auc: Interval | None, point: OperatingPoint) -> list[str]:
         out.append(
             f"The best threshold for {point.objective} flags {every}: by these scores nothing is "
             "gained over that."
+        )
+    return out
+
+
+def unfinished(name: str, fit: Fit) -> list[str]:
+    """What to say of a learner that did not get to the end; the perceptron has none."""
+    if fit.converged or name == "perceptron":
+        return []
+    return [f"{name} stopped before it was done: its weights are not the best ones yet."]
+
+
+def of_units(unit: str | None, *, sure: bool) -> list[str]:
+    """What to say where rows of one unit are alike, of what counts rows."""
+    if unit is None:
+        return []
+    out = [
+        "The interval of the AUC is one of units; those of the rates count rows, and are too "
+        f"narrow if rows of one {shown(unit)} are alike."
+    ]
+    if sure:
+        out.append(
+            "The confidence of the limits counts rows: if those of one "
+            f"{shown(unit)} are alike, limits are broken more often. Ask for more of it."
         )
     return out
 
