@@ -149,22 +149,7 @@ class Encoding:
                 "max_categories and min_rows must be at least 1; they are "
                 f"{shown(max_categories)} and {shown(min_rows)}."
             )
-        summaries: dict[str, Summary] = {}
-        notes: dict[str, str] = {}
-        for name in wanted:
-            t = schema.field(name).type
-            kind = _said(name, categories, numbers) or kind_of(t)
-            if kind is None and columns is not None:
-                raise DataError(
-                    f"{shown(name)} can't be used: values of the type {t} are not read. Leave it "
-                    "out, or make columns of numbers or text of it."
-                )
-            if kind is None:
-                notes[name] = f"{shown(name)} is not used: values of the type {t} are not read."
-            elif kind == "empty":
-                notes[name] = f"{shown(name)} is not used: it has no values."
-            else:
-                summaries[name] = of_kind(kind, name)
+        summaries, notes = _kinds(schema, wanted, categories, numbers, asked=columns is not None)
         rows = summed(data, summaries, numbers)
         asked = {*numbers, *(columns or ())}
         counted, repeated = running(data, summaries, rows, numbers)
@@ -401,6 +386,35 @@ def _check_said(wanted: Sequence[str], categories: Sequence[str], numbers: Seque
             raise no_column(name, wanted, "the table")
         if name in categories and name in numbers:
             raise DataError(f"a column is a category or a number; {shown(name)} can't be both.")
+
+
+def _kinds(
+    schema: Any,
+    wanted: Sequence[str],
+    categories: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    asked: bool,
+) -> tuple[dict[str, Summary], dict[str, str]]:
+    """What is to be summed up of each column that can be used; and why others can't. One that was
+    asked for must be."""
+    summaries: dict[str, Summary] = {}
+    notes: dict[str, str] = {}
+    for name in wanted:
+        t = schema.field(name).type
+        kind = _said(name, categories, numbers) or kind_of(t)
+        if kind is None and asked:
+            raise DataError(
+                f"{shown(name)} can't be used: values of the type {t} are not read. Leave it out, "
+                "or make columns of numbers or text of it."
+            )
+        if kind is None:
+            notes[name] = f"{shown(name)} is not used: values of the type {t} are not read."
+        elif kind == "empty":
+            notes[name] = f"{shown(name)} is not used: it has no values."
+        else:
+            summaries[name] = of_kind(kind, name)
+    return summaries, notes
 
 
 def _said(name: str, categories: Sequence[str], numbers: Sequence[str]) -> str | None:
