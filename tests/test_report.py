@@ -554,8 +554,13 @@ def test_of_many_groups_the_worst_are_shown() -> None:
     assert f"Of 40 groups the 8 lowest of {len(enough)} with at least 10" in page
     # Where groups are small, the lowest would be those of the fewest rows.
     text = summarise(y, {"a": a}, group=np.arange(9000) % 3000).text()
-    assert "  the 8 largest:\n" in text
+    assert "  the 8 largest with both classes:\n" in text
+    assert "–" not in text
     assert "  and 2,992 more groups" in text
+    one_class = np.where(y == 1, np.arange(9000) % 50, 50 + np.arange(9000) % 50)
+    one_class[:2] = 100, 100
+    text = summarise(y, {"a": a}, group=np.where(np.arange(9000) < 600, 100, one_class)).text()
+    assert "  the 8 largest:\n" in text
     few = summarise(y, {"a": a}, group=np.arange(9000) % 12).text()
     assert "more groups" not in few
     assert " lowest of " not in few

@@ -334,9 +334,11 @@ def test_weights_are_on_record():
     page = render(summarise_fit(t), "t")
     assert "Weight of the rows of the data, at this threshold." in page
     assert "weights are summed" in page
+    assert "There is a band only for rows that count once each." in page
     assert "counts are of the rows" not in page
     plain = render(summarise_fit(train(table(400), "y", learner="mean-difference")), "t")
     assert "counts are of the rows" in plain
+    assert "There is a band only" not in plain
     assert "Rows of the data, at this threshold." in plain
 
 

@@ -342,7 +342,7 @@ def shares(summary: Summary) -> str:
             overlay=mark,
             key="shares",
         )
-        what = _reliability_note(one)
+        what = _reliability_note(one, weighted=summary.weighted)
         parts.append(
             f'<div class="of" data-d="{k}"{" hidden" if k else ""}><p class="note">{what}</p>'
             f"{frame}</div>"
@@ -360,7 +360,7 @@ def shares(summary: Summary) -> str:
     )
 
 
-def _reliability_note(one: ScoreSummary) -> str:
+def _reliability_note(one: ScoreSummary, *, weighted: bool) -> str:
     if not (one.probabilities or one.calibrator):
         return "The share of positives at each score, by isotonic regression."
     words = []
@@ -371,7 +371,8 @@ def _reliability_note(one: ScoreSummary) -> str:
     if one.shares.outside is not None:
         words.append(f"{100 * one.shares.outside:.3g} % of cases outside of the band")
     text = ", ".join(words)
-    return f"{text[:1].upper()}{text[1:]}."
+    more = " There is a band only for rows that count once each." if weighted else ""
+    return f"{text[:1].upper()}{text[1:]}.{more}"
 
 
 def confusion(summary: Summary, state: dict[str, str]) -> str:

@@ -321,7 +321,11 @@ def listed(g: GroupAuc) -> tuple[list[int], str]:
     enough = np.flatnonzero(np.minimum(g.P, g.N) >= _ENOUGH)
     lowest = enough[np.argsort(g.auc[enough], kind="stable")]
     if len(enough) < _LISTED:
-        return by_size[:_LISTED].tolist(), f"the {_LISTED} largest"
+        # A group of one class has no AUC to show.
+        both = by_size[~np.isnan(g.auc[by_size])]
+        if len(both) < _LISTED:
+            return by_size[:_LISTED].tolist(), f"the {_LISTED} largest"
+        return both[:_LISTED].tolist(), f"the {_LISTED} largest with both classes"
     each = f"at least {_ENOUGH} positives and {_ENOUGH} negatives"
     return lowest[:_LISTED].tolist(), f"the {_LISTED} lowest of {len(enough):,} with {each}"
 
