@@ -168,11 +168,42 @@ def test_bad_guarantees(options: dict[str, Any], error: type[Exception], message
         cp.choose(cp.sweep([1, 0], [2, 1]), "recall", **({"confidence": 0.95} | options))
 
 
-def test_weights_have_no_guarantee() -> None:
-    with pytest.raises(cp.UndefinedError, match="a guarantee counts rows"):
+@pytest.mark.parametrize(
+    ("limit", "weight", "message"),
+    [
+        ("fpr <= 0.1", [1, 1, 2], "the negatives of this sweep weigh differently"),
+        ("precision >= 0.1", [1, 2, 2], "a guarantee of the precision counts rows"),
+        ("flagged <= 2", [1, 2, 2], "a guarantee of the flagged counts rows"),
+    ],
+)
+def test_weights_without_a_guarantee(limit: str, weight: list[float], message: str) -> None:
+    s = cp.sweep([1, 0, 0], [3, 2, 1], weight, squares=True)
+    with pytest.raises(cp.UndefinedError, match=message):
+        cp.choose(s, "recall", subject_to=limit, confidence=0.9)
+    with pytest.raises(cp.UndefinedError, match="squares=True"):
         cp.choose(
             cp.sweep([1, 0], [2, 1], [1, 2]), "recall", subject_to="fpr <= 0.1", confidence=0.9
         )
+
+
+@pytest.mark.parametrize("digits", [1, 9])
+@pytest.mark.parametrize("weights", [(1.0, 10.0), (0.3, 9.87), (7.0, 7.0)])
+@pytest.mark.parametrize(
+    ("goal", "limit"),
+    [("recall", "fpr <= 0.02"), ("specificity", "recall >= 0.8"), ("recall", "fpr <= 1e-6")],
+)
+def test_thinned_negatives_count_as_rows(
+    digits: int, weights: tuple[float, float], goal: str, limit: str
+) -> None:
+    """Rates of one class know nothing of what its rows weigh."""
+    rng = np.random.default_rng(4)
+    y = rng.random(3000) < 0.2
+    score = np.round(rng.normal(size=3000) + 2 * y, digits)
+    w = np.where(y, *weights)
+    plain = cp.choose(cp.sweep(y, score), goal, subject_to=limit, confidence=0.9)
+    p = cp.choose(cp.sweep(y, score, w, squares=True), goal, subject_to=limit, confidence=0.9)
+    assert (p.threshold, p.feasible) == (plain.threshold, plain.feasible)
+    assert p.confusion.fpr == pytest.approx(plain.confusion.fpr, rel=1e-12)
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -64,10 +64,6 @@ Rule = Limit | Certified
 
 def guaranteed(s: Sweep, limits: list[Limit], confidence: float, prior: float | None) -> list[Rule]:
     """Limits on the counts of this sweep, under which the given ones hold out of sample."""
-    if s.weighted:
-        raise UndefinedError(
-            "a guarantee counts rows, and this sweep adds up weights. Sweep the rows without them."
-        )
     if not limits:
         raise DataError("confidence is for limits to hold with; give subject_to='fpr <= 0.001'.")
     return [_rule(s, limit, (1 - confidence) / len(limits), prior) for limit in limits]
@@ -96,7 +92,12 @@ _SIGNS |= {"flagged": "<>", "flagged_rate": "<>"}
 def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
     check_guarantee(limit, prior)
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
-    P, N = int(s.P), int(s.N)
+    if s.weighted and name not in ("fpr", "specificity", "fnr", "recall"):
+        raise UndefinedError(
+            f"a guarantee of the {name} counts rows, and this sweep adds up weights. Sweep the "
+            "rows without them, or limit fpr and recall."
+        )
+    P, N = s.P, s.N
     if name == "flagged":
         name, bound = "flagged_rate", bound / (P + N)
     strict = len(limit.sign) == 1
@@ -106,19 +107,44 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
     everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
     if name in ("fpr", "specificity"):
         rate = bound if name == "fpr" else 1 - bound
-        k = most(N, rate, error)
-        return Limit(MEASURES["fp"], "<=", k, rate * N) if k >= 0 else none
+        n, each = _rows_of(s, positive=False)
+        k = most(n, rate, error)
+        return Limit(MEASURES["fp"], "<=", k * each, rate * N) if k >= 0 else none
     if name in ("fnr", "recall"):
         rate = bound if name == "fnr" else 1 - bound
-        k = most(P, rate, error)
-        return Limit(MEASURES["fn"], "<=", k, rate * P) if k >= 0 else everything
+        n, each = _rows_of(s, positive=True)
+        k = most(n, rate, error)
+        return Limit(MEASURES["fn"], "<=", k * each, rate * P) if k >= 0 else everything
     if name == "flagged_rate" and upper:
-        k = most(P + N, bound, error)
+        k = most(int(P + N), bound, error)
         return Limit(MEASURES["flagged"], "<=", max(k, 0), bound * (P + N))
     if name == "flagged_rate":
-        k = most(P + N, 1 - bound, error)
+        k = most(int(P + N), 1 - bound, error)
         return Limit(MEASURES["flagged"], ">=", P + N - max(k, 0), bound * (P + N))
     return Certified(precise(s, bound, error), bound)
+
+
+def _rows_of(s: Sweep, *, positive: bool) -> tuple[int, float]:
+    """How many rows of a class there are, and what each of them weighs.
+
+    Where negatives were thinned out and weigh more for it, rates of one class still count rows.
+    """
+    if not s.weighted:
+        return int(s.P if positive else s.N), 1
+    pos2, neg2 = s.squares("a guarantee")
+    mass, squares = (s.pos, pos2) if positive else (s.neg, neg2)
+    seen = mass > 0
+    each = float(squares.sum() / mass.sum()) if seen.any() else 1.0
+    rows = mass[seen] / each
+    # Squares are in proportion to masses, and masses are multiples, where all weigh alike.
+    alike = np.allclose(squares[seen], each * mass[seen], rtol=1e-9, atol=0)
+    if not (alike and np.allclose(rows, np.round(rows), rtol=1e-9, atol=0)):
+        what = "positives" if positive else "negatives"
+        raise UndefinedError(
+            f"a guarantee counts rows, and the {what} of this sweep weigh differently. Sweep the "
+            "rows without weights, or with one for each class."
+        )
+    return int(np.round(rows).sum()), each * (1 + 1e-9)  # sums of weights are rounded
 
 
 def most(n: int, rate: float, error: float) -> int:

@@ -216,11 +216,6 @@ def _check_limits(arguments: Namespace) -> None:
         raise UsageError(
             "--confidence is for limits: give --subject-to 'precision >= 0.9' as well."
         )
-    if arguments.confidence is not None and arguments.weight:
-        raise UsageError(
-            "a guarantee counts rows, and weights make them count for more or less: give "
-            "--confidence or --weight, not both."
-        )
     if arguments.confidence is not None:
         for limit in as_limits(arguments.subject_to):
             try:
