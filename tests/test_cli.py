@@ -472,9 +472,9 @@ def test_a_fit_that_writes_nothing_says_so(capsys):
 def test_groups_and_intervals_of_rows(capsys):
     words = ["evaluate", "t.csv", "--label", "y", "--score", "x"]
     assert main([*words, "--group", "city"]) == 0
-    assert "averages over groups: they are too narrow if rows of one 'city' are alike" in (
-        capsys.readouterr().err
-    )
+    said = capsys.readouterr().err
+    assert "intervals of averages over groups count groups; all others count rows" in said
+    assert "too narrow if rows of one 'city' are alike" in said
     assert main(words) == 0
     assert "intervals" not in capsys.readouterr().err
 
@@ -496,4 +496,4 @@ def test_shares_in_percent_and_errors_in_options(capsys):
     assert "--dialect duckdb or --dialect sqlite" in capsys.readouterr().err
     limits = ["--subject-to", "recall >= 0.5", "--confidence", "90 %", "--weight", "x"]
     assert main([*words, *limits]) == 1
-    assert "a guarantee counts rows, and the positives of" in capsys.readouterr().err
+    assert "a guarantee counts rows, and the positives weigh" in capsys.readouterr().err

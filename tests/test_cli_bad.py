@@ -272,6 +272,19 @@ def test_files_stand_anywhere(made, monkeypatch, capsys):
     assert "'again' is one word too many" in capsys.readouterr().err
 
 
+def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    data = payments()
+    write_table("low.csv", {"y": data["y"], "a": -data["a"], "b": -data["b"]})
+    way = "turn them round: --sql 'select *, -score as risk from data'"
+    assert main(["compare", "low.csv", "--label", "y", "--score", "a", "--score", "b"]) == 0
+    assert way in capsys.readouterr().err
+    assert main(["choose", "low.csv", "--label", "y", "--score", "a", "--maximize", "f1"]) == 0
+    assert way in capsys.readouterr().err
+    assert main(["choose", "t.csv", "--label", "y", "--score", "a", "--maximize", "f1"]) == 0
+    assert way not in capsys.readouterr().err
+
+
 def test_units_are_drawn_whole(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     words = ["compare", "t.csv", "--label", "y", "--score", "a", "--score", "b", "--unit"]
@@ -282,7 +295,7 @@ def test_units_are_drawn_whole(made, monkeypatch, capsys):
     said = capsys.readouterr().out.splitlines()
     found = compare(data["y"], data["a"], data["b"], unit=np.arange(400) // 4)
     assert said[2:] == repr(found).splitlines()
-    assert "(paired DeLong)" in said[2]
+    assert "(paired DeLong, of units)" in said[2]
     assert found.standard_error != compare(data["y"], data["a"], data["b"]).standard_error
     words[0] = "evaluate"
     assert main([*words, "unit", "--json", "-q"]) == 0
@@ -293,7 +306,7 @@ def test_units_are_drawn_whole(made, monkeypatch, capsys):
     for one, span in zip(whole["scores"], both.intervals(), strict=True):
         assert one["auc"]["high"] == pytest.approx(span.high, rel=1e-9)
     assert main([*words, "unit"]) == 0
-    assert "but for those of AUCs" in capsys.readouterr().err
+    assert "intervals of AUCs count units; all others count rows" in capsys.readouterr().err
     assert main([*words, "unit", "--engine", "arrow"]) == 2
     assert "intervals of units need all rows in memory" in capsys.readouterr().err
     with pytest.raises(SystemExit):

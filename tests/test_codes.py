@@ -25,6 +25,7 @@ from cutpoint.tables import text as text_module
 from cutpoint.training import train
 
 LONG = 12345678901234567890
+STAMP = "timestamp[s]"
 
 
 def file(path: Path, text: str) -> Path:
@@ -190,6 +191,57 @@ def test_queries_read_odd_files_the_same(
     wanted = open_table(path, **options).read()
     got = open_table(path, sql="from data", **options).read()
     assert got.to_pydict() == wanted.to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("d,e\n31/12/2024,01/11/2024\n01/11/2024,02/11/2024\n", ["string", "string"]),
+        ("d,e\n01/11/2024,12/31/2024\n02/11/2024,1.2.2024\n", ["string", "string"]),
+        ("a,b,c\nt,yes,true\nf,no,1\n", ["string", "string", "bool"]),
+        ("a,b\n true,TRUE\nNA,0\nfalse,\n", ["string", "bool"]),
+        ("d,t\n2024-11-01,2024-11-01 03:04\n2024-12-31,2024-11-01\n", ["date32[day]", STAMP]),
+        ("t,z\n2024-11-01 03,1\n2024-11-01T04,2\n2024-11-01 03:04:05,3\n", [STAMP, "int64"]),
+        ("t,z\n2024-11-01T03:04:05.123456789,1\n2024-11-01,2\n", ["timestamp[ns]", "int64"]),
+        ("x,y\n 1.5 ,+3\n-Infinity,4\n1e400,5\n", ["double", "double"]),
+        ("x,y\n12, 7 \nNA,8\n", ["int64", "int64"]),
+        ('#a,b\n#1," x "\n# 2,"a ""b"" c\\"\n', ["string", "string"]),
+    ],
+)
+def test_queries_guess_no_types(tmp_path: Path, text: str, types: list[str]) -> None:
+    pytest.importorskip("duckdb")
+    path = file(tmp_path / "a.csv", text)
+    wanted = open_table(path).read()
+    assert [str(t) for t in wanted.schema.types] == types
+    got = open_table(path, sql="from data")
+    assert got.schema == wanted.schema
+    assert got.read().equals(wanted)
+
+
+def test_queries_read_times_with_a_zone_and_empty_columns(tmp_path: Path, monkeypatch: Any) -> None:
+    pytest.importorskip("duckdb")
+    text = "t,k,n,z\n2024-11-01T03:04:05+02:00,03:04:05,,1\n2024-11-01 03Z,04:05:06,NA,2\n"
+    path = file(tmp_path / "a.csv", text)
+    monkeypatch.setenv("TZ", "America/New_York")
+    got, wanted = open_table(path, sql="from data").read(), open_table(path).read()
+    assert got.schema.field("t").type == pa.timestamp("us", "UTC")
+    assert got.column("t").cast(pa.timestamp("s", "UTC")).equals(wanted.column("t"))
+    assert got.drop(["t"]).to_pydict() == wanted.drop(["t"]).to_pydict()
+
+
+def test_queries_have_types_that_all_files_share(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    a = file(tmp_path / "a.csv", "x,d,m,n\n1,2024-11-01,1.50,\n")
+    b = file(tmp_path / "b.csv", "x,d,m,n\n2.5,2024-11-01 03:04:05,ten,3\n")
+    got = open_table([a, b], sql="from data order by x").read()
+    wanted = open_table([a, b]).read(["x", "d", "n"])
+    assert got.select(["x", "d", "n"]).equals(wanted)
+    # Read directly, that is an error; a query may convert it.
+    assert got.column("m").to_pylist() == ["1.50", "ten"]
+    c = file(tmp_path / "c.csv", "x;m\n1;1,5\n")
+    d = file(tmp_path / "d.csv", "x;m\n2;ten\n")
+    got = open_table([c, d], sql="from data order by x").read()
+    assert got.column("m").to_pylist() == ["1,5", "ten"]
 
 
 def test_queries_over_several_files_of_csv(tmp_path: Path) -> None:

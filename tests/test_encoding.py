@@ -221,6 +221,56 @@ def test_whole_numbers_in_order_are_used_and_said(step: int) -> None:
     assert warning in t.warnings
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_running_numbers_of_few_bits(dtype: Any) -> None:
+    """100 - -100 is no number of 8 bits."""
+    x = np.random.default_rng(0).permutation(np.arange(-100, 101)).astype(dtype)
+    e = Encoding.fit({"x": x, "z": np.arange(201) % 7})
+    assert e.names == ["z"]
+    assert note(e, "x").startswith("'x' is not used: every row has a number of its own")
+    # Half of them are not there, so that nobody counted the rows with them.
+    twice = Encoding.fit({"x": np.where(x < 0, -100, x).astype(dtype), "z": np.arange(201) % 7})
+    assert twice.names == ["x", "z"]
+
+
+@pytest.mark.parametrize("what", ["category", "number"])
+def test_what_has_another_role_is_no_feature(what: str) -> None:
+    table = {"x": [1, 2, 3, 4], "u": [1, 1, 2, 2], "y": [0, 1, 0, 1]}
+    said = {"categories" if what == "category" else "numbers": ["u"]}
+    because = "it names the units or the weights, or is left out by --exclude or --column. Name it"
+    for others in ({"exclude": ["u"], "target": "y"}, {"columns": ["x"]}):
+        with pytest.raises(DataError, match=f"'u' can't be a {what} to tell .* by: {because}"):
+            Encoding.fit(table, **said, **others)
+    with pytest.raises(DataError, match=f"'u' can't be a {what} .*: it is the target"):
+        Encoding.fit(table, target="u", **said)
+    with pytest.raises(DataError, match=f"'u' can't be a {what} .*: it names the units"):
+        train(table, "y", unit="u", **said)
+
+
+@pytest.mark.parametrize(
+    ("values", "is_code"),
+    [
+        (["02", "11", "24", "93"], True),
+        (["02", "11", "971", "93"], True),
+        (["02", "11", "2A", "93", "24", "27"], True),
+        (["02", "11", "7", "93"], False),  # 7 would be 07
+        (["02", "11", "7.5", "93"], False),
+        (["002", "11", "24", "93"], False),
+        (["02", "-11", "24", "93"], False),
+    ],
+)
+def test_codes_of_one_width_need_no_cleaning(values: list[str], is_code: bool) -> None:
+    rest = [v for v in values if not v.startswith("0")]
+    x = values + rest * 9
+    e = Encoding.fit({"x": x, "z": [k % 3 for k in range(len(x))]}, min_rows=1)
+    assert isinstance(e.columns[0], CategoryColumn)
+    if is_code:
+        assert e.warnings == ()
+        assert "But" not in note(e, "x")
+    else:
+        assert "the first that is not is '0" in e.warnings[0]
+
+
 def test_what_is_said_of_a_column_must_fit() -> None:
     table = {"x": [1, 2, 3], "c": ["007", "8", "9"]}
     with pytest.raises(DataError, match="a category or a number; 'x' can't be both"):

@@ -475,10 +475,7 @@ def test_the_card_says_it_all() -> None:
     )
     assert out.startswith("# Detector of fraud = yes\n")
     # 7 % positive: 700 of 10,000, of which 18/20 are caught; 9/180 of the other 9,300 are flagged.
-    assert (
-        "Of every 10,000 cases 700 are positive. It catches 630 of them and misses 70, with 465 fa"
-        in out
-    )
+    assert "Of every 10,000 cases 700 are positive: 630 caught, 70 missed, 465 false alarms." in out
     assert "AUC, cross\\-fitted" not in out
     assert "AUC, cross-fitted: 0.9100, \\[0.85, 0.95\\] at 95 %." in out
     assert "- a note" in out

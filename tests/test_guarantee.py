@@ -171,7 +171,7 @@ def test_bad_guarantees(options: dict[str, Any], error: type[Exception], message
 @pytest.mark.parametrize(
     ("limit", "weight", "message"),
     [
-        ("fpr <= 0.1", [1, 1, 2], "the negatives of this sweep weigh differently"),
+        ("fpr <= 0.1", [1, 1, 2], "the negatives weigh differently"),
         ("precision >= 0.1", [1, 2, 2], "a guarantee of the precision counts rows"),
         ("flagged <= 2", [1, 2, 2], "a guarantee of the flagged counts rows"),
     ],

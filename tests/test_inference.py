@@ -213,18 +213,25 @@ def test_intervals_of_rates() -> None:
         assert tuple(
             cp.interval(s, name, at=0.9, level=0.8, method="clopper-pearson")
         ) == clopper_pearson(k, n, 0.8)
-    # Any other measure: as the two rates may be, by Jeffreys' distribution of each.
+    # Any other measure: as the two rates and the share of positives may be, by Jeffreys'
+    # distribution of each.
     rng = np.random.default_rng(1)
-    tp, fp = 20 * rng.beta(17.5, 3.5, 100_000), 9980 * rng.beta(41.5, 9939.5, 100_000)
+    P = 10_000 * rng.beta(20.5, 9980.5, 100_000)
+    tp, fp = P * rng.beta(17.5, 3.5, 100_000), (10_000 - P) * rng.beta(41.5, 9939.5, 100_000)
     for name, values in (
-        ("f1", 2 * tp / (tp + fp + 20)),
-        ("youden", tp / 20 - fp / 9980),
-        (cp.Costs(fp=1, fn=20), (fp + 20 * (20 - tp)) / 10_000),
+        ("f1", 2 * tp / (tp + fp + P)),
+        ("youden", tp / P - fp / (10_000 - P)),
+        (cp.Costs(fp=1, fn=20), (fp + 20 * (P - tp)) / 10_000),
         (lambda tp, fp, fn, tn: tp - fp + 0 * (fn + tn), tp - fp),
     ):
         low, high = np.quantile(values, (0.025, 0.975))
         mine = cp.interval(s, name, at=p)
         assert (mine.low, mine.high) == pytest.approx((low, high), abs=0.05 * (high - low) + 1e-9)
+    # The share of positives is known where it was given.
+    nothing = [cp.interval(s, cp.Costs(1, 1), at=2, prior=prior) for prior in (None, 0.002)]
+    assert nothing[0].low < 0.0015
+    assert nothing[0].high > 0.0027
+    assert nothing[1].width < 0.5 * nothing[0].width
     # At another prior the precision is no share of counted rows.
     there = cp.interval(s, "precision", at=p, prior=0.5)
     assert 17 / 20 / (17 / 20 + 41 / 9980) in there
@@ -307,6 +314,17 @@ def test_intervals_of_thinned_negatives() -> None:
         )
         width = cp.interval(s, measure, at=1.0).width
         assert width == pytest.approx(boot.interval.width, rel=0.15), measure
+
+
+def test_a_part_without_rows_weighs_what_its_class_does() -> None:
+    """No false alarm among 20 caught: a single one would have weighed ten."""
+    y = np.repeat([1, 0], [40, 100])
+    score = np.concatenate((np.repeat([9, 0], 20), np.zeros(100)))
+    s = cp.sweep(y, score, np.where(y, 1.0, 10.0), squares=True)
+    found = cp.interval(s, "precision", at=5)
+    assert tuple(found) == pytest.approx(wilson(2, 2, 0.95))
+    none = cp.sweep(1 - y, score, np.where(y, 10.0, 1.0), squares=True)
+    assert tuple(cp.interval(none, "precision", at=5)) == pytest.approx(wilson(0, 200, 0.95))
 
 
 # ---------------------------------------------------------------------------------------- bootstrap

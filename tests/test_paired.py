@@ -487,6 +487,15 @@ def test_delong_of_units_by_the_formula_itself() -> None:
     assert cp.auc_covariance(y, [y * 1.0], unit=unit).intervals()[0].high == 1
 
 
+def test_units_of_which_nothing_varies() -> None:
+    y, score = [1, 1, 0, 0], [4, 3, 2, 1]
+    (span,) = cp.auc_covariance(y, [score], unit=[1, 2, 3, 4]).intervals()
+    assert tuple(span) == pytest.approx(tuple(cp.auc_interval(cp.sweep(y, score))))
+    twice = cp.auc_covariance(y * 2, [score * 2], unit=[1, 2, 3, 4] * 2)
+    assert twice.sizes == (2, 2)
+    assert tuple(twice.intervals()[0]) == pytest.approx(tuple(span))
+
+
 def test_a_unit_without_weight_is_absent() -> None:
     y, score, _ = normal(40)
     w, unit = np.repeat([0.0, 1.0], 20), np.arange(40) // 2

@@ -566,6 +566,15 @@ def test_of_many_groups_the_worst_are_shown() -> None:
     assert " lowest of " not in few
 
 
+def test_units_that_tell_no_interval() -> None:
+    y, a, b = some(60)
+    one = np.where(y == 1, 0, np.arange(60))
+    summary = summarise(y, {"a": a, "b": b}, unit=one)
+    assert [score.auc.interval for score in summary.scores] == [None, None]
+    assert [d.interval for d in summary.differences] == [None]
+    assert summarise(y, {"a": a}, unit=np.arange(60) // 2).scores[0].auc.interval is not None
+
+
 def test_costs_that_nobody_gave_are_explained() -> None:
     y, a, _ = some(300)
     words = "No costs were given. At first a miss costs so much"

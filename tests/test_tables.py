@@ -471,6 +471,14 @@ def test_queries_that_do_not_run(tmp_path: Path) -> None:
         open_table(sql="selec 1")
     with pytest.raises(DataError, match="does not run"):
         open_table(sql="select * from 'nix.csv'")
+    write_table(tmp_path / "c.arrow", TABLE)
+    for name in ("a.csv", "b.parquet", "c.arrow"):
+        with pytest.raises(
+            DataError, match=r"prets does not exist\. The table .* is called data\.$"
+        ):
+            open_table(tmp_path / name, sql="select * from prets")
+    with pytest.raises(DataError, match=r"prets does not exist\.$"):
+        open_table(sql="select * from prets")
     late = open_table(sql="select cast(x as int) as x from (values ('1'), ('a')) t(x)")
     for use in (late.read, lambda: list(late.batches())):
         with pytest.raises(DataError, match="does not run"):

@@ -342,6 +342,12 @@ def test_weights_are_on_record():
     assert "Rows of the data, at this threshold." in plain
 
 
+def test_a_unit_must_have_a_name():
+    data = table(100) | {"who": np.where(np.arange(100) == 7, np.nan, np.arange(100.0))}
+    with pytest.raises(cp.DataError, match="'who' is missing in row 8"):
+        train(data, "y", unit="who")
+
+
 def test_limits_of_units_are_doubted():
     data = table(600) | {"who": np.arange(600) // 2}
     asked = {"measure": "recall", "subject_to": "fpr <= 0.2", "learner": "mean-difference"}

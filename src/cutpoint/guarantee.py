@@ -94,8 +94,8 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     if s.weighted and name not in ("fpr", "specificity", "fnr", "recall"):
         raise UndefinedError(
-            f"a guarantee of the {name} counts rows, and this sweep adds up weights. Sweep the "
-            "rows without them, or limit fpr and recall."
+            f"a guarantee of the {name} counts rows, and weights make them count for more or less. "
+            "Leave the weights out, or limit fpr and recall."
         )
     P, N = s.P, s.N
     if name == "flagged":
@@ -141,8 +141,8 @@ def _rows_of(s: Sweep, *, positive: bool) -> tuple[int, float]:
     if not (alike and np.allclose(rows, np.round(rows), rtol=1e-9, atol=0)):
         what = "positives" if positive else "negatives"
         raise UndefinedError(
-            f"a guarantee counts rows, and the {what} of this sweep weigh differently. Sweep the "
-            "rows without weights, or with one for each class."
+            f"a guarantee counts rows, and the {what} weigh differently. Leave the weights out, or "
+            "give one to each class."
         )
     return int(np.round(rows).sum()), each * (1 + 1e-9)  # sums of weights are rounded
 
@@ -167,8 +167,6 @@ def wanting(s: Sweep, limit: Limit, error: float) -> str:
     """What to say where rows are too few to allow a single one: it takes (1 − rate)ⁿ ≤ error."""
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     P, N = int(s.P), int(s.N)
-    if name == "flagged":
-        name, bound = "flagged_rate", bound / (P + N)
     rate, flag = (bound if upper else 1 - bound), "flag any"
     if name in ("fpr", "specificity"):
         what, n = "negatives", N

@@ -131,7 +131,7 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> In
     variance = 0.0 if method == "newcombe" else auc_variance(s)
     if not variance > 1e-20:  # what rounding leaves of 0
         pos2, neg2 = s.squares("an interval of the AUC")
-        return _newcombe(s.auc, effective(s.P, pos2.sum()), effective(s.N, neg2.sum()), level)
+        return newcombe(s.auc, effective(s.P, pos2.sum()), effective(s.N, neg2.sum()), level)
     a, z = s.auc, NormalDist().inv_cdf((1 + level) / 2)
     if method == "delong":
         half = z * sqrt(variance)
@@ -144,7 +144,8 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))
 
 
-def _newcombe(a: float, pos: float, neg: float, level: float) -> Interval:
+def newcombe(a: float, pos: float, neg: float, level: float) -> Interval:
+    """Newcombe's interval of an AUC, of so many positives and negatives."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     others = (pos + neg) / 2 - 1
 
@@ -277,24 +278,36 @@ def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) 
     if method not in ("wilson", "clopper-pearson"):
         raise DataError(f"method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
     part, whole = (getattr(c, cell) for cell in _SHARES[name])
-    of_part, of_whole = (getattr(rows, cell) for cell in _SHARES[name])
-    if not of_whole > 0:
+    if not getattr(rows, _SHARES[name][1]) > 0:
         raise UndefinedError(f"the {name} is 0/0 at this threshold, so it has no interval.")
-    n = whole if rows is c else _as_many(part, whole - part, of_part, of_whole - of_part)
+    n = whole if rows is c else _as_many(_SHARES[name], c, rows)
     k = part if rows is c else part / whole * n
     low, high = (wilson if method == "wilson" else clopper_pearson)(k, n, level)
     return Interval(low, high, level)
 
 
-def _as_many(a: float, b: float, a2: float, b2: float) -> float:
-    """How many equally weighted rows say as much about the share a / (a + b), where a2 and b2 are
-    sums of squared weights. Its variance is (a2 b² + b2 a²) / (a + b)⁴, and theirs p (1 − p) / n:
-    rows of one part may weigh more than those of the other, as where negatives were thinned out."""
-    all_ = a + b
-    p, q = a / all_, b / all_
-    if not (p > 0 and q > 0 and a2 > 0 and b2 > 0):
-        return effective(all_, a2 + b2)
-    return p * q / (a2 / all_ / all_ * q * q + b2 / all_ / all_ * p * p)
+def _as_many(share: tuple[str, str], c: Confusion, rows: Confusion) -> float:
+    """How many equally weighted rows say as much about a share of weighted ones.
+
+    Rows of one class weigh differently by chance: Kish's number. A share of both, a/(a + b), has
+    the variance (a₂b² + b₂a²)/(a + b)⁴ with sums of squares a₂ and b₂, which is p(1 − p)/n for n
+    equal rows: where negatives were thinned out, a row of theirs weighs more. Of a part that no row
+    is in, a row would weigh what those of its class do: n = (a + b)/w.
+    """
+    cell, total = share
+    whole, whole2 = getattr(c, total), getattr(rows, total)
+    if total in ("positives", "negatives"):
+        return effective(whole, whole2)
+    a, a2 = getattr(c, cell), getattr(rows, cell)
+    b, b2 = whole - a, whole2 - a2
+    if a > 0 and b > 0:
+        p, q = a / whole, b / whole
+        return float(p * q / (a2 / whole / whole * q * q + b2 / whole / whole * p * p))
+    missing = "total"
+    if cell == "tp":  # of what is flagged
+        missing = "negatives" if a > 0 else "positives"
+    mass, squares = getattr(c, missing), getattr(rows, missing)
+    return float(whole / (squares / mass)) if squares > 0 else effective(whole, whole2)
 
 
 def _log_ratio(part: float, whole: float, c: Confusion, rows: Confusion, level: float) -> Interval:
@@ -333,7 +346,13 @@ def _simulated(
     rng = np.random.default_rng(0)
     cells = ((c.tp, c.positives, rows.positives), (c.fp, c.negatives, rows.negatives))
     tp, fp = (_draws(rng, *cell) for cell in cells)
-    many = Confusion(tp, fp, c.positives - tp, c.negatives - fp)
+    P, N = c.positives, c.negatives
+    if prior is None and P and N:
+        # So is the share of positives, if nobody has said what it is.
+        positives = _draws(rng, P, c.total, rows.total)
+        tp, fp = tp * (positives / P), fp * ((c.total - positives) / N)
+        P, N = positives, c.total - positives
+    many = Confusion(tp, fp, P - tp, N - fp)
     here = float(goal(c if prior is None else c.deployed(prior)))
     if np.isnan(here):
         raise UndefinedError(f"the {goal.name} is 0/0 at this threshold, so it has no interval.")

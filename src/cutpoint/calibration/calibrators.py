@@ -113,7 +113,7 @@ class Calibrator(Frozen):
         return self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
-        return hash(self.to_json())
+        return hash((self.kind, self.method))
 
     def to_json(self) -> str:
         """A readable JSON text; floats are written so that they come back exactly."""

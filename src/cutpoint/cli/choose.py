@@ -40,6 +40,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
             if not s.merged:
                 raise
     assert point is not None
+    if s.P > 0 and s.N > 0 and s.auc < 0.5:
+        shared.remark(arguments, shared.INVERTED)
     code = 0 if point.feasible else INFEASIBLE
     if arguments.json:
         return shared.as_json(_plain(name, point)), code

@@ -31,6 +31,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
         costs=costs,
         prior=arguments.prior,
     )
+    if found.a < 0.5 and found.b < 0.5:
+        shared.remark(arguments, shared.INVERTED)
     if arguments.json:
         return shared.as_json(_plain(a, b, found)), 0
     return f"a: {a}\nb: {b}\n{found!r}", 0

@@ -67,11 +67,13 @@ def run(arguments: Namespace) -> tuple[str, int]:
         shared.write_files(files)
     alike = arguments.unit or arguments.group
     if alike:
-        but = "of AUCs" if arguments.unit else "of averages over groups"
+        others = ["AUCs count units"] if arguments.unit else []
+        others += ["averages over groups count groups"] if arguments.group else []
+        limits = " and guarantees broken more often" if arguments.confidence is not None else ""
         shared.remark(
             arguments,
-            f"intervals count rows, but for those {but}: they are too narrow if rows of one "
-            f"{shown(alike)} are alike.",
+            f"intervals of {' and of '.join(others)}; all others count rows, and are too narrow"
+            f"{limits} if rows of one {shown(alike)} are alike.",
         )
     if files and not arguments.json:
         text += f"\n\nWrote {spelled(arguments.report)}"

@@ -59,6 +59,13 @@ def source(arguments: Namespace) -> Source:
     return table
 
 
+# What is said where scores rank the wrong way.
+INVERTED = (
+    "the AUC is below one half. If low scores mean positive, turn them round: --sql 'select *, "
+    "-score as risk from data'."
+)
+
+
 class Rows(NamedTuple):
     """The columns that were asked for."""
 

@@ -401,6 +401,8 @@ def _likely(counts: dict[str, int], many: bool) -> Likely | None:
     Text that is nothing but numbers may be codes: it is amounts only where there are ``many``.
     """
     total = sum(counts.values())
+    if _are_padded(counts):
+        return None
     for what, pattern, usual in _KINDS:
         coded = pattern in (NUMBER, COMMA)
         bad = [v for v in counts if not re.search(pattern, v) or (coded and re.search(CODE, v))]
@@ -414,6 +416,17 @@ def _likely(counts: dict[str, int], many: bool) -> Likely | None:
         readable = what == "numbers" and all(re.search(pattern, v) for v in bad)
         return Likely(text, readable, way, pattern in (DATE, OTHER_DATE))
     return None
+
+
+def _are_padded(counts: dict[str, int]) -> bool:
+    """Whether text is codes, such as 02 and 93: mostly digits, with zeros in front that fill them
+    up to one width. No number has a fraction or fewer digits, as amounts would have, 7 and 05."""
+    found = [v.strip() for v in counts if re.search(NUMBER, v)]
+    zeros = {len(v) for v in found if re.search(CODE, v)}
+    if not zeros or not all(map(str.isdigit, found)):
+        return False
+    rows = sum(n for v, n in counts.items() if re.search(NUMBER, v))
+    return zeros == {min(map(len, found))} and rows >= _MOSTLY * sum(counts.values())
 
 
 def warned(name: str, likely: Likely, column: Column | None) -> str:

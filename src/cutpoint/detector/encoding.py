@@ -143,7 +143,7 @@ class Encoding:
         """
         schema = schema_of(data)
         wanted = _wanted(schema.names, target, columns, exclude)
-        _check_said(wanted, categories, numbers)
+        _check_said(schema.names, wanted, target, categories, numbers)
         if max_categories < 1 or min_rows < 1:
             raise DataError(
                 "max_categories and min_rows must be at least 1; they are "
@@ -380,10 +380,26 @@ def _wanted(
     return list(dict.fromkeys(out))
 
 
-def _check_said(wanted: Sequence[str], categories: Sequence[str], numbers: Sequence[str]) -> None:
+def _check_said(
+    names: Sequence[str],
+    wanted: Sequence[str],
+    target: str | None,
+    categories: Sequence[str],
+    numbers: Sequence[str],
+) -> None:
     for name in (*categories, *numbers):
-        if name not in wanted:
+        if name not in names:
             raise no_column(name, wanted, "the table")
+        if name not in wanted:
+            too = "category" if name in categories else "number"
+            why = (
+                "it is the target"
+                if name == target
+                else "it names the units or the weights, or is left out by --exclude or --column"
+            )
+            raise DataError(
+                f"{shown(name)} can't be a {too} to tell the classes by: {why}. Name it once."
+            )
         if name in categories and name in numbers:
             raise DataError(f"a column is a category or a number; {shown(name)} can't be both.")
 

@@ -230,15 +230,18 @@ def _floats(column: Any) -> Floats:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def whole_numbers(column: Any, x: Floats) -> NDArray[Any] | None:
-    """The integers of a column whose floats are ``x``; None if some value is none or missing."""
+def whole_numbers(column: Any, x: Floats) -> NDArray[np.int64 | np.uint64] | None:
+    """The integers of a column whose floats are ``x``; None if some value is none or missing.
+
+    They have 64 bits: in 8, the difference of 100 and -100 wraps around."""
     import pyarrow as pa
 
     column = _whole(column)
     if column.null_count:
         return None
     if pa.types.is_integer(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
+        out = np.asarray(column.to_numpy(zero_copy_only=False))
+        return out if out.dtype == np.uint64 else out.astype(np.int64, copy=False)
     if not ((x == np.floor(x)) & (np.abs(x) < 2**53)).all():
         return None
     return x.astype(np.int64)

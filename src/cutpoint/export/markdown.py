@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from cutpoint.decision import natural
 from cutpoint.detector.artefact import Detector
 from cutpoint.detector.terms import NumberTerm, Term
 from cutpoint.detector.values import in_words
@@ -88,15 +89,8 @@ def _point(d: Detector) -> str:
         lines.append("It has not been evaluated on rows it had not seen.")
     else:
         try:
-            here = t.confusion.deployed(d.prior)
-            per = 10_000 / here.total
-            caught, missed, alarms = (per * float(x) for x in (here.tp, here.fn, here.fp))
-            positives = caught + missed
-            lines.append(
-                f"Of every 10,000 cases {_count(positives)} are positive. It catches "
-                f"{_count(caught)} of them and misses {_count(missed)}, with {_count(alarms)} "
-                "false alarms."
-            )
+            told = natural(t.confusion, d.prior)
+            lines.append(f"{told[0].upper()}{told[1:]}.")
         except CutpointError:
             lines.append(text(repr(t.confusion)))
         c = t.confusion
@@ -114,10 +108,6 @@ def _point(d: Detector) -> str:
         sure = f", {text(repr(t.auc_interval))}" if t.auc_interval else ""
         lines.append(f"AUC, cross-fitted: {t.auc:.4f}{sure}.")
     return "\n\n".join(lines)
-
-
-def _count(x: float) -> str:
-    return f"{x:,.0f}" if x >= 10 else f"{x:.2g}"
 
 
 def _total(x: float) -> str:

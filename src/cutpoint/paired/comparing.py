@@ -17,7 +17,14 @@ from cutpoint._sweep import Floats, Sweep
 from cutpoint.areas import auc
 from cutpoint.decision import choose
 from cutpoint.errors import DataError, UndefinedError
-from cutpoint.inference import Statistic, as_statistic, auc_variance, effective, percentiles
+from cutpoint.inference import (
+    Statistic,
+    as_statistic,
+    auc_variance,
+    effective,
+    newcombe,
+    percentiles,
+)
 from cutpoint.objectives import Costs, check_costs, check_level
 from cutpoint.paired.drawing import Sampler, Score
 from cutpoint.paired.rows import Ints, ScoredRows, columns_of, encoded, read
@@ -27,6 +34,7 @@ _WORDS = {
     "bootstrap": "paired bootstrap",
     "unpaired": "unpaired DeLong, Welch's t",
     "groups": "paired by group",
+    "units": "paired DeLong, of units",
 }
 
 
@@ -55,7 +63,7 @@ class Comparison:
     statistic
         Its name.
     method
-        ``"delong"``, ``"bootstrap"``, ``"unpaired"`` or ``"groups"``.
+        ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"`` or ``"groups"``.
     df
         Degrees of freedom; ``inf`` for the normal distribution.
     cost_a, cost_b
@@ -92,7 +100,8 @@ class Comparison:
         facts = {
             self.statistic: f"a {self.a:.4f}, b {self.b:.4f}",
             "difference": _verdict(self.difference, self.interval, better),
-            "test": f"{t} = {self.z:.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})",
+            # As the difference is told, of the better one.
+            "test": f"{t} = {abs(self.z):.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})",
         }
         if self.cost_difference is not None and self.cost_interval is not None:
             facts["cost per case"] = f"a {self.cost_a:.4g}, b {self.cost_b:.4g}"
@@ -125,11 +134,14 @@ class AucCovariance(Frozen):
         Their k × k covariance matrix.
     names
         What the scores are called: the keys of a mapping, the columns of a frame, else 0, 1, …
+    sizes
+        As how many equally weighted rows, or units, the positives and the negatives count.
     """
 
     auc: Floats
     covariance: Floats
     names: tuple[Any, ...]
+    sizes: tuple[float, float]
 
     @property
     def standard_error(self) -> Floats:
@@ -149,7 +161,10 @@ class AucCovariance(Frozen):
         """
         reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * self.standard_error
         return tuple(
+            # Where nothing varies, few rows prove little: see auc_interval.
             Interval(max(0.0, a - r), min(1.0, a + r), level)
+            if r > 1e-10
+            else newcombe(a, *self.sizes, level)
             for a, r in zip(self.auc.tolist(), reach.tolist(), strict=True)
         )
 
@@ -191,7 +206,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     where :math:`S^2` is the sample variance of D within a class. With weights a class of n rows
     counts as :math:`n_\mathrm{eff} = (\sum w)^2 / \sum w^2`. Where rows of one ``unit`` vary
     together, D is summed over each, and what its positives and its negatives have in common counts
-    too; with as many units as rows that is the formula above.
+    too; with as many units as rows that is the formula above. (Obuchowski's, but that classes count
+    as :math:`n_\mathrm{eff}` units, of which there are less the more they differ in size.)
 
     The bootstrap compares any statistic. Each replicate draws rows of each class with replacement,
     the same ones for both scores; or, with ``unit``, whole units whatever their classes. The
@@ -270,7 +286,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     if method == "delong":
         differences = [(v[:1] - v[1:], w) for v, w in _placements(rows)]
         error = sqrt(_covariance(differences, _by_class(rows, sampler.unit))[0, 0])
-        result = difference_tested(a, b, error, level, statistic=name, method=method)
+        how = method if unit is None else "units"
+        result = difference_tested(a, b, error, level, statistic=name, method=how)
     else:
         difference = np.subtract(*sampler.replicates(measure).T)
         error = float(np.std(difference, ddof=1))
@@ -399,8 +416,16 @@ def auc_covariance(
     rows = read(y, columns, weight, positive)
     auc = [Score(s, rows).sweep().auc for s in rows.scores]
     units = None if unit is None else encoded(unit, "unit", rows)[1]
-    covariance = _covariance(_placements(rows), _by_class(rows, units))
-    return AucCovariance(np.array(auc), covariance, tuple(columns))
+    placements, of = _placements(rows), _by_class(rows, units)
+    pos, neg = (_count(w, None if of is None else of[j]) for j, (_, w) in enumerate(placements))
+    covariance = _covariance(placements, of)
+    return AucCovariance(np.array(auc), covariance, tuple(columns), (pos, neg))
+
+
+def _count(w: Floats, unit: Ints | None) -> float:
+    """As how many rows, or units, of equal weight those of a class count."""
+    mass = w if unit is None else np.bincount(unit, w)
+    return effective(float(w.sum()), float((mass * mass).sum()))
 
 
 def _by_class(rows: ScoredRows, unit: Ints | None) -> list[Ints] | None:
@@ -458,7 +483,7 @@ def _covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) 
         a, b = parts
         both = np.array([[np.sum(x * y) for x in a] for y in b]) * (count / (count - 1))
         out += both + both.T
-        # Units are few, or rows of one are opposed: never less than nothing.
+        # What rounding leaves of 0.
         np.fill_diagonal(out, np.maximum(np.diag(out), 0.0))
     return out
 

@@ -372,6 +372,7 @@ def _reliability_note(one: ScoreSummary, *, weighted: bool) -> str:
         words.append(f"{100 * one.shares.outside:.3g} % of cases outside of the band")
     text = ", ".join(words)
     more = " There is a band only for rows that count once each." if weighted else ""
+    more += " The calibrator was fitted to these rows." if one.calibrator else ""
     return f"{text[:1].upper()}{text[1:]}.{more}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import erfc, exp, log, sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ from cutpoint.report.trace import (
     trace,
 )
 from cutpoint.scoring import brier, log_loss
+
+_T = TypeVar("_T")
 
 
 def summarise(  # noqa: PLR0913 - options have names
@@ -141,7 +143,8 @@ def summarise(  # noqa: PLR0913 - options have names
         groups=None if inside is None else Groups(group_name, inside),
         units=None
         if unit is None
-        else auc_covariance(y, columns, weight=weight, positive=positive, unit=unit),
+        else _maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit),
+        by_unit=unit is not None,
         calibrators=calibrators,
         label=label,
         source=source,
@@ -252,6 +255,7 @@ def _summary(  # noqa: PLR0913 - what is known
     drawn: tuple[Drawn, Drawn] | None,
     groups: Groups | None,
     units: AucCovariance | None = None,
+    by_unit: bool = False,
     calibrators: Mapping[str, Calibrator] | None = None,
     label: str,
     source: str,
@@ -276,14 +280,18 @@ def _summary(  # noqa: PLR0913 - what is known
         label=label,
         source=source,
     )
-    if units is not None:
-        spans = units.intervals(level=level)
+    if by_unit:
+        # Those of rows would be too narrow; of one unit there are none.
+        spans = [None] * len(made) if units is None else units.intervals(level=level)
         out = replace(
             out,
             scores=tuple(
                 replace(one, auc=Estimate(one.auc.value, span))
                 for one, span in zip(made, spans, strict=True)
             ),
+            differences=tuple(replace(d, interval=None, p_value=None) for d in out.differences)
+            if units is None
+            else out.differences,
         )
     return replace(out, notices=tuple(_notices(out, sweeps)))
 
@@ -361,8 +369,8 @@ def _two(s: Sweep, point: OperatingPoint) -> Sweep:
     return Sweep(np.array([1.0, 0.0]), np.array([c.tp, c.fn]), np.array([c.fp, c.tn]), *squares)
 
 
-def _maybe(make: Callable[..., Interval], *arguments: Any, **options: Any) -> Interval | None:
-    """An interval, or None where the rows can't tell."""
+def _maybe(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | None:
+    """An interval, or several, or None where the rows can't tell."""
     try:
         return make(*arguments, **options)
     except UndefinedError:
@@ -537,8 +545,9 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
                 "inverted" if sure else "no_better_than_chance",
                 f"{who} AUC, {one.auc.value:.4f}, is below one half: "
                 + (
-                    "higher scores go with negatives. Is the sign of the score or the positive "
-                    "label the wrong way round?"
+                    "higher scores go with negatives. If low ones mean positive, turn the score "
+                    "round: --sql 'select *, -score as risk from data'. Or is the positive label "
+                    "the other one?"
                     if sure
                     else "the score ranks no better than chance on these rows."
                 ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -52,6 +53,9 @@ class DuckPart(Part):
                 paths = [path for path, _ in files]
                 rows = f"from {_READERS[format]}({_listed(paths)})" if not as_csv else None
                 self._view = f"create temp view data as {rows or _rows(paths, as_csv)}"
+                if any(pa.types.is_timestamp(t) and t.tz for how in as_csv for t in how.types):
+                    # As pyarrow has them: else days would begin when they do on this machine.
+                    self._view = f"set TimeZone = 'UTC'; {self._view}"
             elif arrow is None:
                 raise DataError(
                     "a query reads CSV, TSV, Parquet, JSON lines and Arrow files; "
@@ -79,41 +83,71 @@ class DuckPart(Part):
                 yield batch.select(list(columns))
 
     def explain(self, error: Exception) -> str:
-        return f"{self.where} does not run: {first_line(error)}."
+        text = first_line(error).rstrip("!")
+        hint = ""
+        if self._has_data and re.search("Table with name .* does not exist", text):
+            hint = " The table on the command line, or in paths, is called data."
+        return f"{self.where} does not run: {text}.{hint}"
+
+    @property
+    def _has_data(self) -> bool:
+        return bool(self._view) or self._arrow is not None
 
 
 @dataclass(frozen=True)
 class AsCsv:
-    """How DuckDB is to read a file of CSV: ``codes`` are text, and ``commas`` numbers with decimal
-    commas."""
+    """How DuckDB is to read a file of CSV: in the ``types`` that it has without a query. ``commas``
+    are columns of numbers with decimal commas."""
 
     separator: str
     header: bool
     names: tuple[str, ...]
-    codes: frozenset[str]
+    types: tuple[pa.DataType, ...]
     commas: frozenset[str]
 
     def query(self, paths: Sequence[str]) -> str:
-        """Reads files that are alike. DuckDB guesses as little as can be: it has names of its own
-        for columns that have none, and cuts off blanks."""
+        """Reads files that are alike, as text that is converted then: DuckDB guesses nothing, for
+        it takes 01/11/2024 for one date in a file and for another one in the next."""
+        texts = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in self.names)
         options = [
             _listed(paths),
+            "auto_detect=false",
             f"header={str(self.header).lower()}",
             f"delim={_quoted(self.separator)}",
             "quote='\"'",
-            f"names={_listed(self.names)}",
+            "escape='\"'",
+            f"columns={{{texts}}}",
             f"nullstr={_listed(MISSING)}",
             "allow_quoted_nulls=false",
         ]
-        texts = ", ".join(f"{_quoted(c)}: 'VARCHAR'" for c in sorted(self.codes | self.commas))
-        if texts:
-            options.append(f"types={{{texts}}}")
-        pointed = ", ".join(
-            f"cast(replace({c}, ',', '.') as double) as {c}"
-            for c in map(_name, sorted(self.commas))
+        columns = (
+            f"{_converted(_name(name), t, comma=name in self.commas)} as {_name(name)}"
+            for name, t in zip(self.names, self.types, strict=True)
         )
-        what = f"select * replace ({pointed}) " if pointed else ""
-        return f"{what}from read_csv({', '.join(options)})"
+        return f"select {', '.join(columns)} from read_csv({', '.join(options)})"
+
+
+_STAMPS = {"s": "timestamp_s", "ms": "timestamp_ms", "us": "timestamp", "ns": "timestamp_ns"}
+
+
+def _converted(column: str, t: pa.DataType, *, comma: bool) -> str:
+    """Text in SQL as what pyarrow reads from it."""
+    if pa.types.is_boolean(t):
+        return f"lower({column}) in ('true', '1')"
+    as_type = None
+    if pa.types.is_integer(t):
+        as_type = "bigint"
+    elif pa.types.is_floating(t):
+        column, as_type = f"replace({column}, ',', '.')" if comma else column, "double"
+    elif pa.types.is_date(t):
+        as_type = "date"
+    elif pa.types.is_time(t):
+        as_type = "time"
+    elif pa.types.is_timestamp(t):
+        # DuckDB wants minutes where there are hours.
+        column = rf"regexp_replace({column}, '([ T]\d\d)(Z|[+-].*)?$', '\1:00\2')"
+        as_type = "timestamptz" if t.tz else _STAMPS[t.unit]
+    return f"cast({column} as {as_type})" if as_type else column
 
 
 def _rows(paths: Sequence[str], as_csv: Sequence[AsCsv]) -> str:

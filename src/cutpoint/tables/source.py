@@ -661,10 +661,26 @@ def _query(
 def _as_csv(parts: Sequence[CsvPart]) -> list[AsCsv]:
     for other in parts[1:]:
         _same_names(parts[0], other)
+    names = parts[0].names
+    for part in parts:
+        part.schema(names)
     # What is a code in one file is one in all of them.
-    codes = frozenset(name for part in parts for name in part.odd()[0])
+    codes = {name for part in parts for name in part.codes}
+    for part in parts:
+        part.add_codes(codes)
+    types = dict.fromkeys(names, pa.null())
+    for part in parts:
+        for name, t in zip(names, part.schema(names).types, strict=True):
+            # A query may not ask for what differs from file to file, or convert it.
+            types[name] = common_type(types[name], t) or pa.string()
     return [
-        AsCsv(part.separator, part.header, tuple(part.names), codes, frozenset(part.commas) - codes)
+        AsCsv(
+            part.separator,
+            part.header,
+            tuple(part.names),
+            tuple(types[name] for name in part.names),
+            frozenset(name for name in part.commas if types[name] == pa.float64()),
+        )
         for part in parts
     ]
 

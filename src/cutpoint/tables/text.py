@@ -275,12 +275,6 @@ class CsvPart(Part):
             if not left:
                 return
 
-    def odd(self) -> tuple[set[str], set[str]]:
-        """The columns of codes and those with decimal commas, for others who read the file."""
-        if self._may_hold_codes or self.separator != ",":
-            self.schema(self.names)
-        return self.codes, self.commas
-
     def add_codes(self, names: Collection[str]) -> bool:
         """Take these columns for codes if they are numbers, and say whether any is."""
         new = {name for name in names if self._types[name] in _NUMBERS}

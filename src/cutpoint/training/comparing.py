@@ -67,7 +67,7 @@ class Question:
         return s.auc if self.objective is None else self.point(s, sure=False).value
 
     def interval(self, data: Data, scores: Floats, level: float) -> Interval | None:
-        """Of that value, where the rows can tell one. Rows of one unit are drawn together."""
+        """Of that value, where the rows can tell one. It is one of units, if there are some."""
         try:
             if data.unit is not None and self.objective is None:
                 return auc_covariance(

@@ -323,6 +323,9 @@ def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
         row = int(np.asarray(column.is_null()).argmax()) + 1
         raise DataError(f"{shown(name)} is missing in row {row}. Drop such rows first.")
     out = np.asarray(column.to_numpy(zero_copy_only=False))
+    if out.dtype.kind == "f" and not number and np.isnan(out).any():
+        row = int(np.isnan(out).argmax()) + 1
+        raise DataError(f"{shown(name)} is missing in row {row}. Drop such rows first.")
     if number and out.dtype.kind not in "biuf":
         raise DataError(f"{shown(name)} must hold numbers; row 1 has {shown(out[0])}.")
     return out

@@ -56,8 +56,8 @@ class Trained:
     """True where the row is positive. Rows of weight 0 are left out, here and below."""
     weight: Floats | None
     scores: dict[str, Floats]
-    """Of each learner, out of fold: each row's by a line that was fitted to other rows, on the
-    scale of the line that is shipped."""
+    """Of each learner, out of fold: each row's by a line that was fitted to other rows, all on one
+    scale; those of the chosen one on that of the line that is shipped."""
     point: OperatingPoint
     """The threshold, and what it does to these scores."""
     warnings: tuple[str, ...]

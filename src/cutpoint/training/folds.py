@@ -117,7 +117,7 @@ def out_of_fold(
         if data.y[rest].all() or not data.y[rest].any():
             raise DataError(
                 f"all rows of one class are in fold {k + 1} of {count}, whose units stay "
-                "together: use fewer folds or smaller units."
+                "together: use fewer folds, or smaller units if one has them all."
             )
     for j, (name, learn) in enumerate(chosen.items()):
         if len(chosen) > 1 and name in ("gaussian", "fisher") and data.features > _WIDE:
