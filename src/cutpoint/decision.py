@@ -18,7 +18,7 @@ from cutpoint._sweep import Floats, Sweep, check_sweep
 from cutpoint.confusion import Confusion
 from cutpoint.curves import from_zero
 from cutpoint.errors import CutpointError
-from cutpoint.guarantee import Certified, Rule, guaranteed, just_above, wanting
+from cutpoint.guarantee import Certified, Rule, allowance, guaranteed, just_above, wanting
 from cutpoint.inference import Sampler, check_samples, interval, percentiles
 from cutpoint.objectives import (
     Costs,
@@ -535,7 +535,7 @@ def told(p: OperatingPoint) -> list[str]:
             is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
         lines.append(f"{status.limit}{sure}: {outcome}, it is {is_}")
         if q.confidence and not p.sweep.weighted:
-            lines += filter(None, [wanting(p.sweep, limit, (1 - q.confidence) / len(q.limits))])
+            lines += filter(None, [wanting(p.sweep, limit, allowance(q.limits, q.confidence))])
     return lines if p.feasible else [*lines, p.explanation]
 
 

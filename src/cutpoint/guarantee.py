@@ -27,6 +27,7 @@ https://doi.org/10.1214/24-AOAS1998.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from math import ceil, log, log1p
@@ -66,7 +67,12 @@ def guaranteed(s: Sweep, limits: list[Limit], confidence: float, prior: float | 
     """Limits on the counts of this sweep, under which the given ones hold out of sample."""
     if not limits:
         raise DataError("confidence is for limits to hold with; give subject_to='fpr <= 0.001'.")
-    return [_rule(s, limit, (1 - confidence) / len(limits), prior) for limit in limits]
+    return [_rule(s, limit, allowance(limits, confidence), prior) for limit in limits]
+
+
+def allowance(limits: Sequence[Limit], confidence: float) -> float:
+    """The error that each of several limits is allowed, so that they hold together."""
+    return (1 - confidence) / len(limits)
 
 
 def check_guarantee(limit: Limit, prior: float | None) -> None:
@@ -87,12 +93,14 @@ def check_guarantee(limit: Limit, prior: float | None) -> None:
 # Which limits can be shown to hold.
 _SIGNS = {"fpr": "<", "fnr": "<", "recall": ">", "specificity": ">", "precision": ">"}
 _SIGNS |= {"flagged": "<>", "flagged_rate": "<>"}
+# Whether it is positives that a rate of one class counts.
+_POSITIVES = {"fpr": False, "specificity": False, "fnr": True, "recall": True}
 
 
 def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
     check_guarantee(limit, prior)
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
-    if s.weighted and name not in ("fpr", "specificity", "fnr", "recall"):
+    if s.weighted and name not in _POSITIVES:
         raise UndefinedError(
             f"a guarantee of the {name} counts rows, and weights make them count for more or less. "
             "Leave the weights out, or limit fpr and recall."
@@ -103,25 +111,20 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
     strict = len(limit.sign) == 1
     if (bound < 0 or (strict and bound == 0)) if upper else (bound > 1 or (strict and bound == 1)):
         return Limit(MEASURES["flagged"], "<=", -1, P + N)  # no rate is that small, or that large
-    none = Limit(MEASURES["flagged"], "<=", 0, P + N)
-    everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
-    if name in ("fpr", "specificity"):
-        rate = bound if name == "fpr" else 1 - bound
-        n, each = _rows_of(s, positive=False)
+    if name == "precision":
+        return Certified(precise(s, bound, error), bound)
+    rate = bound if upper else 1 - bound
+    if name in _POSITIVES:
+        n, each = _rows_of(s, positive=_POSITIVES[name])
         k = most(n, rate, error)
-        return Limit(MEASURES["fp"], "<=", k * each, rate * N) if k >= 0 else none
-    if name in ("fnr", "recall"):
-        rate = bound if name == "fnr" else 1 - bound
-        n, each = _rows_of(s, positive=True)
-        k = most(n, rate, error)
-        return Limit(MEASURES["fn"], "<=", k * each, rate * P) if k >= 0 else everything
-    if name == "flagged_rate" and upper:
-        k = most(int(P + N), bound, error)
-        return Limit(MEASURES["flagged"], "<=", max(k, 0), bound * (P + N))
-    if name == "flagged_rate":
-        k = most(int(P + N), 1 - bound, error)
-        return Limit(MEASURES["flagged"], ">=", P + N - max(k, 0), bound * (P + N))
-    return Certified(precise(s, bound, error), bound)
+        if _POSITIVES[name]:
+            everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
+            return Limit(MEASURES["fn"], "<=", k * each, rate * P) if k >= 0 else everything
+        nothing = Limit(MEASURES["flagged"], "<=", 0, P + N)
+        return Limit(MEASURES["fp"], "<=", k * each, rate * N) if k >= 0 else nothing
+    k = max(most(int(P + N), rate, error), 0)
+    sign, size = ("<=", k) if upper else (">=", P + N - k)
+    return Limit(MEASURES["flagged"], sign, size, bound * (P + N))
 
 
 def _rows_of(s: Sweep, *, positive: bool) -> tuple[int, float]:
@@ -166,19 +169,18 @@ def most(n: int, rate: float, error: float) -> int:
 def wanting(s: Sweep, limit: Limit, error: float) -> str:
     """What to say where rows are too few to allow a single one: it takes (1 − rate)ⁿ ≤ error."""
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
-    P, N = int(s.P), int(s.N)
-    rate, flag = (bound if upper else 1 - bound), "flag any"
-    if name in ("fpr", "specificity"):
-        what, n = "negatives", N
-    elif name in ("fnr", "recall"):
-        what, n, flag = "positives", P, "leave any alone"
+    rate, alone = (bound if upper else 1 - bound), not upper
+    if name in _POSITIVES:
+        alone = _POSITIVES[name]
+        what, n = ("positives", int(s.P)) if alone else ("negatives", int(s.N))
     elif name == "flagged_rate":
-        what, n, flag = "rows", P + N, "flag any" if upper else "leave any alone"
+        what, n = "rows", int(s.P + s.N)
     else:
         return ""
     if not 0 < rate < 1 or most(n, rate, error) >= 0:
         return ""
     fewest = ceil(log(error) / log1p(-rate))
+    flag = "leave any alone" if alone else "flag any"
     return f"to {flag} it takes at least {fewest:,} {what}; these are {n:,}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import erfc, exp, log, sqrt
 from statistics import NormalDist
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from cutpoint.areas import average_precision
 from cutpoint.calibration.calibrators import Calibrator
 from cutpoint.confusion import counted
 from cutpoint.decision import OperatingPoint, choose
-from cutpoint.errors import DataError, UndefinedError
+from cutpoint.errors import DataError
 from cutpoint.inference import auc_interval, effective, interval
 from cutpoint.objectives import Costs, as_limits, check_costs, check_level
 from cutpoint.paired import AucCovariance, GroupAuc, auc_covariance, by_group
@@ -33,6 +33,7 @@ from cutpoint.report.summary import (
     Notice,
     ScoreSummary,
     Summary,
+    maybe,
 )
 from cutpoint.report.trace import (
     by_parts,
@@ -43,8 +44,6 @@ from cutpoint.report.trace import (
     trace,
 )
 from cutpoint.scoring import brier, log_loss
-
-_T = TypeVar("_T")
 
 
 def summarise(  # noqa: PLR0913 - options have names
@@ -132,19 +131,18 @@ def summarise(  # noqa: PLR0913 - options have names
             for name, column in scores.items()
         }
     columns = dict(zip(sweeps, scores.values(), strict=True))
-    drawn = None
-    if len(columns) > 1:
-        drawn = _drawn(y, columns, weight, positive)
+    if unit is not None:
+        units = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
+        sure = _Sure.of_units(units, list(columns), question.level)
+    else:
+        drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
+        sure = _Sure.of_rows(sweeps, drawn, question.level)
     return _summary(
         sweeps,
         question,
         rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
-        drawn=drawn,
+        sure=sure,
         groups=None if inside is None else Groups(group_name, inside),
-        units=None
-        if unit is None
-        else _maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit),
-        by_unit=unit is not None,
         calibrators=calibrators,
         label=label,
         source=source,
@@ -200,7 +198,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         sweeps,
         question,
         rows=int(first.P + first.N) if rows is None else rows,
-        drawn=drawn,
+        sure=_Sure.of_rows(sweeps, drawn, question.level),
         groups=None if groups is None else Groups(group_name, groups),
         label=label,
         source=source,
@@ -252,10 +250,8 @@ def _summary(  # noqa: PLR0913 - what is known
     question: _Question,
     *,
     rows: int,
-    drawn: tuple[Drawn, Drawn] | None,
+    sure: _Sure,
     groups: Groups | None,
-    units: AucCovariance | None = None,
-    by_unit: bool = False,
     calibrators: Mapping[str, Calibrator] | None = None,
     label: str,
     source: str,
@@ -265,7 +261,9 @@ def _summary(  # noqa: PLR0913 - what is known
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
     made = tuple(
-        _summarised(name, s, points[name], level, (calibrators or {}).get(name), detail)
+        _summarised(
+            name, s, points[name], sure.interval[name], level, (calibrators or {}).get(name), detail
+        )
         for name, s in sweeps.items()
     )
     out = Summary(
@@ -275,24 +273,11 @@ def _summary(  # noqa: PLR0913 - what is known
         weighted=first.weighted,
         asked=question.asked(next(iter(points.values()))),
         scores=made,
-        differences=_differences(sweeps, drawn, level, units),
+        differences=_differences(sweeps, sure.error, level),
         groups=groups,
         label=label,
         source=source,
     )
-    if by_unit:
-        # Those of rows would be too narrow; of one unit there are none.
-        spans = [None] * len(made) if units is None else units.intervals(level=level)
-        out = replace(
-            out,
-            scores=tuple(
-                replace(one, auc=Estimate(one.auc.value, span))
-                for one, span in zip(made, spans, strict=True)
-            ),
-            differences=tuple(replace(d, interval=None, p_value=None) for d in out.differences)
-            if units is None
-            else out.differences,
-        )
     return replace(out, notices=tuple(_notices(out, sweeps)))
 
 
@@ -300,6 +285,7 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
     name: str,
     s: Sweep,
     point: OperatingPoint,
+    auc: Interval | None,
     level: float,
     calibrator: Calibrator | None,
     detail: float,
@@ -319,7 +305,7 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
         lowest=low,
         highest=high,
         probabilities=probabilities,
-        auc=Estimate(s.auc, _maybe(auc_interval, s, level=level)),
+        auc=Estimate(s.auc, auc),
         average_precision=average_precision(of_positives(s)),
         brier=by_parts(fitted, brier) if probabilities or calibrator is not None else None,
         log_loss=by_parts(fitted, log_loss) if probabilities or calibrator is not None else None,
@@ -348,7 +334,7 @@ def _measures(s: Sweep, point: OperatingPoint, level: float) -> dict[str, Estima
     few = _two(s, point)
 
     def span(measure: Any) -> Interval | None:
-        return _maybe(interval, few, measure, at=1.0, prior=q.prior, level=level)
+        return maybe(interval, few, measure, at=1.0, prior=q.prior, level=level)
 
     out = {}
     for name in MEASURES:
@@ -369,42 +355,58 @@ def _two(s: Sweep, point: OperatingPoint) -> Sweep:
     return Sweep(np.array([1.0, 0.0]), np.array([c.tp, c.fn]), np.array([c.fp, c.tn]), *squares)
 
 
-def _maybe(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | None:
-    """An interval, or several, or None where the rows can't tell."""
-    try:
-        return make(*arguments, **options)
-    except UndefinedError:
-        return None
+class _Sure(NamedTuple):
+    """How sure the AUCs are, and the differences of two: of rows, or of units of them."""
+
+    interval: Mapping[str, Interval | None]
+    error: Callable[[str, str], float | None]
+    """The standard error of a difference, if the rows can tell it."""
+
+    @classmethod
+    def of_rows(
+        cls, sweeps: Mapping[str, Sweep], drawn: tuple[Drawn, Drawn] | None, level: float
+    ) -> _Sure:
+        spans = {name: maybe(auc_interval, s, level=level) for name, s in sweeps.items()}
+        placed = [_placements(one, sweeps) for one in drawn or ()]
+
+        def error(a: str, b: str) -> float | None:
+            if not placed:
+                return None
+            return sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
+
+        return cls(spans, error)
+
+    @classmethod
+    def of_units(cls, units: AucCovariance | None, names: list[str], level: float) -> _Sure:
+        if units is None:  # those of rows would be too narrow
+            return cls(dict.fromkeys(names), lambda _a, _b: None)
+        v = units.covariance
+
+        def error(a: str, b: str) -> float:
+            j, k = names.index(a), names.index(b)
+            return sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
+
+        return cls(dict(zip(names, units.intervals(level=level), strict=True)), error)
 
 
 def _differences(
-    sweeps: Mapping[str, Sweep],
-    drawn: tuple[Drawn, Drawn] | None,
-    level: float,
-    units: AucCovariance | None,
+    sweeps: Mapping[str, Sweep], error_of: Callable[[str, str], float | None], level: float
 ) -> tuple[Difference, ...]:
     """All pairs; of more than five scores only those with the first."""
     if len(sweeps) < 2:
         return ()
     names = list(sweeps)
     pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
-    placed = [_placements(one, sweeps) for one in drawn] if drawn is not None else []
     z = NormalDist().inv_cdf((1 + level) / 2)
     out = []
     for a, b in pairs:
-        difference = sweeps[a].auc - sweeps[b].auc
-        if units is None:
-            error = sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
-        else:
-            j, k = names.index(a), names.index(b)
-            v = units.covariance
-            error = sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
-        if error > 1e-14:
+        difference, error = sweeps[a].auc - sweeps[b].auc, error_of(a, b)
+        if error is not None and error > 1e-14:
             low, high = difference - z * error, difference + z * error
             span = Interval(max(low, -1.0), min(high, 1.0), level)
             p_value = erfc(abs(difference) / error / sqrt(2))  # two-sided, of a normal deviate
             out.append(Difference(a, b, difference, span, p_value))
-        elif abs(difference) < 1e-12 and placed:  # the same ranking
+        elif error is not None and abs(difference) < 1e-12:  # the same ranking
             out.append(Difference(a, b, 0.0, Interval(0.0, 0.0, level), 1.0))
         else:
             out.append(Difference(a, b, difference, None, None))

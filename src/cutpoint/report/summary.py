@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ MEASURES = (
     *("accuracy", "balanced_rate", "f1", "mcc", "lift"),
 )
 
+
+_T = TypeVar("_T")
 
 # Those that are shares of rows, and have an interval at every threshold.
 WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
@@ -285,6 +287,14 @@ _TOLD = {
 }
 
 
+def maybe(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | None:
+    """An interval, or several, or None where the rows can't tell."""
+    try:
+        return make(*arguments, **options)
+    except UndefinedError:
+        return None
+
+
 # What the three averages over groups are.
 AVERAGES = {
     "pooled": "of all pairs of rows inside a group",
@@ -300,11 +310,7 @@ def group_means(g: GroupAuc, level: float) -> dict[str, Estimate]:
         return {}
     out = {}
     for name in AVERAGES:
-        try:
-            span = g.interval(name, level=level)
-        except UndefinedError:
-            span = None
-        out[name] = Estimate(getattr(g, name), span)
+        out[name] = Estimate(getattr(g, name), maybe(g.interval, name, level=level))
     return out
 
 

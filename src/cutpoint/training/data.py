@@ -319,13 +319,12 @@ def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
     if name not in whole.schema.names:
         raise no_column(name, whole.schema.names, "the table")
     column = whole.column(name)
-    if column.null_count:
-        row = int(np.asarray(column.is_null()).argmax()) + 1
+    # A weight that is NaN has a sentence of its own.
+    missing = np.asarray(column.is_null(nan_is_null=not number))
+    if missing.any():
+        row = int(missing.argmax()) + 1
         raise DataError(f"{shown(name)} is missing in row {row}. Drop such rows first.")
     out = np.asarray(column.to_numpy(zero_copy_only=False))
-    if out.dtype.kind == "f" and not number and np.isnan(out).any():
-        row = int(np.isnan(out).argmax()) + 1
-        raise DataError(f"{shown(name)} is missing in row {row}. Drop such rows first.")
     if number and out.dtype.kind not in "biuf":
         raise DataError(f"{shown(name)} must hold numbers; row 1 has {shown(out[0])}.")
     return out
