@@ -324,7 +324,7 @@ def test_permuting_the_classes_permutes_everything(method: str | None) -> None:
 @pytest.mark.parametrize("method", ["platt", "monotone", "gaussian"])
 def test_two_classes_are_one_calibrated_detector(method: str) -> None:
     some = Y < 2
-    two, y = X[some], NAMES[Y[some]]
+    two, y = X[some], Y[some]
     bank = DetectorBank(LinearSVC(), method=method).fit(two, y)
     alone = CalibratedDetector(LinearSVC(), method=method).fit(two, y)
     assert len(bank.detectors_) == 1

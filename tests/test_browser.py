@@ -316,6 +316,30 @@ def test_sliders_choose_as_the_library_does(
     assert page.troubles() == []
 
 
+def test_scores_of_which_low_ones_mean_positive(open_page: Any) -> None:
+    y, score = rows(300, 0.2, 6, 1)
+    s = cp.sweep(y, score)
+    both = {"low": 700 - 50 * score, "mine": score}
+    page = open_page(summarise(y, both, costs=cp.Costs(fp=1, fn=20), reverse=["low"]))
+    turned = cp.sweep(y, 0.0 - both["low"])
+    for ratio in ("20", "1", "0.001", "9999"):
+        page.type("ratio-number", ratio)
+        p, best = (cp.choose(x, cp.Costs(fp=1, fn=float(ratio))) for x in (turned, s))
+        live = page.live()
+        text = repr(0.0 - p.threshold).replace("inf", "∞")
+        rule = {"inf": "everything", "-inf": "nothing"}.get(repr(-p.threshold), f"up to {text}")
+        assert (live["headline"], live["threshold"]) == (f"Flag {rule}", text)
+        assert live["sense"] == "Flag up to this score"
+        assert (live["best-0"], live["best-1"]) == (
+            text,
+            repr(best.threshold).replace("inf", "∞"),
+        )
+        assert live["tp"] == counted(p.confusion.tp)
+    page("document.querySelector('input[name=score][value=\"1\"]').click()")
+    assert page.live()["sense"] == "Flag from this score on"
+    assert page.troubles() == []
+
+
 def test_every_stop_of_the_sliders(open_page: Any) -> None:
     y, score = rows(300, 0.2, 5, 1)
     s = cp.sweep(y, score)

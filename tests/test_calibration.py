@@ -845,7 +845,10 @@ def test_auto_takes_the_simplest_that_will_do() -> None:
     assert by_method["monotone"].excess > 0
     assert "needs probabilities" in by_method["beta"].note
     assert "chosen: the simplest within one standard error of the best" in repr(c)
-    assert "needs probabilities" in c.comparison._repr_html_()
+    page = c.comparison._repr_html_()
+    assert "needs probabilities" in page
+    # Columns keep apart also where the page has no style of its own.
+    assert page.count("padding-right:1.2em") == 3 * (1 + len(METHODS))
 
 
 def test_auto_sees_what_a_line_can_not() -> None:
@@ -1002,6 +1005,113 @@ def test_cross_fit_is_honest() -> None:
     assert abs(cllr(cp.sweep(y, outside)) - fresh) < abs(cllr(cp.sweep(y, inside)) - fresh)
 
 
+def test_folds_that_are_given_are_kept() -> None:
+    y, x = binormal(200, 22)
+    fold = np.random.default_rng(0).integers(0, 3, 200)
+    for method in ("logistic", "monotone"):
+        llr = cross_fit(y, x, method, folds=fold)
+        for k in range(3):
+            c = calibrate(cp.sweep(y[fold != k], x[fold != k]), method)
+            assert llr[fold == k].tolist() == c.llr(x[fold == k]).tolist()
+    bad: list[tuple[Any, str]] = [
+        (fold[1:], r"the fold of each row .* of shape \(199,\) for 200 rows"),
+        (fold / 1, "they are float64 of shape"),
+        (fold + 1, r"numbered 0, 1, 2 …, .* they are \[1, 2, 3\]"),
+        (fold - 1, r"they are \[-1, 0, 1\]"),
+        (0 * fold, r"at least two, .* they are \[0\]"),
+    ]
+    for folds, message in bad:
+        with pytest.raises(cp.DataError, match=message):
+            cross_fit(y, x, "platt", folds=folds)
+    with pytest.raises(cp.UndefinedError, match="all rows of one class are in fold 0"):
+        cross_fit(y, x, "platt", folds=y)
+
+
+def losses_by_hand(y: Any, x: Any, w: Any, fold: Any) -> tuple[Any, Any]:
+    """LLRs and log losses of each row by each method, fitted to the other folds: slowly."""
+    llrs, losses = {}, {}
+    odds = np.log(w[y == 1].sum() / w[y == 0].sum())
+    for method in METHODS:
+        options = {"smooth": True} if method in ("platt", "beta") else {}
+        out = np.empty(len(y))
+        try:
+            for k in range(fold.max() + 1):
+                own = fold == k
+                c = calibrate(cp.sweep(y[~own], x[~own], w[~own]), method, **options)
+                out[own] = c.llr(x[own])
+        except cp.CutpointError:
+            continue
+        llrs[method] = out
+        losses[method] = np.logaddexp(0, np.where(y == 1, -1, 1) * (odds + out))
+    return llrs, losses
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_across_folds_each_row_is_judged_by_the_others(seed: int, weighted: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n = 400
+    x = rng.normal(size=n).round(1 + seed % 2) + 0.0
+    # Steps for some of them, so that not all folds choose the same.
+    steps = np.where(x > 0.9, 0.8, np.where(x > -0.3, 0.3, 0.05))
+    y = (rng.random(n) < (steps if seed > 1 else sigmoid(2 * x - 1))).astype(int)
+    w = rng.uniform(0.1, 3, n).round(2) if weighted else np.ones(n)
+    if weighted:  # the mass of a class at a score is one: here each row has a score of its own
+        x = x + np.arange(n) * 1e-7
+    fold = rng.permutation(n) % 5
+    s = cp.sweep(y, x, w if weighted else None)
+    c, got = fitting.calibrate_across(s, y == 1, x, w if weighted else None, fold)
+    llrs, losses = losses_by_hand(y, x, w, fold)
+
+    def choice(some: Any) -> str:
+        share = w[some] / w[some].sum()
+
+        def mean(of: Any) -> Any:
+            m = share @ of
+            return m, sqrt(share**2 @ (of - m) ** 2)
+
+        best = min(losses, key=lambda m: share @ losses[m][some])
+        for method, loss in losses.items():
+            excess, error = mean(loss[some] - losses[best][some])
+            if excess <= error:
+                return method
+        raise AssertionError
+
+    assert c.comparison is not None
+    assert (c.comparison.chosen, c.comparison.folds) == (choice(np.full(n, True)), 5)
+    for k in range(5):
+        by = choice(fold != k)
+        np.testing.assert_allclose(got[fold == k], llrs[by][fold == k], rtol=1e-7, atol=1e-7)
+    # What is shipped is fitted to all rows.
+    options = {"smooth": True} if c.comparison.chosen in ("platt", "beta") else {}
+    assert c.llr(x).tolist() == calibrate(s, c.comparison.chosen, **options).llr(x).tolist()
+
+
+def test_across_folds_no_label_tells_of_its_own_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "METHODS", {"monotone": fitting.METHODS["monotone"]})
+    y, x = binormal(300, 23)
+    fold = np.arange(300) % 5
+    before = fitting.calibrate_across(cp.sweep(y, x), y == 1, x, None, fold)[1]
+    for k in range(5):
+        other = np.where(fold == k, 1 - y, y)
+        after = fitting.calibrate_across(cp.sweep(other, x), other == 1, x, None, fold)[1]
+        same = after == before
+        assert same[fold == k].all()
+        assert not same[fold != k].all()
+
+
+def test_across_folds_whole_weights_are_repetitions() -> None:
+    y, x = binormal(150, 24)
+    times = np.arange(150) % 3 + 1
+    fold = np.arange(150) % 4
+    w = times.astype(float)
+    c, few = fitting.calibrate_across(cp.sweep(y, x, w), y == 1, x, w, fold)
+    yy, xx, ff = (np.repeat(column, times) for column in (y, x, fold))
+    d, many = fitting.calibrate_across(cp.sweep(yy, xx), yy == 1, xx, None, ff)
+    assert np.repeat(few, times).tolist() == many.tolist()
+    assert c == d
+
+
 # -------------------------------------------------------------------------------------- prior shift
 
 
@@ -1128,8 +1238,9 @@ def test_the_prior_can_be_taken_out_and_another_put_in(
     p = probability(ratios, prior=old)
     assume((p < 1).all())
     again = llr(p, prior=old)
-    # Above ½ a probability has lost what its distance from 1 can't show.
-    np.testing.assert_allclose(again, ratios, rtol=1e-12, atol=1e-15 / (1 - p).min())
+    # Above ½ a probability has lost what its distance from 1 can't show; and at the odds of one in
+    # a million the last digit is 2⁻⁴⁹.
+    np.testing.assert_allclose(again, ratios, rtol=1e-12, atol=4e-15 / (1 - p).min())
     for before, after in zip(p, probability(again, prior=new), strict=True):
         x, y = Fraction(before), Fraction(after)
         odds = Fraction(new) / (1 - Fraction(new)) * (1 - Fraction(old)) / Fraction(old)

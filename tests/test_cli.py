@@ -97,7 +97,9 @@ def test_unknown_words_exit_with_2(capsys):
         (["evaluate", "t.csv", "--co", "1"], "--co; did you mean --cost or --confidence?"),
         (["fit", "t.csv", "--label", "y"], "there is no option --label; did you mean --target?"),
         (["choose", "t.csv", "--target", "y"], "no option --target; did you mean --label?"),
-        (["apply", "m.json", "t.csv", "--target", "y"], "--target; cutpoint apply --help lists"),
+        (["apply", "m.json", "t.csv", "--target", "y"], "it has no option --target; fit has it"),
+        (["choose", "t.csv", "--unit", "u"], "no option --unit; fit, evaluate and compare have it"),
+        (["apply", "m.json", "t.csv", "--colour"], "--colour; cutpoint apply --help lists"),
         (["--vers"], "there must be a command before --vers"),
         (["demo", "-x"], "cutpoint demo: error: there is no option -x; cutpoint demo --help"),
         (["demo", "again"], "cutpoint demo: error: 'again' is one word too many"),
@@ -239,7 +241,8 @@ def test_the_page_shows_what_commands_print(loans):
         assert shell(line, loans) == printed, line
 
 
-COMMANDS = ("fit", "evaluate", "choose", "compare", "apply", "export", "demo", "completion")
+COMMANDS = ("fit", "evaluate", "choose", "compare", "apply", "revise", "export", "demo")
+COMMANDS += ("completion",)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

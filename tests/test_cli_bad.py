@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cutpoint as cp
 from cutpoint import auc_covariance, compare
 from cutpoint.cli import main
 from cutpoint.tables import write_table
@@ -129,8 +130,8 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("evaluate t.csv --label yy --score a", "has no column 'yy'. Did you mean 'y'"),
         ("evaluate t.csv --label y --score aa", "has no column 'aa'. Did you mean 'a'"),
         ("evaluate t.csv --label y --score c", "'c' must hold numbers; row 1 of t.csv"),
-        ("evaluate text.csv --label y --score a", "row 2 of text.csv has 'x'"),
-        ("evaluate gap.csv --label y --score a", "row 2 of gap.csv has none"),
+        ("evaluate text.csv --label y --score a", "row 2 of text.csv (line 3) has 'x'"),
+        ("evaluate gap.csv --label y --score a", "row 2 of gap.csv (line 3) has none"),
         ("evaluate t.csv --label c --score a", "Say which one is the positive: --positive"),
         ("evaluate t.csv --label c --score a --positive pink", "; it is 'pink'.\n"),
         ("evaluate t.csv --label c --score a --positive RED", "it is 'RED'. Did you mean 'red'?"),
@@ -208,8 +209,8 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
                         "evaluate none.csv --label y --score a")
             for aim, message in (
                 ("recal", "'recal' is not the name of a measure. Did you mean recall (share of"),
-                ("best", "Names, and what they mean, are tp (positives caught), fp (false al"),
-                ("auc", "none is the best for it"),
+                ("best", "'best' is not the name of a measure. Names: recall, fpr, fnr, spec"),
+                ("auc", "no threshold has one of its own"),
             )
         ),
         ("compare none.csv --label y --score a --score b --cost fp=1,fn=2 --prior 2", "0 and 1"),
@@ -276,13 +277,57 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     data = payments()
     write_table("low.csv", {"y": data["y"], "a": -data["a"], "b": -data["b"]})
-    way = "turn them round: --sql 'select *, -score as risk from data'"
+    way = "If low scores mean positive, say so: --reverse NAME."
     assert main(["compare", "low.csv", "--label", "y", "--score", "a", "--score", "b"]) == 0
     assert way in capsys.readouterr().err
     assert main(["choose", "low.csv", "--label", "y", "--score", "a", "--maximize", "f1"]) == 0
     assert way in capsys.readouterr().err
     assert main(["choose", "t.csv", "--label", "y", "--score", "a", "--maximize", "f1"]) == 0
     assert way not in capsys.readouterr().err
+    # As it is told, so it goes.
+    words = ["low.csv", "--label", "y", "--score", "a", "--reverse", "a"]
+    assert main(["choose", *words, "--maximize", "f1"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    s = cp.sweep(data["y"], data["a"])
+    point = cp.choose(s, "f1")
+    assert (
+        out
+        == repr(point).replace(f"from {point.threshold!r} on", f"up to {-point.threshold!r}") + "\n"
+    )
+    for engine in ("memory", "arrow"):
+        assert main(["choose", *words, "--maximize", "f1", "--json", "--engine", engine]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["flags"], found["threshold"]) == ("up to", -point.threshold)
+        assert found["text"] == out.rstrip()
+    both = ["low.csv", "--label", "y", "--score", "a", "--score", "b", "--reverse"]
+    assert main(["compare", *both, "a", "--reverse", "b"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("a: a, low is positive\nb: b, low is positive\n")
+    assert out.splitlines()[2:] == repr(cp.compare(data["y"], data["a"], data["b"])).splitlines()
+    assert main(["compare", *both, "c"]) == 2
+    assert "'c' is not among the scores, 'a', 'b'. Name it there too" in capsys.readouterr().err
+
+
+def test_the_summary_goes_to_the_standard_output(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    before = sorted(Path().iterdir())
+    assert main(["fit", "t.csv", "--target", "y", "-o", "-"]) == 2
+    assert "name a file, -o model.json." in capsys.readouterr().err
+    words = ["t.csv", "--label", "y", "--score", "a", "--report", "-"]
+    assert main(["evaluate", *words]) == 2
+    assert "name a file, --report report.html." in capsys.readouterr().err
+    assert sorted(Path().iterdir()) == before
+
+
+def test_rows_count_from_1(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    write_table("w.csv", {"y": [1, 0, 1, 3], "s": [4, 3, 2, 1], "w": [1, -1, 1, 1]})
+    assert main(["evaluate", "w.csv", "--label", "y", "--score", "s"]) == 1
+    assert "at the most; the label of row 4 is 3, and" in capsys.readouterr().err
+    words = ["w.csv", "--label", "y", "--positive", "1", "--score", "s", "--weight", "w"]
+    assert main(["evaluate", *words, "--engine", "memory"]) == 1
+    assert "at least 0; the weight of row 2 is -1" in capsys.readouterr().err
 
 
 def test_units_are_drawn_whole(made, monkeypatch, capsys):
@@ -375,7 +420,7 @@ def test_ten_thousand_columns(tmp_path, monkeypatch, capsys):
     words = ["--learner", "mean-difference", "-o", "m.json", "--report", "r.html"]
     assert main(["fit", "t.parquet", "--target", "y", *words]) == 0
     out = capsys.readouterr().out
-    assert "and 9,988 more of column" in out
+    assert "and 9,988 more columns" in out
     assert out.count("\n") < 80
     assert Path("r.html").stat().st_size < 1_500_000
     assert "Did you mean 'x77'" in fails(capsys, "fit", "t.parquet", "--target", "y", "--exclude",

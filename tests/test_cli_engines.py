@@ -71,7 +71,7 @@ QUESTIONS = [
     ["--label", "y", "--score", "a", "--cost", "fp=1,fn=5"],
     ["--label", "y", "--score", "a", "--score", "b", "--maximize", "f1"],
     ["--label", "y", "--score", "a", "--score", "b", "--weight", "w"],
-    ["--label", "y", "--score", "b", "--group", "user"],
+    ["--label", "y", "--score", "b", "--score", "a", "--group", "user", "--reverse", "b"],
     ["--label", "kind", "--positive", "bad", "--score", "a", "--subject-to", "fpr <= 5 %"],
 ]
 
@@ -84,6 +84,12 @@ def test_evaluate(table: Path, capsys: pytest.CaptureFixture[str], question: lis
     assert code == 0, again
     close(found, expected)
     assert again == said  # remarks too
+    if "kind" in question:
+        assert expected["warnings"][0]["code"] == "labels"
+        assert (
+            "'bad' is told from all other labels, 'fine', 'good'."
+            in (expected["warnings"][0]["text"])
+        )
 
 
 SPARK = ["--engine", "spark", "--master", "local[2]", "--deadline", "240"]

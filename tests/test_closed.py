@@ -44,7 +44,7 @@ ESTIMATORS = [MeanDifference(), LeastSquares(), GaussianDiscriminant(), Fisher()
     [
         *ESTIMATORS,
         LeastSquares(alpha=1.0),
-        GaussianDiscriminant(shrinkage="auto", prior=0.3),
+        GaussianDiscriminant(shrinkage="auto"),
         LeastSquares(class_weight="balanced"),
         Fisher(shrinkage=0.1),
     ]

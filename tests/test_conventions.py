@@ -97,11 +97,11 @@ probability-certain llr-certain llr-no-probability
 shift-infinite venn-abers-infinite venn-abers-one-class
 
 learn-one-class learn-one-class-weighted learn-three-classes learn-no-rows learn-one-positive
-learn-one-positive-structural learn-labels learn-nan learn-nan-logistic learn-nan-perceptron
-learn-infinite learn-weight-zero learn-weight-two learn-weight-negative learn-class-weight-zero
-learn-constant-column learn-constant-column-free learn-all-constant learn-all-constant-logistic
-learn-copied-column learn-copied-column-penalty learn-wide learn-wide-squares learn-flat
-learn-small-units learn-far-from-zero learn-shrinkage learn-bank-few
+learn-one-positive-structural learn-labels learn-labels-costs learn-nan learn-nan-logistic
+learn-nan-perceptron learn-infinite learn-weight-zero learn-weight-two learn-weight-negative
+learn-class-weight-zero learn-constant-column learn-constant-column-free learn-all-constant
+learn-all-constant-logistic learn-copied-column learn-copied-column-penalty learn-wide
+learn-wide-squares learn-flat learn-small-units learn-far-from-zero learn-shrinkage learn-bank-few
 
 line-on-it line-on-it-margin line-zero line-zero-scores line-zero-margins line-margins-label
 line-no-rows

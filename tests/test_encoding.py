@@ -786,11 +786,36 @@ RNG = np.random.default_rng(2)
         [f"P{k}" for k in range(19)] * 3,  # few
         [f"P{max(k, 5)}" for k in range(100)],  # hardly any repeats
         [None if k < 50 else k // 2 for k in range(200)],
+        np.sort(RNG.integers(1, 32, 300)),  # days
+        RNG.permutation(np.arange(93) % 31 + 1),
+        np.repeat(np.arange(1, 29), 4),
+        np.sort(RNG.integers(1960, 2026, 300)),  # years
+        RNG.permutation(np.arange(200) % 67 + 1960.0),
+        np.repeat(np.arange(2100, 1899, -1), 3),
     ],
     ids=lambda v: str(v[-1]),
 )
 def test_other_columns_are_no_identifiers(values: Any) -> None:
     assert Encoding.fit({"x": values, "z": [k % 7 for k in range(len(values))]}).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("day", np.repeat(np.arange(1, 33), 4)),  # no month has as many
+        ("day", np.repeat(np.arange(0, 31), 4)),
+        ("day", np.repeat(np.arange(1, 26), 4)),  # no month has as few
+        ("year", np.repeat(np.arange(1899, 1930), 4)),
+        ("year", np.repeat(np.arange(2071, 2102), 4)),
+        ("patient", np.repeat(np.arange(1, 31), 4)),
+        ("Case-ID", RNG.permutation(np.repeat(np.arange(1, 31), 2))),
+        ("no", np.repeat(np.arange(1900, 1940), 4)),
+    ],
+    ids=str,
+)
+def test_numbers_that_no_calendar_has_may_name_units(name: str, values: Any) -> None:
+    (warning,) = Encoding.fit({name: values, "z": [k % 7 for k in range(len(values))]}).warnings
+    assert warning.startswith(f"'{name}' is a number, but looks like the name of a unit")
 
 
 def test_more_identifiers_than_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutpoint as cp
 from cutpoint.calibration import Affine, Beta, calibrate
-from cutpoint.estimators import CalibratedDetector
+from cutpoint.estimators import (
+    CalibratedDetector,
+    DetectorBank,
+    GaussianDiscriminant,
+    LeastSquares,
+    Logistic,
+    Perceptron,
+    Structural,
+)
 from cutpoint.scoring import cllr, log_loss
 
 X, Y = make_classification(
@@ -224,3 +232,98 @@ def test_bad_input() -> None:
     with pytest.raises(cp.DataError, match=r"a prior.*between 0 and 1; it is 2"):
         CalibratedDetector(prior=2).fit(X, Y).predict(X)
     assert clone(CalibratedDetector(LinearSVC(), costs=cp.Costs(fp=1, fn=2))).costs.fn == 2
+
+
+@pytest.mark.parametrize("costs", [{"fp": 5, "fn": 120}, "cost", (1, 2)])
+def test_costs_that_are_none_show_at_the_fit(costs: Any) -> None:
+    with pytest.raises(cp.DataError, match=r"costs must be Costs\(fp=\.\.\., fn=\.\.\.\); it is"):
+        CalibratedDetector(method="platt", costs=costs).fit(X, Y)
+    late = CalibratedDetector(method="platt").fit(X, Y).set_params(costs=costs)
+    with pytest.raises(cp.DataError, match="costs must be Costs"):
+        late.predict(X)
+    with pytest.raises(cp.DataError, match=r"a prior.*must lie between 0 and 1; it is 3"):
+        CalibratedDetector(method="platt", prior=3).fit(X, Y)
+
+
+# ------------------------------------------------------------------------- which class is positive
+
+COSTS = cp.Costs(fp=5, fn=12)
+APART = X + Y[:, None]
+FRAUD = np.where(Y == 1, "fraud", "legit")  # "legit" sorts last
+# The settings that treat the classes differently, and how each is named in the error.
+ONE_SIDED = [
+    (CalibratedDetector(method="platt", costs=COSTS), "costs"),
+    (CalibratedDetector(method="platt", prior=0.1), "prior"),
+    (DetectorBank(costs=COSTS), r"costs=Costs\(\.\.\.\)"),
+    (Logistic(class_weight=COSTS), r"class_weight=Costs\(\.\.\.\)"),
+    (LeastSquares(class_weight=COSTS), r"class_weight=Costs\(\.\.\.\)"),
+    (Perceptron(variant="averaged", class_weight=COSTS), r"class_weight=Costs\(\.\.\.\)"),
+    (Structural("error", class_weight=COSTS), r"class_weight=Costs\(\.\.\.\)"),
+    (GaussianDiscriminant(class_weight=COSTS), r"class_weight=Costs\(\.\.\.\)"),
+    (GaussianDiscriminant(prior=0.1), "prior"),
+    (CalibratedDetector(Logistic(class_weight=COSTS)), r"class_weight=Costs\(\.\.\.\)"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "what"), ONE_SIDED)
+def test_costs_and_priors_need_a_positive_class(estimator: Any, what: str) -> None:
+    """The alphabet is no reason to take 'legit' for the class whose misses cost 12."""
+    message = (
+        rf"^{what} must be told which class.*'fraud' and 'legit'.*y == 'fraud' or y == 'legit'"
+    )
+    with pytest.raises(cp.DataError, match=message):
+        clone(estimator).fit(APART, FRAUD)
+    for labels in (Y + 1, Y.astype(str), 2 * Y):
+        with pytest.raises(cp.DataError, match=rf"^{what} must be told which class"):
+            clone(estimator).fit(APART, labels)
+
+
+@pytest.mark.parametrize(("estimator", "_"), ONE_SIDED)
+def test_labels_that_say_which_is_positive(estimator: Any, _: str) -> None:
+    """The way out that the error shows, and all that needs none, decide alike."""
+    wanted = clone(estimator).fit(APART, Y).predict(APART)
+    assert 0 < wanted.sum() < len(wanted)
+    for labels in (FRAUD == "fraud", 2 * Y - 1, Y.astype(float), Y.tolist(), pd.Series(Y)):
+        model = clone(estimator).fit(APART, labels)
+        np.testing.assert_array_equal(model.predict(APART) == model.classes_[1], wanted == 1)
+
+
+def test_costs_and_priors_that_come_late_need_a_positive_class() -> None:
+    d = CalibratedDetector(method="platt").fit(APART, FRAUD)
+    bank = DetectorBank().fit(APART, FRAUD)
+    for model in (d, bank):
+        model.set_params(costs=COSTS)
+        with pytest.raises(cp.DataError, match=r"^costs.* must be told which class"):
+            model.predict(APART)
+    d.set_params(costs=None, prior=0.01)
+    for ask in (d.predict, d.decision_function, d.predict_proba):
+        with pytest.raises(cp.DataError, match="prior must be told which class is the positive"):
+            ask(APART)
+
+
+def test_what_goes_by_label_needs_no_positive_class() -> None:
+    """Balanced classes, weights and costs by label: no class is the positive one."""
+    by_label = {"fraud": {"legit": 12}, "legit": {"fraud": 5}}
+    named = DetectorBank(costs=by_label, prior={"fraud": 0.1, "legit": 0.9}).fit(APART, FRAUD)
+    plain = DetectorBank(costs=COSTS, prior=[0.9, 0.1]).fit(APART, Y)
+    np.testing.assert_array_equal(named.predict(APART) == "fraud", plain.predict(APART) == 1)
+    one = Logistic(class_weight={"fraud": 12, "legit": 5}).fit(APART, FRAUD)
+    two = Logistic(class_weight=COSTS).fit(APART, Y)
+    np.testing.assert_allclose(one.coef_, -two.coef_, rtol=1e-4)
+    even = Logistic(class_weight="balanced").fit(APART, FRAUD)
+    assert even.classes_.tolist() == ["fraud", "legit"]
+
+
+@pytest.mark.parametrize("measure", ["f1", cp.f(2), "precision@5%", "recall@5%", "prbep"])
+def test_a_measure_of_the_positives_says_which_these_are(measure: Any) -> None:
+    message = r"'legit' was taken for them, since it sorts last.*y == 'fraud'; y == 'legit' says"
+    with pytest.warns(UserWarning, match=message) as said:
+        one = Structural(measure, cv=2, tol=0.1).fit(APART, FRAUD)
+    assert [w.filename for w in said] == [__file__]
+    two = Structural(measure, cv=2, tol=0.1).fit(APART, FRAUD == "legit")  # says nothing
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize("measure", ["auc", "balanced", "error"])
+def test_a_measure_of_both_classes_says_nothing(measure: str) -> None:
+    assert Structural(measure, cv=2, tol=0.1).fit(APART, FRAUD).classes_[1] == "legit"

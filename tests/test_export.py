@@ -28,6 +28,7 @@ from cutpoint.errors import DataError
 from cutpoint.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
 from cutpoint.export.markdown import text
 from cutpoint.tables import open_table
+from cutpoint.training import train
 
 NAMES = [
     "x",
@@ -448,6 +449,35 @@ def test_scikit_learn_labels_and_arrays() -> None:
         model.predict(table[["x"]])
 
 
+@pytest.mark.parametrize("kind", ["int64", "int8", "float64", "bool"])
+@pytest.mark.parametrize("positive", [1, 0])
+def test_scikit_learn_predicts_labels_of_the_kind_it_was_trained_on(
+    kind: str, positive: int
+) -> None:
+    from sklearn.metrics import f1_score
+
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.3).astype(kind)
+    table = pd.DataFrame({"x": y + rng.normal(size=200), "y": y})
+    label = y.dtype.type(positive).item()
+    d = train(table, "y", positive=label, learner="mean-difference").detector
+    model = to_sklearn(Detector.from_json(d.to_json()))
+    predicted = model.predict(table)
+    assert predicted.dtype.kind == ("b" if kind == "bool" else "i")
+    assert np.array_equal(predicted == positive, d.decide(table))
+    assert model.classes_[1] == positive
+    # Raises where labels and predictions are of different kinds.
+    assert f1_score(y, predicted, pos_label=label) > 0.3
+    assert 0 < model.score(table, y) <= 1
+
+
+def test_text_stays_text_in_scikit_learn() -> None:
+    table = pa.table({"x": [1.0, 2.0, 7.0]})
+    for label in ("true", "2", "1.5", "yes"):
+        model = to_sklearn(made(table, positive=label, target="y"))
+        assert model.classes_.tolist() == [f"not {label}", label]
+
+
 # --------------------------------------------------------------------------------------- Markdown
 
 
@@ -477,7 +507,8 @@ def test_the_card_says_it_all() -> None:
     # 7 % positive: 700 of 10,000, of which 18/20 are caught; 9/180 of the other 9,300 are flagged.
     assert "Of every 10,000 cases 700 are positive: 630 caught, 70 missed, 465 false alarms." in out
     assert "AUC, cross\\-fitted" not in out
-    assert "AUC, cross-fitted: 0.9100, \\[0.85, 0.95\\] at 95 %." in out
+    assert "AUC, cross-fitted: 0.9100, [0.85, 0.95] at 95 %." in out
+    assert "subject to recall >= 0.9 with 95 % confidence." in out
     assert "- a note" in out
     assert "few positives" in out
     assert "A false alarm costs 1, a miss 20." in out
@@ -501,8 +532,43 @@ def test_numbers_and_dates_of_the_card_are_for_people() -> None:
     assert text("A false alarm costs 1, a miss 30; a catch brings in 2.5;") in out
 
 
+def test_the_card_reads_well_as_it_is() -> None:
+    out = card(
+        threshold=-3.574,
+        calibrator=cp.Affine(2.0, -0.5),
+        objective="recall",
+        limits=("flagged_rate <= 0.05", "fpr < 0.1"),
+        target="since_when (days)",
+        training=Training(9, 3, notes=("'R&D' has -3.5, +2 and 100 % > 1!",)),
+    )
+    assert "to **flag from score -3.574 on**" in out
+    assert "subject to flagged_rate <= 0.05 and fpr < 0.1." in out
+    assert "LLR = 2 (score + 0.5), by" in out
+    assert "# Detector of since_when (days) = " in out
+    assert "- 'R&D' has -3.5, +2 and 100 % > 1!" in out
+
+
+def test_the_card_of_a_fresh_detector_is_that_of_a_saved_one() -> None:
+    """The comparison of methods, which comes with a fresh calibrator, is no part of either."""
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.3
+    fresh = cp.calibrate(cp.sweep(y, y + rng.normal(size=200)))
+    assert fresh.comparison is not None
+    for calibrator in (fresh, fresh.then(cp.Affine(2.0, 0.1)), cp.Affine(2.0, 0.1).then(fresh)):
+        d = made(rows(50), calibrator)
+        saved = Detector.from_json(d.to_json())
+        assert to_markdown(d) == to_markdown(saved)
+        assert repr(d) == repr(saved)
+        assert d._repr_html_() == saved._repr_html_()
+        assert d.calibration == repr(saved.calibrator)
+        assert "log loss" not in repr(d)
+
+
 def test_the_card_without_an_evaluation() -> None:
-    assert "It has not been evaluated on rows it had not seen." in card()
+    said = "This threshold has not been evaluated on rows that the detector had not seen."
+    assert said in card(training=Training(400, 99))
+    assert "learned from few positives" in card(training=Training(400, 99))
+    assert "learned from few positives" not in card(training=Training(400, 100))
 
 
 def test_names_are_text_in_the_card() -> None:
@@ -535,6 +601,101 @@ def test_text_has_no_markup(value: str) -> None:
     assert "<" not in inner
     shown = "".join(c if c.isprintable() else "\ufffd" for c in re_space(value))
     assert html.unescape(inner) == shown
+
+
+MARKS = st.text(
+    st.sampled_from("\\`*_{}[]()#+-.!|~$<>&=:;/\"'@ \t\n019axx\u00e9\u2019\u202f"), max_size=14
+)
+MARKUP = [
+    *(
+        "# a",
+        "a #",
+        "a ##",
+        "- a",
+        " - a",
+        "+ a",
+        "+",
+        "-",
+        "---",
+        "- - -",
+        "1. a",
+        "1) a",
+        "9.",
+        "> a",
+    ),
+    *(
+        "```",
+        "~~~",
+        "~~a~~",
+        "***",
+        "___",
+        "__a__",
+        "_a_",
+        "a__b",
+        "*a*",
+        "[a]: /b",
+        "[a](b)",
+        "![a](b)",
+    ),
+    *(
+        "[ ] a",
+        "[x] a",
+        "<b>",
+        "<a@b.c>",
+        "<=@b.c>",
+        "</p>",
+        "<!-- a",
+        "<?a",
+        "<http://a.b>",
+        "&lt;",
+        "&#60;",
+    ),
+    *(
+        "&#x3c;",
+        "a\\",
+        "\\",
+        "a|b",
+        "| - |",
+        "===",
+        "`a`",
+        "a`",
+        "<",
+        "<=",
+        "< a",
+        "<= a",
+        "&",
+        "a_",
+        "_",
+    ),
+]
+
+
+@given(MARKS | st.sampled_from(MARKUP))
+def test_text_is_text_wherever_it_stands(value: str) -> None:
+    """In a heading, at the start of an item, between marks of ours and in a cell."""
+    import html
+
+    from markdown_it import MarkdownIt
+
+    # As GitHub has it: tables and strikethrough, and HTML let through.
+    markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in re_space(value)).strip()
+    assume(shown)
+    out = text(value)
+    head = "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>"
+    for source, before, after in (
+        (f"# of {out}", "<h1>of", "</h1>"),
+        (f"- {out}\n- b", "<ul>\n<li>", "</li>\n<li>b</li>\n</ul>"),
+        (f"- **a {out} b**: c", "<ul>\n<li><strong>a", "b</strong>: c</li>\n</ul>"),
+        (f"{out}", "<p>", "</p>"),
+        (f"| a |\n| --- |\n| {out} |", head, "</td>\n</tr>\n</tbody>\n</table>"),
+    ):
+        page = markdown.render(source).strip()
+        assert page.startswith(before), page
+        assert page.endswith(after), page
+        inner = page.removeprefix(before).removesuffix(after)
+        assert "<" not in inner, page
+        assert html.unescape(inner).strip() == shown, page
 
 
 def re_space(value: str) -> str:

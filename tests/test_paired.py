@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import csv
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from math import inf, isnan, nan, sqrt
 from pathlib import Path
@@ -23,7 +24,13 @@ from scipy import stats
 
 import cutpoint as cp
 import oracle
+from cutpoint.cli import main
 from cutpoint.inference import auc_variance
+from cutpoint.objectives import Costs
+from cutpoint.paired import best as best_
+from cutpoint.paired import drawing
+from cutpoint.paired.best import Best, Cells, RowItems
+from cutpoint.paired.rows import read
 from strategies import scores, weights
 
 Array = NDArray[Any]
@@ -536,6 +543,201 @@ def test_costs(method: Any, prior: float | None) -> None:
     plain = cp.compare(y, a, b, method=method, n=200)
     assert plain.cost_difference is None
     assert (c.difference, c.interval, c.z) == (plain.difference, plain.interval, plain.z)
+
+
+OBJECTIVES = (
+    Costs(fp=1, fn=5),
+    Costs(fp=0.1, fn=0.7, tp=0.3, tn=0.1),
+    Costs(fp=1, fn=0),
+    Costs(fp=0, fn=1),
+    Costs(fp=3e99, fn=1e-99),
+    "accuracy",
+    "error_rate",
+    "balanced_rate",
+    "youden",
+)
+
+
+@given(pairs(least=1), st.sampled_from(OBJECTIVES), st.sampled_from([None, 0.01]), st.data())
+def test_best_values_are_those_of_sweeps(
+    rows: Pair, objective: Any, prior: float | None, data: st.DataObject
+) -> None:
+    """No sample has its sweep made, and each the value that choose finds in that sweep."""
+    n = len(rows.y)
+    w = data.draw(st.none() | st.just(np.random.default_rng(n).integers(1, 9, n) / 8), "weight")
+    unit = data.draw(st.none() | st.lists(st.integers(0, 4), min_size=n, max_size=n), "unit")
+    y, a, b = rows
+    sampler = drawing.Sampler(read(y, {"a": a, "b": b}, w, None), unit, 4, 0)
+    best = Best(objective, prior)
+    assert best.linear
+    found = sampler.replicates(best)
+    swept = sampler.replicates(lambda s: cp.choose(s, objective, prior=prior).value)
+    if w is None and objective not in OBJECTIVES[2:5]:  # others tie where they round differently
+        assert (found == swept).all()
+    assert_allclose(found, swept, rtol=1e-12, atol=1e-12 * np.abs(swept).max())
+
+
+def test_other_aims_have_sweeps_made() -> None:
+    y, a, b = normal(80)
+    sampler = drawing.Sampler(read(y, {"a": a, "b": b}, None, None), None, 20, 0)
+    assert not Best("f1").linear
+    swept = sampler.replicates(lambda s: cp.choose(s, "f1").value)
+    assert (sampler.replicates(Best("f1")) == swept).all()
+
+
+def _in_cells(y: Any, scores: list[Any], w: Any, best: Best) -> tuple[Cells, RowItems]:
+    rows = read(y, dict(enumerate(scores)), w, None)
+    of = [drawing.Score(s, rows) for s in rows.scores]
+    cells = Cells(rows, [(s.sweep(), s.at) for s in of], best)
+    return cells, cells.by_rows
+
+
+@given(
+    pairs(least=1, most=40),
+    st.sampled_from(OBJECTIVES[:2]),
+    st.sampled_from([None, 0.3]),
+    st.booleans(),
+    st.sampled_from([-3.0, 0.0, 5.0]),
+)
+def test_cells_have_the_cuts_of_their_rows(
+    rows: Pair, costs: Costs, prior: float | None, weighted: bool, far: float
+) -> None:
+    """The cuts of cells are those of rows, however their draws are dealt out to these; and those of
+    the sweep of these rows. Where cells can't tell they say so."""
+    y, a, b = rows
+    w = np.random.default_rng(0).choice([0.5, 2.0], len(y)) if weighted else None
+    best = Best(costs, prior)
+    rng = np.random.default_rng(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(best_, "_FAR", far)
+        patch.setattr(best_, "_SMALL", 3)
+        cells, by_rows = _in_cells(y, [a, b], w, best)
+        order = np.argsort(-y, kind="stable")
+        for _ in range(5):
+            times = cells.draw(rng)
+            one_by_one = cells.dealt(rng, times)
+            of_cell = np.bincount(cells.of[order], one_by_one, len(cells.size))
+            assert (of_cell == times).all()
+            assert (one_by_one[: by_rows.positives].sum(), one_by_one.sum()) == (y.sum(), len(y))
+            known, found = by_rows.known(one_by_one), cells.cuts(times)
+            drawn = np.repeat(order, one_by_one)
+            P, N = known[-1]
+            for score, (tp, fp) in zip((a, b), known[:-1], strict=True):
+                s = cp.sweep(y[drawn], score[drawn], None if w is None else w[drawn])
+                value = float(best.values(*map(np.array, (tp, fp, P, N))))
+                assert value == pytest.approx(best(s), rel=1e-12, abs=1e-12)
+            if found is not None:
+                assert_allclose(np.array(found), np.array(known), rtol=1e-12)
+
+
+def test_cells_are_drawn_as_rows_are() -> None:
+    y, a, b = normal(3000)
+    costs = Costs(fp=1, fn=2)
+    cells, by_rows = _in_cells(y, [a, b], None, Best(costs))
+    assert len(cells.size) < 1500  # else nothing would be tried
+    assert len(cells.rankings[0].groups.hidden) > 3
+    rng = np.random.default_rng(0)
+    times = np.array([cells.draw(rng) for _ in range(2000)])
+    assert (times[:, : cells.positives].sum(axis=1) == y.sum()).all()
+    assert (times.sum(axis=1) == len(y)).all()
+    # Multinomial: each count's mean is the size of its cell, and so is nearly its variance.
+    size, of_class = (
+        cells.size,
+        np.where(np.arange(len(cells.size)) < cells.positives, *by_rows.sizes),
+    )
+    variance = size * (1 - size / of_class)
+    z = (times.mean(axis=0) - size) / np.sqrt(variance / len(times))
+    assert np.mean(z**2) == pytest.approx(1, abs=0.15)
+    assert np.abs(z).max() < 5
+    assert np.mean(times.var(axis=0) / variance) == pytest.approx(1, abs=0.02)
+    both = []
+    for items in (cells, by_rows):
+        tp_fp = np.array([items.sample(rng) for _ in range(2000)], float)
+        (tp, fp), (other_tp, other_fp), (P, N) = np.moveaxis(tp_fp, 0, -1)
+        x, z = (Best(costs).values(t, f, P, N) for t, f in ((tp, fp), (other_tp, other_fp)))
+        both.append((x, z, x - z))
+    for one, other in zip(*both, strict=True):
+        assert stats.ks_2samp(one, other).pvalue > 0.001
+
+
+def test_the_best_cut_inside_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells that hide cuts which are often the best: then rows are drawn from them, evenly."""
+    monkeypatch.setattr(best_, "_FAR", 0.0)
+    y, a, b = normal(400)
+    cells, by_rows = _in_cells(y, [a, b], None, Best(Costs(fp=1, fn=2)))
+    rng = np.random.default_rng(0)
+    told = 0
+    dealt = np.zeros(len(y))
+    for _ in range(1000):
+        times = cells.draw(rng)
+        one_by_one = cells.dealt(rng, times)
+        dealt += one_by_one
+        found = cells.cuts(times)
+        if found is not None:
+            told += 1
+            assert found == by_rows.known(one_by_one)
+    assert 100 < told < 900
+    assert np.mean((dealt - 1000) ** 2 / 1000) == pytest.approx(1, abs=0.25)
+    # Whether or not cells can tell, a sample has its cuts.
+    values = [[items.sample(rng) for _ in range(1000)] for items in (cells, by_rows)]
+    for one, other in zip(*(np.array(v).reshape(1000, -1).T for v in values), strict=True):
+        assert stats.ks_2samp(one, other).pvalue > 0.001
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_costs_of_many_rows(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    y, a, b = normal(4000)
+    w = np.where(y == 1, 1.0, 10.0) if weighted else None
+    costs = Costs(fp=1, fn=5)
+    few = cp.compare(y, a, b, weight=w, costs=costs)
+    monkeypatch.setattr(drawing, "_MANY", 1000)
+    many = cp.compare(y, a, b, weight=w, costs=costs)
+    assert (few.cost_a, few.cost_b) == (many.cost_a, many.cost_b)
+    assert few.cost_interval is not None
+    assert many.cost_interval is not None
+    assert few.cost_interval != many.cost_interval  # other samples
+    assert few.cost_interval.width == pytest.approx(many.cost_interval.width, rel=0.1)
+    assert few.cost_interval.low == pytest.approx(
+        many.cost_interval.low, abs=0.1 * few.cost_interval.width
+    )
+    assert many.cost_interval == cp.compare(y, a, b, weight=w, costs=costs).cost_interval
+    # Weights that are all different have rows drawn one by one.
+    w = 1 + np.arange(4000) / 4000
+    drawn = cp.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
+    monkeypatch.setattr(drawing, "_MANY", 10**6)
+    assert drawn == cp.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
+
+
+@pytest.mark.parametrize("options", [{"costs": Costs(fp=1, fn=2)}, {"method": "bootstrap"}])
+def test_progress(options: Any) -> None:
+    y, a, b = normal(60)
+    told: list[tuple[float, str]] = []
+    c = cp.compare(y, a, b, n=500, report=lambda *what: told.append(what), **options)
+    done = [share for share, _ in told]
+    assert done == sorted(done)
+    assert (done[-1], told[-1][1]) == (1.0, "500 of 500 samples")
+    assert 100 <= len(told) <= 300
+    assert c == cp.compare(y, a, b, n=500, **options)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_command_tells_progress(
+    quiet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    y, a, b = normal(60)
+    pd.DataFrame({"y": y, "a": a, "b": b}).to_csv(tmp_path / "t.csv", index=False)
+    told: list[str] = []
+
+    @contextmanager
+    def bar(label: str, wanted: bool) -> Iterator[Any]:
+        yield (lambda _, note: told.append(f"{label} {note}")) if wanted else None
+
+    monkeypatch.setattr("cutpoint.cli.compare.progress", bar)
+    words = ["compare", str(tmp_path / "t.csv"), "--label=y", "--score=a", "--score=b"]
+    assert main([*words, "--cost", "fp=1,fn=5", *["--quiet"] * quiet]) == 0
+    assert told[-1:] == ([] if quiet else ["comparing 2,000 of 2,000 samples"])
+    c = cp.compare(y, a, b, costs=Costs(fp=1, fn=5))
+    assert capsys.readouterr().out == f"a: a\nb: b\n{c!r}\n"
 
 
 # ------------------------------------------------------------------------------------------- groups

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import cutpoint as cp
 from cutpoint.confusion import counted
-from cutpoint.report import Summary, making, render, summarise
+from cutpoint.report import Summary, making, render, summarise, summarise_sweeps
 from cutpoint.report import summary as of_summary
 from cutpoint.report import trace as of_trace
 from cutpoint.report.drawing import path
@@ -344,6 +344,82 @@ def test_what_the_training_said_is_not_said_again() -> None:
         assert len(now.as_dict()["warnings"]) == len(said) + 2
 
 
+# ---------------------------------------------------------------------- low scores mean positive
+
+
+def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -> None:
+    y, a, b = some()
+    w = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    group = np.resize(["x", "y", "z"], len(y))
+    asked: dict[str, Any] = {"costs": cp.Costs(fp=1, fn=9), "source": "rows.csv"}
+    columns = {"a": 0.0 - a, "b": b}
+    for weight in (None, w):
+        turned = summarise(y, {"a": a, "b": b}, weight=weight, group=group, **asked)
+        low = summarise(y, columns, weight=weight, group=group, reverse=["a"], **asked)
+        squares = weight is not None
+        of_sweeps = summarise_sweeps(
+            {n: cp.sweep(y, x, weight, squares=squares) for n, x in columns.items()},
+            rows=len(y),
+            drawn=making._drawn(y, columns, weight, None),
+            groups={n: cp.by_group(y, x, group, weight=weight) for n, x in columns.items()},
+            reverse="a",
+            **asked,
+        )
+        said, wanted = low.as_dict(), turned.as_dict()
+        assert_close(of_sweeps.as_dict(), said)
+        one, other = said["scores"][0], wanted["scores"][0]
+        assert (one["lowest"], one["highest"]) == (-other["highest"], -other["lowest"])
+        point, turn = one["operating_point"], other["operating_point"]
+        assert (point["rule"], turn["rule"]) == ("up to", "from")
+        assert point["threshold"] == -turn["threshold"]
+        caught, count = columns["a"] <= point["threshold"], np.ones(len(y)) if weight is None else w
+        assert point["confusion"]["tp"] == count[caught & y].sum()
+        assert point["confusion"]["fp"] == count[caught & ~y].sum()
+        for key in ("reverse", "lowest", "highest"):
+            one[key] = other[key] = None
+        for key in ("rule", "threshold"):
+            point[key] = turn[key] = None
+        assert_close(said, wanted)
+    text = low.text()
+    t = low.as_dict()["scores"][0]["operating_point"]["threshold"]
+    assert f"a: flag up to {t!r}, for" in text
+    assert "b: flag from " in text
+    page = render(low)
+    assert f">Flag up to {t!r}</span>" in page
+    assert ">Flag up to this score<" in page
+    assert "a</bdi>, from high to low<" in page
+    assert "if its score is at least the threshold; by <bdi>a</bdi>, where low means" in page
+
+
+def assert_close(a: Any, b: Any) -> None:
+    if isinstance(a, dict):
+        assert a.keys() == b.keys()
+        for key in a:
+            assert_close(a[key], b[key])
+    elif isinstance(a, list):
+        for x, z in zip(a, b, strict=True):
+            assert_close(x, z)
+    else:
+        assert a == (pytest.approx(b, rel=1e-12, abs=1e-12) if isinstance(a, float) else b)
+
+
+def test_what_is_said_of_scores_the_wrong_way_round() -> None:
+    y, a, _ = some()
+    (notice,) = summarise(y, {"a b": -a}).notices
+    assert notice.code == "inverted"
+    assert "high scores go with negatives. If low ones mean positive, say so: --reverse 'a b'" in (
+        notice.text
+    )
+    (notice,) = summarise(y, {"a": a}, reverse=["a"]).notices
+    assert "low scores go with negatives. If high ones mean positive, don't turn" in notice.text
+    # A score that many share is told as it is.
+    tied = np.where(np.arange(len(y)) % 2, 700.0, 650 - 90 * a)
+    (notice,) = summarise(y, {"a": tied}, reverse=["a"]).notices
+    assert "The score 700 is shared by 50 %" in notice.text
+    with pytest.raises(cp.DataError, match="reverse names scores; 'c' is none of them, which are"):
+        summarise(y, {"a": a}, reverse=["c"])
+
+
 # ------------------------------------------------------------------------------------------ errors
 
 
@@ -388,7 +464,8 @@ SCHEMA: dict[str, Any] = {
     },
     "scores": [
         {
-            "name": str, "distinct": int, "lowest": float, "highest": float, "probabilities": bool,
+            "name": str, "reverse": bool, "distinct": int, "lowest": float, "highest": float,
+            "probabilities": bool,
             "auc": ESTIMATE, "hull": {"vertices": int, "auc": float}, "average_precision": float,
             "brier": float, "log_loss": float,
             "calibration": {"calibrator": str, "outside_band": float},

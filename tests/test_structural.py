@@ -306,6 +306,7 @@ RELATIVE = {"check_class_weight_classifiers": "the measure weighs the classes it
     expected_failed_checks=lambda e: EXCUSED | ({} if e.measure == "error" else RELATIVE),
 )
 @pytest.mark.filterwarnings("ignore:Structural learned nothing")
+@pytest.mark.filterwarnings("ignore:the measure is about the positives")
 def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 

@@ -142,6 +142,21 @@ def test_integer_weights_are_copies_of_rows(data: st.DataObject, case: Case) -> 
 
 
 @given(st.data(), rows())
+def test_negated_scores(data: st.DataObject, case: Case) -> None:
+    assert_same(cp.sweep(*case).negated(), cp.sweep(case.y, -case.score))
+    w = data.draw(weights(len(case.y), exact=True))
+    s, turned = (cp.sweep(case.y, x, w, squares=True) for x in (case.score, -case.score))
+    assert_same(s.negated(), turned)
+    assert_array_equal(s.negated().pos2, turned.pos2)
+    assert_array_equal(s.negated().neg2, turned.neg2)
+    assert not np.signbit(cp.sweep([1, 0], [0.0, 1.0]).negated().threshold[0])
+    small = cp.sweep(*case).compact()
+    if small.merged:
+        with pytest.raises(cp.UndefinedError, match="needs every score"):
+            small.negated()
+
+
+@given(st.data(), rows())
 def test_order_of_the_rows(data: st.DataObject, case: Case) -> None:
     order = data.draw(st.permutations(range(len(case.y))))
     assert_same(cp.sweep(case.y[order], case.score[order]), cp.sweep(*case))
@@ -449,7 +464,7 @@ def test_at_the_ends() -> None:
 def test_compact(case: Case) -> None:
     s = cp.sweep(*case)
     small = s.compact()
-    assert len(small) <= 2 * min(s.P, s.N) + 1
+    assert len(small) <= 2 * min(s.P, s.N) + 2
     assert small.auc == s.auc
     assert set(small.threshold) <= set(s.threshold)
     assert (small.P, small.N) == (s.P, s.N)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,75 @@ def test_scores_out_of_fold_come_from_the_other_rows():
     assert_allclose(out.onto("spy", LinearDetector(np.full(4, 0.5), 7.0)), d.X.sum(1) / 2 + 7)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"stream": True}, {"unit": "u"}, {"weight": "w"}, {"folds": 3, "seed": 4}],
+    ids=lambda o: next(iter(o), "plain"),
+)
+def test_probabilities_out_of_fold_come_from_the_other_rows(options):
+    data = table(500, share=0.2)
+    data["u"] = np.arange(500) // 3
+    data["w"] = 0.5 + np.arange(500) % 4
+    drop = [name for name in ("u", "w") if name not in options.values()]
+    t = train(data, "y", learner="fisher", exclude=drop, **options)
+    unit = data["u"] if "unit" in options else None
+    d = Data(None, t.encoding, False, t.y, 1, t.weight, unit)
+    fold = d.folds(options.get("folds", 5), options.get("seed", 0))
+    score = t.scores["fisher"]
+    calibrators = [
+        cp.calibrate(sweep_of(t, score, fold != k), t.detector.calibrator.comparison.chosen)
+        for k in range(fold.max() + 1)
+    ]
+    prior = cp.sweep(t.y, score, t.weight).prevalence
+    for k, c in enumerate(calibrators):
+        own = fold == k
+        assert_allclose(t.probability[own], c.probability(score[own], prior), rtol=1e-9)
+    # What is said of them is said of these; the shipped calibrator is that of all scores.
+    one = summarise_fit(t).scores[0]
+    w = np.ones(500) if t.weight is None else t.weight
+    p = np.where(t.y, t.probability, 1 - t.probability)
+    assert_allclose(one.brier, np.average((1 - p) ** 2, weights=w), rtol=1e-12)
+    assert_allclose(one.log_loss, np.average(-np.log(p), weights=w), rtol=1e-12)
+    assert (one.shares.low.min(), one.shares.high.max()) == (
+        t.probability.min(),
+        t.probability.max(),
+    )
+    assert one.cross_fitted
+    shipped = cp.calibrate(sweep_of(t, score), t.detector.calibrator.comparison.chosen)
+    assert t.detector.calibrator.llr(score).tolist() == shipped.llr(score).tolist()
+
+
+def sweep_of(t: Any, score: Any, some: Any = slice(None)) -> cp.Sweep:
+    return cp.sweep(t.y[some], score[some], None if t.weight is None else t.weight[some])
+
+
+def test_probabilities_of_labels_drawn_at_random_are_not_believed():
+    """What columns that know nothing gain on the share of positives, in log loss: nothing, but for
+    those who ask the calibrator about the rows it was fitted to."""
+    rng = np.random.default_rng(5)
+    inside, outside = [], []
+    for seed in range(40):
+        data = {"y": rng.integers(2, size=200), "x": rng.normal(size=200)}
+        t = train(data, "y", learner="fisher", seed=seed)
+        s = sweep_of(t, t.scores["fisher"])
+        known = cp.log_loss(sweep_of(t, np.full(200, s.prevalence)))
+        p = t.detector.calibrator.probability(t.scores["fisher"], s.prevalence)
+        inside.append(cp.log_loss(sweep_of(t, p)) - known)
+        outside.append(cp.log_loss(sweep_of(t, t.probability)) - known)
+    assert np.mean(inside) < -0.003
+    assert abs(np.mean(outside)) < 0.002
+
+
+def test_pages_say_whose_probabilities_they_show():
+    t = train(table(200), "y", learner="fisher")
+    page = render(summarise_fit(t))
+    assert "Each probability is by a calibrator that was fitted to other rows." in page
+    assert "looks better than it is" not in page
+    text = " ".join(summarise_fit(t).text(80).split())
+    said = "each by a line, and its probability by a calibrator, that were fitted to other rows"
+    assert said in text
+
+
 def test_folds_have_their_share_of_either_class():
     d = Data.read(table(503, share=0.05), Roles("y", None, None, None, None, (), ()))
     fold = d.folds(5, 3)
@@ -154,12 +224,12 @@ def test_groups_that_repeat_themselves_make_wider_intervals():
     assert width[1] > 1.5 * width[0]
 
 
-@pytest.mark.parametrize("aim", [{"costs": cp.Costs(fp=1, fn=7)}, {"measure": "f1"}, {}])
+@pytest.mark.parametrize("aim", [{"costs": cp.Costs(fp=1, fn=7)}, {"maximize": "f1"}, {}])
 def test_the_threshold_is_what_choose_says_of_the_scores(aim):
     data = table()
     t = train(data, "y", prior=0.05 if "costs" in aim else None, **aim)
     scores = t.scores[t.learner]
-    objective = aim.get("costs") or aim.get("measure") or "balanced"
+    objective = aim.get("costs") or aim.get("maximize") or "balanced"
     point = cp.choose(cp.sweep(data["y"], scores), objective, prior=t.point.question.prior)
     assert t.detector.threshold == point.threshold
     assert t.detector.training.confusion == point.confusion
@@ -171,7 +241,7 @@ def test_the_threshold_is_what_choose_says_of_the_scores(aim):
 
 def test_limits_and_confidence_go_into_the_detector():
     t = train(
-        table(2000), "y", measure="recall", subject_to=["precision >= 0.5"], confidence=0.9,
+        table(2000), "y", maximize="recall", subject_to=["precision >= 0.5"], confidence=0.9,
         learner="fisher",
     )  # fmt: skip
     s = cp.sweep(t.y, t.scores["fisher"])
@@ -181,17 +251,14 @@ def test_limits_and_confidence_go_into_the_detector():
     assert t.detector.confidence == 0.9
 
 
-def test_auto_takes_the_simplest_that_is_not_worse_than_the_best():
+def test_auto_takes_the_best():
     t = train(table(1500), "y")
     value = {c.name: c.value for c in t.compared}
-    best = max(value, key=lambda name: value[name])
-    order = [c.name for c in t.compared]
-    assert order == ["mean-difference", "gaussian", "logistic", "structural"]
-    for name in order:  # the rule, done again
-        d = cp.compare(t.y, t.scores[name], t.scores[best]) if name != best else None
-        if d is None or d.interval.low <= 0 <= d.interval.high:
-            break
-    assert t.learner == name
+    assert list(value) == ["mean-difference", "gaussian", "logistic", "structural"]
+    assert t.learner == max(value, key=lambda name: value[name])
+    assert t.why == (
+        f"{t.learner} has the best AUC on rows it was not fitted to, {value[t.learner]:.4g}."
+    )
     for c in t.compared:
         assert c.value == cp.sweep(t.y, t.scores[c.name]).auc
         if c.name == t.learner:
@@ -201,7 +268,7 @@ def test_auto_takes_the_simplest_that_is_not_worse_than_the_best():
             assert (c.difference, c.difference_interval) == (d.difference, d.interval)
 
 
-def test_auto_takes_the_better_one_where_the_simplest_is_worse():
+def test_auto_takes_the_simplest_of_equally_good_ones_only():
     """Two columns that share their noise: the mean difference adds it up, the others subtract."""
     rng = np.random.default_rng(2)
     y = rng.random(1500) < 0.4
@@ -216,6 +283,11 @@ def test_auto_takes_the_better_one_where_the_simplest_is_worse():
     first = t.compared[0]
     assert first.name == "mean-difference"
     assert first.difference_interval.high < 0
+    data = {"y": y, "a": y + noise}  # one column: all lines rank alike
+    t = train(data, "y")
+    assert len({c.value for c in t.compared}) < len(t.compared)
+    best = [c.name for c in t.compared if c.value == max(c.value for c in t.compared)]
+    assert t.learner == best[0]
 
 
 def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
@@ -277,7 +349,7 @@ def test_scores_of_no_use_are_said_to_be():
     never = train(data, "y", learner="fisher", costs=cp.Costs(fp=1000, fn=1)).warnings
     assert any("flags no row" in w for w in never)
     # Under limits that may be all there is.
-    limited = train(data, "y", learner="fisher", measure="recall", subject_to="precision >= 0.99")
+    limited = train(data, "y", learner="fisher", maximize="recall", subject_to="precision >= 0.99")
     assert not any("nothing is gained" in w for w in limited.warnings)
     assert train(table(), "y", learner="fisher").warnings == ()
 
@@ -350,7 +422,7 @@ def test_a_unit_must_have_a_name():
 
 def test_limits_of_units_are_doubted():
     data = table(600) | {"who": np.arange(600) // 2}
-    asked = {"measure": "recall", "subject_to": "fpr <= 0.2", "learner": "mean-difference"}
+    asked = {"maximize": "recall", "subject_to": "fpr <= 0.2", "learner": "mean-difference"}
     sure = train(data, "y", unit="who", confidence=0.9, **asked).warnings
     auto = train(data, "y", confidence=0.9, **(asked | {"learner": "auto"}))
     assert auto.why.endswith(" under limits on these rows alone, without the confidence.")
@@ -413,8 +485,9 @@ def test_weights_are_repetitions():
 
 def test_all_weights_equal_change_nothing_but_counts():
     data = table(300)
-    plain = train(data, "y", costs=cp.Costs(fp=1, fn=5))
-    double = train(data | {"w": np.full(300, 2.0)}, "y", weight="w", costs=cp.Costs(fp=1, fn=5))
+    asked = {"costs": cp.Costs(fp=1, fn=5), "learner": "mean-difference"}  # no penalty counts rows
+    plain = train(data, "y", **asked)
+    double = train(data | {"w": np.full(300, 2.0)}, "y", weight="w", **asked)
     assert double.detector.threshold == pytest.approx(plain.detector.threshold, rel=1e-9)
     assert double.detector.training.auc == pytest.approx(plain.detector.training.auc, rel=1e-12)
     assert double.detector.training.confusion.tp == 2 * plain.detector.training.confusion.tp
@@ -484,7 +557,7 @@ def test_warnings_about_the_data():
         ({"y": np.arange(60) % 3}, {}, "two labels at the most"),
         ({"y": np.arange(60) % 2 + 1}, {}, "understood without help only"),
         ({}, {"learner": "forest"}, "learner must be 'auto' or one of mean-difference"),
-        ({}, {"costs": cp.Costs(fp=1, fn=1), "measure": "f1"}, "one aim"),
+        ({}, {"costs": cp.Costs(fp=1, fn=1), "maximize": "f1"}, "one aim"),
         ({}, {"target": "yy"}, "no column 'yy'. Did you mean 'y'"),
         ({}, {"weight": "c"}, "'c' must hold numbers"),
         ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "row 1 has -1"),
@@ -500,6 +573,59 @@ def test_what_can_not_be_learned_is_said(change, options, message):
     data = table(60) | change
     with pytest.raises(cp.DataError, match=message):
         train(data, options.pop("target", "y"), **options)
+
+
+def test_columns_that_follow_the_order_of_the_rows_are_told():
+    """New rows of a table in the order of time have other days, batches and running hours."""
+    rng = np.random.default_rng(3)
+    n = 3000
+    y = rng.random(n) < 0.1
+    data = {
+        "y": y,
+        "batch": 4000 + np.arange(n) // 100,
+        "when": np.datetime64("2026-01-01T00:00") + np.arange(n) * np.timedelta64(20, "s"),
+        "left": np.where(rng.random(n) < 0.1, np.nan, 900.0 - np.cumsum(rng.random(n)) / 9),
+        "a": rng.normal(size=n) + y,
+        "shift": np.arange(n) // 300,
+        "age": rng.integers(18, 90, n),
+    }
+    for stream in (False, True):
+        said = [
+            w for w in train(data, "y", learner="fisher", stream=stream).warnings if "order" in w
+        ]
+        (text,) = said
+        assert text.startswith("'batch', 'when' and 'left' follow the order of the rows. If that")
+        assert "--exclude batch." in text
+    mixed = rng.permutation(n)
+    shuffled = {name: column[mixed] for name, column in data.items()}
+    assert not any("order" in w for w in train(shuffled, "y", learner="fisher").warnings)
+    alone = {name: data[name] for name in ("y", "a", "when")}
+    assert any(w.startswith("'when' follows the order") for w in train(alone, "y").warnings)
+
+
+def test_values_far_off_are_told():
+    rng = np.random.default_rng(4)
+    n = 3000
+    y = rng.random(n) < 0.1
+    gone = np.arange(n) % 300 == 7
+    data = {
+        "y": y,
+        "pressure": np.where(gone, -9999, rng.normal(5, 2, n) + y),
+        "load": np.where(gone, 999999, rng.integers(0, 500, n)),
+        "paid": np.where(rng.random(n) < 0.5, 0.0, rng.gamma(2.0, 30.0, n)),
+        "heavy": rng.standard_cauchy(n),
+        "flag": np.where(gone, 1000, 0),
+    }
+    for stream in (False, True):
+        said = [w for w in train(data, "y", learner="fisher", stream=stream).warnings if "far" in w]
+        assert len(said) == 2
+        assert re.match(
+            r"'pressure' is -9999 in 10 rows, far from all others, which are -", said[0]
+        )
+        assert said[0].endswith("If it stands for a missing value, say so: --missing=-9999.")
+        assert said[1].startswith(
+            "'load' is 999999 in 10 rows, far from all others, which are 0 to"
+        )
 
 
 def test_one_label_against_the_rest_is_said():

@@ -77,7 +77,7 @@ def test_the_same_detector(learner: str) -> None:
         {"weight": "w", "exclude": ["who"]},
         {"unit": "who", "exclude": ["w"], "learner": "gaussian"},
         {"weight": "w", "unit": "who", "costs": cp.Costs(fp=1, fn=5), "learner": "logistic"},
-        {"columns": ["a", "c"], "measure": "f1", "seed": 3, "folds": 3},
+        {"columns": ["a", "c"], "maximize": "f1", "seed": 3, "folds": 3},
         {"positive": "blue", "target": "c", "learner": "fisher"},
     ],
 )

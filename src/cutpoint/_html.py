@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 def fact_table(title: str, facts: Sequence[tuple[str, str]], picture: str = "") -> str:
     """A titled table of facts with an optional picture (trusted markup) on its left."""
     rows = "".join(
-        f"<tr><th style='text-align:left;font-weight:normal;opacity:.7;padding-right:1em'>"
-        f"{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+        "<tr><th style='text-align:left;vertical-align:top;font-weight:normal;opacity:.7;"
+        f"padding-right:1em'>{escape(name)}</th>"
+        f"<td style='text-align:left'>{escape(value)}</td></tr>"
         for name, value in facts
     )
     return (

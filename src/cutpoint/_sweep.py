@@ -263,6 +263,23 @@ class Sweep(Frozen):
         top = (self.threshold if self.top is None else self.top)[starts]
         return Sweep(self.threshold[ends], *merged, top=top)  # type: ignore[arg-type, misc]
 
+    def negated(self) -> Sweep:
+        """The sweep of ``-score``: for scores of which low ones mean positive.
+
+        Examples
+        --------
+        >>> import cutpoint as cp
+        >>> y, score = [1, 0, 1, 0], [310, 720, 540, 690]
+        >>> s = cp.sweep(y, score).negated()
+        >>> s.auc, s.at(-600)  # a score of 600 or less
+        (1.0, of 4 cases 2 are positive: 2 caught, 0 missed, 0 false alarms)
+        """
+        self.needs_scores("the sweep of negated scores")
+        masses = (self.pos, self.neg, self.pos2, self.neg2)
+        back = (None if mass is None else mass[::-1].copy() for mass in masses)
+        # 0.0 - x, since -x makes a -0.0 of 0.0.
+        return Sweep(0.0 - self.threshold[::-1], *back)  # type: ignore[arg-type]
+
     def __len__(self) -> int:
         return len(self.threshold)
 

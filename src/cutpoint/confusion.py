@@ -278,10 +278,11 @@ class Confusion:
             )
         )
         return (
-            "<table><caption style='caption-side:bottom;text-align:left'>"
+            "<table><caption style='caption-side:bottom;text-align:left;white-space:nowrap'>"
             f"recall {self.recall:.4g}, precision {self.precision:.4g}, "
             f"false alarm rate {self.fpr:.4g}</caption>"
-            "<tr><th></th><th>flagged</th><th>left alone</th></tr>" + rows + "</table>"
+            f"<tr><th></th><th style='{cell}'>flagged</th><th style='{cell}'>left alone</th></tr>"
+            f"{rows}</table>"
         )
 
 

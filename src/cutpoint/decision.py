@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm, log10, nan
@@ -151,22 +152,7 @@ class OperatingPoint:
         return Stability(threshold, np.where(allowed, regret, np.nan), broken)
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> list[str]:
-        q = self.question
-        aim = "least" if q.goal.better < 0 else "most"
-        value = f"{self.value:.6g}{self._interval()}"
-        if np.isnan(self.value):
-            value = f"0/0 {_where(self.confusion)}"
-        first = f"{headline(self)}, for the {aim} {self.objective}: {value}"
-        return [first[0].lower() + first[1:], *told(self)]
-
-    def _interval(self) -> str:
-        try:
-            return f" {self.interval!r}"
-        except CutpointError:
-            return ""
+        return "\n".join(described(self))
 
     @property
     def explanation(self) -> str:
@@ -182,7 +168,7 @@ class OperatingPoint:
         return f"infeasible: no cut has {asked}; this is the nearest."
 
     def _repr_html_(self) -> str:
-        title, *lines = self._lines()
+        title, *lines = described(self)
         facts = [("", line) for line in lines]
         picture = ""
         if self.sweep.P > 0 and self.sweep.N > 0:
@@ -505,18 +491,35 @@ def _at_thresholds(s: Sweep, q: _Question, threshold: Floats) -> _Cuts:
     return _Cuts(s, q, k, from_zero(s.tp)[k], from_zero(s.fp)[k])
 
 
-def rule_of(threshold: float, c: Confusion) -> str:
-    """The rule of a threshold: ``"nothing"``, ``"everything"`` or ``"from"`` it on."""
-    if threshold == np.inf and not c.flagged:
-        return "nothing"
-    return "everything" if threshold == -np.inf else "from"
+def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None]:
+    """What is flagged: ``"nothing"``, ``"everything"``, ``"from"`` a threshold on; ``"up to"`` it,
+    where scores were negated since low ones mean positive. And that threshold."""
+    if p.threshold == np.inf and not p.confusion.flagged:
+        return "nothing", None
+    if p.threshold == -np.inf:
+        return "everything", None
+    return ("up to", 0.0 - p.threshold) if reverse else ("from", p.threshold)
 
 
-def headline(p: OperatingPoint) -> str:
+def headline(p: OperatingPoint, reverse: bool = False) -> str:
     """What to do, in four words."""
-    rule = rule_of(p.threshold, p.confusion)
+    rule, threshold = rule_of(p, reverse)
     # In full: a rounded threshold may be another rule.
-    return f"Flag from {p.threshold!r} on" if rule == "from" else f"Flag {rule}"
+    known = "" if threshold is None else f" {threshold!r}"
+    return f"Flag {rule}{known}{' on' if rule == 'from' else ''}"
+
+
+def described(p: OperatingPoint, reverse: bool = False) -> list[str]:
+    """An operating point in a few lines: what to do, why, and what that does."""
+    aim = "least" if p.question.goal.better < 0 else "most"
+    value = f"{p.value:.6g}"
+    if np.isnan(p.value):
+        value = f"0/0 {_where(p.confusion)}"
+    else:
+        with suppress(CutpointError):  # these rows can't tell
+            value += f" {p.interval!r}"
+    first = f"{headline(p, reverse)}, for the {aim} {p.objective}: {value}"
+    return [first[0].lower() + first[1:], *told(p)]
 
 
 def told(p: OperatingPoint) -> list[str]:
@@ -527,7 +530,8 @@ def told(p: OperatingPoint) -> list[str]:
         lines.append(f"expected cost of 1,000 cases: {p.cost_per_1000:.4g}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     for limit, status in zip(q.limits, p.status, strict=True):
-        outcome = "holds" if status.holds else "fails"
+        # With a confidence a limit may hold on these rows, and still not be shown to.
+        outcome = "holds" if status.holds else "can't be shown" if q.confidence else "fails"
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
             is_ = f"0/0 {_where(p.confusion)}"

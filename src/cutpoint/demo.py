@@ -14,7 +14,7 @@ from cutpoint._files import written_aside
 from cutpoint.objectives import Costs
 from cutpoint.report import render, summarise_fit
 from cutpoint.tables import open_table, write_table
-from cutpoint.training import Trained, train
+from cutpoint.training import train
 
 _TITLE = "Card payments: which ones to hold?"
 _COSTS = Costs(fp=1, fn=25)
@@ -75,7 +75,8 @@ def run(folder: Path) -> str:
         f"12,000 made-up card payments, {summary.P} of them fraud; a false alarm costs "
         f"{_COSTS.fp:g}, a missed fraud {_COSTS.fn:g}.",
         "",
-        f"  learned by   {trained.learner}, {_why(trained)}",
+        f"  learned by   {trained.learner}, the best of {len(trained.compared)} on payments it had "
+        "not seen",
         f"  AUC          {summary.scores[0].auc.value:.3f}, "
         f"{_span(summary.scores[0].auc.interval)} at 95 %",
         f"  hold         what scores {point.threshold:g} or more: {_caught(point.confusion)}",
@@ -88,14 +89,6 @@ def run(folder: Path) -> str:
         f"Open {page}; {model.name}, {decided.name} and the tables are beside it.",
     ]
     return "\n".join(lines)
-
-
-def _why(trained: Trained) -> str:
-    costs = {c.name: c.value for c in trained.compared}
-    first = costs[trained.learner] == min(costs.values())
-    return f"the {'best' if first else 'simplest'} of {len(costs)}" + (
-        " on payments it was not fitted to" if first else " that does as well as the best"
-    )
 
 
 def _span(interval: Any) -> str:

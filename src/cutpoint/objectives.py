@@ -171,8 +171,12 @@ class Costs:
             value = getattr(self, field.name)
             cost = number(value)
             if not abs(cost) <= 1e100:
+                each = " Where each case has its own, weigh rows by it: see 'Weights'." * (
+                    np.ndim(value) > 0
+                )
                 raise DataError(
                     f"a cost must be a finite number, up to 1e100; {field.name} is {shown(value)}."
+                    f"{each}"
                 )
             object.__setattr__(self, field.name, cost)
         for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
@@ -318,28 +322,51 @@ def _named(name: str) -> Measure:
     beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
     if beta:
         return f(float(beta[1]))
+    raise DataError(f"{shown(name)} is not the name of a measure. {_hint(key)}")
+
+
+# What others call a measure, and numbers that no cut has.
+_ELSEWHERE = {
+    "youden": "informedness",
+    "recall": "true_positive_rate hit_rate rappel",
+    "fpr": "false_positive_rate fall_out fallout",
+    "fnr": "false_negative_rate miss_rate",
+    "specificity": "true_negative_rate selectivity",
+    "precision": "positive_predictive_value",
+    "f1": "f_score f1_score f_measure",
+    "flagged": "alerts alarms inspections reviews investigations capacity budget",
+}
+_OTHER_NAMES = {other: name for name, others in _ELSEWHERE.items() for other in others.split()}
+_OF_ALL_CUTS = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "gini"}
+
+
+def _hint(key: str) -> str:
+    """The way out for a name that is none, in three lines at the most."""
+    if key in _OF_ALL_CUTS:
+        what = "2 AUC − 1, " if key == "gini" else ""
+        return f"It is {what}of all cuts together: no threshold has one of its own."
+    if key in ("ks", "ks_statistic", "kolmogorov_smirnov"):
+        return "The Kolmogorov–Smirnov statistic is the highest youden of all cuts: aim at youden."
     near = _near(key)
-    if key in ("auc", "roc_auc"):
-        hint = "It is of all cuts together, so none is the best for it."
-    elif near:
-        each_near = (f"{name} ({MEASURES[name].words})" for name in near)
-        hint = f"Did you mean {' or '.join(each_near)}?"
-    else:
-        each = {m.name: m.words for m in MEASURES.values()}
-        known = ", ".join(f"{name} ({words})" for name, words in each.items())
-        hint = f"Names, and what they mean, are {known}, and f with any beta, as in f2 or f0.5."
-    raise DataError(f"{shown(name)} is not the name of a measure. {hint}")
+    if near:
+        return f"Did you mean {' or '.join(f'{name} ({MEASURES[name].words})' for name in near)}?"
+    # What most people aim at comes first.
+    names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
+    return f"Names: {', '.join(sorted(names, key=_COUNTS.__contains__))}, f1, f2, f0.5 …"
 
 
 def _near(key: str) -> list[str]:
-    """Names that may be meant: those that start so, if they are few measures, or one like it."""
+    """Names that may be meant: what it is called here, those that start so, if they are few
+    measures, or one like it."""
+    if key in _OTHER_NAMES:
+        return [_OTHER_NAMES[key]]
     starts: dict[str, str] = {}
     for name, measure in MEASURES.items():
         if name.startswith(key):
             starts.setdefault(measure.name, name)
     if 0 < len(starts) <= 3:
         return list(starts.values())
-    return get_close_matches(key[:100], list(MEASURES), 1, 0.75)
+    return get_close_matches(key[:100], list(MEASURES), 1, 0.7)
 
 
 def _key(name: str) -> str:

@@ -71,11 +71,15 @@ class MethodComparison:
         return f"{self._title()}\n{body}"
 
     def _repr_html_(self) -> str:
-        head = "<tr><th>method</th><th>log loss</th><th>above the best</th></tr>"
+        style = "text-align:left;padding-right:1.2em"
         rows = "".join(
             "<tr>"
-            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in line)
+            + "".join(f"<{cell} style='{style}'>{escape(text)}</{cell}>" for text in line)
             + "</tr>"
-            for line in self._lines()
+            for cell, line in (
+                ("th", ("method", "log loss", "above the best")),
+                *(("td", line) for line in self._lines()),
+            )
         )
-        return f"<div><strong>{escape(self._title())}</strong><table>{head}{rows}</table></div>"
+        title = f"<strong>{escape(self._title())}</strong>"
+        return f"<div style='margin-top:.8em'>{title}<table>{rows}</table></div>"

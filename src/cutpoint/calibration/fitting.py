@@ -7,6 +7,7 @@ from math import nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutpoint._check import check_rows, shown
 from cutpoint._sweep import Floats, Masses, Sweep, check_sweep, sweep
@@ -15,6 +16,9 @@ from cutpoint.calibration.comparison import Entry, MethodComparison
 from cutpoint.calibration.methods import METHODS
 from cutpoint.errors import CutpointError, DataError, UndefinedError
 from cutpoint.scoring import check_seed
+
+Flags = NDArray[np.bool_]
+Folds = NDArray[np.intp]
 
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "logistic": (),
@@ -153,7 +157,7 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
     *,
     weight: Any = None,
     positive: Any = None,
-    folds: int = 5,
+    folds: Any = 5,
     seed: int = 0,
     **options: Any,
 ) -> Floats:
@@ -169,7 +173,8 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
     method
         As for :func:`cutpoint.calibrate`; with ``"auto"`` each fold chooses for itself.
     folds, seed
-        How many folds, each with its share of either class, and the seed that deals the rows.
+        How many folds, each with its share of either class, and the seed that deals the rows. Or
+        the fold of each row, 0, 1, 2 …, where rows belong together (claims of one customer).
     **options
         Of the method.
 
@@ -193,14 +198,9 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
     rows = check_rows(y, score, weight, positive)
     sweep(y, score, weight, positive).needs_both_classes("cross-fitting")
     ones = np.asarray(rows.label == rows.positive)
-    least = int(min(np.count_nonzero(ones), np.count_nonzero(~ones)))
-    count = _check_folds(folds, least)
-    rng = np.random.default_rng(check_seed(seed))
-    fold = np.empty(len(ones), np.int64)
-    for members in (np.flatnonzero(ones), np.flatnonzero(~ones)):
-        fold[rng.permutation(members)] = np.arange(len(members)) % count
+    fold = _dealt(ones, folds, seed) if np.ndim(folds) == 0 else _check_fold(folds, ones)
     out = np.empty(len(ones))
-    for k in range(count):
+    for k in range(int(fold.max()) + 1):
         test = fold == k
         w = None if rows.weight is None else rows.weight[~test]
         c = calibrate(sweep(ones[~test], rows.score[~test], w), method, **options)
@@ -208,20 +208,53 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
     return out
 
 
+def calibrate_across(
+    s: Sweep, y: Flags, score: Floats, weight: Floats | None, fold: Folds
+) -> tuple[Calibrator, Floats]:
+    """What "auto" fits to all rows, whose sweep is ``s``, and LLRs out of fold: each row's by a
+    calibrator that was fitted to the other folds.
+
+    The method is chosen on the same folds, so these calibrators are there already. For the rows of
+    a fold it is the one that the other folds would choose.
+    """
+    count = int(fold.max()) + 1
+    members = [np.flatnonzero(fold == k) for k in range(count)]
+    own = [sweep(y[at], score[at], None if weight is None else weight[at]) for at in members]
+    falling = -s.threshold
+    places = [np.searchsorted(falling, -part.threshold) for part in own]
+    masses = [(part.pos, part.neg) for part in own]
+    if _are_rows(s):
+        s = _of_rows(s)
+        masses = [(pos.astype(np.int64), neg.astype(np.int64)) for pos, neg in masses]
+    parts = []
+    for at, both in zip(places, masses, strict=True):
+        pos, neg = np.zeros_like(s.pos), np.zeros_like(s.neg)
+        pos[at], neg[at] = both
+        parts.append((pos, neg))
+    found = _out_of_fold(s, parts)
+    out = np.empty(len(y))
+    for k, at in enumerate(members):
+        out[at] = found.calibrators[_judged(s, found.without(k))[1]][k].llr(score[at])
+    return _chosen(s, found), out
+
+
 def _auto(s: Sweep, folds: int = 5, seed: int = 0) -> Calibrator:
     s.needs_both_classes("calibration")
-    if s.weighted and s.P + s.N < 2**53 and _are_whole(s.pos) and _are_whole(s.neg):
-        # Rows weighted by how often they occur are as good as rows repeated so often.
-        s = Sweep(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
+    if _are_rows(s):
+        s = _of_rows(s)
     # What can be dealt: rows, or the masses that stay together.
     sizes = [np.count_nonzero(mass) if s.weighted else mass.sum() for mass in (s.pos, s.neg)]
     count = _check_folds(folds, int(min(sizes)))
     rng = np.random.default_rng(check_seed(seed))
     deal = _deal_whole if s.weighted else _deal
     parts = list(zip(deal(s.pos, count, rng), deal(s.neg, count, rng), strict=True))
+    return _chosen(s, _out_of_fold(s, parts))
 
-    entries, chosen = _judged(s, *_out_of_fold(s, parts))
-    table = MethodComparison(entries, chosen, count, s.P + s.N)
+
+def _chosen(s: Sweep, found: _OutOfFold) -> Calibrator:
+    """What is fitted to all rows by the method that does well on others."""
+    entries, chosen = _judged(s, found)
+    table = MethodComparison(entries, chosen, len(found.mass), s.P + s.N)
     return replace(_fitted(s, chosen), comparison=table)  # type: ignore[type-var]
 
 
@@ -230,24 +263,38 @@ def _fitted(s: Sweep, method: str) -> Calibrator:
 
 
 class _OutOfFold(NamedTuple):
-    """The log loss of each row, or group of rows that are alike, by each method."""
+    """By each method that can be fitted, the log loss of each row, or group of rows that are alike,
+    and the calibrator it is of; of each fold."""
 
-    losses: dict[str, Floats]
-    mass: Floats
+    losses: dict[str, list[Floats]]
+    mass: list[Floats]
+    calibrators: dict[str, list[Calibrator]]
     notes: dict[str, str]
+
+    def without(self, fold: int) -> _OutOfFold:
+        """The same of the other folds."""
+
+        def others(of: list[Any]) -> list[Any]:
+            return of[:fold] + of[fold + 1 :]
+
+        return _OutOfFold(
+            {method: others(losses) for method, losses in self.losses.items()},
+            others(self.mass),
+            {method: others(fitted) for method, fitted in self.calibrators.items()},
+            self.notes,
+        )
 
 
 def _out_of_fold(s: Sweep, parts: list[tuple[Masses, Masses]]) -> _OutOfFold:
     losses: dict[str, list[Floats]] = {method: [] for method in METHODS}
+    fitted: dict[str, list[Calibrator]] = {method: [] for method in METHODS}
     notes: dict[str, str] = {}
     masses = []
     prior = np.log(s.P) - np.log(s.N)
-    for pos, neg in parts:
-        left = (s.pos - pos, s.neg - neg)
-        some = left[0] + left[1] > 0
-        train = Sweep(s.threshold[some], left[0][some], left[1][some])
+    for k, (pos, neg) in enumerate(parts):
+        train = _rest(s, parts, k)
         ones, zeros = pos > 0, neg > 0
-        masses += [pos[ones], neg[zeros]]
+        masses.append(np.concatenate((pos[ones], neg[zeros])).astype(np.float64))
         for method in METHODS:
             if method in notes:
                 continue
@@ -260,17 +307,31 @@ def _out_of_fold(s: Sweep, parts: list[tuple[Masses, Masses]]) -> _OutOfFold:
             except CutpointError as error:
                 notes[method] = str(error).partition(". ")[0].rstrip(".")
                 continue
-            losses[method] += loss
-    done = {m: np.concatenate(loss) for m, loss in losses.items() if m not in notes}
-    return _OutOfFold(done, np.concatenate(masses).astype(np.float64), notes)
+            losses[method].append(np.concatenate(loss))
+            fitted[method].append(c)
+    for method in notes:
+        del losses[method], fitted[method]
+    return _OutOfFold(losses, masses, fitted, notes)
 
 
-def _judged(
-    s: Sweep, losses: dict[str, Floats], mass: Floats, notes: dict[str, str]
-) -> tuple[tuple[Entry, ...], str]:
-    share = mass / (s.P + s.N)
+def _rest(s: Sweep, parts: list[tuple[Masses, Masses]], k: int) -> Sweep:
+    """The sweep of all folds but one."""
+    if s.weighted:  # of weights a difference would leave what was rounded
+        others = [part for j, part in enumerate(parts) if j != k]
+        left = [np.sum([part[c] for part in others], axis=0) for c in (0, 1)]
+    else:
+        left = [s.pos - parts[k][0], s.neg - parts[k][1]]
+    some = left[0] + left[1] > 0
+    return Sweep(s.threshold[some], left[0][some], left[1][some])
+
+
+def _judged(s: Sweep, found: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
+    mass = np.concatenate(found.mass)
+    losses = {method: np.concatenate(parts) for method, parts in found.losses.items()}
+    total = mass.sum()
+    share = mass / total
     # Of counts each row varies by itself; a sum of weights is one row's or as good as one.
-    squares = np.square(share) if s.weighted else share / (s.P + s.N)
+    squares = np.square(share) if s.weighted else share / total
 
     def mean(of: Floats) -> tuple[float, float]:
         m = float(np.sum(share * of))
@@ -280,14 +341,23 @@ def _judged(
     best = min(means, key=lambda method: means[method][0])
     entries, chosen = [], ""
     for method in METHODS:
-        if method in notes:
-            entries.append(Entry(method, nan, nan, nan, nan, notes[method]))
+        if method in found.notes:
+            entries.append(Entry(method, nan, nan, nan, nan, found.notes[method]))
             continue
         excess, error = mean(losses[method] - losses[best])
         entries.append(Entry(method, *means[method], excess, error))
         if not chosen and excess <= error:
             chosen = method
     return tuple(entries), chosen
+
+
+def _are_rows(s: Sweep) -> bool:
+    """Whether weights say how often rows occur: these are as good as rows repeated so often."""
+    return s.weighted and s.P + s.N < 2**53 and _are_whole(s.pos) and _are_whole(s.neg)
+
+
+def _of_rows(s: Sweep) -> Sweep:
+    return Sweep(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
 
 
 def _are_whole(mass: Masses) -> bool:
@@ -317,6 +387,38 @@ def _deal_whole(mass: Masses, folds: int, rng: np.random.Generator) -> list[Mass
         part[some[k::folds]] = mass[some[k::folds]]
         out.append(part)
     return out
+
+
+def _dealt(ones: Flags, folds: Any, seed: Any) -> Folds:
+    """The fold of each row; each has its share of either class."""
+    count = _check_folds(folds, int(min(np.count_nonzero(ones), np.count_nonzero(~ones))))
+    rng = np.random.default_rng(check_seed(seed))
+    fold = np.empty(len(ones), np.intp)
+    for members in (np.flatnonzero(ones), np.flatnonzero(~ones)):
+        fold[rng.permutation(members)] = np.arange(len(members)) % count
+    return fold
+
+
+def _check_fold(folds: Any, ones: Flags) -> Folds:
+    fold = np.asarray(folds)
+    if fold.shape != ones.shape or fold.dtype.kind not in "iu":
+        raise DataError(
+            "folds must be a whole number, or the fold of each row as whole numbers; they are "
+            f"{fold.dtype} of shape {fold.shape} for {len(ones):,} rows."
+        )
+    if fold.min() < 0 or (np.bincount(fold) == 0).any() or fold.max() < 1:
+        raise DataError(
+            "folds of rows must be numbered 0, 1, 2 …, at least two, none left out; they are "
+            f"{shown(np.unique(fold).tolist())}."
+        )
+    for k in range(int(fold.max()) + 1):
+        rest = ones[fold != k]
+        if rest.all() or not rest.any():
+            raise UndefinedError(
+                f"all rows of one class are in fold {k}: there is nothing to fit to without it. "
+                "Use fewer folds, or smaller units if one has them all."
+            )
+    return fold.astype(np.intp)
 
 
 def _check_folds(folds: Any, least: int) -> int:

@@ -175,7 +175,7 @@ _EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sk
 
 def _explained(error: Exception, arguments: Namespace | None) -> str:
     if isinstance(error, CutpointError):
-        return _in_options(str(error))
+        return _in_options(_without_gaps(str(error), arguments))
     if isinstance(error, ImportError) and error.name in _EXTRAS:
         extra = _EXTRAS[error.name]
         return f"this needs {error.name}, which is not installed: pip install 'cutpoint[{extra}]'"
@@ -203,16 +203,48 @@ def _no_access(error: OSError, arguments: Namespace | None) -> str:
 # What the library calls its parameters, as they are called here.
 _OPTIONS = (
     (r"\bheader=False\b", "--no-header"),
+    (r'\bdecimal="(.)"', r"--decimal \1"),
+    (r'\bmissing="([^"]*)"', lambda found: f"--missing {_quoted(found[1])}"),
     (r",? ?\bheader=True[^.;]*", ""),
     (r"\bformat='(\w+)'", r"--format \1"),
     (r", or say format=\.\.\.", "."),
     (r", or merge with a sweep that has them", ""),
-    (r'\bsql="', '--sql "'),
+    (r"""\bsql=(["'])""", r"--sql \1"),
+    (r"(give the option for each), in Python a list", r"\1"),
     (r"\bdialect='(\w+)'", r"--dialect \1"),
     (r"\bpositive=(\.\.\.)?", "--positive VALUE."),
     (r"For one against the rest pass y == [^.]*\.", "Name the one to detect: --positive."),
     (r" or read it with verify=False if the change was meant", " or fit it again"),
+    (r"\bcosts=Costs\(fp=\.\.\., fn=\.\.\.\)", "--cost fp=1,fn=20"),
+    (r"\ba threshold=\.\.\.", "--threshold SCORE."),
+    (r"\bdrop_limits=True\b", "--drop-limits"),
 )
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)
+
+
+def _without_gaps(text: str, arguments: Namespace | None) -> str:
+    """The way to leave out rows without a value, where a query can."""
+    import re
+
+    found = re.match(r"(.+?) must have a value in every row; ", text)
+    if not found or arguments is None or getattr(arguments, "engine", "") == "spark":
+        return text
+    from cutpoint._check import shown
+    from cutpoint._names import in_sql
+
+    # A long name is cut short in a message.
+    values = (v if isinstance(v, list) else [v] for v in vars(arguments).values())
+    given = (v for several in values for v in several if isinstance(v, str))
+    name = next((v for v in given if shown(v) == found[1]), found[1][1:-1])
+    where = f"where {in_sql(name)} is not null"
+    option = f"--sql {_quoted(f'select * from data {where}')}"
+    way = f"in the query: {where}" if arguments.sql else option
+    return text.replace("Drop such rows or", f"Leave such rows out, {way}, or")
 
 
 def _in_options(text: str) -> str:
@@ -220,4 +252,10 @@ def _in_options(text: str) -> str:
 
     for pattern, option in _OPTIONS:
         text = re.sub(pattern, option, text)
+    # Rows of a table count from 1.
+    text = re.sub(
+        r"\b(label|score|weight|group|unit)\[(\d+)\]",
+        lambda found: f"the {found[1]} of row {int(found[2]) + 1:,}",
+        text,
+    )
     return text.rstrip()

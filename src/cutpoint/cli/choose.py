@@ -7,7 +7,7 @@ from typing import Any
 
 from cutpoint._progress import progress
 from cutpoint.cli import INFEASIBLE, UsageError, engines, shared
-from cutpoint.decision import OperatingPoint, choose, rule_of
+from cutpoint.decision import OperatingPoint, choose, described, rule_of
 from cutpoint.errors import CutpointError, UndefinedError
 
 
@@ -24,9 +24,13 @@ def run(arguments: Namespace) -> tuple[str, int]:
         )
     name = what.scores[0]
     point = None
-    for compact in (True, False):
+    reverse = name in arguments.reverse
+    # Most aims need no more than a compact sweep, which can't be turned round.
+    for compact in (False,) if reverse else (True, False):
         with progress("sweeping", not arguments.quiet) as tell:
-            s = engines.swept(arguments, what, tell=tell, compact=compact).sweeps[name]
+            found = engines.swept(arguments, what, tell=tell, compact=compact)
+        s = found.sweeps[name]
+        s = s.negated() if reverse else s
         try:
             point = choose(
                 s,
@@ -40,27 +44,29 @@ def run(arguments: Namespace) -> tuple[str, int]:
             if not s.merged:
                 raise
     assert point is not None
+    shared.remark(arguments, found.note)
     if s.P > 0 and s.N > 0 and s.auc < 0.5:
         shared.remark(arguments, shared.INVERTED)
     code = 0 if point.feasible else INFEASIBLE
     if arguments.json:
-        return shared.as_json(_plain(name, point)), code
-    return repr(point), code
+        return shared.as_json(_plain(name, point, reverse)), code
+    return "\n".join(described(point, reverse)), code
 
 
-def _plain(name: str, point: OperatingPoint) -> dict[str, Any]:
+def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
     try:
         interval = point.interval
     except CutpointError:
         interval = None
     c = point.confusion
     number = shared.finite
+    rule, threshold = rule_of(point, reverse)
     return {
         "schema": "cutpoint.choice/1",
         "score": name,
         "feasible": point.feasible,
-        "threshold": number(point.threshold),
-        "flags": rule_of(point.threshold, c),
+        "threshold": number(threshold),
+        "flags": rule,
         "objective": point.objective,
         "value": shared.estimate(point.value, interval),
         "limits": [
@@ -68,5 +74,5 @@ def _plain(name: str, point: OperatingPoint) -> dict[str, Any]:
             for s in point.status
         ],
         "confusion": {k: getattr(c, k) for k in ("tp", "fp", "fn", "tn")},
-        "text": repr(point),
+        "text": "\n".join(described(point, reverse)),
     }

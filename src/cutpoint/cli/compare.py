@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from cutpoint._progress import progress
 from cutpoint.cli import UsageError, shared
 from cutpoint.paired import Comparison, compare
 
@@ -16,26 +17,32 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if arguments.prior is not None and costs is None:
         raise UsageError("--prior is for costs: give --cost fp=1,fn=20 as well.")
     rows = shared.rows(arguments, shared.named(arguments), unit=arguments.unit)
+    shared.remark(arguments, rows.note)
     if len(rows.scores) != 2:
         raise UsageError(
             f"there must be two scores to compare; there {_are(len(rows.scores))}. Name them: "
             "--score A --score B."
         )
-    (a, x), (b, z) = rows.scores.items()
-    found = compare(
-        rows.y,
-        x,
-        z,
-        weight=rows.weight,
-        unit=rows.unit,
-        costs=costs,
-        prior=arguments.prior,
+    (a, x), (b, z) = (
+        (name, 0.0 - s if name in arguments.reverse else s) for name, s in rows.scores.items()
     )
+    with progress("comparing", not arguments.quiet) as tell:
+        found = compare(
+            rows.y,
+            x,
+            z,
+            weight=rows.weight,
+            unit=rows.unit,
+            costs=costs,
+            prior=arguments.prior,
+            report=tell,
+        )
     if found.a < 0.5 and found.b < 0.5:
         shared.remark(arguments, shared.INVERTED)
     if arguments.json:
         return shared.as_json(_plain(a, b, found)), 0
-    return f"a: {a}\nb: {b}\n{found!r}", 0
+    names = (f"{n}, low is positive" if n in arguments.reverse else n for n in (a, b))
+    return "a: {}\nb: {}\n{!r}".format(*names, found), 0
 
 
 def _are(count: int) -> str:

@@ -28,6 +28,8 @@ class Swept(NamedTuple):
     rows: int | None = None
     groups: dict[str, GroupAuc] | None = None
     drawn: tuple[Drawn, Drawn] | None = None
+    note: str | None = None
+    """What to say of the labels."""
 
 
 def limit(arguments: Namespace) -> int:
@@ -84,7 +86,8 @@ def swept(
         rows = shared.rows(arguments, what)
         weighted = rows.weight is not None
         return Swept(
-            {n: sweep(rows.y, s, rows.weight, squares=weighted) for n, s in rows.scores.items()}
+            {n: sweep(rows.y, s, rows.weight, squares=weighted) for n, s in rows.scores.items()},
+            note=rows.note,
         )
     if engine == "arrow":
         return _by_arrow(arguments, what, group, tell, compact)
@@ -110,7 +113,7 @@ def _by_arrow(
     most = limit(arguments)
     sweeps, groups = {}, {}
     passes = len(scores) * (2 if group else 1) + (len(scores) > 1)
-    squares, rows = arguments.weight is not None, 0
+    squares, rows, note = arguments.weight is not None, 0, None
     for k, name in enumerate(scores):
         scan = Scan(table, score=name, **roles)
         told = _Told(tell, name, k / passes, 1 / passes, scan.rows)
@@ -124,7 +127,7 @@ def _by_arrow(
             ) from None
         rows = told.rows
         if arguments.positive is not None and not k:
-            _about_labels(arguments, scan.labels, label, sweeps[name])
+            note = _about_labels(arguments.positive, scan.labels, label, sweeps[name])
     if group:
         for k, name in enumerate(scores, len(scores)):
             if tell:
@@ -136,16 +139,14 @@ def _by_arrow(
             tell(0.9 - 0.9 / passes, "comparing")
         pos, neg = draw(table, scores=scores, most=MOST_DRAWN, **roles)
         drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
-    return Swept(sweeps, rows, groups or None, drawn)
+    return Swept(sweeps, rows, groups or None, drawn, note)
 
 
-def _about_labels(arguments: Namespace, labels: Any, name: str, s: Sweep) -> None:
-    found = Labelled(np.empty(0, np.bool_), arguments.positive, sorted(labels.others, key=str))
+def _about_labels(positive: str, labels: Any, name: str, s: Sweep) -> str | None:
+    found = Labelled(np.empty(0, np.bool_), positive, sorted(labels.others, key=str))
     if not s.P:
-        raise no_label(arguments.positive, found.others, name)
-    note = against(found, name)
-    if note:
-        shared.remark(arguments, note)
+        raise no_label(positive, found.others, name)
+    return against(found, name)
 
 
 class _Told:

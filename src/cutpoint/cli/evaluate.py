@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from typing import Any
 
 from cutpoint._check import shown
 from cutpoint._names import spelled, worded
 from cutpoint._progress import progress
 from cutpoint.cli import INFEASIBLE, UsageError, engines, shared
-from cutpoint.report import summarise, summarise_sweeps
+from cutpoint.report import Notice, summarise, summarise_sweeps
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -28,6 +29,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             "prior": arguments.prior,
             "confidence": arguments.confidence,
             "label": worded(what.label),
+            "reverse": arguments.reverse,
             "group_name": arguments.group or "group",
             "source": what.source.where,
         }
@@ -41,6 +43,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             )
         if engine == "memory" or arguments.unit:
             rows = shared.rows(arguments, what, arguments.group, arguments.unit)
+            note = rows.note
             if tell:
                 tell(0.5, "counting")
             summary = summarise(
@@ -53,9 +56,13 @@ def run(arguments: Namespace) -> tuple[str, int]:
             )
         else:
             found = engines.swept(arguments, what, arguments.group, tell=tell)
+            note = found.note
             summary = summarise_sweeps(
                 found.sweeps, rows=found.rows, drawn=found.drawn, groups=found.groups, **said
             )
+        if note:
+            notices = (Notice("labels", note), *summary.notices)
+            summary = replace(summary, notices=notices)
         scores = what.scores
         files: dict[str, str] = {}
         if arguments.report:

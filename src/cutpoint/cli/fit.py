@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             arguments.target,
             positive=arguments.positive,
             learner=arguments.learner,
-            measure=arguments.maximize,
+            maximize=arguments.maximize,
             costs=costs,
             subject_to=arguments.subject_to,
             prior=arguments.prior,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any, NoReturn
@@ -43,17 +44,33 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     if words[0] not in commands:
         top.error(f"there is no command {words[0]!r}; {_near(words[0], commands)}")
     made = commands[words[0]]
+    given, words = words, [words[0], *_marked(words[1:], _options(made))]
     # First: an option that was meant to be another may be why that one is missing.
     for word in takewhile("--".__ne__, words[1:]):
         name = word.partition("=")[0]
         if name.startswith("--") and " " not in name and name not in _options(made):
-            _unknown(made, name)
+            _unknown(made, name, commands)
     # Files may stand before, after and between the options.
     arguments, unknown = made.parse_known_intermixed_args(words[1:])
     if unknown:
-        _unknown(made, unknown[0].partition("=")[0])
-    arguments.words = words
+        _unknown(made, unknown[0].partition("=")[0], commands)
+    arguments.words = given
     return arguments
+
+
+def _marked(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """The same, with the values of --missing such that argparse takes them: it takes -9999 and -n/a
+    for options, and drops what is nothing but two dashes."""
+    out: list[str] = []
+    rest = list(words)
+    while rest and rest[0] != "--" and "--missing" in options:
+        word = rest.pop(0)
+        if word.startswith("--missing="):
+            word = word.replace("=", "==", 1)
+        elif word == "--missing" and rest and rest[0].partition("=")[0] not in options:
+            word = f"--missing=={rest.pop(0)}"
+        out.append(word)
+    return out + rest
 
 
 def _near(word: str, known: Iterable[str]) -> str:
@@ -63,8 +80,8 @@ def _near(word: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]}?" if near else f"it must be {_or(names)}"
 
 
-def _or(names: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def _or(names: Sequence[str], last: str = "or") -> str:
+    return f" {last} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 # What a column of labels is called elsewhere.
@@ -75,15 +92,21 @@ def _options(made: argparse.ArgumentParser) -> list[str]:
     return [option for action in made._actions for option in action.option_strings]
 
 
-def _unknown(made: argparse.ArgumentParser, name: str) -> NoReturn:
+def _unknown(
+    made: argparse.ArgumentParser, name: str, commands: Mapping[str, argparse.ArgumentParser]
+) -> NoReturn:
     if not name.startswith("-"):
         made.error(f"{name!r} is one word too many")
     options = _options(made)
+    elsewhere = [command for command, one in commands.items() if name in _options(one)]
     near = (
         [option for option in options if option == _ALSO.get(name)]
         or [option for option in options if name.startswith("--") and option.startswith(name)]
-        or get_close_matches(name, options, 1, 0.7)
+        or ([] if elsewhere else get_close_matches(name, options, 1, 0.7))
     )
+    if elsewhere and not near:
+        those = f"{_or(elsewhere, 'and')} {'has' if len(elsewhere) == 1 else 'have'} it"
+        made.error(f"it has no option {name}; {those}")
     hint = f"did you mean {_or(near)}?" if near else f"{made.prog} --help lists those it has"
     made.error(f"there is no option {name}; {hint}")
 
@@ -112,7 +135,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     more.add_argument(
         "--version", action="version", version=f"cutpoint {__version__}", help="show it and exit"
     )
-    for add in (_fit, _evaluate, _choose, _compare, _apply, _export, _demo, _completion):
+    for add in (_fit, _evaluate, _choose, _compare, _apply, _revise, _export, _demo, _completion):
         add(commands)
     return top, commands.choices
 
@@ -154,6 +177,21 @@ def _source(made: Any, what: str) -> None:
     )
     where.add_argument("--format", choices=_FORMATS, help="if neither extension nor content tells")
     where.add_argument("--separator", metavar="CHAR", help="between the columns of CSV")
+    where.add_argument(
+        "--decimal",
+        metavar="CHAR",
+        default=".",
+        help="of numbers in CSV: a point, or a comma if they are written as 1.234,56 or 12,5",
+    )
+    where.add_argument(
+        "--missing",
+        action="append",
+        default=[],
+        type=lambda text: text.removeprefix("="),  # see _marked
+        metavar="VALUE",
+        help="what stands for a missing value in CSV, besides nothing, NA, null, #N/A and the "
+        "like: - or ? or -9999. Give it for each",
+    )
     where.add_argument(
         "--no-header", action="store_true", help="columns of CSV have no names: c1, c2, …"
     )
@@ -199,6 +237,13 @@ def _rows(made: Any, scores: str, group: str | None = None, unit: str | None = N
         "--positive", metavar="VALUE", help="the label to detect; not needed for 0/1 and -1/1"
     )
     columns.add_argument("--score", action="append", metavar="NAME", help=scores)
+    columns.add_argument(
+        "--reverse",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of this score low means positive, as of credit scores: flag up to a threshold",
+    )
     columns.add_argument("--weight", metavar="NAME", help="how much a row counts")
     if group:
         columns.add_argument("--group", metavar="NAME", help=group)
@@ -448,6 +493,48 @@ def _apply(commands: Any) -> None:
         "--reasons", type=int, default=3, metavar="N", help="how many of them why has. Default: 3"
     )
     how.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
+
+
+def _revise(commands: Any) -> None:
+    made = _command(
+        commands,
+        "revise",
+        "MODEL [--cost fp=1,fn=50] [--prior SHARE] [--threshold SCORE] [options]",
+        "move a model's threshold: costs or the prior have changed",
+        "Nothing is learned again. The threshold follows from the calibration, and what is known "
+        "of its consequences is said. Without -o nothing is written.",
+        "cutpoint revise model.json --cost fp=1,fn=50 -o dearer.json",
+    )
+    # Its own are -1e-05 and -inf too, which are taken for options otherwise.
+    made._negative_number_matcher = re.compile(r"-(\d|\.\d|inf$)")
+    made.add_argument("model", metavar="MODEL", help="what cutpoint fit wrote")
+    made.add_argument("paths", nargs="*", help=argparse.SUPPRESS)  # to say what is one too many
+    what = made.add_argument_group("what has changed")
+    what.add_argument(
+        "--cost",
+        metavar="fp=1,fn=50",
+        help="what a false alarm and a miss cost; also tp and tn, which are benefits. Default: as "
+        "in the model",
+    )
+    what.add_argument(
+        "--prior",
+        type=_share,
+        metavar="SHARE",
+        help="the share of positives where decisions are made. Default: as in the model",
+    )
+    what.add_argument(
+        "--threshold",
+        type=float,
+        metavar="SCORE",
+        help="flag from this score on, such as cutpoint choose found on rows of today; instead of "
+        "what follows from costs and prior",
+    )
+    what.add_argument(
+        "--drop-limits",
+        action="store_true",
+        help="let go of the limits that the model was fitted under, which costs don't know",
+    )
+    _output(made, model=True)
 
 
 def _export(commands: Any) -> None:

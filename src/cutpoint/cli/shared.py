@@ -29,15 +29,16 @@ from cutpoint.objectives import Costs, as_limits, as_objective, check_level, che
 from cutpoint.scoring import check_seed
 from cutpoint.tables import Source, open_table
 from cutpoint.tables.formats import EXTENSIONS, WRITTEN
+from cutpoint.tables.source import check_decimal
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
 _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
 _SCORES = ("score", "s", "y_score", "y_prob", "prob", "probability", "prediction", "pred")
 
 
-def remark(arguments: Namespace, text: str) -> None:
-    """Say something that is not the result."""
-    if not arguments.quiet:
+def remark(arguments: Namespace, text: str | None) -> None:
+    """Say something that is not the result, if there is something."""
+    if text and not arguments.quiet:
         print(f"cutpoint: {text}", file=sys.stderr)
 
 
@@ -47,12 +48,18 @@ def source(arguments: Namespace) -> Source:
         raise UsageError("which table? Name a file, - for the standard input, or a query: --sql.")
     if arguments.separator is not None and len(arguments.separator) != 1:
         raise UsageError(f"--separator must be one character; it is {shown(arguments.separator)}.")
+    try:
+        check_decimal(arguments.decimal, arguments.separator)
+    except DataError as error:
+        raise UsageError(str(error)) from None
     table = open_table(
         arguments.paths or None,
         format=arguments.format,
         sql=arguments.sql,
         header=False if arguments.no_header else None,
         separator=arguments.separator,
+        decimal=arguments.decimal,
+        missing=arguments.missing,
     )
     for note in table.notes:
         remark(arguments, note)
@@ -60,10 +67,7 @@ def source(arguments: Namespace) -> Source:
 
 
 # What is said where scores rank the wrong way.
-INVERTED = (
-    "the AUC is below one half. If low scores mean positive, turn them round: --sql 'select *, "
-    "-score as risk from data'."
-)
+INVERTED = "the AUC is below one half. If low scores mean positive, say so: --reverse NAME."
 
 
 class Rows(NamedTuple):
@@ -78,6 +82,8 @@ class Rows(NamedTuple):
     positive: Any
     """The label that was named to be it, or None: then labels are 0/1 or -1/1."""
     source: Source
+    note: str | None
+    """What to say of the labels."""
 
 
 class Named(NamedTuple):
@@ -101,6 +107,12 @@ def named(arguments: Namespace) -> Named:
     twice = {name for name in scores if scores.count(name) > 1}
     if twice:
         raise UsageError(f"each score is named once; {shown(min(twice))} is named twice.")
+    for name in arguments.reverse:
+        if name not in scores:
+            raise UsageError(
+                f"--reverse says of a score that low means positive; {shown(name)} is not among "
+                f"the scores, {', '.join(map(shown, scores))}. Name it there too: --score NAME."
+            )
     return Named(table, label, scores)
 
 
@@ -112,13 +124,11 @@ def rows(
     extra = [name for name in (arguments.weight, group, unit) if name]
     numbers = [*scores, *([arguments.weight] if arguments.weight else [])]
     columns = table.columns([label, *scores, *extra], numbers=numbers)
-    y, positive = columns[label], None
+    y, positive, note = columns[label], None, None
     if arguments.positive is not None:
         found = labelled(y, arguments.positive, label)
         y, positive = found.y, found.positive
         note = against(found, label)
-        if note:
-            remark(arguments, note)
     return Rows(
         label,
         y,
@@ -128,6 +138,7 @@ def rows(
         columns[unit] if unit else None,
         positive,
         table,
+        note,
     )
 
 
@@ -151,6 +162,7 @@ def costs(arguments: Namespace) -> Costs | None:
     if text is None:
         return None
     found: dict[str, float] = {}
+    before = ""
     for part in text.split(","):
         name, sign, value = (piece.strip() for piece in part.partition("="))
         try:
@@ -160,9 +172,9 @@ def costs(arguments: Namespace) -> Costs | None:
         if not sign or number is None or name not in ("fp", "fn", "tp", "tn") or name in found:
             raise UsageError(
                 "costs must be written as fp=1,fn=20, with tp and tn if they bring something in; "
-                f"they are {shown(text)}.{_in_one_word(arguments)}"
+                f"they are {shown(text)}.{_with_point(before, part)}{_in_one_word(arguments)}"
             )
-        found[name] = number
+        found[name], before = number, part
     if not {"fp", "fn"} <= set(found):
         raise UsageError(
             f"costs need fp and fn, as in fp=1,fn=20; they are {shown(text)}."
@@ -172,6 +184,15 @@ def costs(arguments: Namespace) -> Costs | None:
         return Costs(**found)
     except DataError as error:
         raise UsageError(str(error)) from None
+
+
+def _with_point(before: str, part: str) -> str:
+    """The way out if a number has a unit, or a decimal comma cut it in two."""
+    if re.search(r"=\s*([^\d\s.+-]+\s*[\d.]+|[\d.]+\s*[^\d\s.]+)$", part.strip()):
+        return " Write numbers alone, in one unit: fp=4,fn=180."
+    if not (re.search(r"[0-9]\s*$", before) and re.fullmatch(r"[0-9]+", part.strip())):
+        return ""
+    return f" Numbers have a point, not a comma: write {before.strip()}.{part.strip()}."
 
 
 def _in_one_word(arguments: Namespace) -> str:
@@ -253,6 +274,12 @@ def estimate(value: float, interval: Interval | None) -> dict[str, Any]:
 
 def check_outputs(arguments: Namespace) -> None:
     """Raise before the work begins if a file could not be written after it."""
+    for name, option in (("output", "-o"), ("report", "--report")):
+        if arguments.command in ("fit", "evaluate") and getattr(arguments, name, None) == "-":
+            raise UsageError(
+                f"the standard output takes the summary: name a file, {option} "
+                f"{'model.json' if name == 'output' else 'report.html'}."
+            )
     outputs = [
         os.fspath(path)
         for path in (getattr(arguments, "output", None), getattr(arguments, "report", None))

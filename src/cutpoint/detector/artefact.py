@@ -368,18 +368,23 @@ class Detector:
         *,
         costs: Costs | None = None,
         prior: float | None = None,
+        threshold: float | None = None,
         drop_limits: bool = False,
     ) -> Detector:
         """The same detector for other costs or another prior: nothing is learned again.
 
         The threshold becomes the lowest score whose LLR is at least ln(λ₋/λ₊) − ln clr, by the
         calibrator. Training took the best cut of its rows, so that at the costs it was given the
-        two need not be the same.
+        two need not be the same. What training found of a threshold that moves is left out:
+        ``training.confusion`` becomes None.
 
         Parameters
         ----------
         costs, prior
             What has changed; what is left out stays.
+        threshold
+            Flag from this score on, whatever follows from costs: one that :func:`cutpoint.choose`
+            found on rows of today.
         drop_limits
             Let go of the limits that the threshold was chosen under. Costs know nothing of them, so
             a detector that has some is not revised without a word.
@@ -394,26 +399,35 @@ class Detector:
         """
         costs = self.costs if costs is None else check_costs(costs)
         prior = self.prior if prior is None else check_prior(prior)
-        if costs is None:
+        if threshold is None and costs is None:
             raise DataError(
-                "a threshold follows from costs and prior; this detector has no costs. Give some: "
-                "costs=Costs(fp=..., fn=...)."
+                "a threshold follows from costs and prior; this detector has no costs. Give some, "
+                "costs=Costs(fp=..., fn=...), or a threshold=..."
             )
         if self.limits and not drop_limits:
             raise DataError(
-                f"this detector keeps to {' and '.join(self.limits)}, which a threshold that "
-                "follows from costs need not. Fit it again for these costs, or let go of that: "
-                "drop_limits=True."
+                f"this detector keeps to {' and '.join(self.limits)}, which another threshold need "
+                "not. Fit it again, or let go of that: drop_limits=True."
             )
-        threshold = lowest_score(self.calibrator, costs.llr(prior))
+        if threshold is None:
+            assert costs is not None
+            # Past every LLR where a catch is worth nothing, also past those that overflow.
+            llr = costs.llr(prior)
+            objective, moved = "cost", inf if llr == inf else lowest_score(self.calibrator, llr)
+        else:
+            objective, moved = None, check_threshold(threshold)
+        training = self.training
+        if moved != self.threshold:
+            training = replace(training, confusion=None)
         return replace(
             self,
             costs=costs,
             prior=prior,
-            threshold=threshold,
-            objective="cost",
+            threshold=moved,
+            objective=objective,
             limits=(),
             confidence=None,
+            training=training,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -463,6 +477,13 @@ class Detector:
             else f"flag from score {self.threshold!r} on"
         )
 
+    @property
+    def calibration(self) -> str:
+        """The calibrator in words, without the comparison of methods that it may come with."""
+        c = self.calibrator
+        steps = c.steps if isinstance(c, Chain) else (c,)
+        return ", then ".join(repr(step).partition("\n")[0] for step in steps)
+
     def facts(self) -> list[tuple[str, str]]:
         """What there is to know about it, by name."""
         t = self.training
@@ -479,7 +500,7 @@ class Detector:
             ("chosen for", aim),
             ("costs", repr(self.costs) if self.costs else ""),
             ("prior", f"{100 * self.prior:.4g} %"),
-            ("calibration", repr(self.calibrator)),
+            ("calibration", self.calibration),
             (
                 "columns",
                 f"{len(self.terms):,}, above all {', '.join(x.column.name for x in largest)}",

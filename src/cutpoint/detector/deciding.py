@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple, TypeGuard
@@ -13,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._check import shown
-from cutpoint._written import AMOUNT, CODE, COMMA, DATE, NUMBER, OTHER_DATE
+from cutpoint._written import (
+    AMOUNT,
+    CODE,
+    COMMA,
+    DATE,
+    EUROPEAN,
+    MOSTLY,
+    NUMBER,
+    OTHER_DATE,
+    may_be_mark,
+)
 from cutpoint.detector.columns import CategoryColumn, Column, NumberColumn
 from cutpoint.detector.values import (
     flags,
@@ -41,6 +53,14 @@ _FEW = 20
 # table is sorted by.
 _UNITS = 20
 _REPEATED = 0.9
+# Days of the month and years repeat too, and tables are sorted by them. As far as numbers go, 30
+# days are like 30 patients: a name that says what has rows of its own keeps them suspect.
+_DAYS, _YEARS = (28, 31), (1900, 2100)
+_OF_UNITS = re.compile(
+    r"(?:^|[^a-z])(?:no|nr)(?:[^a-z]|$)|ids?(?:[^a-z]|$)|"
+    "patient|subject|person|user|client|customer|member|unit",
+    re.IGNORECASE,
+)
 
 
 def left_out(name: str) -> str:
@@ -116,7 +136,15 @@ def running(
             found.add(name)
         elif values == len(there) and _may_be_units(values, rows, few):
             units[name] = _many(values)
-    return found, units
+    return found, {n: values for n, values in units.items() if not _is_calendar(summaries[n])}
+
+
+def _is_calendar(s: Summary) -> bool:
+    """Whether whole numbers are days of the month or years, unless their name says otherwise."""
+    if not isinstance(s, _Numbers) or _OF_UNITS.search(s.name):
+        return False
+    days = s.least == 1 and _DAYS[0] <= s.most <= _DAYS[1]
+    return days or (_YEARS[0] <= s.least and s.most <= _YEARS[1])
 
 
 def _many(values: int) -> str:
@@ -372,10 +400,11 @@ def _are_units(counts: dict[str, int]) -> bool:
         return False
     rare = sum(n for n in counts.values() if n <= few)
     digits = sum(bool(re.search("[0-9]", value)) for value in counts)
-    return rare >= 0.9 * rows and digits >= _MOSTLY * len(counts)
+    return rare >= 0.9 * rows and digits >= MOSTLY * len(counts)
 
 
-_MOSTLY = 0.8
+# More words than that are no marks of missing values.
+_FEW_MARKS = 3
 # What text may be, how that is written, and what to do about it. Not 0123: that is a code.
 _KINDS = (
     ("numbers", NUMBER, "Clean it"),
@@ -393,6 +422,10 @@ class Likely(NamedTuple):
     numbers: bool = False
     way: str = "Clean it"
     dates: bool = False
+    sign: str = ""
+    """The decimal sign that they are written with, if that tells how to read them."""
+    marks: tuple[str, ...] = ()
+    """What may stand for a missing value, if it is all that makes them text."""
 
 
 def _likely(counts: dict[str, int], many: bool) -> Likely | None:
@@ -407,15 +440,32 @@ def _likely(counts: dict[str, int], many: bool) -> Likely | None:
         coded = pattern in (NUMBER, COMMA)
         bad = [v for v in counts if not re.search(pattern, v) or (coded and re.search(CODE, v))]
         share = 1 - sum(counts[value] for value in bad) / total if total else 0.0
-        if share < _MOSTLY or len(bad) == len(counts) or not (bad or many):
+        if share < MOSTLY or len(bad) == len(counts) or not (bad or many):
             continue
         text, way = f"all its values are {what}, stored as text", usual
         if bad:
             first, way = shown(bad[0]), limit_way(bad[0]) or usual
             text = f"{_percent(share)} of its values are {what}; the first that is not is {first}"
         readable = what == "numbers" and all(re.search(pattern, v) for v in bad)
-        return Likely(text, readable, way, pattern in (DATE, OTHER_DATE))
+        dates = pattern in (DATE, OTHER_DATE)
+        sign = ""
+        if way == usual and not dates:
+            sign = _sign(counts) or _sign(set(counts).difference(bad))
+        marks = tuple(bad) if 0 < len(bad) <= _FEW_MARKS and all(map(may_be_mark, bad)) else ()
+        return Likely(text, readable, way, dates, sign, marks)
     return None
+
+
+def _sign(numbers: Collection[str]) -> str:
+    """The decimal sign of numbers in text, if they can be read with one only."""
+    for sign, own, other in ((",", EUROPEAN, NUMBER), (".", NUMBER, EUROPEAN)):
+        if _all(own, numbers) and not _all(other, numbers):
+            return sign
+    return ""
+
+
+def _all(pattern: str, values: Collection[str]) -> bool:
+    return all(re.search(pattern, value) for value in values)
 
 
 def _are_padded(counts: dict[str, int]) -> bool:
@@ -426,12 +476,19 @@ def _are_padded(counts: dict[str, int]) -> bool:
     if not zeros or not all(map(str.isdigit, found)):
         return False
     rows = sum(n for v, n in counts.items() if re.search(NUMBER, v))
-    return zeros == {min(map(len, found))} and rows >= _MOSTLY * sum(counts.values())
+    return zeros == {min(map(len, found))} and rows >= MOSTLY * sum(counts.values())
 
 
-def warned(name: str, likely: Likely, column: Column | None) -> str:
+def warned(name: str, likely: Likely, column: Column | None, decimal: str | None = None) -> str:
+    """What to say of a column of text; ``decimal`` is the sign in files of CSV."""
     ways = [likely.way]
-    if likely.numbers:
+    if likely.sign == "," != decimal:
+        ways.append('say --decimal , (in Python decimal=",") if all are written as 1.234,56')
+    if likely.sign == "." and decimal == ",":
+        ways.append("leave --decimal , out if all are written as 1234.56")
+    elif likely.marks and decimal is not None:
+        ways.append(_marked(likely.marks))
+    elif likely.numbers:
         ways.append(f"use it as a number: --number {shown(name)}")
     # No new day is one of its levels.
     if column is None or likely.dates:
@@ -440,6 +497,13 @@ def warned(name: str, likely: Likely, column: Column | None) -> str:
         ways.append(f"say that it is one: --category {shown(name)}")
     what = "not used" if column is None else "taken for a category"
     return f"{shown(name)} is {what}, but {likely.text}. {', '.join(ways[:-1])}, or {ways[-1]}."
+
+
+def _marked(marks: Sequence[str]) -> str:
+    options = " ".join(f"--missing {shlex.quote(mark)}" for mark in marks)
+    called = f'"{marks[0]}"' if len(marks) == 1 else json.dumps(marks, ensure_ascii=False)
+    stands = "that stands" if len(marks) == 1 else "they stand"
+    return f"say {options} (in Python missing={called}) if {stands} for a missing value"
 
 
 def _percent(share: float) -> str:

@@ -110,8 +110,9 @@ class Encoding:
 
         Identifiers that repeat, as those of patients with several visits do, are used too, with a
         warning: at least 20 values with few rows each, of text with digits, or of whole numbers
-        that are in order or leave none out. What is named in ``categories``, or is a number and
-        named in ``columns`` or ``numbers``, is taken at its word.
+        that are in order or leave none out, but for days of the month (1 to 28 or more) and years
+        (1900 to 2100). What is named in ``categories``, or is a number and named in ``columns`` or
+        ``numbers``, is taken at its word.
 
         Parameters
         ----------
@@ -168,7 +169,7 @@ class Encoding:
             likely = summary.likely() if name not in categories else None
             if likely is not None:
                 notes[name] += f" But {likely.text}."
-                warnings.append(warned(name, likely, column))
+                warnings.append(warned(name, likely, column, getattr(data, "decimal", None)))
             elif name not in categories and (units := given.get(name) or summary.units()):
                 warnings.append(like_units(name, units, rows - summary.missing, column))
         new = [c.name for c in used if c.name not in asked and is_ordered(summaries[c.name], rows)]

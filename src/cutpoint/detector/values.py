@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._check import shown
-from cutpoint._names import no_column
+from cutpoint._names import named_columns, no_column
 from cutpoint._sweep import Floats
-from cutpoint._written import CODE, COMMA, NUMBER
+from cutpoint._written import CODE, COMMA, EUROPEAN, MOSTLY, NUMBER, mark_way, sign_way
 from cutpoint.errors import DataError
 
 _BATCH = 1 << 16
@@ -38,7 +38,7 @@ def stream(
     start = True
     for batch in read(None if columns is None else list(columns), numbers=numbers):
         if start:
-            _check_numbers(read, batch.schema, numbers)
+            _check_numbers(read, batch.schema, numbers, getattr(data, "decimal", None))
         start = False
         yield batch
 
@@ -75,11 +75,17 @@ def row_from(start: int) -> Callable[[int], str]:
 
 
 def as_table(data: Any) -> Any:
-    """A table of pyarrow, or one of its batches."""
+    """A table of pyarrow, or one of its batches; without the index of a pandas frame that has no
+    name."""
     import pyarrow as pa
 
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         table = data
+    elif hasattr(data, "to_frame") and hasattr(data, "name"):
+        raise DataError(
+            f"a table must have columns and rows; it is a {type(data).__name__}. For one row of a "
+            "frame write frame.iloc[[0]], in two pairs of brackets, for one column frame[['name']]."
+        )
     elif isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
         try:
             table = pa.table(dict(data) if isinstance(data, Mapping) else data)
@@ -91,13 +97,19 @@ def as_table(data: Any) -> Any:
     else:
         raise DataError(
             "a table must be one of cutpoint.tables, pyarrow, pandas or polars, or a mapping from "
-            f"names to columns; it is {shown(data)}."
+            f"names to columns; it is {shown(data)}.{_collected(data)}"
         )
     names = table.schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"column names must differ; {shown(twice)} is there twice. Rename one.")
-    return table
+    used = named_columns(table.schema)
+    return table if len(used) == len(names) else table.select(used)
+
+
+def _collected(data: Any) -> str:
+    """The way out for a plan of polars."""
+    return " Make a frame of it: collect()." if type(data).__name__ == "LazyFrame" else ""
 
 
 def schema_of(data: Any) -> Any:
@@ -155,55 +167,71 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     return out
 
 
-def _check_numbers(read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str]) -> None:
+def _check_numbers(
+    read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str], decimal: str | None
+) -> None:
     """Raise if a column of text is not all numbers, with the first row that is none: a batch alone
-    would not know that the one to blame is in another."""
+    would not know that the one to blame is in another. ``decimal`` is the sign in files of CSV."""
     for name in names:
         if name in schema.names and kind_of(schema.field(name).type) == "category":
-            found = _blamed(map(_whole, (b.column(0) for b in read([name], numbers=[name]))))
+            columns = map(_whole, (b.column(0) for b in read([name], numbers=[name])))
+            found = _blamed(columns, decimal)
             if found is not None:
                 raise _not_numbers(name, *found)
 
 
-def _blamed(columns: Iterable[Any]) -> tuple[int, str] | None:
-    """The first row of text that is no number, and its value; None if all are.
+def _blamed(columns: Iterable[Any], decimal: str | None = None) -> tuple[int, str, str] | None:
+    """The first row of text that is no number, its value, and what to do if another decimal sign
+    would do better, or if it may stand for a missing value; None if all are.
 
-    Numbers have a decimal point, or a comma if more of the values can be read so: '<0,5' is to
-    blame for a column of '3,0', which is fine. Where all can be read with commas, the first of
-    these is: they are not read in such a table, or may be thousands.
+    Numbers have a decimal point unless ``decimal`` says otherwise, or a comma if more of the values
+    can be read so: '<0,5' is to blame for a column of '3,0', which is fine. Where all can be read
+    with commas, the first of these is: they are not read in such a table, or may be thousands.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    point, comma = _Way(), _Way()
+    own, other = (EUROPEAN, NUMBER) if decimal == "," else (NUMBER, EUROPEAN)
+    point, comma, else_ = _Way(), _Way(), _Way()
     start = 0
     for column in columns:
         text = pa.array(column.to_pylist(), pa.string())  # not every version casts views
-        pointed, pointless, code = (
-            pc.match_substring_regex(text, pattern) for pattern in (NUMBER, COMMA, CODE)
+        pointed, pointless, code, otherwise = (
+            pc.match_substring_regex(text, pattern) for pattern in (own, COMMA, CODE, other)
         )
         # As in files: a column with 007 in it has no decimal commas.
-        for way, fits in (point, pointed), (comma, pc.and_not(pointless, code)):
-            way.fit += pc.sum(fits).as_py() or 0
+        commas = pc.and_not(pointless, code)
+        for way, fits in (point, pointed), (comma, commas), (else_, otherwise):
+            way.fit += fits.true_count
+            way.unfit += fits.false_count
             row = pc.index(fits, False).as_py()
             if way.first is None and row >= 0:
                 way.first = start + row, text[row].as_py()
         start += len(text)
-    return (comma.first if comma.fit > point.fit else None) or point.first
+    first = (comma.first if comma.fit > point.fit else None) or point.first
+    if first is None:
+        return None
+    if else_.fit > point.fit:
+        return *first, sign_way(first[1], decimal)
+    mostly = point.fit >= MOSTLY * (point.fit + point.unfit)
+    return *first, mark_way(first[1], decimal) if mostly else ""
 
 
 @dataclass
 class _Way:
-    """How many values can be read in this way, and the first that can't, with its row."""
+    """How many values can be read in this way and how many can't, and the first of these, with its
+    row."""
 
     fit: int = 0
+    unfit: int = 0
     first: tuple[int, str] | None = None
 
 
-def _not_numbers(name: str, row: int, value: str) -> DataError:
+def _not_numbers(name: str, row: int, value: str, way: str) -> DataError:
     return DataError(
         f"{shown(name)} must hold numbers; row {row + 1:,} has {shown(value)}. "
         f"{limit_way(value) or 'Convert the column, or correct that row'}."
+        f"{way}"
     )
 
 
@@ -340,7 +368,7 @@ def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:
     text = kind_of(column.type) == "category"
     bad = _blamed([column]) if text and wanted == "numbers" else None
     if bad is not None:
-        raise _not_numbers(name, start + bad[0], bad[1])
+        raise _not_numbers(name, start + bad[0], *bad[1:])
     valid = np.asarray(column.is_valid())
     row = int(valid.argmax())
     value = column[row].as_py() if valid.any() else None

@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
 from cutpoint._check import number, shown
 from cutpoint._sweep import Floats
 from cutpoint.errors import DataError
+from cutpoint.estimators._base import check_positive
 from cutpoint.estimators._calibrated import CalibratedDetector
 from cutpoint.estimators._logistic import Logistic
 from cutpoint.objectives import Costs
@@ -66,8 +67,8 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     costs
         ``costs[i, j]`` is the cost of deciding class j when it is i: a K × K array in the order of
         ``classes_``, or ``{label: {decided: cost}}``, where the cost of being right is 0 if left
-        out. A benefit is a negative cost. With two classes, :class:`cutpoint.Costs` will do. None
-        counts all errors alike.
+        out. A benefit is a negative cost. With two classes that say which is the positive (0/1,
+        False/True or -1/1), :class:`cutpoint.Costs` will do. None counts all errors alike.
 
     Attributes
     ----------
@@ -349,6 +350,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                     f"Costs are of two classes, and there are {k}. Pass a matrix, costs[i, j] for "
                     "deciding class j when it is i."
                 )
+            check_positive(self.classes_, "costs=Costs(...)")
             given = [[-given.tn, given.fp], [given.fn, -given.tp]]
         given = _by_label(given)
         costs = _of_labels(given, names) if isinstance(given, Mapping) else _numbers(given)

@@ -20,9 +20,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from cutpoint._check import shown
 from cutpoint._progress import Report
 from cutpoint._rows import ArrayRows, Floats
 from cutpoint.calibration.odds import sigmoid
+from cutpoint.errors import DataError
 from cutpoint.linear import Fit, LinearDetector, Margins
 from cutpoint.linear.detector import Step
 from cutpoint.objectives import Costs
@@ -53,6 +55,22 @@ def two_classes(
             f"{name} needs rows of two classes; y has 1 class with any weight, {only!r}."
         )
     return y, classes, positive
+
+
+def names_positive(classes: NDArray[Any]) -> bool:
+    """Whether two labels say by themselves which is the positive: 0/1, False/True and -1/1."""
+    return classes.tolist() in ([0, 1], [-1, 1])
+
+
+def check_positive(classes: NDArray[Any], what: str) -> None:
+    """Refuse what treats the classes differently, where only the alphabet tells them apart."""
+    if not names_positive(classes):
+        first, last = map(shown, classes.tolist())
+        raise DataError(
+            f"{what} must be told which class is the positive, and labels say so only as 0/1, "
+            f"False/True or -1/1; these are {first} and {last}, of which scikit-learn takes the "
+            f"one that sorts last. Pass the labels y == {first} or y == {last}."
+        )
 
 
 def _two_numbers(y: NDArray[Any]) -> NDArray[Any] | None:
@@ -148,7 +166,8 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X
             Features, dense or sparse (CSR), float32 or float64: neither is copied into another.
         y
-            Labels of two classes; the one that sorts last is the positive.
+            Labels of two classes; the one that sorts last is the positive. Costs and priors need
+            labels that say which that is: 0/1, False/True or -1/1.
         sample_weight
             One for each row. A row of weight 2 counts as two rows, one of weight 0 as none.
         """
@@ -189,6 +208,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Weights of the rows times those of their classes."""
         wanted = self.class_weight
         if isinstance(wanted, Costs):
+            check_positive(self.classes_, "class_weight=Costs(...)")
             down, up = float(wanted.on_negatives), float(wanted.on_positives)
         else:
             down, up = compute_class_weight(

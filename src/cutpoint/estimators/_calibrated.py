@@ -20,9 +20,9 @@ from sklearn.utils.validation import (
 
 from cutpoint._sweep import Floats, sweep
 from cutpoint.calibration import calibrate
-from cutpoint.estimators._base import LogOdds, check_left_out_once, two_classes
+from cutpoint.estimators._base import LogOdds, check_left_out_once, check_positive, two_classes
 from cutpoint.estimators._logistic import Logistic
-from cutpoint.objectives import Costs, check_costs, log_odds
+from cutpoint.objectives import Costs, check_costs, check_prior, log_odds
 
 # Perfect separation is common in small folds; smoothed targets have a fit even then.
 _SMOOTHED = ("platt", "beta")
@@ -51,7 +51,8 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
     prior
         The share of positives where predictions are made. None is that of the training rows.
     costs
-        What errors cost, :class:`cutpoint.Costs`. None counts all errors alike.
+        What errors cost, :class:`cutpoint.Costs`. None counts all errors alike. Costs and prior
+        need labels that say which class is the positive: 0/1, False/True or -1/1.
 
     Attributes
     ----------
@@ -107,6 +108,8 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             raise ValueError("CalibratedDetector needs rows; X has 0 sample(s).")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         y, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
+        # What is wrong with these shows now, and not only at the first prediction.
+        self._check_settings()
         estimator = Logistic() if self.estimator is None else self.estimator
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if weight is not None and not prefit and not has_fit_parameter(estimator, "sample_weight"):
@@ -136,14 +139,24 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
     def decision_function(self, X: Any) -> Floats:
         """Log posterior odds: LLR + ln clr at ``prior``."""
         check_is_fitted(self)
+        self._check_settings()
         llr: Floats = self.calibrator_.llr(self._scores(self.estimator_, X))
         return llr + log_odds(self.prior_ if self.prior is None else self.prior)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊)."""
         odds = self.decision_function(X)
-        least = 0.0 if self.costs is None else check_costs(self.costs).log_odds
+        least = 0.0 if self.costs is None else self.costs.log_odds
         return np.asarray(self.classes_[(odds >= least).astype(np.intp)])
+
+    def _check_settings(self) -> None:
+        """Refuse a prior or costs that are none, or labels that don't say whose they are."""
+        if self.prior is not None:
+            check_prior(self.prior)
+            check_positive(self.classes_, "prior")
+        if self.costs is not None:
+            check_costs(self.costs)
+            check_positive(self.classes_, "costs")
 
     def _scores(self, estimator: Any, X: Any) -> Floats:
         if hasattr(estimator, "decision_function") and self.method != "beta":

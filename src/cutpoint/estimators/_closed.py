@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from cutpoint._rows import ArrayRows
-from cutpoint.estimators._base import LinearEstimator, LogOdds
+from cutpoint.estimators._base import LinearEstimator, LogOdds, check_positive
 from cutpoint.linear import Fit
 from cutpoint.linear.closed import fisher, gaussian, least_squares, mean_difference, shrinkage_of
 from cutpoint.moments import ClassMoments
@@ -118,8 +118,8 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
         columns for independent. ``"auto"``: oracle approximating shrinkage of the correlations, as
         :func:`cutpoint.linear.closed.shrinkage_of` computes it. Units of the columns don't matter.
     prior
-        The share of positives where predictions are made. None is that of the training rows, by
-        their weights.
+        The share of positives where predictions are made; it needs labels that say which class
+        that is: 0/1, False/True or -1/1. None is the share of the training rows, by their weights.
     class_weight
         None, ``"balanced"``, a dict from labels to weights, or :class:`cutpoint.Costs`. It moves
         the prior odds too if ``prior`` is None.
@@ -163,6 +163,11 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
         self.shrinkage = shrinkage
         self.prior = prior
         self.class_weight = class_weight
+
+    def _learn(self, rows: ArrayRows) -> Fit:
+        if self.prior is not None:
+            check_positive(self.classes_, "prior")
+        return super()._learn(rows)
 
     def _solve(self, m: ClassMoments) -> Fit:
         fit = gaussian(m, shrinkage=self.shrinkage, prior=self.prior)

@@ -12,16 +12,23 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from cutpoint._check import number
+from cutpoint._check import number, shown
 from cutpoint._progress import progress
 from cutpoint._rows import ArrayRows, Floats
 from cutpoint._sweep import sweep
 from cutpoint.decision import choose
-from cutpoint.estimators._base import LinearEstimator, check_left_out_once, closing
+from cutpoint.estimators._base import (
+    LinearEstimator,
+    check_left_out_once,
+    closing,
+    names_positive,
+)
 from cutpoint.linear import Fit, LinearDetector
 from cutpoint.linear.structural import Aim, RowRisk, as_aim, structural
 from cutpoint.objectives import f
 
+# Measures for which the two classes are the same but for their names.
+_SYMMETRIC = ("auc", "balanced", "error")
 _THRESHOLDS = ("auto", "zero", "cross-fit")
 
 
@@ -42,7 +49,9 @@ class Structural(LinearEstimator):
     measure
         ``"f1"``, ``cutpoint.f(beta)``, ``"balanced"``, ``"error"``, ``"precision@k"`` or
         ``"recall@k"`` (or ``"precision@100"``, ``"recall@5%"``), ``"prbep"``, the precision where
-        as many are flagged as there are positives, or ``"auc"``.
+        as many are flagged as there are positives, or ``"auc"``. All but balanced, error and AUC
+        are about the positives: a warning tells which class was taken for them, if the labels are
+        not 0/1, False/True or -1/1.
     k
         For ``"precision@k"`` and ``"recall@k"``: how many rows are flagged, or below 1 which share
         of them. Both ask for as many positives as possible among the k highest scores. Where k is
@@ -147,6 +156,16 @@ class Structural(LinearEstimator):
                 f"{self.threshold!r}."
             )
         aim = as_aim(self.measure, self.k)
+        if aim.kind not in _SYMMETRIC and not names_positive(self.classes_):
+            # No error: scikit-learn has labels of any kind learned with the default measure.
+            other, taken = map(shown, self.classes_.tolist())
+            warnings.warn(
+                f"the measure is about the positives, and {taken} was taken for them, since it "
+                f"sorts last. For the other class pass the labels y == {other}; "
+                f"y == {taken} says that this one is meant.",
+                UserWarning,
+                stacklevel=3,
+            )
         crossed = self.threshold == "cross-fit" or (self.threshold == "auto" and not aim.has_zero)
         splits = self._splits(rows) if crossed else []
         fit = self._fitted(rows, aim, "training")

@@ -15,8 +15,10 @@ def to_sklearn(detector: Any) -> Any:
     """A fitted classifier of scikit-learn: for data frames, pipelines, search and inspection.
 
     ``decision_function`` gives the score less the threshold, ``predict_proba`` the probability at
-    the detector's prior, and ``predict`` the decision: flagged rows get the positive label. The
-    label is text, as the artefact keeps it, or True where it has none.
+    the detector's prior, and ``predict`` the decision: flagged rows get the positive label. A
+    detector that was trained on 0/1 or False/True predicts these; -1/1 become 0/1, since it knows
+    the positive label only. Any other is text, "fraud" and "not fraud". Without a label it is
+    False/True.
 
     Parameters
     ----------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from cutpoint.decision import natural
@@ -57,10 +56,25 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
 
 
 def text(value: Any) -> str:
-    """Text as text: no markup of Markdown or HTML, and on one line."""
+    """Text as text: no markup of Markdown or HTML, and on one line.
+
+    What means nothing where it stands is left alone, for those who read the card as it is.
+    """
     one = "".join(c if c.isprintable() else "\ufffd" for c in re.sub(r"\s+", " ", str(value)))
-    # Characters that mean something to Markdown; & and < are HTML's.
-    return re.sub(r"([\\`*_{}\[\]()#+!|~$-])", r"\\\1", escape(one, quote=False))
+    marked = _MARKUP.sub(lambda found: _HTML.get(found[0]) or rf"\{found[0]}", one)
+    return _BEGINS.sub(lambda found: rf"{found[0][:-1]}\{found[0][-1]}", marked)
+
+
+_HTML = {"&": "&amp;", "<": "&lt;"}
+_MARKUP = re.compile(
+    r"[\\`*{}\[\]|~$]"  # anywhere; parentheses and ! mean something beside brackets only
+    r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis neither begins nor ends inside a word
+    r"|<(?!=?\s)"  # before a blank, < and <= open no tag
+    r"|&(?=#?\w+;)"  # an entity
+    r"|(?<!\S)#"  # of a heading, at its beginning or end
+)
+# Quotes, lists and rules are what they are by how a line begins.
+_BEGINS = re.compile(r"^ ?(?:\d{1,9}[.)](?= |$)|[-+](?=[ +-]|$)|>)")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -77,8 +91,8 @@ def _what(d: Detector, target: str) -> str:
     return (
         f"A linear detector of **{text(target)}**: the score of a case is {d.base:.6g} plus what "
         f"each column adds, and the rule is to **{text(d.rule)}**.{text(chosen)}{text(costs)}\n\n"
-        f"Scores become log-likelihood ratios: {text(d.calibrator)}. Probabilities are those where "
-        f"{100 * d.prior:.4g} % of the cases are positive."
+        f"Scores become log-likelihood ratios: {text(d.calibration)}. Probabilities are those "
+        f"where {100 * d.prior:.4g} % of the cases are positive."
     )
 
 
@@ -86,7 +100,9 @@ def _point(d: Detector) -> str:
     lines = ["## What it does"]
     t = d.training
     if t.confusion is None:
-        lines.append("It has not been evaluated on rows it had not seen.")
+        lines.append(
+            "This threshold has not been evaluated on rows that the detector had not seen."
+        )
     else:
         try:
             told = natural(t.confusion, d.prior)
@@ -105,7 +121,7 @@ def _point(d: Detector) -> str:
             )
         )
     if t.auc is not None:
-        sure = f", {text(repr(t.auc_interval))}" if t.auc_interval else ""
+        sure = f", {t.auc_interval!r}" if t.auc_interval else ""
         lines.append(f"AUC, cross-fitted: {t.auc:.4f}{sure}.")
     return "\n\n".join(lines)
 
@@ -193,9 +209,6 @@ def _limits(d: Detector) -> str:
         f"- Probabilities assume that {100 * d.prior:.4g} % of the cases are positive. Where that "
         "differs, give the prior that holds there.",
     ]
-    if (
-        d.training.confusion is not None
-        and float(d.training.confusion.tp + d.training.confusion.fn) < 100
-    ):
+    if 0 < d.training.positives < 100:
         lines.append("- It was learned from few positives: rates of theirs are uncertain.")
     return "\n".join([lines[0], "", *lines[1:]])

@@ -18,6 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 from cutpoint.detector.artefact import Detector
 from cutpoint.errors import DataError
 
+# A detector keeps its label as text: as training writes those of numbers and booleans.
+_CLASSES: dict[str | None, tuple[Any, Any]] = {
+    None: (False, True),
+    "1": (0, 1),
+    "0": (1, 0),
+    "True": (False, True),
+    "False": (True, False),
+}
+
 
 class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A detector behind the interface of scikit-learn; see :func:`cutpoint.export.to_sklearn`.
@@ -36,10 +45,8 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any = None, y: Any = None) -> DetectorClassifier:  # noqa: ARG002
         """Nothing is learned; what scikit-learn expects of a fitted classifier is set."""
         d = self.detector
-        if d.positive is None:
-            self.classes_ = np.array([False, True])
-        else:
-            self.classes_ = np.array([f"not {d.positive}", d.positive])
+        classes = _CLASSES.get(d.positive, (f"not {d.positive}", d.positive))
+        self.classes_ = np.array(classes)
         self.feature_names_in_ = np.array(d.columns, object)
         self.n_features_in_ = len(d.columns)
         return self

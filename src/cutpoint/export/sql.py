@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import inf, isfinite, log
 
 from cutpoint._check import shown
+from cutpoint._names import in_sql
 from cutpoint._written import MISSING
 from cutpoint.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutpoint.detector.artefact import GROUP, Detector
@@ -131,7 +132,7 @@ def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
 
 
 def _name(name: str) -> str:
-    return '"' + _printed(name, "a name").replace('"', '""') + '"'
+    return in_sql(_printed(name, "a name"))
 
 
 def _text(value: str) -> str:

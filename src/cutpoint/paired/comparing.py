@@ -13,9 +13,9 @@ from cutpoint._check import shown
 from cutpoint._frozen import Frozen
 from cutpoint._html import fact_table
 from cutpoint._interval import Interval
+from cutpoint._progress import Report
 from cutpoint._sweep import Floats, Sweep
 from cutpoint.areas import auc
-from cutpoint.decision import choose
 from cutpoint.errors import DataError, UndefinedError
 from cutpoint.inference import (
     Statistic,
@@ -26,6 +26,7 @@ from cutpoint.inference import (
     percentiles,
 )
 from cutpoint.objectives import Costs, check_costs, check_level
+from cutpoint.paired.best import Best
 from cutpoint.paired.drawing import Sampler, Score
 from cutpoint.paired.rows import Ints, ScoredRows, columns_of, encoded, read
 
@@ -194,6 +195,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
+    report: Report | None = None,
 ) -> Comparison:
     r"""Compare two scores of the same rows.
 
@@ -229,7 +231,10 @@ def compare(  # noqa: PLR0913 - all but three are options
         ``"delong"`` or ``"bootstrap"``.
     costs
         Compare the expected cost per case as well, each score at its own best cut. Always by the
-        bootstrap, and each replicate chooses its cuts anew.
+        bootstrap, and each replicate chooses its cuts anew. (Of more than 32,768 rows those far
+        from any cut that can be best are drawn in bulk, unless there are units or many different
+        weights. Samples have the same distribution, but are not those of the same seed that
+        ``method="bootstrap"`` draws.)
     prior
         The share of positives where decisions are made, for ``costs``; that of the rows if left
         out.
@@ -237,6 +242,8 @@ def compare(  # noqa: PLR0913 - all but three are options
         The confidence of the intervals.
     n, seed
         How many samples, and the seed of their random numbers.
+    report
+        Told about progress of the bootstrap: the share that is done, and a few words.
 
     Returns
     -------
@@ -275,8 +282,7 @@ def compare(  # noqa: PLR0913 - all but three are options
         raise DataError(
             "prior is the share of positives that costs are expected at; pass costs=... too."
         )
-    if costs is not None:
-        check_costs(costs)
+    best = None if costs is None else Best(check_costs(costs), prior)
     rows = read(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
     sampler = Sampler(rows, unit, n, seed)
     whole = [s.sweep() for s in sampler.scores]
@@ -289,18 +295,14 @@ def compare(  # noqa: PLR0913 - all but three are options
         how = method if unit is None else "units"
         result = difference_tested(a, b, error, level, statistic=name, method=how)
     else:
-        difference = np.subtract(*sampler.replicates(measure).T)
+        difference = np.subtract(*sampler.replicates(measure, report).T)
         error = float(np.std(difference, ddof=1))
         result = difference_tested(a, b, error, level, statistic=name, method=method)
         result = replace(result, interval=percentiles(difference, level))
-    if costs is None:
+    if best is None:
         return result
-
-    def cost(s: Sweep) -> float:
-        return choose(s, costs, prior=prior).value
-
-    cost_a, cost_b = map(cost, whole)
-    difference = np.subtract(*sampler.replicates(cost).T)
+    cost_a, cost_b = map(best, whole)
+    difference = np.subtract(*sampler.replicates(best, report).T)
     return replace(
         result, cost_a=cost_a, cost_b=cost_b, cost_interval=percentiles(difference, level)
     )

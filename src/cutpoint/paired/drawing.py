@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cutpoint._progress import Report
 from cutpoint._sweep import Floats, Sweep
 from cutpoint.inference import (
     Bootstrap,
@@ -17,8 +18,12 @@ from cutpoint.inference import (
     percentiles,
 )
 from cutpoint.objectives import check_level
+from cutpoint.paired.best import Best, Cells, RowItems, few_weights
 from cutpoint.paired.rows import Ints, ScoredRows, encoded, read
 from cutpoint.scoring import check_seed
+
+# Of more rows, those that can't change which cut is best are drawn together.
+_MANY = 2**15
 
 
 def bootstrap_rows(  # noqa: PLR0913 - all but three are options
@@ -87,7 +92,8 @@ class Score:
         ascending, at = np.unique(score, return_inverse=True)
         m = len(ascending)
         self.threshold = ascending[::-1]
-        self.cell = m - 1 - at + m * rows.ones  # negatives first, then positives
+        self.at = m - 1 - at
+        self.cell = self.at + m * rows.ones  # negatives first, then positives
         self.weight = rows.weight
 
     def sweep(self, drawn: Ints | slice = slice(None)) -> Sweep:
@@ -107,12 +113,36 @@ class Sampler:
         self.scores = [Score(s, rows) for s in rows.scores]
         self.unit = None if unit is None else encoded(unit, "unit", rows)[1]
 
-    def replicates(self, statistic: Statistic) -> Floats:
+    def replicates(self, statistic: Statistic, report: Report | None = None) -> Floats:
         """The statistic in each sample, a column for each score."""
+        if isinstance(statistic, Best) and statistic.linear:
+            return self._best(statistic, report)
         out = np.empty((self.n, len(self.scores)))
         for r, drawn in enumerate(self._samples()):
             out[r] = [as_number(statistic(score.sweep(drawn))) for score in self.scores]
+            self._tell(report, r)
         return out
+
+    def _best(self, best: Best, report: Report | None) -> Floats:
+        """The same samples' best values, but of many rows: other samples, drawn faster."""
+        scores = [(score.sweep(), score.at) for score in self.scores]
+        many = len(self.rows.ones) > _MANY and self.unit is None
+        items: Cells | RowItems
+        if many and few_weights(self.rows.weight):
+            items = Cells(self.rows, scores, best)
+        else:
+            items = RowItems(self.rows, self.unit, scores, best)
+        rng = np.random.default_rng(self.seed)
+        found = []
+        for r in range(self.n):
+            found.append(items.sample(rng))
+            self._tell(report, r)
+        *cuts, totals = np.moveaxis(np.array(found), 0, -1)
+        return np.stack([best.values(tp, fp, *totals) for tp, fp in cuts], axis=1)
+
+    def _tell(self, report: Report | None, r: int) -> None:
+        if report is not None and (r % max(1, self.n // 200) == 0 or r == self.n - 1):
+            report((r + 1) / self.n, f"{r + 1:,} of {self.n:,} samples")
 
     def _samples(self) -> Iterator[Ints]:
         """The numbers of the rows in each sample."""

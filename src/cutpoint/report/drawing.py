@@ -56,12 +56,13 @@ def line(d: str, kind: str) -> str:
     return f'<path class="{kind}" d="{d}"/>'
 
 
-def ticks(axis: Axis) -> list[Tick]:
-    """Round numbers along an axis of scores."""
+def ticks(axis: Axis, reverse: bool = False) -> list[Tick]:
+    """Round numbers along an axis of scores; of negated ones as they were before."""
     values = _round_chances(axis) if axis.kind == "logit" else _round(axis.low, axis.high)
     places = axis.place(np.array(values)).tolist() if values else []
     if axis.kind == "linear":
-        return [(p, f"{v:.6g}") for p, v in zip(places, values, strict=True)]
+        back = [0.0 - v for v in values] if reverse else values
+        return [(p, f"{v:.6g}") for p, v in zip(places, back, strict=True)]
     return [(p, _chance(v)) for p, v in zip(places, values, strict=True)]
 
 

@@ -38,6 +38,10 @@ def _dot(key: str, x: float, y: float) -> str:
     )
 
 
+def _score_name(one: ScoreSummary) -> str:
+    return name_of(one.name) + (", from high to low" if one.reverse else "")
+
+
 def _at(one: ScoreSummary) -> float:
     """Where the threshold is along the axis of the scores."""
     return float(one.trace.axis.place(np.array([one.point.threshold]))[0])
@@ -97,9 +101,9 @@ def scores_figure(summary: Summary, state: dict[str, str]) -> str:
         label = f"histogram of the score {safe(one.name)}, by class"
         frame = area(
             label,
-            x_name=name_of(one.name),
+            x_name=_score_name(one),
             y_name="",
-            x=ticks(t.axis),
+            x=ticks(t.axis, one.reverse),
             y=[],
             layers=layers,
             overlay="" if k else _handle(one, state),
@@ -319,7 +323,7 @@ def shares(summary: Summary) -> str:
             return axis.place(values) if chances and axis.kind == "logit" else values
 
         y = ticks(axis) if chances and axis.kind == "logit" else UNIT
-        x = ticks(axis)
+        x = ticks(axis, one.reverse)
         if chances:
             ends = np.array([axis.low, axis.high])
             lines.append(line(path(axis.place(ends), up(ends)), "guide"))
@@ -331,7 +335,7 @@ def shares(summary: Summary) -> str:
         mark = f'<span class="rule" data-rule style="left:{100 * _at(one):.5g}%"></span>'
         mark = mark if on_score_axis(one) else ""
         group = f'<g class="d on c{min(k, COLOURS - 1)}">{"".join(lines)}</g>'
-        name = "calibrated probability" if one.calibrator else name_of(one.name)
+        name = "calibrated probability" if one.calibrator else _score_name(one)
         frame = area(
             f"share of positives by {safe(one.name)}",
             x_name=name,
@@ -372,7 +376,10 @@ def _reliability_note(one: ScoreSummary, *, weighted: bool) -> str:
         words.append(f"{100 * one.shares.outside:.3g} % of cases outside of the band")
     text = ", ".join(words)
     more = " There is a band only for rows that count once each." if weighted else ""
-    more += " The calibrator was fitted to these rows." if one.calibrator else ""
+    if one.cross_fitted:
+        more += " Each probability is by a calibrator that was fitted to other rows."
+    elif one.calibrator:
+        more += " If the calibrator was fitted to these rows, it looks better than it is."
     return f"{text[:1].upper()}{text[1:]}.{more}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import sqrt
 from typing import Any
 
+from cutpoint._check import shown
 from cutpoint._names import worded
 from cutpoint.detector import NumberColumn
 from cutpoint.report.making import summarise
@@ -42,6 +43,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         prior=t.point.question.prior,
         confidence=d.confidence,
         calibrators={d.training.learner: d.calibrator},
+        forecasts={d.training.learner: t.probability},
         label=f"{worded(d.target)} = {worded(d.positive)}",
         source=source,
         **asked,
@@ -66,18 +68,32 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         summary,
         asked=replace(summary.asked, assumed=t.measure == "auc"),
         notices=(*notices, *summary.notices),
-        learners=Learners(t.measure, rows, d.training.learner, t.why) if len(rows) > 1 else None,
+        learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
         training=_facts(t),
         weights=_weights(t),
     )
 
 
+def _why(t: Trained) -> str:
+    if t.unit is None:
+        return t.why
+    return f"{t.why} Intervals of learners count units; those of the threshold's rates count rows."
+
+
 def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
     facts = [
-        ("learner", t.why),
-        ("scores", "each by a line that was fitted to other rows; the detector to all"),
+        ("learner", _why(t)),
+        (
+            "scores",
+            "each by a line, and its probability by a calibrator, that were fitted to other rows; "
+            "the detector to all",
+        ),
         ("features", f"{len(t.encoding.features):,}, from {len(t.encoding.columns):,} columns"),
     ]
+    if t.unit is not None:
+        facts.append(
+            ("unit", f"{shown(t.unit)}: rows that share one are in the same fold; it is not used")
+        )
     # Those that are not used first: a terminal shows a few, and nobody misses what is not said.
     unused = [note for note in t.encoding.notes if _UNUSED in note]
     if len(unused) > _MANY:

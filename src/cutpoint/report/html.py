@@ -147,8 +147,10 @@ def _sub(summary: Summary) -> str:
 
 def _foot(summary: Summary) -> str:
     level = f"{100 * summary.asked.level:g} %"
+    names = [name_of(one.name) for one in summary.scores if one.reverse]
+    low = f"; by {' and '.join(names)}, where low means positive, if at most that" if names else ""
     return (
-        f"A case is flagged if its score is at least the threshold. Intervals are at {level}. "
+        f"A case is flagged if its score is at least the threshold{low}. Intervals are at {level}. "
         "Sliders choose among all cuts of the scores, exactly; intervals of a threshold that was "
         "chosen on the same rows don't know of the choice. "
         f"Made by cutpoint {escape(__version__)}."
@@ -213,7 +215,8 @@ def _controls(summary: Summary, state: dict[str, str]) -> str:
         "% are positive</span>"
         f'<input type="range" id="prior" min="0" max="{len(priors) - 1}" value="{here}" step="1">'
         "</div>"
-        '<div class="control"><label for="cut">Flag from this score on</label>'
+        '<div class="control"><label for="cut">'
+        f"{live('sense', state['sense'])}</label>"
         f'<span class="value big">{live("threshold", state["threshold"])}</span>'
         f'<input type="range" id="cut" min="0" max="{len(t.cut) - 1}" '
         f'value="{len(t.cut) - 1 - position}" step="1"></div>'
@@ -381,7 +384,7 @@ def _everything(summary: Summary) -> str:
         values = [getattr(one, what) for one in scores]
         if any(value is not None for value in values):
             rows.append((word, *("" if v is None else f"{v:.4f}" for v in values)))
-    rows.append(("threshold", *(threshold_text(one.point.threshold) for one in scores)))
+    rows.append(("threshold", *(threshold_text(one) for one in scores)))
     for word, cell in (("caught", "tp"), ("missed", "fn"), ("false alarms", "fp")):
         rows.append((word, *(counted(getattr(one.point.confusion, cell)) for one in scores)))
     for name in (*MEASURES, "cost"):
@@ -390,7 +393,8 @@ def _everything(summary: Summary) -> str:
             rows.append((word, *(general(one.measures[name]) for one in scores)))
     for k, status in enumerate(scores[0].point.status):
         outcome = (one.point.status[k] for one in scores)
-        told = (f"{'holds' if t.holds else 'fails'}: {t.value:.4g}" for t in outcome)
+        fails = "can't be shown" if summary.asked.confidence else "fails"
+        told = (f"{'holds' if t.holds else fails}: {t.value:.4g}" for t in outcome)
         rows.append((safe(status.limit), *told))
     # Below each other rather than beyond the edge of a sheet.
     tables = -(-len(scores) // _BESIDE)

@@ -147,6 +147,7 @@ def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
         "hull": np.diff(t.vertex, prepend=0).tolist(),
         "rows": rows,
         "axis": [t.axis.kind, t.axis.low, t.axis.high],
+        "reverse": one.reverse,
         "asked": int(np.searchsorted(t.cut, one.point.cut)),
         "askedT": one.point.threshold if np.isfinite(one.point.threshold) else None,
         "chance": one.probabilities,
@@ -191,10 +192,11 @@ def state_of(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     p = one.point
     c, d = p.confusion, p.deployed
     out = {
-        "headline": headline(p),
+        "headline": headline(p, one.reverse),
         "natural": natural(c, p.question.prior),
         "why": why(summary),
-        "threshold": threshold_text(p.threshold),
+        "threshold": threshold_text(one),
+        "sense": "Flag up to this score" if one.reverse else "Flag from this score on",
     }
     for cell in ("tp", "fp", "fn", "tn"):
         out[cell] = counted(getattr(c, cell))
@@ -225,5 +227,6 @@ def share_text(share: float) -> str:
     return f"{100 * share:.6g}" if text == "100" else text
 
 
-def threshold_text(t: float) -> str:
-    return repr(float(t)).replace("inf", "∞")
+def threshold_text(one: ScoreSummary) -> str:
+    t = float(one.point.threshold)
+    return repr(0.0 - t if one.reverse else t).replace("inf", "∞")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import erfc, exp, log, sqrt
@@ -14,6 +14,7 @@ import numpy as np
 from cutpoint._check import check_rows, shown
 from cutpoint._hull import hull
 from cutpoint._interval import Interval
+from cutpoint._names import worded
 from cutpoint._sweep import Floats, Sweep, sweep
 from cutpoint.areas import average_precision
 from cutpoint.calibration.calibrators import Calibrator
@@ -61,6 +62,8 @@ def summarise(  # noqa: PLR0913 - options have names
     confidence: float | None = None,
     level: float = 0.95,
     calibrators: Mapping[str, Calibrator] | None = None,
+    forecasts: Mapping[str, Any] | None = None,
+    reverse: Collection[str] = (),
     label: str = "",
     group_name: str = "group",
     source: str = "",
@@ -88,6 +91,13 @@ def summarise(  # noqa: PLR0913 - options have names
         Of all intervals.
     calibrators
         Calibrators by the name of their score: the reliability is that of their probabilities.
+    forecasts
+        Probabilities of the rows by the name of their score, for calibrators that were fitted to
+        these rows: out of fold, as of :func:`cutpoint.cross_fit`. Then the Brier score, the log
+        loss and the reliability are those of these.
+    reverse
+        The names of scores of which low ones mean positive, such as credit scores: cases are
+        flagged up to a threshold rather than from it on.
     label, group_name, source
         For display: what is positive, what groups are, and where the rows are from.
 
@@ -114,8 +124,10 @@ def summarise(  # noqa: PLR0913 - options have names
             f"scores must be columns by name, such as {{'score': ...}}; they are {shown(scores)}."
         )
     question = _Question(costs, maximize, subject_to, prior, confidence, level)
+    low = _reversed(reverse, scores)
+    columns = {str(name): column for name, column in scores.items()}
     sweeps: dict[str, Sweep] = {}
-    for name, column in scores.items():
+    for name, column in columns.items():
         try:
             s = sweep(y, column, weight, positive, squares=weight is not None)
         except DataError as error:
@@ -123,14 +135,16 @@ def summarise(  # noqa: PLR0913 - options have names
                 raise
             raise DataError(f"with the score {name}: {error}") from None
         s.needs_both_classes("a report")
-        sweeps[str(name)] = s
+        if name in low:
+            s = s.negated()
+            columns[name] = 0.0 - check_rows(y, column, weight, positive).score
+        sweeps[name] = s
     inside = None
     if group is not None:
         inside = {
-            str(name): by_group(y, column, group, weight=weight, positive=positive)
-            for name, column in scores.items()
+            name: by_group(y, column, group, weight=weight, positive=positive)
+            for name, column in columns.items()
         }
-    columns = dict(zip(sweeps, scores.values(), strict=True))
     if unit is not None:
         units = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
         sure = _Sure.of_units(units, list(columns), question.level)
@@ -144,9 +158,23 @@ def summarise(  # noqa: PLR0913 - options have names
         sure=sure,
         groups=None if inside is None else Groups(group_name, inside),
         calibrators=calibrators,
+        forecasts={
+            str(name): sweep(y, p, weight, positive) for name, p in (forecasts or {}).items()
+        },
+        reverse=low,
         label=label,
         source=source,
     )
+
+
+def _reversed(names: Collection[str], scores: Mapping[str, Any]) -> set[str]:
+    found = {names} if isinstance(names, str) else set(names)
+    for name in sorted(found - set(map(str, scores))):
+        raise DataError(
+            f"reverse names scores; {shown(name)} is none of them, which are "
+            f"{', '.join(map(shown, scores))}."
+        )
+    return found
 
 
 def summarise_sweeps(  # noqa: PLR0913 - options have names
@@ -161,6 +189,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     prior: float | None = None,
     confidence: float | None = None,
     level: float = 0.95,
+    reverse: Collection[str] = (),
     label: str = "",
     group_name: str = "group",
     source: str = "",
@@ -178,7 +207,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         Of the same rows, some of each class: what differences between scores are tested with.
     groups
         The AUC inside groups by each score.
-    costs, maximize, subject_to, prior, confidence, level, label, group_name, source
+    costs, maximize, subject_to, prior, confidence, level, reverse, label, group_name, source
         As there.
 
     Examples
@@ -193,6 +222,14 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     for s in sweeps.values():
         s.needs_both_classes("a report")
         s.needs_scores("a report")
+    low = _reversed(reverse, sweeps)
+    sweeps = {name: s.negated() if name in low else s for name, s in sweeps.items()}
+    if drawn is not None:
+        drawn = drawn[0].negated(low), drawn[1].negated(low)
+    if groups is not None:
+        groups = {
+            name: replace(g, auc=1.0 - g.auc) if name in low else g for name, g in groups.items()
+        }
     first = next(iter(sweeps.values()))
     return _summary(
         sweeps,
@@ -200,6 +237,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         rows=int(first.P + first.N) if rows is None else rows,
         sure=_Sure.of_rows(sweeps, drawn, question.level),
         groups=None if groups is None else Groups(group_name, groups),
+        reverse=low,
         label=label,
         source=source,
     )
@@ -253,6 +291,8 @@ def _summary(  # noqa: PLR0913 - what is known
     sure: _Sure,
     groups: Groups | None,
     calibrators: Mapping[str, Calibrator] | None = None,
+    forecasts: Mapping[str, Sweep] | None = None,
+    reverse: Collection[str],
     label: str,
     source: str,
 ) -> Summary:
@@ -262,7 +302,15 @@ def _summary(  # noqa: PLR0913 - what is known
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
     made = tuple(
         _summarised(
-            name, s, points[name], sure.interval[name], level, (calibrators or {}).get(name), detail
+            name,
+            s,
+            points[name],
+            sure.interval[name],
+            level,
+            (calibrators or {}).get(name),
+            (forecasts or {}).get(name),
+            detail,
+            name in reverse,
         )
         for name, s in sweeps.items()
     )
@@ -288,22 +336,26 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
     auc: Interval | None,
     level: float,
     calibrator: Calibrator | None,
+    forecast: Sweep | None,
     detail: float,
+    reverse: bool,
 ) -> ScoreSummary:
     h = hull(s)
     low, high = float(s.threshold[-1]), float(s.threshold[0])
     probabilities = 0 <= low <= high <= 1
     fitted, of = (s, h)
-    if calibrator is not None:
+    cross_fitted = calibrator is not None and forecast is not None
+    if calibrator is not None and forecast is None:
         # At the prior of the rows: then forecasts and what happened speak of the same cases.
         p = calibrator.probability(s.threshold, s.prevalence)
-        fitted = Sweep.from_counts(p, s.pos, s.neg)
-        of = hull(fitted)
+        forecast = Sweep.from_counts(p, s.pos, s.neg)
+    if calibrator is not None and forecast is not None:
+        fitted, of = forecast, hull(forecast)
     return ScoreSummary(
         name=name,
         distinct=len(s),
-        lowest=low,
-        highest=high,
+        lowest=0.0 - high if reverse else low,
+        highest=0.0 - low if reverse else high,
         probabilities=probabilities,
         auc=Estimate(s.auc, auc),
         average_precision=average_precision(of_positives(s)),
@@ -319,6 +371,8 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
         ),
         calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
         certain=_certain(fitted) if probabilities or calibrator is not None else (0, 0),
+        cross_fitted=cross_fitted,
+        reverse=reverse,
     )
 
 
@@ -430,6 +484,12 @@ class Drawn:
     def times(self) -> float:
         """As how many rows each counts."""
         return self.n / max(len(next(iter(self.scores.values()))), 1)
+
+    def negated(self, names: Collection[str]) -> Drawn:
+        """With these scores turned round."""
+        return replace(
+            self, scores={n: 0.0 - x if n in names else x for n, x in self.scores.items()}
+        )
 
 
 # Of a class with more rows than this, the variance of a difference is estimated from so many.
@@ -546,13 +606,7 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
             Notice(
                 "inverted" if sure else "no_better_than_chance",
                 f"{who} AUC, {one.auc.value:.4f}, is below one half: "
-                + (
-                    "higher scores go with negatives. If low ones mean positive, turn the score "
-                    "round: --sql 'select *, -score as risk from data'. Or is the positive label "
-                    "the other one?"
-                    if sure
-                    else "the score ranks no better than chance on these rows."
-                ),
+                + (_inverted(one) if sure else "the score ranks no better than chance here."),
             )
         )
     elif one.auc.value >= 0.999:
@@ -577,6 +631,7 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
                 )
             )
     at, share = largest_tie(s)
+    at = 0.0 - at if one.reverse else at
     if share >= 0.1 and s.P + s.N > 50:
         out.append(
             Notice(
@@ -597,6 +652,18 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
             )
         )
     return out
+
+
+def _inverted(one: ScoreSummary) -> str:
+    if one.reverse:
+        return (
+            "low scores go with negatives. If high ones mean positive, don't turn the score "
+            "round: leave out --reverse. Or is the positive label the other one?"
+        )
+    return (
+        "high scores go with negatives. If low ones mean positive, say so: --reverse "
+        f"{worded(one.name)}. Or is the positive label the other one?"
+    )
 
 
 def _about_point(one: ScoreSummary, several: bool) -> list[Notice]:

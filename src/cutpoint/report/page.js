@@ -14,6 +14,7 @@
    * @property {number[]} hull the cuts that are best for some costs
    * @property {[number, number]} rows of either class, as intervals count them
    * @property {[string, number, number]} axis
+   * @property {boolean} reverse whether low scores mean positive; then all of these are of -score
    * @property {number} asked the cut that was asked for
    * @property {number | null} askedT and its threshold
    * @property {boolean} chance whether the scores are probabilities
@@ -113,7 +114,7 @@
     const text = general(100 * x, 4);
     return text === "100" ? general(100 * x, 6) : text;
   };
-  const threshold = (/** @type {number} */ t) => repr(t).replace("inf", "∞");
+  const threshold = (/** @type {Score} */ s, /** @type {number} */ t) => repr(s.reverse ? 0 - t : t).replace("inf", "∞");
 
   // ---------------------------------------------------------------- what a cut does
 
@@ -234,8 +235,11 @@
     return `of every ${grouped(String(base))} cases ${told(p)} ${p === 1 ? "is" : "are"} positive: ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
   };
 
-  const ruleOf = (/** @type {number} */ t, /** @type {Confusion} */ c) =>
-    t === Infinity && c.tp + c.fp === 0 ? "nothing" : t === -Infinity ? "everything" : `from ${repr(t)} on`;
+  const ruleOf = (/** @type {Score} */ s, /** @type {number} */ t, /** @type {Confusion} */ c) => {
+    if (t === Infinity && c.tp + c.fp === 0) return "nothing";
+    if (t === -Infinity) return "everything";
+    return s.reverse ? `up to ${repr(0 - t)}` : `from ${repr(t)} on`;
+  };
 
   // ---------------------------------------------------------------- the state
 
@@ -279,11 +283,12 @@
   let announced = 0;
   const write = () => {
     const s = score(), c = confusionAt(s, state.cut), d = deployed(c, state.prior), t = thresholdNow();
-    const headline = `Flag ${ruleOf(t, c)}`;
+    const headline = `Flag ${ruleOf(s, t, c)}`;
     put("headline", headline);
     put("natural", natural(c, state.prior));
     put("why", why(d));
-    put("threshold", threshold(t));
+    put("threshold", threshold(s, t));
+    put("sense", s.reverse ? "Flag up to this score" : "Flag from this score on");
     for (const cell of /** @type {const} */ (["tp", "fp", "fn", "tn"])) put(cell, counted(c[cell]));
     const here = measures(c);
     put("tp-share", perCent(here.recall));
@@ -301,7 +306,7 @@
     scores.forEach((one, k) => {
       if (scores.length < 2) return;
       const cut = best(one, state.ratio, state.prior);
-      put(`best-${k}`, threshold(one.t[cut]));
+      put(`best-${k}`, threshold(one, one.t[cut]));
       put(`best-cost-${k}`, shown(1000 * cost(deployed(confusionAt(one, cut), state.prior))));
     });
     $("cut").max = String(s.t.length - 1);
@@ -551,7 +556,7 @@
     const c = confusionAt(score(), at.cut), m = measures(deployed(c, state.prior));
     const lines = [
       ...(at.ratio === undefined ? [] : [`a miss costs ${general(at.ratio, 3)} false alarms`]),
-      ruleOf(score().t[at.cut], c).replace(/^from (.*) on$/, "from $1 on"),
+      ruleOf(score(), score().t[at.cut], c),
       `recall ${shown(m.recall)}`,
       `false alarm rate ${shown(m.fpr)}`,
       `precision ${shown(m.precision)}`,

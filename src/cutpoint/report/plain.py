@@ -102,6 +102,7 @@ def _score(one: ScoreSummary) -> dict[str, Any]:
     calibrated = one.probabilities or one.calibrator is not None
     return {
         "name": one.name,
+        "reverse": one.reverse,
         "distinct": one.distinct,
         "lowest": one.lowest,
         "highest": one.highest,
@@ -120,10 +121,10 @@ def _score(one: ScoreSummary) -> dict[str, Any]:
 
 def _point(one: ScoreSummary) -> dict[str, Any]:
     p, c = one.point, one.point.confusion
-    rule = rule_of(p.threshold, c)
+    rule, threshold = rule_of(p, one.reverse)
     return {
         "rule": rule,
-        "threshold": p.threshold if rule == "from" else None,
+        "threshold": threshold,
         "feasible": p.feasible,
         "value": p.value,
         "limits": [{"limit": t.limit, "value": t.value, "holds": t.holds} for t in p.status],

@@ -89,6 +89,10 @@ class ScoreSummary:
     """How scores become probabilities, in words."""
     certain: tuple[float, float] = (0, 0)
     """The positives with probability 0, and the negatives with probability 1."""
+    cross_fitted: bool = False
+    """Whether each probability is by a calibrator that was fitted to other rows."""
+    reverse: bool = False
+    """Whether low scores mean positive. Then ``point`` and ``trace`` are of ``-score``."""
 
 
 @dataclass(frozen=True)
@@ -217,11 +221,12 @@ class Summary:
                                   weighted, prevalence
         asked                     objective, assumed, costs {fp, fn, tp, tn} or null, limits,
                                   confidence, prior, level
-        scores[]                  name, distinct, lowest, highest, probabilities, auc, hull
+        scores[]                  name, reverse, distinct, lowest, highest, probabilities, auc, hull
                                   {vertices, auc}, average_precision, brier, log_loss, calibration
                                   {calibrator, outside_band} or null, operating_point
-        scores[].operating_point  rule ("from", "nothing" or "everything"), threshold (null but for
-                                  "from"), feasible, value, limits[] {limit, value, holds},
+        scores[].operating_point  rule ("from", "nothing" or "everything"; "up to" if low scores
+                                  mean positive), threshold (null for "nothing" and "everything"),
+                                  feasible, value, limits[] {limit, value, holds},
                                   confusion {tp, fp, fn, tn} of the rows, measures, text
         differences[]             a, b, difference {value, low, high}, p_value
         groups                    name, scores[] {name, groups[] {group, positives, negatives, auc},

@@ -156,7 +156,7 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
     why = f", for {aim(summary.asked, p.question.goal.better)}"
     if summary.asked.assumed:
         why += " (no costs were given)"
-    head = headline(p)
+    head = headline(p, one.reverse)
     head = head[0].lower() + head[1:] if who else head
     yield from _wrapped(f"{who}{head}{why}", width)
     for line in told(p):
@@ -251,7 +251,8 @@ def _facts(facts: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
         yield from _wrapped(shown(value, 1000), width, first, " " * size)
     for name, count in seen.items():
         if count > _SHOWN:
-            yield f"{'':<{size}}and {count - _SHOWN:,} more of {shown(name)}"
+            more = count - _SHOWN
+            yield f"{'':<{size}}and {more:,} more {shown(name)}{'s' if more > 1 else ''}"
 
 
 def _counted_by(summary: Summary, as_told: bool) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
+from cutpoint._names import named_columns
 from cutpoint.errors import DataError
 from cutpoint.tables.parts import BATCH, Part, Piece, check_names, first_line
 
@@ -44,13 +45,14 @@ class ParquetPart(Part):
             self._schema = file.schema_arrow
             self._rows = int(file.metadata.num_rows)
         check_names(self._schema.names, self.where)
+        self._names = named_columns(self._schema)
 
     def _open(self) -> pq.ParquetFile:
         return pq.ParquetFile(self.path, memory_map=True)
 
     @property
     def names(self) -> list[str]:
-        return list(self._schema.names)
+        return list(self._names)
 
     @property
     def rows(self) -> int | None:
@@ -155,6 +157,7 @@ class ArrowPart(Part):
             file.seek(0)
             self._schema = self._reader(file, None).schema
         check_names(self._schema.names, self.where)
+        self._names = named_columns(self._schema)
 
     def _reader(self, file: Any, columns: list[int] | None) -> Any:
         options = ipc.IpcReadOptions(included_fields=columns)
@@ -164,7 +167,7 @@ class ArrowPart(Part):
 
     @property
     def names(self) -> list[str]:
-        return list(self._schema.names)
+        return list(self._names)
 
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         return pa.schema([self._schema.field(name) for name in columns])

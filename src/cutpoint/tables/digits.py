@@ -9,14 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cutpoint._written import CODE, COMMA, EITHER, WHOLE
+from cutpoint._written import CODE, COMMA, EITHER, EUROPEAN, NUMBER, THOUSANDS, WHOLE
 
 # What no 64-bit integer holds has 19 digits at least.
 _LONG = r"[0-9]{19}"
 
-# Bytes that are looked at at a time, so few that they stay in the cache; and how many of them once
-# more, with the next ones.
-_PIECE = 1 << 17
+# Bytes that are looked at at a time, so few that they stay in the cache, and that memory for them
+# is not asked of the system each time, as from 128 KiB on; and how many of them once more, with the
+# next ones.
+_PIECE = 1 << 16
 _CARRY = 1 << 10
 
 
@@ -41,8 +42,31 @@ class Codes:
         return self._zeros or (self._long and self._whole)
 
 
+class Pointed:
+    """Whether a column of text is one of numbers, but for what was taken out of it."""
+
+    def __init__(self) -> None:
+        self.found, self._whole = True, True
+
+    def add(self, values: Any) -> bool:
+        """Look at some more values, and say whether others can still matter."""
+        odd = _any(values, CODE) or _any(values, _LONG)
+        self.found = self.found and not odd and _all(values, NUMBER)
+        # As pyarrow has it: no integer is written with a plus.
+        self._whole = self._whole and not _any(values, "[.eE+]")
+        return self.found
+
+    @property
+    def type(self) -> pa.DataType:
+        """What they are read as."""
+        return pa.int64() if self._whole else pa.float64()
+
+
 class Commas:
     """Whether a column of text is one of numbers with decimal commas."""
+
+    type = pa.float64()
+    long = False
 
     def __init__(self) -> None:
         self._numbers, self._decimals = True, False
@@ -59,6 +83,47 @@ class Commas:
     def found(self) -> bool:
         """Whether all are numbers, and the commas in them can't be those of thousands."""
         return self._numbers and self._decimals
+
+
+class Grouped:
+    """Whether a column of text is one of numbers where commas are known to be decimal, some of them
+    with thousands."""
+
+    def __init__(self) -> None:
+        self.found, self._whole, self._long = True, True, False
+
+    def add(self, values: Any) -> bool:
+        """Look at some more values, and say whether others can still matter."""
+        self.found = self.found and _all(values, EUROPEAN)
+        # As pyarrow has it: no integer is written with a plus.
+        self._whole = self.found and self._whole and not _any(values, "[,eE+]")
+        self._long = self._long or (self._whole and _any(pointed(values), _LONG))
+        return self.found
+
+    @property
+    def type(self) -> pa.DataType:
+        """What they are read as."""
+        return pa.int64() if self._whole else pa.float64()
+
+    @property
+    def long(self) -> bool:
+        """Whether they are whole numbers that 64 bits may not hold."""
+        return self._whole and self._long
+
+
+def pointed(values: Any) -> Any:
+    """Numbers such as 1.234,56 as 1234.56, in text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from cutpoint.tables.digits import pointed
+    >>> pointed(pa.array(["1.234,56", "-1 234", "0,5"])).to_pylist()
+    ['1234.56', '-1234', '0.5']
+    """
+    return pc.replace_substring(
+        pc.replace_substring_regex(values, rf"[\s{THOUSANDS}]", ""), ",", "."
+    )
 
 
 def _any(values: Any, pattern: str) -> bool:

@@ -42,6 +42,10 @@ class Part(ABC):
         self.path = path
         self.where = shown_as or path
         self.notes: list[str] = []
+        self.decimal: str | None = None
+        """What numbers are written with, in files of CSV."""
+        self.missing: tuple[str, ...] = ()
+        """What stands for a missing value in files of CSV, besides what always does."""
 
     @property
     @abstractmethod
@@ -78,6 +82,10 @@ class Part(ABC):
     def has(self, name: str) -> bool:
         """Whether it can give a column of that name."""
         return name in self.names
+
+    def place(self, row: int) -> str:
+        """Names a row by its number, counted from 0."""
+        return row_of(self.where)(row)
 
     def explain(self, error: Exception) -> str:
         """The sentence that a library's error becomes."""
@@ -120,6 +128,23 @@ def first_line(error: Exception) -> str:
     text = (str(error) or type(error).__name__).strip().splitlines()[0]
     text = "".join(c if c.isprintable() else "?" for c in text)
     return (text if len(text) <= 200 else text[:199] + "…").rstrip(".")
+
+
+def called(files: Sequence[str], by: str | None = None) -> str:
+    """What a table in several files is called, or one that is made of files by something.
+
+    Examples
+    --------
+    >>> from cutpoint.tables.parts import called
+    >>> called(["a.csv", "b.csv", "c.csv"], by="a query")
+    'a.csv (and 2 more files, by a query)'
+    """
+    more = len(files) - 1
+    extra = [f"and {more} more file{'s' if more > 1 else ''}"] if more else []
+    if by is not None:
+        extra.append(f"by {by}")
+    # In brackets, so that what is said of it stays of one: "a.csv (and 1 more file) has rows".
+    return f"{files[0]} ({', '.join(extra)})" if extra else files[0]
 
 
 def row_of(where: str, start: int = 0) -> Callable[[int], str]:

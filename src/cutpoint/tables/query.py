@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cutpoint._check import shown
-from cutpoint._names import spelled
-from cutpoint._written import MISSING
+from cutpoint._names import in_sql, spelled
+from cutpoint._written import MISSING, NUMBER, THOUSANDS, parsed, unmarked
 from cutpoint.errors import DataError
-from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line
+from cutpoint.tables.parts import BATCH, Part, called, check_names, first_line
 
 # How DuckDB reads the files that the query calls data.
+_ARROW = "data_in_arrow"
 _READERS = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "jsonl": "read_json"}
 
 
 class DuckPart(Part):
     """The rows of a query, by DuckDB.
 
-    Files of CSV are read as ``as_csv`` says of each, as where there is no query.
+    Files of CSV are read as ``as_csv`` says of each, as where there is no query; ``unnamed`` are
+    columns of Parquet and Arrow files that are left out there.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a query may run over
         self,
         query: str,
         files: Sequence[tuple[str, str]] = (),
@@ -36,8 +39,11 @@ class DuckPart(Part):
         database: str | None = None,
         arrow: Any = None,
         as_csv: Sequence[AsCsv] = (),
+        unnamed: Sequence[str] = (),
+        of: Sequence[str] = (),
     ) -> None:
-        super().__init__(query, f"the query {shown(query)}")
+        self._called = f"the query {shown(query)}"
+        super().__init__(query, called(of, self._called) if of else self._called)
         self._duckdb = _imported()
         self._database, self._arrow = database, arrow
         self._view = ""
@@ -51,8 +57,9 @@ class DuckPart(Part):
                 )
             if format in _READERS:
                 paths = [path for path, _ in files]
-                rows = f"from {_READERS[format]}({_listed(paths)})" if not as_csv else None
-                self._view = f"create temp view data as {rows or _rows(paths, as_csv)}"
+                rows = f"{_all_but(unnamed)} from {_READERS[format]}({_listed(paths)})"
+                rows = _rows(paths, as_csv) if as_csv else rows
+                self._view = f"create temp view data as {rows}"
                 if any(pa.types.is_timestamp(t) and t.tz for how in as_csv for t in how.types):
                     # As pyarrow has them: else days would begin when they do on this machine.
                     self._view = f"set TimeZone = 'UTC'; {self._view}"
@@ -61,6 +68,8 @@ class DuckPart(Part):
                     "a query reads CSV, TSV, Parquet, JSON lines and Arrow files; "
                     f"{spelled(files[0][0])} is {format}. Convert it first."
                 )
+            elif unnamed:
+                self._view = f"create temp view data as {_all_but(unnamed)} from {_ARROW}"
         with _Running(self, "probe") as result:
             self._schema = result.schema
 
@@ -87,7 +96,7 @@ class DuckPart(Part):
         hint = ""
         if self._has_data and re.search("Table with name .* does not exist", text):
             hint = " The table on the command line, or in paths, is called data."
-        return f"{self.where} does not run: {text}.{hint}"
+        return f"{self._called} does not run: {text}.{hint}"
 
     @property
     def _has_data(self) -> bool:
@@ -97,13 +106,16 @@ class DuckPart(Part):
 @dataclass(frozen=True)
 class AsCsv:
     """How DuckDB is to read a file of CSV: in the ``types`` that it has without a query. ``commas``
-    are columns of numbers with decimal commas."""
+    are columns of numbers with decimal commas, and with thousands if there are any; ``missing`` is
+    what stands for a missing value, besides what always does."""
 
     separator: str
     header: bool
     names: tuple[str, ...]
     types: tuple[pa.DataType, ...]
     commas: frozenset[str]
+    missing: tuple[str, ...] = ()
+    skip: int = 0
 
     def query(self, paths: Sequence[str]) -> str:
         """Reads files that are alike, as text that is converted then: DuckDB guesses nothing, for
@@ -117,14 +129,21 @@ class AsCsv:
             "quote='\"'",
             "escape='\"'",
             f"columns={{{texts}}}",
+            f"skip={self.skip}",
             f"nullstr={_listed(MISSING)}",
             "allow_quoted_nulls=false",
         ]
         columns = (
-            f"{_converted(_name(name), t, comma=name in self.commas)} as {_name(name)}"
+            f"{_converted(self._unmarked(name), t, comma=name in self.commas)} as {in_sql(name)}"
             for name, t in zip(self.names, self.types, strict=True)
         )
         return f"select {', '.join(columns)} from read_csv({', '.join(options)})"
+
+    def _unmarked(self, name: str) -> str:
+        if not self.missing:
+            return in_sql(name)
+        marks = ", ".join(map(_quoted, self.missing))
+        return f"(case when {in_sql(name)} not in ({marks}) then {in_sql(name)} end)"
 
 
 _STAMPS = {"s": "timestamp_s", "ms": "timestamp_ms", "us": "timestamp", "ns": "timestamp_ns"}
@@ -135,10 +154,13 @@ def _converted(column: str, t: pa.DataType, *, comma: bool) -> str:
     if pa.types.is_boolean(t):
         return f"lower({column}) in ('true', '1')"
     as_type = None
+    if comma:
+        groups = _quoted(rf"[\s{THOUSANDS}]")
+        column = f"replace(regexp_replace({column}, {groups}, '', 'g'), ',', '.')"
     if pa.types.is_integer(t):
         as_type = "bigint"
     elif pa.types.is_floating(t):
-        column, as_type = f"replace({column}, ',', '.')" if comma else column, "double"
+        as_type = "double"
     elif pa.types.is_date(t):
         as_type = "date"
     elif pa.types.is_time(t):
@@ -155,6 +177,10 @@ def _rows(paths: Sequence[str], as_csv: Sequence[AsCsv]) -> str:
         return as_csv[0].query(paths)
     each = (how.query([path]) for path, how in zip(paths, as_csv, strict=True))
     return " union all by name ".join(f"({query})" for query in each)
+
+
+def _all_but(names: Sequence[str]) -> str:
+    return f"select * exclude ({', '.join(map(in_sql, names))})" if names else "select *"
 
 
 class _Running:
@@ -176,13 +202,13 @@ class _Running:
                 f"{spelled(part._database)} can't be opened by DuckDB: {first_line(error)}."
             ) from error
         try:
+            if part._arrow is not None:
+                self.connection.register(_ARROW if part._view else "data", part._arrow)
             if part._view:
                 self.connection.execute(part._view)
-            if part._arrow is not None:
-                self.connection.register("data", part._arrow)
             relation = self.connection.sql(part.path)
             if relation is None:
-                raise DataError(f"a query must return rows; {part.where} returns none.")
+                raise DataError(f"a query must return rows; {part._called} returns none.")
             check_names(list(relation.columns), part.where)
             if self.rows == "probe":  # names and types without running it
                 relation = relation.limit(0)
@@ -204,39 +230,72 @@ class SqlitePart(Part):
     def __init__(self, path: str, query: str, shown_as: str | None = None) -> None:
         super().__init__(path, shown_as)
         self._query = query
+        self._numbers: dict[str, bool] = {}
         self._schema = self._types()
 
     def _types(self) -> pa.Schema:
         """Types that every row fits: SQLite has one for each value, not for each column."""
-        found: list[pa.DataType] | None = None
+        found: list[_Stored] = []
         names: list[str] = []
         row = 0
         for names, rows in self._chunks():
-            if found is None:
+            if not row:
                 check_names(names, self.where)
-                found = [pa.null()] * len(names)
-            for k, values in enumerate(zip(*rows, strict=True)):
-                joined = common_type(found[k], self._array(values, names[k], row).type)
-                if joined is None:
-                    raise DataError(self._mixed(names[k], row))
-                found[k] = joined
+                found = [_Stored() for _ in names]
+            for stored, values in zip(found, zip(*rows, strict=True), strict=False):
+                stored.add(values, row)
             row += len(rows)
-        return pa.schema(list(zip(names, found or [], strict=True)))
-
-    def _mixed(self, name: str, row: int) -> str:
-        return (
-            f"a column must have one type; {shown(name)} of {self.where} has several, from row "
-            f"{row + 1} on. Cast it in the query."
+        return pa.schema(
+            [(name, self._type(name, stored)) for name, stored in zip(names, found, strict=True)]
         )
 
-    def _array(self, values: Any, name: str, row: int, type: pa.DataType | None = None) -> Any:
+    def _type(self, name: str, stored: _Stored) -> pa.DataType:
+        first = dict(stored.first)
+        if len(first) > 1 and not stored.text:
+            first.pop("text")  # nothing but words for what is missing, as .import keeps them
+        if len(first) > 1:
+            (one, (i, a)), (other, (k, b)) = sorted(first.items(), key=lambda item: item[1][0])[:2]
+            raise DataError(
+                f"a column must have one type; {shown(name)} of {self.where} has {one}, "
+                f"{shown(a)} in row {i + 1:,}, and {other}, {shown(b)} in row {k + 1:,}. Cast it "
+                "in the query."
+            )
+        (kind,) = first or [None]
+        if kind == "numbers":
+            return pa.float64() if stored.floats else pa.int64()
+        return {"text": pa.string(), "bytes": pa.binary(), None: pa.null()}[kind]
+
+    def with_numbers(self, names: Collection[str]) -> set[str]:
+        """Columns of text that are nothing but numbers, and words for what is missing."""
+        new = [name for name in names if name not in self._numbers]
+        if new:
+            self._numbers |= dict.fromkeys(new, True)
+            for batch in self.batches(new, self.schema(new)):
+                for name, column in zip(new, batch.columns, strict=True):
+                    fits = pc.match_substring_regex(unmarked(column), NUMBER)
+                    self._numbers[name] &= bool(pc.all(fits, min_count=0).as_py())
+        return {name for name in names if self._numbers[name]}
+
+    def number(  # as that of CSV has it
+        self,
+        column: Any,
+        t: pa.DataType,  # noqa: ARG002
+        name: str,
+        row_at: Callable[[int], str],
+        *,
+        exact: bool = False,
+    ) -> Any:
+        """Text that is known to be numbers, as numbers."""
+        return parsed(column, name, row_at, exact=exact)
+
+    def _array(self, values: Any, type: pa.DataType) -> Any:
         try:
             return pa.array(values, type)
-        except (pa.ArrowException, TypeError, OverflowError) as error:
-            # pyarrow takes no whole numbers among text, nor floats among whole numbers.
-            if all(v is None or isinstance(v, (int, float)) for v in values):
-                return pa.array([None if v is None else float(v) for v in values])
-            raise DataError(self._mixed(name, row)) from error
+        except (pa.ArrowException, TypeError):
+            # Among numbers words for what is missing, among floats whole numbers that are too long.
+            number = float if pa.types.is_floating(type) else int
+            with self.guard():
+                return pa.array([None if v is None or v in _MARKS else number(v) for v in values])
 
     def _chunks(self) -> Iterator[tuple[list[str], list[Any]]]:
         try:
@@ -265,16 +324,47 @@ class SqlitePart(Part):
         return pa.schema([self._schema.field(name) for name in columns])
 
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        row = 0
         for names, rows in self._chunks():
             at = {name: k for k, name in enumerate(names)}
             by_column = list(zip(*rows, strict=True)) or [()] * len(names)
-            arrays = [
-                self._array(by_column[at[field.name]], field.name, row, field.type)
-                for field in schema
-            ]
+            arrays = [self._array(by_column[at[field.name]], field.type) for field in schema]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema).select(list(columns))
-            row += len(rows)
+
+
+class _Stored:
+    """What the values of a column of SQLite are: for each kind, the first of them with its row."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, tuple[int, Any]] = {}
+        self.text = self.floats = False
+        """Whether there is text that is not missing, and whether some numbers have a fraction."""
+
+    def add(self, values: Sequence[Any], row: int) -> None:
+        kinds = set(map(type, values))
+        self.floats = self.floats or float in kinds
+        for kind, types in _KINDS.items():
+            # Words for what is missing make way for the first text that is none.
+            if not kinds.intersection(types) or (
+                kind in self.first and (kind != "text" or self.text)
+            ):
+                continue
+            some = ((k, v) for k, v in enumerate(values) if isinstance(v, types))
+            k, v = next(some)
+            if kind == "text":
+                k, v = next(((k, v) for k, v in enumerate(values) if _is_word(v)), (k, v))
+                self.text = _is_word(v)
+            if kind not in self.first or self.text:
+                self.first[kind] = row + k, v
+
+
+_KINDS: dict[str, tuple[type, ...]] = {"numbers": (int, float), "text": (str,), "bytes": (bytes,)}
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and value not in _MARKS
+
+
+_MARKS = frozenset(MISSING)
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -283,10 +373,6 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _name(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
 
 
 def _imported() -> Any:

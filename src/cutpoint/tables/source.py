@@ -9,20 +9,20 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cutpoint._check import shown
-from cutpoint._names import no_column, spelled
-from cutpoint._written import parsed
+from cutpoint._names import in_sql, no_column, spelled
+from cutpoint._written import EUROPEAN, MOSTLY, NUMBER, mark_way, sign_way
 from cutpoint.errors import DataError
 from cutpoint.tables.binary import ArrowPart, ParquetPart
 from cutpoint.tables.digits import whole
@@ -31,6 +31,7 @@ from cutpoint.tables.libsvm import LibsvmPart
 from cutpoint.tables.parts import (
     Part,
     Piece,
+    called,
     check_names_in_floats,
     common_type,
     decoded,
@@ -41,7 +42,7 @@ from cutpoint.tables.parts import (
     row_of,
 )
 from cutpoint.tables.query import AsCsv, DuckPart, SqlitePart
-from cutpoint.tables.text import CsvPart, JsonPart, compression_of, open_bytes
+from cutpoint.tables.text import NUMBERS, CsvPart, JsonPart, compression_of, open_bytes
 
 _PACKED = {".gz", ".bz2", ".zst"}
 
@@ -66,9 +67,7 @@ class Source:
     @property
     def where(self) -> str:
         """What the table is called in messages."""
-        first = self._parts[0].where
-        more = len(self._parts) - 1
-        return first if not more else f"{first} and {more} more file{'s' if more > 1 else ''}"
+        return called([part.where for part in self._parts])
 
     @property
     def names(self) -> list[str]:
@@ -93,6 +92,16 @@ class Source:
     def size(self) -> int:
         """Bytes of the files, as they lie on the disk; 0 for queries."""
         return sum(os.path.getsize(p.path) for p in self._parts if os.path.isfile(p.path))
+
+    @property
+    def decimal(self) -> str | None:
+        """What numbers are written with, "." or ","; None if the table is not read from CSV."""
+        return self._parts[0].decimal
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What stands for a missing value in files of CSV, besides what always does."""
+        return self._parts[0].missing
 
     @property
     def is_sparse(self) -> bool:
@@ -161,6 +170,10 @@ class Source:
         """
         wanted = self._wanted(columns)
         schema = self._schema(wanted, numbers)
+        for name in set(numbers).intersection(wanted):
+            if self.decimal and is_text(schema.field(name).type):
+                values = (v for batch in self.batches([name]) for v in batch[0].to_pylist())
+                self._refuse(values, name, if_sign=True)
         return [
             replace(piece, read=partial(_cast_piece, piece, schema, part))
             for part in self._parts
@@ -213,15 +226,21 @@ class Source:
         return range(low, high + 1)
 
     def place(self, row: int) -> str:
-        """Where a row of the table is: its file, and its number there, counted from 1."""
+        """Where a row of the table is: its file, and its number there, counted from 1; of CSV its
+        line too."""
         if len(self._parts) > 1:
             for part in self._parts:
                 some = part.names[:1]
                 n = sum(batch.num_rows for batch in part.batches(some, part.schema(some)))
                 if row < n:
-                    return f"row {row + 1:,} of {part.where}"
+                    return part.place(row)
                 row -= n
-        return f"row {row + 1:,} of {self.where}"
+        return self._parts[0].place(row)
+
+    def _place_of(self, rows: int, row: int) -> str:
+        """The same, where there are so many rows: totals stand in the last."""
+        last = ", the last, perhaps with totals," if row == rows - 1 > 0 else ""
+        return self.place(row) + last
 
     def _range(self) -> tuple[int, int]:
         parts = [part for part in self._parts if isinstance(part, LibsvmPart)]
@@ -273,11 +292,20 @@ class Source:
         return [part for part in parts if part.add_codes(codes)]
 
     def _with_numbers(self, schema: pa.Schema, numbers: Sequence[str]) -> pa.Schema:
-        """The same with these columns as numbers, if codes are all that makes them text."""
-        for name in self._numbers_in_codes([n for n in numbers if n in schema.names]):
+        """The same with these columns as numbers, if codes are all that makes them text; or SQLite,
+        which stores what it imports as text."""
+        known = [n for n in numbers if n in schema.names]
+        for name in self._numbers_in_codes(known) | self._numbers_in_sqlite(schema, known):
             at = schema.get_field_index(name)
             schema = schema.set(at, pa.field(name, pa.float64()))
         return schema
+
+    def _numbers_in_sqlite(self, schema: pa.Schema, names: Sequence[str]) -> set[str]:
+        (part, *_) = self._parts
+        if not isinstance(part, SqlitePart):
+            return set()
+        texts = {name for name in names if is_text(schema.field(name).type)}
+        return part.with_numbers(texts)
 
     def _numbers_in_codes(self, names: Sequence[str]) -> set[str]:
         return {
@@ -287,11 +315,12 @@ class Source:
         }
 
     def coded(self, names: Sequence[str]) -> set[str]:
-        """Which of these columns are text only for the zeros in front of their numbers, or for
-        their length: ``numbers`` makes numbers of them."""
-        if names:
-            self._schema(self._wanted(names))
-        return self._numbers_in_codes(names)
+        """Which of these columns are text only for the zeros in front of their numbers, for their
+        length, or since SQLite stored them so: ``numbers`` makes numbers of them."""
+        if not names:
+            return set()
+        schema = self._schema(self._wanted(names))
+        return self._numbers_in_codes(names) | self._numbers_in_sqlite(schema, names)
 
     def _joined(self, columns: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
         """Types that the rows of all files fit."""
@@ -307,18 +336,34 @@ class Source:
                         f"a column must have one type in all files; {shown(name)} is "
                         f"{kind_of(now)} in {self._parts[0].where} and "
                         f"{kind_of(its[k])} in {part.where}. Correct it, or read them apart."
+                        f"{self._first_text(name)}"
                     )
                 now = joined
             types.append(pa.field(name, now))
         return pa.schema(types)
 
+    def _first_text(self, name: str) -> str:
+        """Sentences on the value that makes a column text in one of several files of CSV, if it may
+        stand for a missing one."""
+        own = EUROPEAN if self.decimal == "," else NUMBER
+        for part in self._parts:
+            values = part.read([name]).column(0)
+            if not is_text(values.type) or not isinstance(part, CsvPart):
+                continue
+            for row, value in enumerate(values.to_pylist()):
+                if value is not None and not re.search(own, value):
+                    way = mark_way(value, self.decimal)
+                    place = part.place(row)
+                    return f" {place[0].upper()}{place[1:]} has {shown(value)}.{way}" if way else ""
+        return ""
+
     def _array(self, column: pa.ChunkedArray, name: str, *, number: bool) -> NDArray[Any]:
-        column = decoded(filled(column, name, self.place))
+        column = decoded(filled(column, name, partial(self._place_of, len(column))))
         column = plain(column if number else whole(column))
         t = column.type
         known = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
         if number and not known:
-            self._refuse(column, name)
+            self._refuse(column.to_pylist(), name)
         if not number and pa.types.is_temporal(t):
             column, known = column.cast(pa.string()), True
         if not known and not is_text(t):
@@ -334,18 +379,45 @@ class Source:
             check_names_in_floats(out, shown(name), self.place)
         return out
 
-    def _refuse(self, column: pa.ChunkedArray, name: str) -> None:
-        """Say which value of a column is no number."""
-        row, value = 0, column[0].as_py() if len(column) else None
-        if is_text(column.type):
-            for row, value in enumerate(column.to_pylist()):  # noqa: B007
-                try:
-                    float(value)
-                except ValueError:
-                    break
+    def _refuse(self, values: Iterable[Any], name: str, *, if_sign: bool = False) -> None:
+        """Say which value of a column is no number; or only if another decimal sign may help."""
+        own, other = (EUROPEAN, NUMBER) if self.decimal == "," else (NUMBER, EUROPEAN)
+        row, value, either = 0, None, True
+        rest = iter(values)
+        for row, value in enumerate(rest):  # noqa: B007
+            if value is None:
+                continue
+            if not isinstance(value, str) or not re.search(own, value):
+                break
+            either = either and re.search(other, value) is not None
+        else:
+            if if_sign:
+                return
+            raise self._only_text(name, value)
+        way = sign_way(value, self.decimal) if either else ""
+        if if_sign and not way:
+            return
+        if not way and mark_way(value, self.decimal):
+            others = [v for v in rest if v is not None and v != value]
+            numbers = row + sum(re.search(own, v) is not None for v in others)
+            if numbers and numbers >= MOSTLY * (row + len(others)):
+                way = mark_way(value, self.decimal)
         raise DataError(
             f"{shown(name)} must hold numbers; {self.place(row)} has {shown(value)}. Correct it, "
-            "or name another column."
+            f"or name another column.{way}"
+        )
+
+    def _only_text(self, name: str, value: Any) -> DataError:
+        """The error for numbers that are stored as text."""
+        number = in_sql(name)
+        way = "Cast it in the query"
+        if not isinstance(self._parts[0], (DuckPart, SqlitePart)):
+            query = f"select * replace (cast({number} as double) as {number}) from data"
+            way = f"Cast it in a query, sql='{query}'"
+        return DataError(
+            f"{shown(name)} must hold numbers; in {self.where} it holds text, such as "
+            f"{shown(value)}. {way}, or write the table anew with numbers, as pandas.to_numeric "
+            "makes them."
         )
 
     def __repr__(self) -> str:
@@ -362,6 +434,8 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     sql: str | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    decimal: str = ".",
+    missing: str | Sequence[str] = (),
 ) -> Source:
     """Open a table that lies in one file or in several with the same columns.
 
@@ -387,6 +461,13 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     separator
         What stands between the columns of CSV. If it is not given it is a comma, or else what the
         first line has: a semicolon, a tab or a bar; ``notes`` says so.
+    decimal
+        The decimal sign of numbers in CSV, "." or ",". With "," they may have thousands, 1.234,56
+        or 1 234,56; see the notes.
+    missing
+        Text that stands for a missing value in CSV, or a list of such: "-", "?", "-9999". It is
+        taken as it is written, in every column and in quotes too. Without quotes, nothing, NA, N/A,
+        NaN, null and error values of Excel, such as #N/A and #DIV/0!, are always missing.
 
     Returns
     -------
@@ -398,8 +479,13 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     -----
     Types fit every row. A column of CSV is text if any of its values has a zero in front, as 007
     has, or if it holds whole numbers too long for 64 bits: as numbers, codes that differ would
-    become the same. Commas are decimal ones where another character stands between the columns, all
-    values are such numbers, and some comma has not three digits after it, as those of thousands do.
+    become the same.
+
+    With ``decimal=","`` a column is one of numbers if all of its values are written so: 12,5, or
+    with a point, a blank (no-break and narrow ones too) or an apostrophe before each three digits:
+    1.234 is 1234. Dates such as 31.12.2024 and numbers such as 12.5 make it text. With ``"."``
+    commas are decimal too where another character stands between the columns, all values are
+    numbers such as 12,5, and some comma has not three digits after it, as those of thousands do.
 
     Examples
     --------
@@ -413,21 +499,67 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     0.75
     """
     kind = None if format is None else format_named(format, READ)
+    check_decimal(decimal, separator)
+    marks = _marks(missing)
     folder: list[Any] = []
     found = _files(paths, folder) if paths is not None else []
+    how = _How(header, separator, decimal, marks)
     if sql is not None:
-        source = Source([_query(sql, found, kind, header, separator)], folder)
+        source = Source([_query(sql, found, kind, how)], folder)
     elif not found:
         raise DataError("there must be a file or a query; neither paths nor sql were given.")
     else:
-        source = Source([_part(p, name, kind, header, separator) for p, name in found], folder)
+        source = Source([_part(p, name, kind, how) for p, name in found], folder)
     if columns is not None:
         source._wanted(columns)
     return source
 
 
+def check_decimal(decimal: Any, separator: str | None) -> None:
+    """Raise if this can't be a decimal sign, or not with that separator."""
+    if not isinstance(decimal, str) or decimal not in (".", ","):
+        raise DataError(
+            f"the decimal sign must be a point or a comma; it is {shown(decimal)}. What stands "
+            "between columns is the separator."
+        )
+    if decimal == separator:
+        raise DataError(
+            f"the decimal sign must differ from the separator; both are {shown(decimal)}. Leave "
+            "the separator out, and it is found; numbers may stand in quotes."
+        )
+
+
+def _marks(missing: Any) -> tuple[str, ...]:
+    several = (
+        (missing,) if isinstance(missing, str) or not isinstance(missing, Iterable) else missing
+    )
+    marks = tuple(several)
+    for mark in marks:
+        if not isinstance(mark, str):
+            raise DataError(
+                "what stands for a missing value must be text, as it is written in the file; it is "
+                f"{shown(mark)}. Write it in quotes."
+            )
+    return tuple(dict.fromkeys(marks))
+
+
+class _How(NamedTuple):
+    """How files of CSV are to be read."""
+
+    header: bool | None = None
+    separator: str | None = None
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+
+
 def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
     """Each file with its name in messages, patterns and folders resolved."""
+    # Asked of the type: a plan of polars would be looked through for its columns.
+    if isinstance(paths, Mapping) or hasattr(type(paths), "columns"):
+        raise DataError(
+            f"paths must be a path or a list of paths; it is a {type(paths).__name__}. What is a "
+            "table already is not opened: pass it as it is, as to cutpoint.training.train."
+        )
     several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
     if not isinstance(several, Iterable):
         raise DataError(f"paths must be a path or a list of paths; it is {shown(paths)}.")
@@ -512,15 +644,26 @@ def _removed(path: str) -> None:
     Path(path).unlink(missing_ok=True)
 
 
-def _part(
-    path: str, name: str, format: str | None, header: bool | None, separator: str | None
-) -> Part:
+def _part(path: str, name: str, format: str | None, how: _How) -> Part:
     format = format or _found_format(path, name)
     if format in ("csv", "tsv"):
-        between = separator or ("\t" if format == "tsv" else None)
+        between = how.separator or ("\t" if format == "tsv" else None)
         if between is not None and (len(between) != 1 or between in '"\r\n'):
-            raise DataError(f"a separator must be one character; it is {shown(separator)}.")
-        return CsvPart(path, name, separator=between, header=header)
+            raise DataError(f"a separator must be one character; it is {shown(how.separator)}.")
+        return CsvPart(
+            path,
+            name,
+            separator=between,
+            header=how.header,
+            decimal=how.decimal,
+            missing=how.missing,
+        )
+    if how.decimal != "." and format not in _NAMED:
+        raise DataError(
+            f'a decimal sign is said of CSV only; {name} is {format}. Leave decimal="," out.'
+        )
+    if how.missing and format not in _NAMED:
+        raise _said_elsewhere(how.missing[0], f"{name} is {format}")
     makers: dict[str, Callable[[str, str], Part]] = {
         "parquet": ParquetPart,
         "arrow": ArrowPart,
@@ -535,6 +678,14 @@ def _part(
 
 
 _NAMED = {"sqlite": "SQLite", "duckdb": "DuckDB"}
+
+
+def _said_elsewhere(mark: str, what: str) -> DataError:
+    text = mark.replace("'", "''")
+    return DataError(
+        f"what stands for a missing value is said of CSV only; {what}. Say it in a query, of each "
+        f"column: sql=\"select * replace (nullif(x, '{text}') as x) from data\"."
+    )
 
 
 def _start(path: str, name: str, *, unpacked: bool = False) -> bytes:
@@ -617,21 +768,18 @@ def _sniffed(start: bytes) -> str:
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
 
 
-def _query(
-    sql: str,
-    found: list[tuple[str, str]],
-    format: str | None,
-    header: bool | None,
-    separator: str | None,
-) -> Part:
+def _query(sql: str, found: list[tuple[str, str]], format: str | None, how: _How) -> Part:
     if not isinstance(sql, str) or not sql.strip():
         raise DataError(f"a query must be text; it is {shown(sql)}.")
     formats = [(path, format or _found_format(path, name)) for path, name in found]
     is_csv = bool(formats) and all(kind in ("csv", "tsv") for _, kind in formats)
-    if not is_csv and not (separator is None and header is None):
+    if not is_csv and how.missing:
+        raise _said_elsewhere(how.missing[0], "this query reads others")
+    if not is_csv and how != _How():
         raise DataError(
-            "separator and header say how to read files of CSV; this query reads others. Leave "
-            "them out, or say it in the query: from read_csv('a.csv', delim=';', header=false)."
+            "separator, header and decimal say how to read files of CSV; this query reads others. "
+            "Leave them out, or say it in the query: from read_csv('a.csv', delim=';', "
+            "header=false, decimal_separator=',')."
         )
     databases = [k for k, (_, f) in enumerate(formats) if f in _NAMED]
     if databases and len(formats) > 1:
@@ -642,20 +790,42 @@ def _query(
     if databases and formats[0][1] == "sqlite":
         return SqlitePart(formats[0][0], sql, found[0][1])
     if databases:
-        return DuckPart(sql, database=formats[0][0])
+        return DuckPart(sql, database=formats[0][0], of=[found[0][1]])
     as_csv: list[AsCsv] = []
     if is_csv:
-        parts = [
-            _part(p, name, k, header, separator)
-            for (p, k), (_, name) in zip(formats, found, strict=True)
-        ]
+        parts = [_part(p, name, k, how) for (p, k), (_, name) in zip(formats, found, strict=True)]
         as_csv = _as_csv([part for part in parts if isinstance(part, CsvPart)])
     arrow = None
     if formats and all(f == "arrow" for _, f in formats):
         import pyarrow.dataset as ds
 
-        arrow = ds.dataset([path for path, _ in formats], format="ipc")
-    return DuckPart(sql, formats, arrow=arrow, as_csv=as_csv)
+        try:
+            arrow = ds.dataset([path for path, _ in formats], format="ipc")
+        except pa.ArrowInvalid as error:
+            raise DataError(
+                f"a query reads files of Arrow, not streams of its batches; {found[0][1]} can't be "
+                "read by one. Write it as a file, or as Parquet."
+            ) from error
+    part = DuckPart(
+        sql,
+        formats,
+        arrow=arrow,
+        as_csv=as_csv,
+        unnamed=_unnamed(formats[0]) if formats else (),
+        of=[name for _, name in found],
+    )
+    part.decimal = how.decimal if is_csv else None
+    part.missing = how.missing
+    return part
+
+
+def _unnamed(file: tuple[str, str]) -> list[str]:
+    """The columns of a file that are not those of its table."""
+    path, format = file
+    if format not in ("parquet", "arrow"):
+        return []
+    part = ParquetPart(path) if format == "parquet" else ArrowPart(path)
+    return [name for name in part._schema.names if name not in part.names]
 
 
 def _as_csv(parts: Sequence[CsvPart]) -> list[AsCsv]:
@@ -679,7 +849,9 @@ def _as_csv(parts: Sequence[CsvPart]) -> list[AsCsv]:
             part.header,
             tuple(part.names),
             tuple(types[name] for name in part.names),
-            frozenset(name for name in part.commas if types[name] == pa.float64()),
+            frozenset(name for name in part.with_commas if types[name] in NUMBERS),
+            part.missing,
+            part.skip,
         )
         for part in parts
     ]
@@ -719,8 +891,10 @@ def _cast(
     adds up, which comes in batches, need not."""
     with part.guard():
         arrays = [
-            parsed(column, name, row_at, exact=exact)
-            if is_text(column.type) and t == pa.float64()
+            part.number(column, t, name, row_at, exact=exact)
+            if isinstance(part, (CsvPart, SqlitePart))
+            and is_text(column.type)
+            and t == pa.float64()
             else column.cast(t)
             for column, name, t in zip(data.columns, schema.names, schema.types, strict=True)
         ]

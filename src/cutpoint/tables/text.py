@@ -6,19 +6,20 @@ import csv as python_csv
 import io
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.json as pajson
 
 from cutpoint._check import shown
-from cutpoint._written import MISSING, parsed
+from cutpoint._written import EUROPEAN, MISSING, parsed, unmarked
 from cutpoint.errors import DataError
-from cutpoint.tables.digits import Codes, Commas, may_hold_codes
+from cutpoint.tables.digits import Codes, Commas, Grouped, Pointed, may_hold_codes, pointed
 from cutpoint.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text, row_of
 
 # Bytes that are parsed at a time. Types of a file of one block are known after one look.
@@ -68,31 +69,48 @@ _WIDER: dict[str, list[pa.DataType]] = {
 
 _SEPARATORS = ",;\t|"
 
+# What Excel takes from a first line, which is no row: the separator.
+_SAID = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([\x01-\x7f])"?\r?\n?', re.IGNORECASE)
+
 # What to do about a line above the names.
 _UNTITLED = "Delete what is above the names of the columns."
 
 # What pyarrow takes numbers for.
-_NUMBERS = (pa.int64(), pa.float64())
+NUMBERS = (pa.int64(), pa.float64())
+
+
+# What may keep Python from reading a file once more, for a message; and from which row on it is not
+# asked to, as that takes a second.
+_ODD = (pa.ArrowException, OSError, python_csv.Error)
+_FAR = 1_000_000
 
 
 class CsvPart(Part):
     """A CSV or TSV file, possibly compressed.
 
-    Nothing, NA, N/A, NaN and null without quotes are missing values, in text as in numbers. What
-    would lose digits as a number is text.
+    Nothing, NA, N/A, NaN and null without quotes are missing values, in text as in numbers, and so
+    is what ``missing`` names, in quotes too. What would lose digits as a number is text.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - how to read a file has many sides
         self,
         path: str,
         shown_as: str | None = None,
         *,
         separator: str | None = None,
         header: bool | None = None,
+        decimal: str = ".",
+        missing: tuple[str, ...] = (),
     ) -> None:
         super().__init__(path, shown_as)
+        self.decimal = decimal
+        self.missing = missing
         with self.guard():
-            self.separator = separator or self._find_separator()
+            said = _SAID.fullmatch(next(_lines(self.path), b""))
+            self.skip = 1 if said else 0
+            """How many lines are above that of the names."""
+            own = said[1].decode() if said else None
+            self.separator = separator or own or self._find_separator()
             self.header = header is not False
             # The types of the first block, with names as they are in the file.
             first = self._stream().schema
@@ -104,7 +122,9 @@ class CsvPart(Part):
         self.codes: set[str] = set()
         """Columns that are text although each value could be a number: see :meth:`_decide`."""
         self.commas: set[str] = set()
-        """Columns of numbers with decimal commas."""
+        """Columns of numbers with decimal commas, or with thousands, which are text to pyarrow."""
+        self.marked: set[str] = set()
+        """Columns of numbers that are text to pyarrow for marks of missing values in quotes."""
         with self.guard():
             self._small = os.path.getsize(path) < _BLOCK and not self._packed()
 
@@ -115,11 +135,13 @@ class CsvPart(Part):
     def _find_separator(self) -> str:
         bare = _bare(next(_lines(self.path), b""))
         counts = {c: bare.count(c) for c in _SEPARATORS}
+        # A decimal comma separates columns only where nothing else does.
+        if self.decimal == "," and (sum(counts.values()) > counts[","] or not counts[","]):
+            del counts[","]
         best = max(counts, key=lambda c: counts[c])  # the comma, of several
         if best != "," and counts[best]:
             self.notes.append(f"{self.where} is read with {shown(best)} between its columns.")
-            return best
-        return ","
+        return best
 
     def if_alone(self, names: Sequence[str]) -> str:
         """A sentence, if there is only one name and the line of names seems to be another, or to
@@ -129,9 +151,10 @@ class CsvPart(Part):
         other = next((c for c in _SEPARATORS if c != self.separator and c in names[0]), None)
         if other is None:
             with self.guard():
-                below = (line for k, line in enumerate(_lines(self.path)) if k and line.strip())
+                lines = enumerate(_lines(self.path))
+                below = (line for k, line in lines if k > self.skip and line.strip())
                 line = _bare(next(below, b""))
-            title = f"Line 1 looks like a title, {shown(names[0])}. {_UNTITLED}"
+            title = f"Line {self.skip + 1} looks like a title, {shown(names[0])}. {_UNTITLED}"
             return title if any(c in line for c in _SEPARATORS) else ""
         return (
             f"It is read with {shown(self.separator)} between its columns; {shown(other)} may be "
@@ -143,7 +166,7 @@ class CsvPart(Part):
             return [f"c{k}" for k in range(1, len(self._raw) + 1)]
         hint = " If the first line holds values, say header=False."
         if header is None:
-            value = next(filter(_is_value, self._raw), None)
+            value = next((name for name in self._raw if _is_value(name, self.decimal)), None)
             if value is not None:
                 raise DataError(
                     f"the first line of {self.where} must hold the names of its columns; "
@@ -154,8 +177,8 @@ class CsvPart(Part):
         new = [name for name, raw in zip(names, self._raw, strict=True) if not raw.strip()]
         if len(new) == len(names) - 1 > 1 and names[0] == self._raw[0]:
             self.notes.append(
-                f"line 1 of {self.where} looks like a title, {shown(names[0])}: the other columns "
-                f"have no name there. {_UNTITLED}"
+                f"line {self.skip + 1} of {self.where} looks like a title, {shown(names[0])}: the "
+                f"other columns have no name there. {_UNTITLED}"
             )
         elif new:
             have, are = ("has", "is") if len(new) == 1 else ("have", "are")
@@ -173,25 +196,33 @@ class CsvPart(Part):
         self, columns: Sequence[str] | None, types: Mapping[str, pa.DataType]
     ) -> dict[str, Any]:
         convert: dict[str, Any] = {
-            "null_values": MISSING,
+            "null_values": (*MISSING, *self.missing),
             "strings_can_be_null": True,
             "quoted_strings_can_be_null": False,
+            "decimal_point": self.decimal,
         }
         if columns is not None:
             raw = [self._raw[self._at[name]] for name in columns]
             convert["include_columns"] = raw
             convert["column_types"] = {
-                r: pa.string() if name in self.commas else types[name]
+                r: pa.string() if name in self._as_text else types[name]
                 for r, name in zip(raw, columns, strict=True)
                 if name in types
             }
         return {
             "read_options": pacsv.ReadOptions(
-                block_size=_BLOCK, autogenerate_column_names=not self.header
+                block_size=_BLOCK,
+                skip_rows=self.skip,
+                autogenerate_column_names=not self.header,
             ),
             "parse_options": pacsv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             "convert_options": pacsv.ConvertOptions(**convert),
         }
+
+    @property
+    def _as_text(self) -> set[str]:
+        """Columns of numbers that are read as text, and converted then."""
+        return self.commas | self.marked
 
     def _stream(
         self, columns: Sequence[str] | None = None, types: Mapping[str, pa.DataType] | None = None
@@ -244,24 +275,31 @@ class CsvPart(Part):
         codes = {
             name: Codes(exact=t == pa.int64())
             for name, t in types.items()
-            if t in _NUMBERS and self._may_hold_codes
+            if t in NUMBERS and self._may_hold_codes
         }
-        commas = {
-            name: Commas() for name, t in types.items() if is_text(t) and self.separator != ","
+        texts = [name for name, t in types.items() if is_text(t)]
+        points = {name: Pointed() for name in texts if self.missing and self.decimal == "."}
+        self._look(points)
+        marked = {name: looked.type for name, looked in points.items() if looked.found}
+        commas: dict[str, Commas | Grouped] = {
+            name: Grouped() if self.decimal == "," else Commas()
+            for name in texts
+            if name not in marked and (self.decimal == "," or self.separator != ",")
         }
         self._look({**codes, **commas})
-        self._types |= types
-        self.add_codes({name for name, looked in codes.items() if looked.found})
-        pointed = {name for name, looked in commas.items() if looked.found}
-        self.commas |= pointed
-        self._types |= dict.fromkeys(pointed, pa.float64())
+        self.marked |= set(marked)
+        found = {name: looked for name, looked in commas.items() if looked.found}
+        self._types |= {**types, **marked, **{n: looked.type for n, looked in found.items()}}
+        self.commas |= set(found)
+        long = {name for name, looked in found.items() if looked.long}
+        self.add_codes(long.union(name for name, looked in codes.items() if looked.found))
 
     @cached_property
     def _may_hold_codes(self) -> bool:
         with self.guard(), open_bytes(self.path) as file:
             return may_hold_codes(file, self.separator)
 
-    def _look(self, looked: Mapping[str, Codes | Commas]) -> None:
+    def _look(self, looked: Mapping[str, Codes | Pointed | Commas | Grouped]) -> None:
         """Read these columns as text until nothing more can be learned of them."""
         names, left = list(looked), dict(looked)
         if not left:
@@ -270,18 +308,24 @@ class CsvPart(Part):
             stream = self._stream(names, dict.fromkeys(names, pa.string()))
         for batch in self.guarded(stream):
             for name, column in zip(names, batch.columns, strict=True):
-                if name in left and not left[name].add(column):
+                if name in left and not left[name].add(self._unmarked(column)):
                     del left[name]
             if not left:
                 return
 
     def add_codes(self, names: Collection[str]) -> bool:
         """Take these columns for codes if they are numbers, and say whether any is."""
-        new = {name for name in names if self._types[name] in _NUMBERS}
+        new = {name for name in names if self._types[name] in NUMBERS}
         self.codes |= new
         self.commas -= new
+        self.marked -= new
         self._types |= dict.fromkeys(new, pa.string())
         return bool(new)
+
+    @property
+    def with_commas(self) -> set[str]:
+        """Columns of numbers that may have decimal commas, for those who read the file again."""
+        return set(self._types) - self.codes if self.decimal == "," else self.commas
 
     def has_numbers(self, name: str) -> bool:
         """Whether every value of a column can be read as a number, codes included."""
@@ -301,11 +345,31 @@ class CsvPart(Part):
                 yield named.slice(start, BATCH)
 
     def _pointed(self, arrays: Sequence[Any], columns: Sequence[str]) -> list[Any]:
-        """Columns with decimal commas as numbers."""
+        """Columns with decimal commas as numbers, and marks of missing values as such."""
+        at, as_text = row_of(self.where), self._as_text
         return [
-            parsed(array, name, row_of(self.where)) if name in self.commas else array
-            for name, array in zip(columns, arrays, strict=True)
+            self.number(array, self._types[name], name, at) if name in as_text else array
+            for name, array in zip(columns, map(self._unmarked, arrays), strict=True)
         ]
+
+    def _unmarked(self, column: Any) -> Any:
+        """Without the marks that are in quotes: others pyarrow takes out."""
+        marks = self.missing if is_text(column.type) else ()
+        return unmarked(column, marks) if marks else column
+
+    def number(
+        self,
+        column: Any,
+        t: pa.DataType,
+        name: str,
+        row_at: Callable[[int], str],
+        *,
+        exact: bool = False,
+    ) -> Any:
+        """Text that is known to be numbers, as numbers of a type; ``exact`` as :func:`parsed` has
+        it."""
+        text = pointed(column) if self.decimal == "," else pc.utf8_trim_whitespace(column)
+        return text.cast(t) if t == pa.int64() else parsed(text, name, row_at, exact=exact)
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         # Of a whole file pyarrow itself finds the types that every row fits.
@@ -314,7 +378,7 @@ class CsvPart(Part):
         for t in found.values():
             self._check_text(t)
         self._decide({n: t for n, t in found.items() if n not in self._types})
-        again = [n for n in columns if found[n] != self._types[n] and n not in self.commas]
+        again = [n for n in columns if found[n] != self._types[n] and n not in self._as_text]
         if again:
             texts = self._read(again)
             for name in again:
@@ -355,38 +419,66 @@ class CsvPart(Part):
                     )
         return f"text must be UTF-8; that of {self.where} is not. Convert it with iconv."
 
+    @contextmanager
+    def _lines_by_python(self) -> Iterator[Any]:
+        """Python's own reader, which counts lines: from that of the names on."""
+        with open_bytes(self.path) as file:
+            lines = io.TextIOWrapper(
+                io.BufferedReader(file), "utf-8-sig", errors="replace", newline=""
+            )
+            for _ in range(self.skip):
+                next(lines)
+            yield python_csv.reader(lines, delimiter=self.separator)
+
+    def place(self, row: int) -> str:
+        """The same with the line, which editors count by, if it is not too far down."""
+        found = super().place(row)
+        if row >= _FAR:
+            return found
+        with suppress(*_ODD), self._lines_by_python() as reader:
+            left, before = row + self.header, 0
+            for values in reader:
+                if values and not left:
+                    return f"{found} (line {before + self.skip + 1:,})"
+                left, before = left - bool(values), reader.line_num
+        return found
+
     def _ragged(self, text: str) -> str:
         """Which line has too many columns or too few; Python's own reader counts lines."""
         expected = len(self._raw) if hasattr(self, "_raw") else None
         first: list[str] = []
-        with suppress(pa.ArrowException, OSError, python_csv.Error), open_bytes(self.path) as file:
-            lines = io.TextIOWrapper(
-                io.BufferedReader(file), "utf-8-sig", errors="replace", newline=""
-            )
-            reader = python_csv.reader(lines, delimiter=self.separator)
+        with suppress(*_ODD), self._lines_by_python() as reader:
             for row in reader:
                 first = first or row
                 expected = len(row) if expected is None else expected
                 if row and len(row) != expected:
-                    way = (
-                        self.if_alone(first)
-                        or "Correct that line; a value with a separator in it needs quotes."
-                    )
+                    line = reader.line_num + self.skip
+                    below: list[str] = next(filter(None, reader), [])
+                    way = self.if_alone(first)
+                    if not way:
+                        way = "Correct that line; a value with a separator in it needs quotes."
+                        # A title with a separator in it, as "Sales, 2024".
+                        if len(below) == len(row) > expected:
+                            way += f" If line {self.skip + 1} is a title: {_UNTITLED.lower()}"
                     return (
                         f"every line must have as many columns as the first, {expected}; line "
-                        f"{reader.line_num} of {self.where} has {len(row)}. {way}"
+                        f"{line} of {self.where} has {len(row)}. {way}"
                     )
         text = first_line(ValueError(text))
         return f"every line must have as many columns as the first; {self.where}: {text}."
 
 
-def _is_value(name: str) -> bool:
+def _is_value(name: str, decimal: str | None) -> bool:
     """Whether a name reads like a number, other than one that may count or date something."""
+    if re.fullmatch(r"\s*\d+\s*", name):
+        return False
+    if decimal == ",":
+        return bool(re.search(EUROPEAN, name))
     try:
         float(name)
     except ValueError:
         return False
-    return not re.fullmatch(r"\s*\d+\s*", name)
+    return True
 
 
 class JsonPart(Part):

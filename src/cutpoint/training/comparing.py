@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from cutpoint.errors import CutpointError
 from cutpoint.inference import auc_interval, interval
 from cutpoint.objectives import as_objective
 from cutpoint.paired import auc_covariance, bootstrap_rows, compare
+from cutpoint.paired.best import Best
 from cutpoint.training.data import Data
 from cutpoint.training.folds import OutOfFold
 from cutpoint.training.known import learners
@@ -66,6 +67,13 @@ class Question:
         guarantee wants is the same for all."""
         return s.auc if self.objective is None else self.point(s, sure=False).value
 
+    @property
+    def statistic(self) -> Callable[[Sweep], float]:
+        """The same value, as the bootstrap takes it: of the best cut there is a faster way."""
+        if self.objective is None or self.limits:
+            return self.value
+        return Best(self.objective, self.prior)
+
     def interval(self, data: Data, scores: Floats, level: float) -> Interval | None:
         """Of that value, where the rows can tell one. It is one of units, if there are some."""
         try:
@@ -77,7 +85,7 @@ class Question:
                 return bootstrap_rows(
                     data.y,
                     scores,
-                    self.value,
+                    self.statistic,
                     weight=data.weight,
                     unit=data.unit,
                     n=_replicates(data),
@@ -98,24 +106,18 @@ def _value(out: OutOfFold, name: str, data: Data, question: Question) -> float:
 
 
 def chosen_of(
-    out: OutOfFold, able: Sequence[str], data: Data, question: Question, level: float
+    out: OutOfFold, able: Sequence[str], data: Data, question: Question
 ) -> tuple[str, str]:
-    """The first learner that is not worse than the best; and why."""
+    """The learner that does best, of equally good ones the simplest; and why.
+
+    The simplest that is not shown to be worse did worse on new rows: with few positives nothing is
+    ever shown, and all of them make a line.
+    """
     value = {name: _value(out, name, data, question) for name in able}
     what = "AUC" if question.objective is None else as_objective(question.objective).name
-    sign = question.better()
-    best = max(value, key=lambda name: sign * value[name])
+    best = max(value, key=lambda name: question.better() * value[name])
     if len(out.scores) + len(out.notes.keys() - out.scores.keys()) == 1:
         return best, f"{best} was asked for."
-    for name in able:
-        if name == best:
-            break
-        difference = _difference(out, data, question, name, best, level)
-        if difference is not None and difference[1].low <= 0 <= difference[1].high:
-            return name, (
-                f"{name} is the simplest learner that does as well as the best on rows it was not "
-                f"fitted to: {what} {value[name]:.4g}, {best} {value[best]:.4g}."
-            )
     return best, f"{best} has the best {what} on rows it was not fitted to, {value[best]:.4g}."
 
 
@@ -151,7 +153,7 @@ def _difference(  # noqa: PLR0913, PLR0917 - two scores of the same rows
     if question.objective is not None:
         options |= {
             "method": "bootstrap",
-            "statistic": question.value,
+            "statistic": question.statistic,
             "n": _replicates(data),
         }
     try:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from cutpoint._check import shown
+from cutpoint._html import fact_table
 from cutpoint._rows import Flags, Floats
 from cutpoint._sweep import Sweep, sweep
-from cutpoint.calibration.fitting import calibrate
+from cutpoint.calibration.fitting import calibrate_across
+from cutpoint.calibration.odds import probability
 from cutpoint.decision import OperatingPoint
 from cutpoint.detector import Detector, Encoding, Training
 from cutpoint.errors import DataError
@@ -58,6 +60,9 @@ class Trained:
     scores: dict[str, Floats]
     """Of each learner, out of fold: each row's by a line that was fitted to other rows, all on one
     scale; those of the chosen one on that of the line that is shipped."""
+    probability: Floats
+    """By the chosen one, out of fold as well: each row's by a calibrator that was fitted to the
+    scores of the other folds, at the share of positives in all rows."""
     point: OperatingPoint
     """The threshold, and what it does to these scores."""
     warnings: tuple[str, ...]
@@ -73,6 +78,10 @@ class Trained:
     def __repr__(self) -> str:
         return f"{self.detector!r}\n{self.why}"
 
+    def _repr_html_(self) -> str:
+        more = [("why this learner", self.why), *(("mind", text) for text in self.warnings)]
+        return fact_table("Trained", [*self.detector.facts(), *more])
+
 
 def train(  # noqa: PLR0913 - a question has many sides
     table: Any,
@@ -80,7 +89,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     *,
     positive: Any = None,
     learner: str = "auto",
-    measure: Any = None,
+    maximize: Any = None,
     costs: Costs | None = None,
     subject_to: Any = (),
     prior: float | None = None,
@@ -102,7 +111,8 @@ def train(  # noqa: PLR0913 - a question has many sides
 
     Each row is scored by a line that was fitted to other rows. From these scores come the curves,
     the calibrator and the threshold; the line that is shipped is fitted to all rows, and the scores
-    of all folds are brought to its scale.
+    of all folds are brought to its scale. How good the probabilities are is told by calibrators
+    that were fitted to the scores of the other folds; the one that is shipped is fitted to all.
 
     Parameters
     ----------
@@ -116,7 +126,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     learner
         "auto" compares mean-difference, gaussian, logistic and structural; or one by its name, of
         these and fisher, least-squares and perceptron.
-    measure, costs
+    maximize, costs
         What to aim at, as the objective of :func:`cutpoint.choose`: a measure by name, or costs.
         Of neither, learners are compared by their AUC and the threshold is best for the balanced
         rate.
@@ -145,9 +155,10 @@ def train(  # noqa: PLR0913 - a question has many sides
 
     Notes
     -----
-    "auto" takes the first learner in its list, the simplest, for which the interval of the paired
-    difference to the best one includes 0: for the AUC by DeLong's method, else by the bootstrap, in
-    which each replicate chooses its cuts anew. A learner whose weights are all 0 is never taken.
+    "auto" takes the learner that does best on rows it was not fitted to, in what is asked for; of
+    equally good ones the first in its list, the simplest. Intervals of differences to the chosen
+    one are by DeLong's method for the AUC, else by the bootstrap, in which each replicate chooses
+    its cuts anew. A learner whose weights are all 0 is never taken.
 
     Files in the format of LIBSVM stay sparse; their target is "label". Rows of weight 0 are left
     out. Of more than two labels the positive one is told from all the others.
@@ -162,19 +173,19 @@ def train(  # noqa: PLR0913 - a question has many sides
     >>> table = {"bad": bad, "noise": rng.normal(size=2000), "gap": rng.normal(size=2000) + 2 * bad}
     >>> t = train(table, "bad", costs=cp.Costs(fp=1, fn=10))
     >>> t.learner
-    'mean-difference'
+    'gaussian'
     >>> t.detector.training.auc > 0.9
     True
     """
-    known = learners(measure)
+    known = learners(maximize)
     if learner != "auto" and learner not in known:
         raise DataError(
             f"learner must be 'auto' or one of {', '.join(known)}; it is {shown(learner)}."
         )
-    if costs is not None and measure is not None:
-        raise DataError("there must be one aim: give costs or a measure, not both.")
+    if costs is not None and maximize is not None:
+        raise DataError("there must be one aim: give costs or maximize, not both.")
     question = Question(
-        measure if costs is None else check_costs(costs),
+        maximize if costs is None else check_costs(costs),
         tuple(limit.text for limit in as_limits(subject_to)),
         None if prior is None else check_prior(prior),
         confidence,
@@ -200,7 +211,7 @@ def train(  # noqa: PLR0913 - a question has many sides
                 "no learner told the classes apart: all weights are 0. The columns know nothing of "
                 f"{shown(target)}; use others."
             )
-        chosen, why = chosen_of(out, able, data, question, level)
+        chosen, why = chosen_of(out, able, data, question)
         tell(0.93, f"fitting {chosen} to all rows")
         fit = known[chosen](data.rows())
         if fit.detector.w.any():
@@ -215,7 +226,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     compared = compared_of(out, chosen, data, question, level)
     s = sweep(data.y, out.scores[chosen], data.weight, squares=data.weight is not None)
     point = question.point(s)
-    calibrator = calibrate(s, "auto")
+    calibrator, llr = calibrate_across(s, data.y, out.scores[chosen], data.weight, fold)
     auc = Question(None, (), None, None).interval(data, out.scores[chosen], level)
     warnings = (
         *data.warnings,
@@ -259,6 +270,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         data.y,
         data.weight,
         out.scores,
+        probability(llr, s.prevalence),
         point,
         warnings,
         unit,

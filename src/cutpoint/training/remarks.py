@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from cutpoint._check import shown
 from cutpoint._interval import Interval
+from cutpoint._names import worded
 from cutpoint._rows import Flags, Floats
 from cutpoint._sweep import Sweep, sweep
 from cutpoint.decision import OperatingPoint
+from cutpoint.detector.columns import NumberColumn
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import Fit
 from cutpoint.objectives import as_objective
@@ -27,6 +29,10 @@ _LOOK = 5_000
 _SUSPECT = _LEAK - 0.02
 # By so much the AUC over all folds may be lower than within them.
 _APART = 0.02
+# A rank correlation with the order of the rows from which on a column follows it.
+_RISING = 0.98
+# A column with fewer values has no far ones, and no order.
+_VALUES = 12
 
 
 def learned_nothing(name: str, question: Question) -> DataError:
@@ -117,6 +123,78 @@ def warnings_of(data: Data, s: Sweep) -> list[str]:
         out.append(
             f"{shown(name)} alone has an AUC of {alone:.4f}: is it known before the outcome is? If "
             "not, leave it out."
+        )
+    return out + _odd(data)
+
+
+def _odd(data: Data) -> list[str]:
+    """What to say of numbers that follow the order of the rows, or have a value far off."""
+    if data.raw:
+        return []
+    n = len(data.y)
+    # Of many columns fewer rows: what there is to see is seen there too.
+    most = min(n, 2 * _LOOK if data.features <= 1000 else _LOOK // 5)
+    X = data.some(np.unique(np.linspace(0, n - 1, most).astype(np.intp)))
+    X = X if isinstance(X, np.ndarray) else X.tocsc()
+    rising, far = [], []
+    for column, place in zip(data.encoding.columns, data.encoding.places, strict=True):
+        if not isinstance(column, NumberColumn):
+            continue
+        x = column_of(X, place.start)
+        if column.missing:
+            x = x[~(column_of(X, place.start + 1) > 0)]
+        values, own, count = np.unique(x, return_inverse=True, return_counts=True)
+        if len(values) < _VALUES:
+            continue
+        # Those that are alike share the mean of their ranks.
+        rank = (np.cumsum(count) - count / 2)[own]
+        if abs(np.corrcoef(rank, np.arange(len(x)))[0, 1]) >= _RISING:
+            rising.append(column.name)
+        if column.kind == "number":
+            far += _far_off(column, values, count, whole=most == n)
+    return (
+        _rising([name for name in rising if not any(shown(name) in w for w in data.warnings)]) + far
+    )
+
+
+def _rising(names: list[str]) -> list[str]:
+    if not names:
+        return []
+    return [
+        f"{_and(names)} {'follow' if len(names) > 1 else 'follows'} the order of the rows. If that "
+        "is the order of time, new rows lie beyond all that was learned from, and rates need not "
+        f"hold there: --exclude {worded(names[0])}. Where rows that share a value are alike, such "
+        "as parts of a batch, name it as --unit."
+    ]
+
+
+def _and(names: list[str]) -> str:
+    some = [shown(name) for name in names[:4]]
+    if len(names) > 4:
+        return f"{', '.join(some)} and {len(names) - 4:,} more columns"
+    return " and ".join(filter(None, (", ".join(some[:-1]), some[-1])))
+
+
+def _far_off(
+    column: NumberColumn, values: Floats, count: NDArray[np.intp], *, whole: bool
+) -> list[str]:
+    """A value at either end that repeats, and is further from all others than these are apart."""
+    out = []
+    for end, near, far in ((0, 1, -1), (-1, -2, 0)):
+        if count[end] < 3 or abs(values[end] - values[near]) < abs(values[near] - values[far]):
+            continue
+        odd, low, high = (
+            f"{column.mean + column.scale * v:.6g}"
+            for v in (values[end], *sorted(values[[near, far]]))
+        )
+        rows = (
+            f"{count[end]:,} rows"
+            if whole
+            else f"{100 * count[end] / count.sum():.2g} % of the rows"
+        )
+        out.append(
+            f"{shown(column.name)} is {odd} in {rows}, far from all others, which are {low} to "
+            f"{high}. If it stands for a missing value, say so: --missing={odd}."
         )
     return out
 

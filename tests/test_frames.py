@@ -1,0 +1,234 @@
+"""What a table is, and is called: frames and their index, queries, and Excel's first line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import feather
+
+from cutpoint._names import in_sql, named_columns, no_column
+from cutpoint.cli import main
+from cutpoint.detector import Detector, Encoding
+from cutpoint.errors import DataError
+from cutpoint.tables import open_table
+from cutpoint.training import train
+
+INDEX = "__index_level_0__"
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 3 == 0
+    whole = pd.DataFrame({"y": y.astype(int), "x": rng.normal(y, 1), "z": rng.normal(size=200)})
+    return whole.sample(150, random_state=1)
+
+
+# ------------------------------------------------------------------------------ the index of pandas
+
+
+def test_an_index_without_a_name_is_no_column(frame: pd.DataFrame, tmp_path: Path) -> None:
+    table = pa.Table.from_pandas(frame)
+    assert INDEX in table.schema.names  # or there is nothing to see here
+    wanted = ["x", "z"]
+    for data in (frame, frame[frame.x > -1], table, table.to_batches()[0]):
+        assert Encoding.fit(data, target="y").names == wanted
+    t = train(frame, "y", learner="fisher")
+    assert t.detector.columns == wanted
+    assert (t.detector.decide(table) == t.detector.decide(frame)).all()
+    frame.to_parquet(tmp_path / "s.parquet")
+    feather.write_feather(table, tmp_path / "s.feather")
+    with (
+        pa.OSFile(str(tmp_path / "s.arrow"), "wb") as sink,
+        pa.ipc.new_stream(sink, table.schema) as writer,
+    ):
+        writer.write_table(table)
+    for name in ("s.parquet", "s.feather", "s.arrow"):
+        for options in ({}, {"sql": "select * from data"})[: 1 if name == "s.arrow" else 2]:
+            source = open_table(tmp_path / name, **options)  # type: ignore[arg-type]
+            assert source.names == source.schema.names == ["y", *wanted]
+            assert source.read().schema.names == ["y", *wanted]
+            assert next(source.batches()).schema.names == ["y", *wanted]
+            assert source.column("x").tolist() == frame.x.tolist()
+        with pytest.raises(DataError, match="has no column"):
+            open_table(tmp_path / name).read([INDEX])
+    with pytest.raises(DataError, match="a query reads files of Arrow, not streams"):
+        open_table(tmp_path / "s.arrow", sql="from data")
+    frame.reset_index(drop=True).to_parquet(tmp_path / "r.parquet")
+    two = [tmp_path / "r.parquet", tmp_path / "s.parquet"]
+    assert open_table(two).read().num_rows == 300
+    two.reverse()
+    assert open_table(two).read().num_rows == 300
+
+
+def test_only_an_index_without_a_name_is_left_out(frame: pd.DataFrame, tmp_path: Path) -> None:
+    named = frame.set_index("z")
+    assert Encoding.fit(named, target="y").names == ["x", "z"]
+    named.to_parquet(tmp_path / "s.parquet")
+    assert open_table(tmp_path / "s.parquet").names == ["y", "x", "z"]
+    # Nor a column that somebody called so himself.
+    own = pa.table({INDEX: [1.5, 2.5, 7.0], "x": [1, 2, 4]})
+    assert Encoding.fit(own).names == [INDEX, "x"]
+    levels = pd.DataFrame({"x": [1, 2]}, index=pd.MultiIndex.from_tuples([(1, 2), (3, 4)]))
+    assert named_columns(pa.table(levels).schema) == ["x"]
+    for stored in (b"", b"[]", b"{}", b'{"index_columns": 1}', b'{"index_columns": [{}, null]}'):
+        assert named_columns(own.schema.with_metadata({b"pandas": stored})) == [INDEX, "x"]
+
+
+def test_fit_of_a_sampled_frame(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame.to_parquet("s.parquet")
+    assert main(["fit", "s.parquet", "--target", "y", "-o", "m.json"]) == 0
+    assert Detector.load("m.json").columns == ["x", "z"]
+    assert main(["apply", "m.json", "s.parquet", "-o", "o.csv"]) == 0
+    assert INDEX not in (tmp_path / "o.csv").read_text() + "".join(capsys.readouterr())
+
+
+# ------------------------------------------------------------------------------ what is not a table
+
+
+def test_what_is_nearly_a_table(frame: pd.DataFrame) -> None:
+    d = train(frame, "y", learner="fisher").detector
+    assert len(d.decide(frame.iloc[[0]])) == 1
+    dated = frame.assign(day=pd.Timestamp("2024-01-31"), name="a")
+    for row in (frame.iloc[0], dated.iloc[0], frame.x, pl.Series("x", [1.0])):
+        with pytest.raises(DataError, match=r"it is a Series\. .* frame\.iloc\[\[0\]\], in two"):
+            d.decide(row)
+    plan = pl.from_pandas(frame).lazy()
+    with pytest.raises(DataError, match=r"Make a frame of it: collect\(\)\.$"):
+        d.decide(plan)
+    assert (d.decide(plan.collect()) == d.decide(frame)).all()
+    for table in (frame, pl.from_pandas(frame), pa.table(frame), plan, {"x": [1]}):
+        with pytest.raises(DataError, match=r"it is a \w+\. What is a table already is not opened"):
+            open_table(table)
+
+
+# -------------------------------------------------------------------------------- what it is called
+
+
+def test_a_query_is_called_by_its_file(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    for path in (a, b):
+        path.write_text("y,s\n1,0.5\n0,0.25\n")
+    q = "select * from data"
+    assert open_table(a, sql=q).where == f"{a} (by the query '{q}')"
+    assert open_table([a, b], sql=q).where == f"{a} (and 1 more file, by the query '{q}')"
+    assert open_table([a, b]).where == f"{a} (and 1 more file)"
+    assert open_table(sql="select 1 as x").where == "the query 'select 1 as x'"
+    with pytest.raises(DataError, match=r"^the query 'select t from data' does not run"):
+        open_table(a, sql="select t from data")
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as db:
+        db.execute("create table t as select 1 as x")
+    source = open_table(tmp_path / "t.duckdb", sql="from t")
+    assert source.where == f"{tmp_path / 't.duckdb'} (by the query 'from t')"
+
+
+def test_names_in_sql() -> None:
+    import duckdb
+
+    with duckdb.connect() as db:
+        for name in ("s", "Größe", "my x", 'a"b', "1st", "order", "a.b"):
+            found = db.sql(f"select {in_sql(name)} from (select 7 as {in_sql(name)})")
+            assert found.columns == [name]
+            assert found.fetchall() == [(7,)]
+
+
+def test_names_in_one_word() -> None:
+    names = ["a", "b", "c", "d,e"]
+    said = {
+        "a,b": "has no column 'a,b', but 'a' and 'b'. Commas don't separate names: give the",
+        "a, b,c": "but 'a' and 'b', …. Commas",
+        "a,x": "but 'a'. Commas",
+        "x,z": "It has 'a', 'b', 'c', 'd,e'.",
+        "d,f": "Did you mean 'd,e'?",
+    }
+    for name, words in said.items():
+        assert words in str(no_column(name, names, "t"))
+
+
+# ------------------------------------------------------------------------------- Excel's first line
+
+
+@pytest.mark.parametrize("said", ["sep=;", "SEP=;", '"sep=;"', "\ufeffsep=;"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_separator_in_the_first_line(tmp_path: Path, said: str, end: str) -> None:
+    path = tmp_path / "a.csv"
+    lines = [said, "y;s,t", "1;0,5", "0;0,25", "1;", ""]
+    path.write_bytes(end.join(lines).encode())
+    wanted = {"y": [1, 0, 1], "s,t": [0.5, 0.25, None]}
+    for options in ({}, {"separator": ";"}, {"sql": "from data"}):
+        assert open_table(path, **options).read().to_pydict() == wanted  # type: ignore[arg-type]
+    assert pa.Table.from_batches(open_table(path).batches()).to_pydict() == wanted
+    both = open_table([path, path], sql="from data").read()
+    assert both.num_rows == 6
+    nameless = open_table(path, header=False)
+    assert nameless.read().to_pydict() == {
+        "c1": ["y", "1", "0", "1"],
+        "c2": ["s,t", "0,5", "0,25", None],
+    }
+    lines[3] = "0;1;2"
+    path.write_bytes(end.join(lines).encode())
+    with pytest.raises(DataError, match=r"as many columns as the first, 2; line 4 of .* has 3\."):
+        open_table(path).read()
+
+
+def test_the_first_line_beats_what_the_names_have(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sep=|\na,b,c|y\n1|2\n")
+    source = open_table(path)
+    assert source.names == ["a,b,c", "y"]
+    assert source.notes == []
+    path.write_text("sep=;;\n1\n")
+    assert open_table(path, separator=",").names == ["sep=;;"]
+    path.write_text("sep=;\nTitle\n\na;b\n1;2\n")
+    with pytest.raises(DataError, match=r"the first, 1; line 4 of .* Line 2 looks like a title"):
+        open_table(path).read()
+
+
+# ----------------------------------------------------------------------------------- rows and lines
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("y,s\n1,0.5\n0,-\n", 3),
+        ("sep=,\r\ny,s\r\n1,0.5\r\n0,-\r\n", 4),
+        ("y,s\n\n1,0.5\n\n\n0,-\n1,0.5\n", 6),
+        ('y,s\n"a\n\nb",0.5\n"c\nd",-\n', 5),  # where the row begins
+        ('"y\n1",s\n1,0.5\n0,-', 4),
+    ],
+)
+def test_rows_have_lines(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    said = rf"row 2 of .*a\.csv \(line {line}\) has '-'"
+    with pytest.raises(DataError, match=said):
+        open_table(path).column("s", number=True)
+    whole = tmp_path / "b.csv"
+    whole.write_text('"y\n1",s\n' if '"y' in text else "y,s\n")
+    with whole.open("a") as file:
+        file.write("1,x\n" * 3)
+    both = open_table([whole, path])
+    assert re.fullmatch(said.removesuffix(" has '-'"), both.place(4))
+    assert re.fullmatch(r"row 3 of .*b\.csv \(line \d\)", both.place(2))
+    # Nobody knows the lines of what a query returns.
+    with pytest.raises(DataError, match=r"row 2 of .*a\.csv \(by the query 'from data'\) has '-'"):
+        open_table(path, sql="from data").column("s", number=True)
+
+
+def test_rows_without_names_have_lines_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("1,0.5\n0,\n1,2\n")
+    with pytest.raises(DataError, match=r"row 2 of .*a\.csv \(line 2\) has none"):
+        open_table(path, header=False).column("c2", number=True)
