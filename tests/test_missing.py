@@ -307,7 +307,7 @@ def test_numbers_of_sqlite(tmp_path: Path) -> None:
         ([1, 2.5, 2**60], [1.0, 2.5, float(2**60)]),
         (["", 2**60 + 1, "NA"], [None, 2**60 + 1, None]),
         ([None, None], [None, None]),
-        (["", "x"], ["", "x"]),  # of text nobody knows whether '' is missing
+        (["", "x", "NA", "n"], [None, "x", None, "n"]),
     ):
         with sqlite3.connect(tmp_path / "a.db") as db:
             db.execute("drop table if exists t")

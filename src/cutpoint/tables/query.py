@@ -290,7 +290,9 @@ class SqlitePart(Part):
 
     def _array(self, values: Any, type: pa.DataType) -> Any:
         try:
-            return pa.array(values, type)
+            found = pa.array(values, type)
+            # As in CSV, which .import stores as it is written; and as SQL that is exported has it.
+            return unmarked(found) if pa.types.is_string(type) else found
         except (pa.ArrowException, TypeError):
             # Among numbers words for what is missing, among floats whole numbers that are too long.
             number = float if pa.types.is_floating(type) else int
