@@ -231,6 +231,7 @@ def test_all_columns_of_a_frame_are_kept_if_that_is_said(lines: Detector) -> Non
     assert kept.column_names == ["id", "line", "shift", *added]
     assert kept["id"].to_pylist() == [1, 2]
     assert lines.apply(open_table("t.parquet"), keep=["y"]).num_rows == 1000
+    assert lines.apply(open_table("t.parquet"), keep="y").column_names[0] == "y"
 
 
 def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

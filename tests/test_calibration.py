@@ -1019,6 +1019,7 @@ def test_folds_that_are_given_are_kept() -> None:
         (fold + 1, r"numbered 0, 1, 2 …, .* they are \[1, 2, 3\]"),
         (fold - 1, r"they are \[-1, 0, 1\]"),
         (0 * fold, r"at least two, .* they are \[0\]"),
+        (fold + 10**15, r"return_inverse=True\)\[1\] % 5 makes five"),
     ]
     for folds, message in bad:
         with pytest.raises(cp.DataError, match=message):
@@ -1110,6 +1111,20 @@ def test_across_folds_whole_weights_are_repetitions() -> None:
     d, many = fitting.calibrate_across(cp.sweep(yy, xx), yy == 1, xx, None, ff)
     assert np.repeat(few, times).tolist() == many.tolist()
     assert c == d
+
+
+def test_across_folds_halves_of_a_row_are_not_lost() -> None:
+    """Two of weight ½ with one score, in different folds, add up to a whole one over all."""
+    y, x = binormal(300, 25)
+    twice = [np.tile(column, 2) for column in (y, x)]
+    half, fold = np.full(600, 0.5), np.repeat(np.arange(2), 300)
+    s = cp.sweep(*twice, half)
+    c, llr = fitting.calibrate_across(s, twice[0] == 1, twice[1], half, fold)
+    assert c.comparison is not None
+    assert all(entry.log_loss > 0.1 for entry in c.comparison.entries if not entry.note)
+    for k in range(2):
+        one = calibrate(cp.sweep(y, x, np.full(300, 0.5)), c.comparison.chosen)
+        assert llr[fold == k] == pytest.approx(one.llr(x), rel=1e-9)
 
 
 # -------------------------------------------------------------------------------------- prior shift

@@ -284,6 +284,10 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     assert way in capsys.readouterr().err
     assert main(["choose", "t.csv", "--label", "y", "--score", "a", "--maximize", "f1"]) == 0
     assert way not in capsys.readouterr().err
+    # One of them is enough.
+    write_table("one.csv", {"y": data["y"], "a": data["a"], "b": -data["b"]})
+    assert main(["compare", "one.csv", "--label", "y", "--score", "a", "--score", "b"]) == 0
+    assert capsys.readouterr().err == f"cutpoint: of 'b' the AUC is below one half. {way}\n"
     # As it is told, so it goes.
     words = ["low.csv", "--label", "y", "--score", "a", "--reverse", "a"]
     assert main(["choose", *words, "--maximize", "f1"]) == 0
@@ -318,6 +322,13 @@ def test_the_summary_goes_to_the_standard_output(made, monkeypatch, capsys):
     assert main(["evaluate", *words]) == 2
     assert "name a file, --report report.html." in capsys.readouterr().err
     assert sorted(Path().iterdir()) == before
+
+
+def test_names_of_users_are_not_translated(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    for name in ("score[2]", 'sql="b', "positive=x", "header=False"):
+        assert main(["evaluate", "t.csv", "--label", "y", "--score", name]) == 1
+        assert f"has no column {name!r}." in capsys.readouterr().err
 
 
 def test_rows_count_from_1(made, monkeypatch, capsys):

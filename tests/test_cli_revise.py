@@ -85,7 +85,7 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     assert out.splitlines()[0].split() == ["was", "is"]
     assert shown["costs"] == ["fp=1, fn=10", "fp=1, fn=50"]
     assert shown["prior"] == ["20 %", "2 %"]
-    assert shown["threshold"] == [f"{old.threshold:.6g}", f"{expected.threshold:.6g}"]
+    assert shown["threshold"] == [repr(old.threshold), repr(expected.threshold)]
     assert shown["probability there"][1] == f"{100 / 51:.4g} %"  # what the costs ask for
     assert all(len(line) <= 80 or str(new) in line for line in out.splitlines())
 
@@ -95,7 +95,6 @@ def test_nothing_is_written_unless_asked(made: Path, capsys: Capture) -> None:
     out, err = asked(capsys, "model.json", "--prior", "0.1")
     assert err == "cutpoint: nothing was written: add -o new.json.\n"
     assert out.splitlines()[0].split() == ["was", "would", "be"]
-    assert "--json shows all" in " ".join(out.split())
     assert asked(capsys, "model.json", "--prior", "0.1", "--quiet") == (out, "")
     assert as_json(capsys, "model.json", "--prior", "0.1")["written"] is None
     assert {path.name: path.read_bytes() for path in made.iterdir()} == before

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 import cutpoint as cp
 from cutpoint.detector import CategoryTerm, Detector, Encoding, NumberTerm, Training
-from cutpoint.detector.artefact import GROUP, lowest_score
+from cutpoint.detector.artefact import GROUP, as_text, lowest_score
 from cutpoint.errors import CutpointError, DataError, UndefinedError
 from cutpoint.tables import open_table, write_table
 from test_encoding import tables
@@ -66,6 +67,7 @@ def full() -> Detector:
         confidence=0.95,
         target="label",
         positive="1",
+        labels=(0, 1),
         training=Training(
             100,
             7,
@@ -337,7 +339,56 @@ def test_everything_is_kept(tmp_path: Path) -> None:
     data = json.loads(text)
     assert data["format"] == "cutpoint.detector/1"
     assert data["columns"][0]["name"] == "income"
+    assert data["target"] == {"column": "label", "positive": "1", "labels": [0, 1]}
     assert "é" in text  # names can be read
+
+
+@pytest.mark.parametrize(
+    "labels", [(0, 1), (0.0, 1.0), (False, True), (True, False), (-1, 1), ('é"', "\u202e"), None]
+)
+def test_labels_keep_their_type(labels: Any) -> None:
+    positive = None if labels is None else as_text(labels[1])
+    back = Detector.from_json(made(TABLE, positive=positive, labels=labels).to_json())
+    assert repr(back.labels) == repr(labels)
+    if labels is not None and not isinstance(labels[1], str):
+        made_by_numpy = tuple(np.array(labels))
+        assert repr(made(TABLE, positive=positive, labels=made_by_numpy).labels) == repr(labels)
+
+
+def test_files_without_labels_are_read() -> None:
+    """As earlier versions wrote them, with a checksum of their own."""
+    from cutpoint.detector.saved import _checksum
+
+    data = json.loads(full().to_json())
+    del data["checksum"], data["target"]["labels"]
+    old = Detector.from_json(json.dumps(data | {"checksum": _checksum(data)}))
+    assert old.labels is None
+    assert old.positive == "1"
+    assert same(old, replace(full(), labels=None))
+    with pytest.raises(DataError, match="checksum does not fit"):
+        Detector.from_json(
+            json.dumps(data | {"checksum": json.loads(full().to_json())["checksum"]})
+        )
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0], "target.labels must be a list of two labels, numbers, booleans or texts or null"),
+        ([0, 1, 2], "target.labels must be a list of two"),
+        ([None, 1], "target.labels must be a list of two"),
+        ("01", "target.labels must be a list of two"),
+        ([1, 1.0], "labels must be two that differ, the negative one first"),
+        (["0", 1], "labels must be two that differ"),
+        ([False, 1], "labels must be two that differ"),
+        ([1, 0], "the second of the labels must be the positive one, '1'; it is 0"),
+    ],
+)
+def test_labels_that_can_not_be(labels: Any, message: str) -> None:
+    data = json.loads(full().to_json())
+    data["target"]["labels"] = labels
+    with pytest.raises(DataError, match=message):
+        Detector.from_json(json.dumps(data), verify=False)
 
 
 def test_counts_of_numpy_are_written() -> None:
@@ -537,6 +588,10 @@ def test_detectors_that_can_not_be() -> None:
         (good, {"calibrator": cp.Beta(1.0, 1.0, 0.0)}, "must map any number"),
         (good, {"calibrator": cp.Beta(1.0, 1.0, 0.0).then(cp.Affine(1, 0))}, "must map any number"),
         (good, {"calibrator": 3}, "must map any number"),
+        (good, {"positive": "1", "labels": (0, 1, 2)}, "labels must be two that differ"),
+        (good, {"positive": "1", "labels": 3}, "labels must be two that differ"),
+        (good, {"positive": "1", "labels": (None, 1)}, "labels must be two that differ"),
+        (good, {"labels": (0, 1)}, "must be the positive one, None; it is 1"),
     ):
         with pytest.raises(DataError, match=message):
             Detector.of(e, line, **options | more)

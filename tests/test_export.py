@@ -19,6 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pyarrow.csv import ConvertOptions
 from sklearn.base import clone
+from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
 
 import cutpoint as cp
@@ -201,8 +202,8 @@ def test_text_that_sqlite_imports() -> None:
     # So are numbers that are stored as numbers, and a mixture.
     agree(d.apply(new), in_sqlite(to_sql(d, dialect="sqlite"), new))
     d = made(pa.table({"x": [1.0, 2.0, None, 5.0]}))
-    odd = ["12abc", " 7 ", "", "abc", "1e3", "9007199254740993", "-.5", "nan", "0x10", "$5"]
-    numbers = [None, 7.0, None, None, 1e3, 9007199254740993.0, -0.5, None, None, None]
+    odd = [" 7 ", "", "1e3", "9007199254740993", "-.5", "nan"]
+    numbers = [7.0, None, 1e3, 9007199254740993.0, -0.5, None]
     got = in_sqlite(to_sql(d, dialect="sqlite"), pa.table({"x": odd}))
     agree(d.apply(pa.table({"x": numbers})), got)
 
@@ -230,14 +231,59 @@ def test_raw_text_is_missing_in_sqlite_where_it_is_in_csv(tmp_path: Path) -> Non
     agree(d.apply(pa.table({"c": ["NA", "red", None]})), got)
 
 
-def test_commas_are_not_read_by_sql() -> None:
-    """1,234 may be a thousand: apply refuses it, and SQL takes it for no number at all."""
+NOTHING = dict.fromkeys(("score", "llr", "probability", "decision"))
+
+
+@pytest.mark.parametrize("threshold", [0.25, np.inf, -np.inf])
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+def test_what_apply_refuses_is_null_in_sqlite(
+    calibrator: cp.Calibrator, threshold: float, tmp_path: Path
+) -> None:
+    """1,234 may be a thousand: apply refuses it, and SQL decides nothing about such a row."""
+    day = [dt.date(2024, 1, 1), dt.date(2024, 2, 1), None, dt.date(2024, 3, 1)]
+    train = {"x": [1.0, 2.0, None, 5.0], "b": [True, False, True, None], "day": day}
+    d = made(pa.table(train), calibrator, threshold=threshold)
+    good = {"x": "3.5", "b": "true", "day": "2024-02-02"}
+    odd = {
+        "x": ["1,234", "1.034,56", "12abc", "abc", "0x10", "$5", " NA ", "  ", "inf", "-1e999"],
+        "b": ["yes", "2", "-", "t"],
+        "day": ["24.04.2025", "soon", "2024-13-01"],
+    }
+    lines = [good | {name: value} for name, values in odd.items() for value in values]
+    file = tmp_path / "odd.csv"
+    for line in lines:
+        pd.DataFrame([line]).to_csv(file, index=False)
+        with pytest.raises(DataError):
+            d.apply(open_table(file))
+    query = to_sql(d, dialect="sqlite")
+    got = in_sqlite(
+        query, pa.Table.from_pylist([*lines, good, good | {"x": "NA", "b": "", "day": ""}])
+    )
+    assert got[:-2] == [NOTHING] * len(lines)
+    as_read = {"x": [3.5, None], "b": [True, None], "day": [dt.date(2024, 2, 2), None]}
+    agree(d.apply(pa.table(as_read)), got[-2:])
+    # Infinite numbers that are stored as such, and bytes.
+    for value in (np.inf, -np.inf, b"3"):
+        one = pa.Table.from_pylist([{"x": value, "b": True, "day": "2024-02-02"}])
+        assert in_sqlite(query, one) == [NOTHING]
+
+
+def test_remedies_for_text_in_sqlite(tmp_path: Path) -> None:
+    """What the page on tables says to do with amounts and marks after .import."""
     d = made(pa.table({"x": [1.0, 2.0, None, 5.0]}))
-    odd = pa.table({"x": ["1,234", "3.5"]})
-    with pytest.raises(DataError, match="must hold numbers; row 1 has '1,234'"):
-        d.apply(odd)
-    got = in_sqlite(to_sql(d, dialect="sqlite"), odd)
-    agree(d.apply(pa.table({"x": [None, 3.5]})), got)
+    texts = ["1.034,56", "-9999", "7", "0,5", ""]
+    file = tmp_path / "cases.csv"
+    file.write_text("x;k\n" + "".join(f"{text};{k}\n" for k, text in enumerate(texts)))
+    base = sqlite3.connect(":memory:")
+    base.execute("create table data (x text)")
+    base.executemany("insert into data values (?)", [(text,) for text in texts])
+    base.execute("update data set x = replace(replace(x, '.', ''), ',', '.')")
+    base.execute("update data set x = nullif(x, '-9999')")
+    cursor = base.execute(to_sql(d, dialect="sqlite"))
+    names = [c[0] for c in cursor.description]
+    got = [dict(zip(names, row, strict=True)) for row in cursor]
+    base.close()
+    agree(d.apply(open_table(file, decimal=",", missing=["-9999"])), got)
 
 
 @pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
@@ -437,7 +483,8 @@ def test_scikit_learn_labels_and_arrays() -> None:
     table = pd.DataFrame({"x": [1.0, 2.0, 7.0], "z": [0.5, 1.0, 9.0]})
     d = made(pa.Table.from_pandas(table), positive="fraud", target="y")
     model = to_sklearn(d)
-    assert model.classes_.tolist() == ["not fraud", "fraud"]
+    assert model.classes_.tolist() == ["fraud", "not fraud"]
+    assert np.array_equal(model.predict(table) == "fraud", d.decide(table))
     assert set(model.predict(table)) <= {"not fraud", "fraud"}
     assert np.array_equal(model.predict(table.to_numpy()), model.predict(table))
     assert model.feature_names_in_.tolist() == ["x", "z"]
@@ -463,9 +510,9 @@ def test_scikit_learn_predicts_labels_of_the_kind_it_was_trained_on(
     d = train(table, "y", positive=label, learner="mean-difference").detector
     model = to_sklearn(Detector.from_json(d.to_json()))
     predicted = model.predict(table)
-    assert predicted.dtype.kind == ("b" if kind == "bool" else "i")
+    assert predicted.dtype.kind == y.dtype.kind
     assert np.array_equal(predicted == positive, d.decide(table))
-    assert model.classes_[1] == positive
+    assert model.classes_.tolist() == [0, 1]
     # Raises where labels and predictions are of different kinds.
     assert f1_score(y, predicted, pos_label=label) > 0.3
     assert 0 < model.score(table, y) <= 1
@@ -475,7 +522,86 @@ def test_text_stays_text_in_scikit_learn() -> None:
     table = pa.table({"x": [1.0, 2.0, 7.0]})
     for label in ("true", "2", "1.5", "yes"):
         model = to_sklearn(made(table, positive=label, target="y"))
-        assert model.classes_.tolist() == [f"not {label}", label]
+        assert model.classes_.tolist() == sorted([f"not {label}", label])
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive"),
+    [
+        (0, 1),
+        (1, 0),
+        (0.0, 1.0),
+        (False, True),
+        (True, False),
+        (-1, 1),
+        (1, -1),
+        (1, 2),
+        (2, 1),
+        ("legit", "fraud"),
+        ("fraud", "legit"),
+        ("0", "1"),
+    ],
+)
+def test_scorers_of_scikit_learn_say_what_the_detector_says(negative: Any, positive: Any) -> None:
+    rng = np.random.default_rng(0)
+    ill = rng.random(400) < 0.3
+    x = np.round(rng.normal(size=400) + 2 * ill, 1)  # with ties
+    y = np.where(ill, np.array(positive), np.array(negative))
+    table = pd.DataFrame({"x": x, "y": y})
+    d = train(table, "y", positive=positive, learner="mean-difference").detector
+    assert d.labels == (negative, positive)
+    d = Detector.from_json(d.to_json())
+    assert [type(v) for v in d.labels or ()] == [type(negative), type(positive)]
+    # At a score itself: it is flagged, whichever class is the first.
+    d = d.revised(threshold=float(np.sort(d.scores(table))[260]), drop_limits=True)
+    model = to_sklearn(d)
+    assert model.classes_.tolist() == sorted([negative, positive])
+    flagged, p, score = d.decide(table), d.probability(table), d.scores(table)
+    assert (score == d.threshold).any()
+    predicted = model.predict(table)
+    assert predicted.dtype.kind == y.dtype.kind
+    assert np.array_equal(predicted == positive, flagged)
+    away, off = model.decision_function(table), score != d.threshold
+    assert np.array_equal(away[off] > 0, predicted[off] == model.classes_[1])
+    assert (away[~off] == 0).all()
+    wanted = {
+        "accuracy": np.mean(flagged == ill),
+        "roc_auc": cp.sweep(ill, score).auc,
+        "neg_log_loss": np.mean(np.log(np.where(ill, p, 1 - p))),
+    }
+    for name, value in wanted.items():
+        assert get_scorer(name)(model, table, y) == pytest.approx(value, abs=1e-12), name
+    assert wanted["roc_auc"] > 0.8
+
+
+def test_several_negative_labels_are_one_in_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    for labels, positive in (([0, 1, 2], 1), (["legit", "fraud", "unknown"], "fraud")):
+        y = rng.choice(labels, 300)
+        table = pd.DataFrame({"x": rng.normal(size=300) + 2 * (y == positive), "y": y})
+        d = train(table, "y", positive=positive, learner="mean-difference").detector
+        assert d.labels is None
+        model = to_sklearn(Detector.from_json(d.to_json()))
+        other = f"not {positive}"
+        assert model.classes_.tolist() == sorted([other, str(positive)])
+        assert np.array_equal(model.predict(table) == str(positive), d.decide(table))
+        two = np.where(y == positive, str(positive), other)
+        auc = cp.sweep(y == positive, d.scores(table)).auc
+        assert get_scorer("roc_auc")(model, table, two) == pytest.approx(auc, abs=1e-12)
+        assert auc > 0.8
+
+
+def test_labels_that_were_not_named_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    ill = rng.random(300) < 0.3
+    x = rng.normal(size=300) + 2 * ill
+    weight = np.where(np.arange(300) % 7 == 0, 0.0, 1.0)
+    for y, labels in ((ill, (False, True)), (np.where(ill, 1, -1), (-1, 1)), (ill * 1.0, (0, 1))):
+        table = pd.DataFrame({"x": x, "y": y, "w": weight})
+        for more in ({"exclude": ["w"]}, {"weight": "w"}, {"weight": "w", "stream": True}):
+            d = train(table, "y", learner="mean-difference", **more).detector
+            assert d.labels == labels
+            assert to_sklearn(d).predict(table).dtype == y.dtype
 
 
 # --------------------------------------------------------------------------------------- Markdown

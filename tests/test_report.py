@@ -416,8 +416,34 @@ def test_what_is_said_of_scores_the_wrong_way_round() -> None:
     tied = np.where(np.arange(len(y)) % 2, 700.0, 650 - 90 * a)
     (notice,) = summarise(y, {"a": tied}, reverse=["a"]).notices
     assert "The score 700 is shared by 50 %" in notice.text
-    with pytest.raises(cp.DataError, match="reverse names scores; 'c' is none of them, which are"):
+    with pytest.raises(
+        cp.DataError, match="reverse must name scores; 'c' is none of them, which are"
+    ):
         summarise(y, {"a": a}, reverse=["c"])
+    c = cp.calibrate(cp.sweep(y, a), "logistic")
+    with pytest.raises(cp.DataError, match="forecasts must name scores with a calibrator; 'a' is"):
+        summarise(y, {"a": a}, forecasts={"a": c.probability(a, 0.1)})
+
+
+def test_calibrators_take_scores_as_they_are() -> None:
+    y, a, _ = some()
+    low = 700 - 50 * a
+    found = [
+        summarise(y, scores, reverse=reverse, calibrators={"x": cp.calibrate(cp.sweep(y, x))})
+        for scores, reverse, x in (({"x": a}, (), a), ({"x": low}, ["x"], low))
+    ]
+    assert found[0].scores[0].brier == pytest.approx(found[1].scores[0].brier, rel=1e-3)
+    assert found[0].scores[0].brier < 0.1
+
+
+def test_a_frame_of_scores() -> None:
+    pd = pytest.importorskip("pandas")
+    y, a, b = some()
+    frame = pd.DataFrame({"a": a, 2: b})
+    summary = summarise(np.where(y, "bad", "ok"), frame, positive="bad", label="status")
+    assert [one.name for one in summary.scores] == ["a", "2"]
+    assert summary.label == "status = bad"
+    assert summarise(y, {2: b}, reverse=[2]).scores[0].reverse
 
 
 # ------------------------------------------------------------------------------------------ errors

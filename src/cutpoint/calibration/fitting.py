@@ -223,7 +223,8 @@ def calibrate_across(
     falling = -s.threshold
     places = [np.searchsorted(falling, -part.threshold) for part in own]
     masses = [(part.pos, part.neg) for part in own]
-    if _are_rows(s):
+    # Weights that add up to whole numbers over all folds need not do so in each.
+    if all(map(_are_rows, own)):
         s = _of_rows(s)
         masses = [(pos.astype(np.int64), neg.astype(np.int64)) for pos, neg in masses]
     parts = []
@@ -406,10 +407,12 @@ def _check_fold(folds: Any, ones: Flags) -> Folds:
             "folds must be a whole number, or the fold of each row as whole numbers; they are "
             f"{fold.dtype} of shape {fold.shape} for {len(ones):,} rows."
         )
-    if fold.min() < 0 or (np.bincount(fold) == 0).any() or fold.max() < 1:
+    numbers = np.unique(fold)
+    if len(numbers) < 2 or not np.array_equal(numbers, np.arange(len(numbers))):
         raise DataError(
             "folds of rows must be numbered 0, 1, 2 …, at least two, none left out; they are "
-            f"{shown(np.unique(fold).tolist())}."
+            f"{shown(numbers.tolist())}. Of the customer of each row, "
+            "np.unique(customer, return_inverse=True)[1] % 5 makes five."
         )
     for k in range(int(fold.max()) + 1):
         rest = ones[fold != k]

@@ -250,6 +250,14 @@ def _without_gaps(text: str, arguments: Namespace | None) -> str:
 def _in_options(text: str) -> str:
     import re
 
+    # What is quoted is somebody's own: names and values, but for those of a parameter.
+    own: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        own.append(found[0])
+        return f"\0{len(own) - 1}\0"
+
+    text = re.sub(r"(?<![\w=])(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", keep, text)
     for pattern, option in _OPTIONS:
         text = re.sub(pattern, option, text)
     # Rows of a table count from 1.
@@ -258,4 +266,4 @@ def _in_options(text: str) -> str:
         lambda found: f"the {found[1]} of row {int(found[2]) + 1:,}",
         text,
     )
-    return text.rstrip()
+    return re.sub(r"\0(\d+)\0", lambda found: own[int(found[1])], text).rstrip()

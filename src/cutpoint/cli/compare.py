@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from cutpoint._check import shown
 from cutpoint._progress import progress
 from cutpoint.cli import UsageError, shared
 from cutpoint.paired import Comparison, compare
@@ -37,8 +38,9 @@ def run(arguments: Namespace) -> tuple[str, int]:
             prior=arguments.prior,
             report=tell,
         )
-    if found.a < 0.5 and found.b < 0.5:
-        shared.remark(arguments, shared.INVERTED)
+    for name, value in ((a, found.a), (b, found.b)):
+        if value < 0.5:
+            shared.remark(arguments, f"of {shown(name)} {shared.INVERTED}")
     if arguments.json:
         return shared.as_json(_plain(a, b, found)), 0
     names = (f"{n}, low is positive" if n in arguments.reverse else n for n in (a, b))

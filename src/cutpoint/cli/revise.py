@@ -148,9 +148,7 @@ class Revision(NamedTuple):
             yield f"With this threshold {every} is flagged."
         else:
             what = "lower: more is flagged" if new < old else "higher: less is flagged"
-            where = "the model has" if self.output else "--json shows"
-            full = "" if float(f"{new:.6g}") == new else f" Of its digits 6 are shown; {where} all."
-            yield f"The new threshold is {what}.{full}"
+            yield f"The new threshold is {what}."
         kept = self.kept
         if kept is not None and old != new:
             yield f"At the old threshold 1,000 cases would now cost {kept:.4g}."
@@ -179,7 +177,7 @@ class Revision(NamedTuple):
         """How to know more."""
         d = self.after
         label = "NAME" if d.target is None else shlex.quote(d.target)
-        if d.positive not in (None, "1", "true"):
+        if d.positive is not None:
             label += f" --positive {shlex.quote(str(d.positive))}"
         model = shlex.quote(self.output or "new.json")
         return (
@@ -238,7 +236,8 @@ def _flags(d: Detector) -> str:
 
 
 def _threshold(d: Detector) -> str:
-    return f"flag {_flags(d)}" if isinf(d.threshold) else f"{d.threshold:.6g}"
+    # In full: a rounded threshold may be another rule.
+    return f"flag {_flags(d)}" if isinf(d.threshold) else repr(d.threshold)
 
 
 def _probability(d: Detector) -> float | None:

@@ -32,6 +32,7 @@ from cutpoint.objectives import Costs, check_costs, check_prior, log_odds
 GROUP = 256
 _COLUMNS = ("score", "llr", "probability", "decision", "why")
 Watch = Callable[[Term, NDArray[Any], Any], None]
+Label = bool | int | float | str
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,10 @@ class Detector:
     objective, limits, confidence
         What the threshold was chosen for.
     target, positive
-        The column of labels, and the label that is flagged.
+        The column of labels, and the label that is flagged, as text.
+    labels
+        The negative and the positive label as the column has them, (0, 1) or ("legit", "fraud"),
+        if there are just these two.
     training
         What it was learned from.
     fingerprint
@@ -125,6 +129,7 @@ class Detector:
     training: Training = field(default_factory=lambda: Training(0, 0))
     fingerprint: str = ""
     library: str = f"cutpoint {__version__}"
+    labels: tuple[Label, Label] | None = None
 
     def __post_init__(self) -> None:
         base = number(self.base)
@@ -146,6 +151,8 @@ class Detector:
             object.__setattr__(self, name, value)
         if self.costs is not None:
             check_costs(self.costs)
+        if self.labels is not None:
+            object.__setattr__(self, "labels", _check_labels(self.labels, self.positive))
         names = self.columns
         if len(set(names)) < len(names):
             raise DataError("a detector has one term for each column; some column has two.")
@@ -163,8 +170,8 @@ class Detector:
     ) -> Detector:
         """The detector of a line in the space of the features: weights go back to the columns.
 
-        ``more`` are further fields: costs, objective, limits, confidence, target, positive and
-        training. The threshold is on the score of that line.
+        ``more`` are further fields: costs, objective, limits, confidence, target, positive, labels
+        and training. The threshold is on the score of that line.
         """
         terms, base = folded(encoding, line.w, line.b)
         more.setdefault("fingerprint", encoding.fingerprint)
@@ -252,6 +259,7 @@ class Detector:
         import pyarrow as pa
 
         given = _COLUMNS if reasons else _COLUMNS[:-1]
+        keep = [keep] if isinstance(keep, str) else keep
         for name in keep:
             if name in given:
                 raise DataError(
@@ -525,6 +533,33 @@ class Detector:
 
 
 _HEAD = {"detects", "rule"}
+
+
+def as_text(label: Any) -> str:
+    """A label as people write it: 1 for 1.0."""
+    return f"{label:.17g}" if isinstance(label, float) else str(label)
+
+
+def is_label(value: Any) -> bool:
+    """Whether JSON can keep a label as it is."""
+    return isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
+
+
+def _check_labels(labels: Any, positive: str | None) -> tuple[Label, Label]:
+    pair = tuple(labels) if isinstance(labels, (tuple, list)) else ()
+    pair = tuple(v.item() if isinstance(v, np.generic) else v for v in pair)
+    kinds = {next((k for k in (bool, str) if isinstance(v, k)), float) for v in pair}
+    if len(pair) != 2 or not all(map(is_label, pair)) or len(kinds) > 1 or pair[0] == pair[1]:
+        raise DataError(
+            "labels must be two that differ, the negative one first: numbers, booleans or texts; "
+            f"they are {shown(labels)}."
+        )
+    if positive is None or as_text(pair[1]).casefold() != positive.casefold():
+        raise DataError(
+            f"the second of the labels must be the positive one, {shown(positive)}; it is "
+            f"{shown(pair[1])}."
+        )
+    return pair[0], pair[1]
 
 
 def lowest_score(calibrator: Calibrator, llr: float) -> float:

@@ -16,7 +16,7 @@ from cutpoint._names import spelled
 from cutpoint.calibration.calibrators import Calibrator
 from cutpoint.calibration.reading import any_number, number, plain, positive, text
 from cutpoint.confusion import Confusion
-from cutpoint.detector.artefact import Detector, Training
+from cutpoint.detector.artefact import Detector, Training, is_label
 from cutpoint.detector.columns import CategoryColumn, NumberColumn
 from cutpoint.detector.terms import CategoryTerm, NumberTerm, Term
 from cutpoint.errors import DataError
@@ -41,7 +41,11 @@ def as_dict(d: Detector) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "library": d.library,
-        "target": {"column": d.target, "positive": d.positive},
+        "target": {
+            "column": d.target,
+            "positive": d.positive,
+            "labels": None if d.labels is None else list(d.labels),
+        },
         "rule": "flag iff score >= threshold; score = base + the sum over columns of "
         "weight * (value - mean), or of the weight of the level",
         "threshold": plain(d.threshold),
@@ -257,7 +261,7 @@ class _Reading:
             "fingerprint",
         )
         self.read("rule", text)
-        target = self.inner("target").only("column", "positive")
+        target = self.inner("target").only("column", "positive", "labels")
         chosen = self.inner("chosen_for").only("objective", "limits", "confidence")
         columns = self.read("columns", _list)
         return Detector(
@@ -275,6 +279,8 @@ class _Reading:
             training=self.training(),
             fingerprint=self.read("fingerprint", text),
             library=self.read("library", text),
+            # Earlier files have no labels.
+            labels=target.read("labels", _maybe(_labels)) if "labels" in target.data else None,
         )
 
     def costs(self) -> Costs | None:
@@ -367,6 +373,14 @@ def _list(value: Any) -> list[Any]:
 def _texts(value: Any) -> list[str]:
     """a list of texts"""
     return [text(v) for v in _list(value)]
+
+
+def _labels(value: Any) -> tuple[Any, Any]:
+    """a list of two labels, numbers, booleans or texts"""
+    negative, positive = _list(value)
+    if not (is_label(negative) and is_label(positive)):
+        raise TypeError
+    return negative, positive
 
 
 def _range(value: Any) -> tuple[float, float]:

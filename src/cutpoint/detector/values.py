@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import floor
 from typing import Any, NoReturn
 
 import numpy as np
@@ -293,7 +294,7 @@ def in_words(x: float, kind: str = "number") -> str:
     """A number, or days since 1970 as a date if there is such a date."""
     if kind == "date":
         with suppress(ValueError, OverflowError):
-            return str(np.datetime64(round(x), "D"))
+            return str(np.datetime64(floor(x), "D"))
     return f"{x:.6g}"
 
 

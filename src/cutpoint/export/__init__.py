@@ -14,11 +14,16 @@ __all__ = ["onnx_inputs", "to_markdown", "to_onnx", "to_sklearn", "to_sql"]
 def to_sklearn(detector: Any) -> Any:
     """A fitted classifier of scikit-learn: for data frames, pipelines, search and inspection.
 
-    ``decision_function`` gives the score less the threshold, ``predict_proba`` the probability at
-    the detector's prior, and ``predict`` the decision: flagged rows get the positive label. A
-    detector that was trained on 0/1 or False/True predicts these; -1/1 become 0/1, since it knows
-    the positive label only. Any other is text, "fraud" and "not fraud". Without a label it is
-    False/True.
+    ``decision_function`` gives the score less the threshold, ``predict_proba`` the probabilities at
+    the detector's prior, and ``predict`` the decision: flagged rows get the positive label, all
+    others the negative one. A detector that was trained on two labels predicts these, as they were:
+    0/1, -1/1, "legit" and "fraud". Where there were several negative ones, or they are not known
+    (a file of an earlier version, a detector made by hand without ``labels``), both are text:
+    "fraud" and "not fraud". Without a positive label they are False and True.
+
+    ``classes_`` are sorted, as scikit-learn has it. Where the positive label comes first (0 of 0/1,
+    "fraud" of "fraud"/"legit"), so does its column of ``predict_proba``, and ``decision_function``
+    is the threshold less the score.
 
     Parameters
     ----------

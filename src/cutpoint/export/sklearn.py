@@ -18,15 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from cutpoint.detector.artefact import Detector
 from cutpoint.errors import DataError
 
-# A detector keeps its label as text: as training writes those of numbers and booleans.
-_CLASSES: dict[str | None, tuple[Any, Any]] = {
-    None: (False, True),
-    "1": (0, 1),
-    "0": (1, 0),
-    "True": (False, True),
-    "False": (True, False),
-}
-
 
 class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A detector behind the interface of scikit-learn; see :func:`cutpoint.export.to_sklearn`.
@@ -45,15 +36,22 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any = None, y: Any = None) -> DetectorClassifier:  # noqa: ARG002
         """Nothing is learned; what scikit-learn expects of a fitted classifier is set."""
         d = self.detector
-        classes = _CLASSES.get(d.positive, (f"not {d.positive}", d.positive))
-        self.classes_ = np.array(classes)
+        labels = d.labels or (
+            (False, True) if d.positive is None else (f"not {d.positive}", d.positive)
+        )
+        # Scorers take the classes to be sorted, and the second to be what scores rise with.
+        self.classes_ = np.array(sorted(labels))
+        self._last = labels[1] == max(labels)
         self.feature_names_in_ = np.array(d.columns, object)
         self.n_features_in_ = len(d.columns)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of each row of a data frame, less the threshold: at least 0 iff flagged."""
-        return self.scores(X) - self.detector.threshold
+        """How far each row of a data frame is on the side of the second class: the score less the
+        threshold, at least 0 iff flagged. Where the positive label is the first class, it is the
+        threshold less the score, at most 0 iff flagged."""
+        away = self.scores(X) - self.detector.threshold
+        return away if self._last else -away
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """The score of each row, as the detector's own."""
@@ -61,15 +59,18 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.detector.scores(self._frame(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """P(negative) and P(positive) of each row, at the detector's prior."""
+        """The probability of either class for each row, in the order of ``classes_``, at the
+        detector's prior."""
         check_is_fitted(self)
         p = self.detector.probability(self._frame(X))
-        return np.column_stack((1 - p, p))
+        return np.column_stack((1 - p, p) if self._last else (p, 1 - p))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The positive label for the rows that are flagged."""
+        """The positive label for the rows that are flagged, those at the threshold too."""
         check_is_fitted(self)
-        return np.asarray(self.classes_[self.detector.decide(self._frame(X)).astype(np.intp)])
+        # Not by the sign of decision_function, which is 0 at the threshold for either order.
+        flagged = self.detector.decide(self._frame(X))
+        return np.asarray(self.classes_[(flagged == self._last).astype(np.intp)])
 
     def _frame(self, X: Any) -> Any:
         if isinstance(X, np.ndarray):

@@ -48,9 +48,9 @@ def to_sql(
     values. Numbers must be stored as numbers, except for the dialect "sqlite": its ``.import``
     makes text of everything, which is read as numbers, with decimal points, and the words that are
     missing values in CSV (nothing, NA, NaN, null, …) as missing unless they are levels. Other text
-    among numbers, decimal commas too, is missing as well, where ``apply`` refuses it: convert it
-    first. Dates are of a date type in DuckDB, and ISO text in
-    SQLite. SQLite needs its mathematical functions, which most builds have.
+    among numbers, dates or booleans, decimal commas too, is refused by ``apply``: such a row gets
+    NULL for score, LLR, probability and decision. Convert it first. Dates are of a date type in
+    DuckDB, and ISO text in SQLite. SQLite needs its mathematical functions, which most builds have.
 
     Examples
     --------
@@ -101,16 +101,18 @@ def to_sql(
     for k, step in enumerate(steps):
         name = '"llr"' if k == len(steps) - 1 else f'"llr {k + 1}"'
         query.append(
-            f"step{k} AS MATERIALIZED (SELECT *, {_llr(step, before)} AS {name} FROM {last})"
+            f"step{k} AS MATERIALIZED (SELECT *, "
+            f"{_or_null(_llr(step, before), before, dialect)} AS {name} FROM {last})"
         )
         before, last = name, f"step{k}"
     odds = f'"llr" + {_float(log_odds(detector.prior))}'
+    decision = _or_null(_decision(detector.threshold), '"score"', dialect)
     front = ", ".join([*map(_name, kept), '"score"', '"llr"'])
     return ",\n".join(query) + (
         f"\nSELECT {front},\n"
         f"  CASE WHEN {odds} >= 0 THEN 1 / (1 + EXP(-({odds})))\n"
         f'    ELSE EXP({odds}) / (1 + EXP({odds})) END AS "probability",\n'
-        f'  {_decision(detector.threshold)} AS "decision"\n'
+        f'  {decision} AS "decision"\n'
         f"FROM {last}"
     )
 
@@ -159,6 +161,12 @@ def _decision(threshold: float) -> str:
     return "(1 = 0)" if threshold > 0 else "(1 = 1)"
 
 
+def _or_null(value: str, of: str, dialect: str) -> str:
+    """A value, but NULL where the score it is made of is: of cases and constants it would be some
+    number. Only the dialect of SQLite has scores that are NULL."""
+    return f"CASE WHEN {of} IS NOT NULL THEN {value} END" if dialect == "sqlite" else value
+
+
 def _term(term: Term, dialect: str) -> str:
     column = f"d.{_name(term.column.name)}"
     if isinstance(term, CategoryTerm):
@@ -168,6 +176,12 @@ def _term(term: Term, dialect: str) -> str:
     else:
         value = _number(column) if dialect == "sqlite" else column
     product = f"{_float(term.weight)} * ({value} - {_float(term.column.mean)})"
+    if dialect == "sqlite":
+        # Nothing else: what is neither a number nor missing makes the whole sum NULL.
+        return (
+            f"CASE WHEN {value} BETWEEN {_float(-_MOST)} AND {_float(_MOST)} THEN {product}\n"
+            f"      WHEN {_gone(column)} THEN {_float(term.missing)} END"
+        )
     # Neither NULL nor NaN is at most the largest number there is.
     return (
         f"CASE WHEN {value} <= {_float(_MOST)} THEN {product}\n"
@@ -183,6 +197,13 @@ def _number(column: str) -> str:
         f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
         f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS REAL) END)"
     )
+
+
+def _gone(column: str, levels: Sequence[str] = ()) -> str:
+    """Whether a value is missing in SQLite: .import stores what is as it is written, and without
+    its quotes what is not."""
+    words = ", ".join(_text(word) for word in MISSING if word not in levels)
+    return f"{column} IS NULL OR {column} IN ({words})"
 
 
 def _days(term: NumberTerm, column: str, dialect: str) -> str:
@@ -202,20 +223,18 @@ def _days(term: NumberTerm, column: str, dialect: str) -> str:
 
 
 def _category(term: CategoryTerm, column: str, dialect: str) -> str:
-    null = f"{column} IS NULL"
-    if dialect == "sqlite":
-        # .import stores what is missing as it is written, and without its quotes what is not.
-        words = ", ".join(_text(word) for word in MISSING if word not in term.column.levels)
-        null = f"{null} OR {column} IN ({words})"
+    null = _gone(column, term.column.levels) if dialect == "sqlite" else f"{column} IS NULL"
     gone = f"CASE WHEN {null} THEN {_float(term.missing)}"
     if term.column.kind == "boolean":
         weight = dict(zip(term.column.levels, term.weights, strict=True))
-        if dialect == "sqlite":
-            column = (
-                f"CASE WHEN TYPEOF({column}) = 'text' "
-                f"THEN LOWER(TRIM({column})) IN ('true', '1') ELSE {column} END"
-            )
         yes, no = (weight.get(level, term.other) for level in ("true", "false"))
+        if dialect == "sqlite":
+            # By text: 1 and 0 are told as such, and all else makes the sum NULL.
+            text = f"LOWER(TRIM({column}))"
+            return (
+                f"{gone}\n      WHEN {text} IN ('true', '1', '1.0') THEN {_float(yes)} "
+                f"WHEN {text} IN ('false', '0', '0.0') THEN {_float(no)} END"
+            )
         return f"{gone}\n      WHEN {column} THEN {_float(yes)} ELSE {_float(no)} END"
     cases = "".join(
         f"\n      WHEN CAST({column} AS VARCHAR) = {_text(level)} THEN {_float(weight)}"

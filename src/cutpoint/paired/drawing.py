@@ -22,7 +22,7 @@ from cutpoint.paired.best import Best, Cells, RowItems, few_weights
 from cutpoint.paired.rows import Ints, ScoredRows, encoded, read
 from cutpoint.scoring import check_seed
 
-# Of more rows, those that can't change which cut is best are drawn together.
+# Of more rows, those that can't change which cut is best are drawn in bulk.
 _MANY = 2**15
 
 

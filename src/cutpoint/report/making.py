@@ -75,7 +75,7 @@ def summarise(  # noqa: PLR0913 - options have names
     y, weight, positive
         As for :func:`cutpoint.sweep`.
     scores
-        The scores by name.
+        The scores by name, or a frame of them.
     group
         The group of each row, for the AUC inside groups.
     unit
@@ -97,7 +97,8 @@ def summarise(  # noqa: PLR0913 - options have names
         loss and the reliability are those of these.
     reverse
         The names of scores of which low ones mean positive, such as credit scores: cases are
-        flagged up to a threshold rather than from it on.
+        flagged up to a threshold rather than from it on. Text, page and JSON tell scores as they
+        are, and so calibrators take them; the ``point`` of a score is of ``-score``.
     label, group_name, source
         For display: what is positive, what groups are, and where the rows are from.
 
@@ -119,12 +120,16 @@ def summarise(  # noqa: PLR0913 - options have names
     >>> summary.scores[1].point.threshold, summary.differences[0].difference
     (4.5, -0.25)
     """
+    if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame
+        scores = {str(name): scores[name] for name in scores.columns}
     if not isinstance(scores, Mapping) or not scores:
         raise DataError(
             f"scores must be columns by name, such as {{'score': ...}}; they are {shown(scores)}."
         )
     question = _Question(costs, maximize, subject_to, prior, confidence, level)
-    low = _reversed(reverse, scores)
+    low = _some_of(scores, reverse, "reverse")
+    _some_of(scores, calibrators or (), "calibrators")
+    _some_of(calibrators or {}, forecasts or (), "forecasts", "scores with a calibrator")
     columns = {str(name): column for name, column in scores.items()}
     sweeps: dict[str, Sweep] = {}
     for name, column in columns.items():
@@ -162,17 +167,20 @@ def summarise(  # noqa: PLR0913 - options have names
             str(name): sweep(y, p, weight, positive) for name, p in (forecasts or {}).items()
         },
         reverse=low,
-        label=label,
+        label=f"{label} = {worded(positive)}" if label and positive is not None else label,
         source=source,
     )
 
 
-def _reversed(names: Collection[str], scores: Mapping[str, Any]) -> set[str]:
-    found = {names} if isinstance(names, str) else set(names)
+def _some_of(
+    scores: Mapping[str, Any], names: Collection[str], option: str, what: str = "scores"
+) -> set[str]:
+    """Names that an option gives, all of which must be known."""
+    found = {names} if isinstance(names, str) else set(map(str, names))
     for name in sorted(found - set(map(str, scores))):
         raise DataError(
-            f"reverse names scores; {shown(name)} is none of them, which are "
-            f"{', '.join(map(shown, scores))}."
+            f"{option} must name {what}; {shown(name)} is none of them, which are "
+            f"{', '.join(map(shown, scores)) or 'none'}."
         )
     return found
 
@@ -222,7 +230,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     for s in sweeps.values():
         s.needs_both_classes("a report")
         s.needs_scores("a report")
-    low = _reversed(reverse, sweeps)
+    low = _some_of(sweeps, reverse, "reverse")
     sweeps = {name: s.negated() if name in low else s for name, s in sweeps.items()}
     if drawn is not None:
         drawn = drawn[0].negated(low), drawn[1].negated(low)
@@ -347,7 +355,7 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
     cross_fitted = calibrator is not None and forecast is not None
     if calibrator is not None and forecast is None:
         # At the prior of the rows: then forecasts and what happened speak of the same cases.
-        p = calibrator.probability(s.threshold, s.prevalence)
+        p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
         forecast = Sweep.from_counts(p, s.pos, s.neg)
     if calibrator is not None and forecast is not None:
         fitted, of = forecast, hull(forecast)
@@ -658,11 +666,12 @@ def _inverted(one: ScoreSummary) -> str:
     if one.reverse:
         return (
             "low scores go with negatives. If high ones mean positive, don't turn the score "
-            "round: leave out --reverse. Or is the positive label the other one?"
+            "round: leave out --reverse (in Python reverse=). Or is the positive label the other "
+            "one?"
         )
     return (
         "high scores go with negatives. If low ones mean positive, say so: --reverse "
-        f"{worded(one.name)}. Or is the positive label the other one?"
+        f"{worded(one.name)} (in Python reverse=). Or is the positive label the other one?"
     )
 
 

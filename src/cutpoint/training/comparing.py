@@ -113,9 +113,14 @@ def chosen_of(
     The simplest that is not shown to be worse did worse on new rows: with few positives nothing is
     ever shown, and all of them make a line.
     """
-    value = {name: _value(out, name, data, question) for name in able}
+    points = {name: sweep(data.y, out.scores[name], data.weight) for name in able}
+    value = {name: question.value(s) for name, s in points.items()}
     what = "AUC" if question.objective is None else as_objective(question.objective).name
-    best = max(value, key=lambda name: question.better() * value[name])
+    met = {
+        name: not question.limits or question.point(s, sure=False).feasible
+        for name, s in points.items()
+    }
+    best = max(value, key=lambda name: (met[name], question.better() * value[name]))
     if len(out.scores) + len(out.notes.keys() - out.scores.keys()) == 1:
         return best, f"{best} was asked for."
     return best, f"{best} has the best {what} on rows it was not fitted to, {value[best]:.4g}."

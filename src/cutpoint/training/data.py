@@ -90,11 +90,14 @@ class Data:
     weight: Floats | None
     unit: NDArray[Any] | None
     warnings: tuple[str, ...] = ()
+    other: Any = None
+    """The only label that is not the positive one, as the table has it; None if there are
+    several."""
 
     @classmethod
     def read(cls, table: Any, roles: Roles, stream: bool | MakeRows = False) -> Data:
         columns = _columns(table, [roles.target, *roles.used], numbers=[roles.weight])
-        y, label, told = _labels(columns[roles.target], roles)
+        y, label, other, told = _labels(columns[roles.target], roles)
         w = None if roles.weight is None else columns[roles.weight]
         g = None if roles.unit is None else columns[roles.unit]
         encoding = Encoding.fit(
@@ -108,7 +111,7 @@ class Data:
         )
         told = (*told, *encoding.warnings)
         X = None if stream else encoding.transform(table)
-        data = cls(X, encoding, False, y, label, None, g, told)._with(w, roles)
+        data = cls(X, encoding, False, y, label, None, g, told, other)._with(w, roles)
         if not stream:
             return data
         if stream is True:
@@ -131,7 +134,7 @@ class Data:
                 f"{shown(roles.categories[0])}."
             )
         X, labels = table.sparse()
-        y, label, told = _labels(labels, roles)
+        y, label, other, told = _labels(labels, roles)
         # Of all indices those that some row has; there may be many more.
         used, at = np.unique(X.indices, return_inverse=True)
         names = [str(table.indices[k]) for k in used.tolist()]
@@ -151,7 +154,7 @@ class Data:
         if keep != names:
             X = X[:, [place[name] for name in keep]]
         encoding = Encoding.of_matrix(X, keep)
-        return cls(X, encoding, True, y, label, None, g, told)._with(w, roles)
+        return cls(X, encoding, True, y, label, None, g, told, other)._with(w, roles)
 
     def _with(self, weight: NDArray[Any] | None, roles: Roles) -> Data:
         """The same with weights, without the rows that count nothing, and checked."""
@@ -176,6 +179,7 @@ class Data:
                     w[some],
                     None if self.unit is None else self.unit[some],
                     (*self.warnings, f"{len(w) - len(some):,} rows of weight 0 are left out."),
+                    self.other,
                 )
         y = data.y
         if y.all() or not y.any():
@@ -330,15 +334,19 @@ def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
     return out
 
 
-def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, tuple[str, ...]]:
-    """Which rows are positive, the label of these as it stands in the table, and what to say."""
+def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[str, ...]]:
+    """Which rows are positive, the label of these as it stands in the table, the only other one or
+    None, and what to say."""
     if roles.positive is not None:
         found = labelled(values, roles.positive, roles.target, count=True)
         note = against(found, roles.target)
-        return found.y, found.positive, () if note is None else (note,)
+        other = found.others[0] if len(found.others) == 1 else None
+        return found.y, found.positive, other, () if note is None else (note,)
     nothing = np.zeros(len(values), np.float32)
     rows = check_rows(values, nothing)
     # Which of 0/1 and -1/1 it is, the core finds out by reading.
     sweep(values, nothing)
     y = np.asarray(rows.label == rows.positive)
-    return y, values[y][0].item() if y.any() and values.dtype.kind in "biuf" else 1, ()
+    if y.all() or not y.any() or values.dtype.kind not in "biuf":
+        return y, 1, None, ()
+    return y, values[y.argmax()].item(), values[y.argmin()].item(), ()

@@ -16,6 +16,7 @@ from cutpoint.calibration.fitting import calibrate_across
 from cutpoint.calibration.odds import probability
 from cutpoint.decision import OperatingPoint
 from cutpoint.detector import Detector, Encoding, Training
+from cutpoint.detector.artefact import as_text, is_label
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import LinearDetector
 from cutpoint.objectives import (
@@ -248,7 +249,8 @@ def train(  # noqa: PLR0913 - a question has many sides
         limits=question.limits,
         confidence=confidence if question.limits else None,
         target=target,
-        positive=_as_text(data.label),
+        positive=as_text(data.label),
+        labels=_both(data),
         training=Training(
             rows=len(data.y),
             positives=int(np.count_nonzero(data.y)),
@@ -285,9 +287,10 @@ def _weighted(name: str | None, s: Sweep) -> list[str]:
     return [f"Rows count by {shown(name)}: of their weight {share} is positive."]
 
 
-def _as_text(label: Any) -> str:
-    """A label as people write it: 1 for 1.0."""
-    return f"{label:.17g}" if isinstance(label, float) else str(label)
+def _both(data: Data) -> tuple[Any, Any] | None:
+    """The negative and the positive label, if there are just these two."""
+    pair = (data.other, data.label)
+    return pair if all(map(is_label, pair)) else None
 
 
 def _is_sparse(table: Any) -> bool:

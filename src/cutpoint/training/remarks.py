@@ -160,11 +160,12 @@ def _odd(data: Data) -> list[str]:
 def _rising(names: list[str]) -> list[str]:
     if not names:
         return []
+    options = " ".join(f"--exclude {worded(name)}" for name in names[:4])
     return [
         f"{_and(names)} {'follow' if len(names) > 1 else 'follows'} the order of the rows. If that "
         "is the order of time, new rows lie beyond all that was learned from, and rates need not "
-        f"hold there: --exclude {worded(names[0])}. Where rows that share a value are alike, such "
-        "as parts of a batch, name it as --unit."
+        f"hold there: {options}. Where rows that share a value are alike, such as parts of a "
+        "batch, name it as --unit."
     ]
 
 
@@ -184,7 +185,7 @@ def _far_off(
         if count[end] < 3 or abs(values[end] - values[near]) < abs(values[near] - values[far]):
             continue
         odd, low, high = (
-            f"{column.mean + column.scale * v:.6g}"
+            f"{column.mean + column.scale * v:.12g}"
             for v in (values[end], *sorted(values[[near, far]]))
         )
         rows = (
@@ -194,7 +195,8 @@ def _far_off(
         )
         out.append(
             f"{shown(column.name)} is {odd} in {rows}, far from all others, which are {low} to "
-            f"{high}. If it stands for a missing value, say so: --missing={odd}."
+            f"{high}. If it stands for a missing value, say so, as the file writes it: "
+            f"--missing={odd}."
         )
     return out
 
