@@ -29,7 +29,7 @@ from cutpoint.objectives import Costs, as_limits, as_objective, check_level, che
 from cutpoint.scoring import check_seed
 from cutpoint.tables import Source, open_table
 from cutpoint.tables.formats import EXTENSIONS, WRITTEN
-from cutpoint.tables.source import check_decimal
+from cutpoint.tables.opening import check_decimal
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
 _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
