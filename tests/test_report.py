@@ -425,6 +425,20 @@ def test_what_is_said_of_scores_the_wrong_way_round() -> None:
         summarise(y, {"a": a}, forecasts={"a": c.probability(a, 0.1)})
 
 
+def test_a_score_that_stands_for_none_is_told() -> None:
+    y, a, _ = some()
+    gone = np.arange(len(y)) % 100 == 5
+    for scores, reverse, said in (
+        (np.where(gone, -9999, a), (), "The score -9999 of 30 cases is far from all others, which"),
+        (np.where(gone, 9999, 700 - a), "x", "The score 9999 of 30 cases is far from all others"),
+    ):
+        notices = summarise(y, {"x": scores}, reverse=reverse).notices
+        assert [n.code for n in notices] == ["far_off"]
+        assert notices[0].text.startswith(said)
+    assert not summarise(y, {"x": np.where(gone[::-1] & (np.arange(len(y)) < 150), 9, a)}).notices
+    assert not summarise(y, {"x": np.where(gone, -np.inf, a)}).notices
+
+
 def test_calibrators_take_scores_as_they_are() -> None:
     y, a, _ = some()
     low = 700 - 50 * a

@@ -648,6 +648,7 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
                 "can tell them apart.",
             )
         )
+    out += _far_off(s, who, reverse=one.reverse)
     outside = one.shares.outside
     if outside is not None and outside > 0.5:
         out.append(
@@ -657,6 +658,27 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
                 "outside of the band where calibrated ones would be. Calibrate them before "
                 "reading them so: cutpoint.calibrate in Python, on other rows; the page "
                 "'Calibrate: from scores to probabilities' shows how.",
+            )
+        )
+    return out
+
+
+def _far_off(s: Sweep, who: str, *, reverse: bool) -> list[Notice]:
+    """A score at either end that repeats, and is further from all others than these are apart."""
+    t, out = s.threshold, []
+    if s.weighted or len(s) < 12 or not np.isfinite(t[[0, -1]]).all():
+        return []
+    for end, near, far in ((0, 1, -1), (-1, -2, 0)):
+        count = int(s.pos[end] + s.neg[end])
+        if count < 3 or abs(t[end] - t[near]) < abs(t[near] - t[far]):
+            continue
+        at, low, high = (0.0 - x if reverse else x for x in t[[end, near, far]].tolist())
+        low, high = sorted((low, high))
+        out.append(
+            Notice(
+                "far_off",
+                f"{who} score {at:.12g} of {count:,} cases is far from all others, which are "
+                f"{low:.6g} to {high:.6g}. If it stands for a missing score, leave such cases out.",
             )
         )
     return out
