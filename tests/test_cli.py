@@ -97,6 +97,7 @@ def test_unknown_words_exit_with_2(capsys):
         (["evaluate", "t.csv", "--co", "1"], "--co; did you mean --cost or --confidence?"),
         (["fit", "t.csv", "--label", "y"], "there is no option --label; did you mean --target?"),
         (["choose", "t.csv", "--target", "y"], "no option --target; did you mean --label?"),
+        (["fit", "t.csv", "--measure", "f1"], "no option --measure; did you mean --maximize?"),
         (["apply", "m.json", "t.csv", "--target", "y"], "it has no option --target; fit has it"),
         (["choose", "t.csv", "--unit", "u"], "no option --unit; fit, evaluate and compare have it"),
         (["apply", "m.json", "t.csv", "--colour"], "--colour; cutpoint apply --help lists"),

@@ -418,6 +418,11 @@ def test_wrong_columns_and_types() -> None:
         ("member", ["yes", "no"], r"'member' must hold true and false; row 1 has 'yes'"),
         ("since", [1.0, 2.0], r"'since' must hold dates; row 1 has 1\.0"),
         ("since", ["2024-07-11"] * 2, r"row 1 has '2024-07-11'\. That is text: .*to_datetime"),
+        (
+            "since",
+            ["2024-07-11", "31/12/2020"],
+            r"dates; row 2 has '31/12/2020'\. Write it as 2025",
+        ),
         ("age", ["1", "2"], r"row 1 has '1'\. That is text: .* pandas\.to_numeric"),
         ("age", ["1", "2,5"], r"'age' must hold numbers; row 2 has '2,5'\. Convert"),
         ("colour", [[1], [2]], r"'colour' must hold text; row 1 has \[1\]"),

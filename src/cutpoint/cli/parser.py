@@ -84,8 +84,9 @@ def _or(names: Sequence[str], last: str = "or") -> str:
     return f" {last} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-# What a column of labels is called elsewhere.
+# What options are called elsewhere.
 _ALSO = {"--label": "--target", "--target": "--label", "--group": "--unit"}
+_ALSO |= {"--measure": "--maximize", "--metric": "--maximize", "--objective": "--maximize"}
 
 
 def _options(made: argparse.ArgumentParser) -> list[str]:

@@ -507,4 +507,6 @@ def _marked(marks: Sequence[str]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    """Never all where some are not."""
+    text = f"{100 * share:.3g} %"
+    return text if text != "100 %" or share == 1 else f"{100 * share:.6g} %"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cutpoint._check import shown
 from cutpoint._names import named_columns, no_column
 from cutpoint._sweep import Floats
-from cutpoint._written import CODE, COMMA, EUROPEAN, MOSTLY, NUMBER, mark_way, sign_way
+from cutpoint._written import CODE, COMMA, DATE, EUROPEAN, MOSTLY, NUMBER, mark_way, sign_way
 from cutpoint.errors import DataError
 
 _BATCH = 1 << 16
@@ -375,7 +375,14 @@ def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:
     value = column[row].as_py() if valid.any() else None
     out = "Convert the column, or correct that row."
     if text and wanted == "dates":
-        out = "That is text: make the column one of dates, as pandas.to_datetime does."
+        # One that is none makes text of all of them.
+        none = (k for k, v in enumerate(column.to_pylist()) if v and not re.search(DATE, str(v)))
+        first = next(none, None)
+        if first is None:
+            out = "That is text: make the column one of dates, as pandas.to_datetime does."
+        else:
+            row, value = first, column[first].as_py()
+            out = "Write it as 2025-04-24, or correct that row."
     elif text and wanted == "numbers":
         out = "That is text: make the column one of numbers, as pandas.to_numeric does."
     raise DataError(
