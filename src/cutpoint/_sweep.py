@@ -504,6 +504,19 @@ def _bounded(s: Sweep) -> Sweep:
     return s
 
 
+def far_ends(values: Floats, count: Masses) -> list[tuple[int, int, int]]:
+    """Of distinct values in their order, the ends that occur at least three times and are further
+    from all others than these are apart: each with its neighbour and the other end, as indices.
+    Few values have no far ones."""
+    if len(values) < 12:
+        return []
+    return [
+        (end, near, far)
+        for end, near, far in ((0, 1, -1), (-1, -2, 0))
+        if count[end] >= 3 and abs(values[end] - values[near]) >= abs(values[near] - values[far])
+    ]
+
+
 def _last(cumulative: Masses) -> int | float:
     """The total as a Python number: 0 or 0.0 when there is nothing."""
     last: int | float = (cumulative[-1] if len(cumulative) else cumulative.dtype.type(0)).item()

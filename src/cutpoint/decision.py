@@ -530,17 +530,22 @@ def told(p: OperatingPoint) -> list[str]:
         lines.append(f"expected cost of 1,000 cases: {p.cost_per_1000:.4g}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     for limit, status in zip(q.limits, p.status, strict=True):
-        # With a confidence a limit may hold on these rows, and still not be shown to.
-        outcome = "holds" if status.holds else "can't be shown" if q.confidence else "fails"
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
             is_ = f"0/0 {_where(p.confusion)}"
         elif limit.measure.name == "flagged" and q.prior is None and not p.sweep.weighted:
             is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
-        lines.append(f"{status.limit}{sure}: {outcome}, it is {is_}")
+        lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:
             lines += filter(None, [wanting(p.sweep, limit, allowance(q.limits, q.confidence))])
     return lines if p.feasible else [*lines, p.explanation]
+
+
+def outcome(p: OperatingPoint, status: Status) -> str:
+    """What became of a limit. With a confidence it may hold on these rows, and not be shown to."""
+    if status.holds:
+        return "holds"
+    return "can't be shown" if p.question.confidence else "fails"
 
 
 def _where(c: Confusion) -> str:

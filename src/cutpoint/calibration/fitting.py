@@ -393,7 +393,11 @@ def _deal_whole(mass: Masses, folds: int, rng: np.random.Generator) -> list[Mass
 def _dealt(ones: Flags, folds: Any, seed: Any) -> Folds:
     """The fold of each row; each has its share of either class."""
     count = _check_folds(folds, int(min(np.count_nonzero(ones), np.count_nonzero(~ones))))
-    rng = np.random.default_rng(check_seed(seed))
+    return dealt(ones, count, np.random.default_rng(check_seed(seed)))
+
+
+def dealt(ones: Flags, count: int, rng: np.random.Generator) -> Folds:
+    """The fold of each row, of so many; each has its share of either class."""
     fold = np.empty(len(ones), np.intp)
     for members in (np.flatnonzero(ones), np.flatnonzero(~ones)):
         fold[rng.permutation(members)] = np.arange(len(members)) % count

@@ -18,6 +18,7 @@ import numpy as np
 
 from cutpoint import __version__
 from cutpoint.confusion import Confusion, counted
+from cutpoint.decision import outcome
 from cutpoint.report import figures
 from cutpoint.report.escaped import name_of, safe, sentence
 from cutpoint.report.figures import COLOURS
@@ -392,9 +393,8 @@ def _everything(summary: Summary) -> str:
             word = word_for(name, summary.asked.prior)
             rows.append((word, *(general(one.measures[name]) for one in scores)))
     for k, status in enumerate(scores[0].point.status):
-        outcome = (one.point.status[k] for one in scores)
-        fails = "can't be shown" if summary.asked.confidence else "fails"
-        told = (f"{'holds' if t.holds else fails}: {t.value:.4g}" for t in outcome)
+        each = ((one.point, one.point.status[k]) for one in scores)
+        told = (f"{outcome(p, t)}: {t.value:.4g}" for p, t in each)
         rows.append((safe(status.limit), *told))
     # Below each other rather than beyond the edge of a sheet.
     tables = -(-len(scores) // _BESIDE)

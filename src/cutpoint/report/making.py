@@ -15,7 +15,7 @@ from cutpoint._check import check_rows, shown
 from cutpoint._hull import hull
 from cutpoint._interval import Interval
 from cutpoint._names import worded
-from cutpoint._sweep import Floats, Sweep, sweep
+from cutpoint._sweep import Floats, Sweep, far_ends, sweep
 from cutpoint.areas import average_precision
 from cutpoint.calibration.calibrators import Calibrator
 from cutpoint.confusion import counted
@@ -664,21 +664,18 @@ def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
 
 
 def _far_off(s: Sweep, who: str, *, reverse: bool) -> list[Notice]:
-    """A score at either end that repeats, and is further from all others than these are apart."""
     t, out = s.threshold, []
-    if s.weighted or len(s) < 12 or not np.isfinite(t[[0, -1]]).all():
+    if s.weighted or not np.isfinite(t[[0, -1]]).all():
         return []
-    for end, near, far in ((0, 1, -1), (-1, -2, 0)):
-        count = int(s.pos[end] + s.neg[end])
-        if count < 3 or abs(t[end] - t[near]) < abs(t[near] - t[far]):
-            continue
-        at, low, high = (0.0 - x if reverse else x for x in t[[end, near, far]].tolist())
-        low, high = sorted((low, high))
+    for ends in far_ends(t, s.pos + s.neg):
+        at, *others = (0.0 - x if reverse else x for x in t[list(ends)].tolist())
+        low, high = sorted(others)
         out.append(
             Notice(
                 "far_off",
-                f"{who} score {at:.12g} of {count:,} cases is far from all others, which are "
-                f"{low:.6g} to {high:.6g}. If it stands for a missing score, leave such cases out.",
+                f"{who} score {at:.12g} of {s.pos[ends[0]] + s.neg[ends[0]]:,} cases is far from "
+                f"all others, which are {low:.6g} to {high:.6g}. If it stands for a missing score, "
+                "leave such cases out.",
             )
         )
     return out

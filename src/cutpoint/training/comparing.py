@@ -65,7 +65,14 @@ class Question:
     def value(self, s: Sweep) -> float:
         """What learners are compared by. Limits are met on the rows alone: how many more rows a
         guarantee wants is the same for all."""
-        return s.auc if self.objective is None else self.point(s, sure=False).value
+        return self.judged(s)[1]
+
+    def judged(self, s: Sweep) -> tuple[bool, float]:
+        """Whether the limits are met, and the value."""
+        if self.objective is None and not self.limits:
+            return True, s.auc
+        point = self.point(s, sure=False)
+        return point.feasible, s.auc if self.objective is None else point.value
 
     @property
     def statistic(self) -> Callable[[Sweep], float]:
@@ -113,17 +120,12 @@ def chosen_of(
     The simplest that is not shown to be worse did worse on new rows: with few positives nothing is
     ever shown, and all of them make a line.
     """
-    points = {name: sweep(data.y, out.scores[name], data.weight) for name in able}
-    value = {name: question.value(s) for name, s in points.items()}
+    found = {name: question.judged(sweep(data.y, out.scores[name], data.weight)) for name in able}
     what = "AUC" if question.objective is None else as_objective(question.objective).name
-    met = {
-        name: not question.limits or question.point(s, sure=False).feasible
-        for name, s in points.items()
-    }
-    best = max(value, key=lambda name: (met[name], question.better() * value[name]))
+    best = max(found, key=lambda name: (found[name][0], question.better() * found[name][1]))
     if len(out.scores) + len(out.notes.keys() - out.scores.keys()) == 1:
         return best, f"{best} was asked for."
-    return best, f"{best} has the best {what} on rows it was not fitted to, {value[best]:.4g}."
+    return best, f"{best} has the best {what} on rows it was not fitted to, {found[best][1]:.4g}."
 
 
 def compared_of(

@@ -15,6 +15,7 @@ from cutpoint._names import no_column
 from cutpoint._rows import ArrayRows, Block, Flags, Floats, Rows
 from cutpoint._spool import StreamRows
 from cutpoint._sweep import sweep
+from cutpoint.calibration.fitting import dealt
 from cutpoint.detector import Encoding
 from cutpoint.errors import DataError
 from cutpoint.linear.detector import LinearDetector
@@ -254,11 +255,8 @@ class Data:
             )
         count = min(asked, rare)
         rng = np.random.default_rng(check_seed(seed))
-        fold = np.empty(len(self.y), np.intp)
         if self.unit is None:
-            for members in (np.flatnonzero(self.y), np.flatnonzero(~self.y)):
-                fold[rng.permutation(members)] = np.arange(len(members)) % count
-            return fold
+            return dealt(self.y, count, rng)
         _, code = np.unique(self.unit, return_inverse=True)
         units = int(code.max()) + 1
         if units < count:

@@ -11,7 +11,7 @@ from cutpoint._check import shown
 from cutpoint._interval import Interval
 from cutpoint._names import worded
 from cutpoint._rows import Flags, Floats
-from cutpoint._sweep import Sweep, sweep
+from cutpoint._sweep import Sweep, far_ends, sweep
 from cutpoint.decision import OperatingPoint
 from cutpoint.detector.columns import NumberColumn
 from cutpoint.errors import DataError
@@ -31,7 +31,7 @@ _SUSPECT = _LEAK - 0.02
 _APART = 0.02
 # A rank correlation with the order of the rows from which on a column follows it.
 _RISING = 0.98
-# A column with fewer values has no far ones, and no order.
+# A column with fewer values has no order.
 _VALUES = 12
 
 
@@ -179,14 +179,10 @@ def _and(names: list[str]) -> str:
 def _far_off(
     column: NumberColumn, values: Floats, count: NDArray[np.intp], *, whole: bool
 ) -> list[str]:
-    """A value at either end that repeats, and is further from all others than these are apart."""
     out = []
-    for end, near, far in ((0, 1, -1), (-1, -2, 0)):
-        if count[end] < 3 or abs(values[end] - values[near]) < abs(values[near] - values[far]):
-            continue
+    for end, *others in far_ends(values, count):
         odd, low, high = (
-            f"{column.mean + column.scale * v:.12g}"
-            for v in (values[end], *sorted(values[[near, far]]))
+            f"{column.mean + column.scale * v:.12g}" for v in (values[end], *sorted(values[others]))
         )
         rows = (
             f"{count[end]:,} rows"
