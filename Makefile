@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh Linux machine with Python >= 3.11, GCC >= 12 and make:
-#   make demo    makes .venv, installs cutpoint, evaluates a made-up detector, leaves demo/report.html
+#   make demo    makes .venv, installs cutscore, evaluates a made-up detector, leaves demo/report.html
 #   make test    installs what the tests need and runs them all
 PYTHON ?= python3
 BIN := .venv/bin
@@ -10,7 +10,7 @@ TORCH ?= torch==2.13.0
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo           installs cutpoint into .venv and shows what it does, in demo/"
+	@echo "make demo           installs cutscore into .venv and shows what it does, in demo/"
 	@echo "make test           ruff, mypy and all tests"
 	@echo "make lint           ruff and mypy only"
 	@echo "make docs           the documentation, in build/docs"
@@ -27,24 +27,24 @@ $(BIN)/python:
 # Editable: changes to Python files need no new install; changes to the native core get one, and so do
 # new modules, since the install knows each by its file.
 .venv/modules: $(BIN)/python FORCE
-	@ls src/cutpoint/*.py src/cutpoint/*/*.py > $@.new
+	@ls src/cutscore/*.py src/cutscore/*/*.py > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 FORCE:
 
 .venv/installed: $(BIN)/python $(NATIVE) .venv/modules
-	@echo "Installing cutpoint into .venv: compiles the native core, which takes a minute or two ..."
+	@echo "Installing cutscore into .venv: compiles the native core, which takes a minute or two ..."
 	$(BIN)/python -m pip install --quiet -e '.[plot]'
 	@touch $@
 
 .venv/tools: $(BIN)/python $(NATIVE) .venv/modules
-	@echo "Installing cutpoint and what tests need, PyTorch and Spark among it: a large download, and the"
+	@echo "Installing cutscore and what tests need, PyTorch and Spark among it: a large download, and the"
 	@echo "native core is compiled. Some minutes ..."
 	$(BIN)/python -m pip install --quiet '$(TORCH)' -e '.[plot,sklearn,spark,test]'
 	@touch .venv/installed $@
 
 demo: .venv/installed
 	@echo "Learning from made-up payments, a few seconds ..."
-	$(BIN)/cutpoint demo -o demo
+	$(BIN)/cutscore demo -o demo
 
 lint: .venv/tools
 	$(BIN)/ruff check .
@@ -76,14 +76,14 @@ CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
 AVX2 := $(filter x86_64,$(shell uname -m))
 sanitize:
 	@mkdir -p build/sanitize
-	$(CXX) $(SELFTEST) native/kernels.cpp $(CHECKS) -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/plain
+	$(CXX) $(SELFTEST) native/kernels.cpp $(CHECKS) -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/plain
 	build/sanitize/plain 200
 	$(if $(AVX2),$(CXX) -c native/kernels.cpp -std=c++20 -O1 -g -Wno-psabi -Inative $(CHECKS) -mavx2 -mbmi2 \
-	  -DCUTPOINT_ISA=cutpoint::avx2 -o build/sanitize/avx2.o)
+	  -DCUTSCORE_ISA=cutscore::avx2 -o build/sanitize/avx2.o)
 	$(if $(AVX2),$(CXX) $(SELFTEST) native/kernels.cpp build/sanitize/avx2.o $(CHECKS) \
-	  -DCUTPOINT_HAS_AVX2 -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/avx2)
+	  -DCUTSCORE_HAS_AVX2 -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/avx2)
 	$(if $(AVX2),build/sanitize/avx2 200)
-	$(CXX) $(SELFTEST) native/kernels.cpp -fsanitize=thread -DCUTPOINT_ISA=cutpoint::baseline -o build/sanitize/races
+	$(CXX) $(SELFTEST) native/kernels.cpp -fsanitize=thread -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/races
 	build/sanitize/races 60
 
 docs: .venv/docs

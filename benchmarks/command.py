@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/command.py
 
-- ``cutpoint --help`` beside a Python that does nothing; the bar is 5 times.
-- ``cutpoint evaluate`` with a report on 10⁷ rows of Parquet, a label (uint8) and a score (float32),
+- ``cutscore --help`` beside a Python that does nothing; the bar is 5 times.
+- ``cutscore evaluate`` with a report on 10⁷ rows of Parquet, a label (uint8) and a score (float32),
   beside a Python that reads these columns by pyarrow; the bar is 3 times.
 
 Whole processes, in turns; the least time of each counts.
@@ -50,19 +50,19 @@ def told(what: str, ours: float, other: str, theirs: float, bar: float) -> None:
 
 
 def main() -> None:
-    cutpoint = str(Path(sys.executable).parent / "cutpoint")
-    t = least({"pass": [sys.executable, "-c", "pass"], "help": [cutpoint, "--help"]}, 20)
-    told("cutpoint --help", t["help"], "python -c pass", t["pass"], 5)
+    cutscore = str(Path(sys.executable).parent / "cutscore")
+    t = least({"pass": [sys.executable, "-c", "pass"], "help": [cutscore, "--help"]}, 20)
+    told("cutscore --help", t["help"], "python -c pass", t["pass"], 5)
     with tempfile.TemporaryDirectory() as folder:
         file, page = Path(folder) / "scores.parquet", Path(folder) / "report.html"
         table(file)
         columns = ["--label", "label", "--score", "score"]
         cases = {
             "read": [sys.executable, "-c", READ.format(file)],
-            "evaluate": [cutpoint, "evaluate", str(file), *columns, "--report", str(page)],
+            "evaluate": [cutscore, "evaluate", str(file), *columns, "--report", str(page)],
         }
         t = least(cases, 5)
-        told(f"cutpoint evaluate, {ROWS:,} rows", t["evaluate"], "reading them", t["read"], 3)
+        told(f"cutscore evaluate, {ROWS:,} rows", t["evaluate"], "reading them", t["read"], 3)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from cutpoint.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
+from cutscore.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
 from run import Line, beside, shown
 
 COLUMNS = 50
@@ -68,7 +68,7 @@ import numpy as np
 sys.path.insert(0, sys.argv[3])
 from learn_closed import rows
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from cutpoint.estimators._closed import GaussianDiscriminant
+from cutscore.estimators._closed import GaussianDiscriminant
 from threadpoolctl import threadpool_limits
 X, y = rows(int(sys.argv[1]))
 model = {"ours": GaussianDiscriminant(), "theirs": LinearDiscriminantAnalysis(solver="lsqr")}

@@ -18,11 +18,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-import cutpoint as cp
-from cutpoint._rows import ArrayRows, one_thread_blas
-from cutpoint.estimators import Structural
-from cutpoint.linear.cutting_planes import minimise
-from cutpoint.linear.structural import RowRisk, as_aim
+import cutscore as cs
+from cutscore._rows import ArrayRows, one_thread_blas
+from cutscore.estimators import Structural
+from cutscore.linear.cutting_planes import minimise
+from cutscore.linear.structural import RowRisk, as_aim
 
 PAGE = Path(__file__).parent.parent / "docs" / "structural.md"
 Split = tuple[Any, Any, Any, Any]
@@ -133,7 +133,7 @@ def against_dlib(data: dict[str, Split]) -> Iterator[str]:
             for j, v in enumerate(trainer.train(pair).weights):
                 w[v.first if sparse else j] = v.second if sparse else v
             theirs_at = 0.5 * float(w @ w) + c * risk.worst(risk.scores(np.append(w, 0.0))).value
-            auc = [cp.auc(cp.sweep(yt, s)) for s in (Xt @ w, line.decision_function(Xt))]
+            auc = [cs.auc(cs.sweep(yt, s)) for s in (Xt @ w, line.decision_function(Xt))]
             yield (
                 f"| {name}, {c:,.0f} | {theirs:.3f} | {ours:.3f} | {theirs / ours:.1f} × | "
                 f"{theirs_at:,.2f} | {line.objective_:,.2f} | {auc[0]:.4f}, {auc[1]:.4f} |"
@@ -158,7 +158,7 @@ def tuned(train: Any, y: Any, make: Callable[[], Any], measure: Any) -> float:
     out = np.empty(len(y))
     for a, b in StratifiedKFold(5, shuffle=True, random_state=0).split(train, y):
         out[b] = make().fit(train[a], y[a]).decision_function(train[b])
-    return cp.choose(cp.sweep(y, out), measure).threshold
+    return cs.choose(cs.sweep(y, out), measure).threshold
 
 
 def worth(data: dict[str, Split]) -> Iterator[str]:
@@ -173,7 +173,7 @@ def worth(data: dict[str, Split]) -> Iterator[str]:
         chosen = best_c(X, y)
         lines[f"Structural, C = {chosen:.3g}"] = lambda c=chosen: Structural("f1", C=c)
         for label, make in lines.items():
-            s = cp.sweep(yt, make().fit(X, y).decision_function(Xt))
+            s = cs.sweep(yt, make().fit(X, y).decision_function(Xt))
             t = tuned(X, y, make, "f1")
             yield f"| {name}, F1 | {label} | {s.at(0.0).f1:.3f} | {s.at(t).f1:.3f} |"
         for share in (0.01, 0.05):
@@ -204,7 +204,7 @@ def best_c(X: Any, y: Any, share: float | None = None) -> float:
         for a, b in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
             if share is None:
                 line = Structural("f1", C=c, max_iter=300).fit(X[a], y[a])
-                total += cp.sweep(y[b], line.decision_function(X[b])).at(0.0).f1
+                total += cs.sweep(y[b], line.decision_function(X[b])).at(0.0).f1
             else:
                 line = Structural("precision@k", k=share, C=c, threshold="zero", max_iter=300)
                 score = line.fit(X[a], y[a]).decision_function(X[b])

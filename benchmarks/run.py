@@ -23,8 +23,8 @@ import numpy as np
 import sklearn
 import sklearn.metrics
 
-import cutpoint as cp
-from cutpoint import metrics
+import cutscore as cs
+from cutscore import metrics
 
 ROOT = Path(__file__).parent.parent
 Call = Callable[[], Any]
@@ -135,7 +135,7 @@ def sweeps(n: int) -> list[Line]:
             beside(
                 f"all thresholds (`sweep` / `roc_curve`), {kind}",
                 lambda y=y, s=score: sklearn.metrics.roc_curve(y, s, drop_intermediate=False),
-                lambda y=y, s=score: cp.sweep(y, s),
+                lambda y=y, s=score: cs.sweep(y, s),
                 28,
             )
         )
@@ -164,14 +164,14 @@ def resampling() -> Line:
     y, score, _ = data(100_000, 0.02, "float32")
     ones, zeros = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     rng = np.random.default_rng(0)
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
 
     def loop() -> None:
         for _ in range(25):
             drawn = np.concatenate([rng.choice(of, len(of)) for of in (ones, zeros)])
             sklearn.metrics.roc_auc_score(y[drawn], score[drawn])
 
-    ours = beside("bootstrap", loop, lambda: cp.bootstrap(s, n=1000), 0, rounds=3).ours
+    ours = beside("bootstrap", loop, lambda: cs.bootstrap(s, n=1000), 0, rounds=3).ours
     theirs = 40 * min(clock(loop) for _ in range(3))
     return Line("1,000 bootstrap replicates of the AUC, 100,000 rows", theirs, ours, 400)
 
@@ -194,8 +194,8 @@ def compared() -> Line:
             least(drawn, a) - least(drawn, b)
 
     what = "1,000 bootstrap replicates of the difference of best costs, 100,000 rows"
-    costs = cp.Costs(fp=1, fn=24)
-    line = beside(what, loop, lambda: cp.compare(y, a, b, costs=costs, n=1000), 0, rounds=3)
+    costs = cs.Costs(fp=1, fn=24)
+    line = beside(what, loop, lambda: cs.compare(y, a, b, costs=costs, n=1000), 0, rounds=3)
     return Line(what, 100 * line.theirs, line.ours, 40)
 
 
@@ -208,14 +208,14 @@ def calibrations(n: int) -> list[Line]:
         beside(
             "monotone calibration (`IsotonicRegression.fit`), sweep included",
             lambda: IsotonicRegression(out_of_bounds="clip").fit(score, y),
-            lambda: cp.calibrate(cp.sweep(y, score), "monotone"),
+            lambda: cs.calibrate(cs.sweep(y, score), "monotone"),
             10,
             rounds=2,
         ),
         beside(
             "Platt's calibration (`_sigmoid_calibration`), sweep included",
             lambda: _sigmoid_calibration(score, y),
-            lambda: cp.calibrate(cp.sweep(y, score), "platt", smooth=True),
+            lambda: cs.calibrate(cs.sweep(y, score), "platt", smooth=True),
             10,
             rounds=2,
         ),
@@ -226,16 +226,16 @@ def applied(n: int) -> list[tuple[str, float, float]]:
     """Seconds of each calibrator for n scores, and of np.interp with the staircase's knots."""
     y, score, _ = data(n, 0.02, "float64")
     p = 1 / (1 + np.exp(-score))
-    s = cp.sweep(y, score)
-    stairs = cp.calibrate(s, "monotone")
+    s = cs.sweep(y, score)
+    stairs = cs.calibrate(s, "monotone")
     at, value = stairs.threshold[:-1][::-1].copy(), stairs.value[:-1][::-1].copy()
     asked = {
-        "logistic, Platt": (cp.calibrate(s, "platt"), score),
-        "beta": (cp.calibrate(cp.sweep(y, p), "beta"), p),
-        "gaussian": (cp.calibrate(s, "gaussian"), score),
+        "logistic, Platt": (cs.calibrate(s, "platt"), score),
+        "beta": (cs.calibrate(cs.sweep(y, p), "beta"), p),
+        "gaussian": (cs.calibrate(s, "gaussian"), score),
         f"monotone, {len(stairs):,} steps": (stairs, score),
-        "monotone, interpolated": (cp.calibrate(s, "monotone", interpolate=True), score),
-        "monotone, strict": (cp.calibrate(s, "monotone", strict=True), score),
+        "monotone, interpolated": (cs.calibrate(s, "monotone", interpolate=True), score),
+        "monotone, strict": (cs.calibrate(s, "monotone", strict=True), score),
     }
     rows = []
     for name, (c, x) in asked.items():
@@ -264,35 +264,35 @@ class Share:
 
 def shares(n: int) -> list[Share]:
     ratios = np.random.default_rng(1).exponential(size=100_000)
-    questions: list[tuple[str, float, Callable[[cp.Sweep], Any]]] = [
-        ("DeLong interval", 1.0, cp.auc_interval),
-        ("thresholds for 100,000 cost ratios", 1.0, lambda s: cp.thresholds_for(s, ratios)),
+    questions: list[tuple[str, float, Callable[[cs.Sweep], Any]]] = [
+        ("DeLong interval", 1.0, cs.auc_interval),
+        ("thresholds for 100,000 cost ratios", 1.0, lambda s: cs.thresholds_for(s, ratios)),
         (
             "recall, precision ≥ 0.2",
             0.1,
-            lambda s: cp.choose(s, "recall", subject_to="precision >= 0.2"),
+            lambda s: cs.choose(s, "recall", subject_to="precision >= 0.2"),
         ),
         (
             "recall, flagged ≤ 500 and FPR ≤ 0.001",
             0.1,
-            lambda s: cp.choose(s, "recall", subject_to=["flagged <= 500", "fpr <= 0.001"]),
+            lambda s: cs.choose(s, "recall", subject_to=["flagged <= 500", "fpr <= 0.001"]),
         ),
-        ("F₁, recall ≥ 0.5", 0.1, lambda s: cp.choose(s, "f1", subject_to="recall >= 0.5")),
+        ("F₁, recall ≥ 0.5", 0.1, lambda s: cs.choose(s, "f1", subject_to="recall >= 0.5")),
         (
             "costs, FPR ≤ 0.1",
             0.1,
-            lambda s: cp.choose(s, cp.Costs(fp=1, fn=20), subject_to="fpr <= 0.1"),
+            lambda s: cs.choose(s, cs.Costs(fp=1, fn=20), subject_to="fpr <= 0.1"),
         ),
     ]
     out = []
     for share in (0.02, 0.5):
         y, score, _ = data(n, share, "float64")
-        s = cp.sweep(y, score)
+        s = cs.sweep(y, score)
         for what, bar, ask in questions:
             first = later = whole = np.inf
             for _ in range(15):
-                whole = min(whole, clock(lambda y=y, score=score: cp.sweep(y, score)))
-                fresh = cp.Sweep(s.threshold, s.pos, s.neg)  # has answered nothing yet
+                whole = min(whole, clock(lambda y=y, score=score: cs.sweep(y, score)))
+                fresh = cs.Sweep(s.threshold, s.pos, s.neg)  # has answered nothing yet
                 first = min(first, clock(lambda ask=ask, fresh=fresh: ask(fresh)))
                 later = min(later, clock(lambda ask=ask, fresh=fresh: ask(fresh), least=0.02))
             where = f"{what}; {100 * share:g} % positive"
@@ -317,9 +317,9 @@ def reading(n: int) -> tuple[float, float]:
 def imports() -> dict[str, float]:
     codes = {
         "import numpy": "import numpy",
-        "import cutpoint": "import cutpoint",
-        "import cutpoint, and its sweep": "import cutpoint; cutpoint.sweep",
-        "import cutpoint.metrics": "import cutpoint.metrics",
+        "import cutscore": "import cutscore",
+        "import cutscore, and its sweep": "import cutscore; cutscore.sweep",
+        "import cutscore.metrics": "import cutscore.metrics",
     }
     best = dict.fromkeys(codes, np.inf)
     for _ in range(15):
@@ -332,8 +332,8 @@ def imports() -> dict[str, float]:
 
 GROWTH = """
 import json, sys, time
-import numpy as np, cutpoint as cp
-from cutpoint import metrics
+import numpy as np, cutscore as cs
+from cutscore import metrics
 n, what = int(sys.argv[1]), sys.argv[2]
 rng = np.random.default_rng(0)
 y, score = np.empty(n, np.uint8), np.empty(n, np.float32)
@@ -345,7 +345,7 @@ for i in range(0, n, step):
 if what == "sweep":
     score = score.astype(np.float64)
     score += rng.random(n) * 1e-9
-run = (lambda: cp.sweep(y, score)) if what == "sweep" else (lambda: metrics.roc_auc_score(y, score))
+run = (lambda: cs.sweep(y, score)) if what == "sweep" else (lambda: metrics.roc_auc_score(y, score))
 def memory(what):
     lines = open("/proc/self/status").read().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(what))
@@ -392,7 +392,7 @@ def shown(seconds: float) -> str:
 
 
 def comparison(lines: list[Line]) -> str:
-    table = ["| | scikit-learn | cutpoint | faster | promised |", "|---|---:|---:|---:|---:|"]
+    table = ["| | scikit-learn | cutscore | faster | promised |", "|---|---:|---:|---:|---:|"]
     for line in lines:
         met = "" if line.ratio >= line.bar else " (missed)"
         table.append(

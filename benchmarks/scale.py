@@ -40,8 +40,8 @@ START = """
 import json, sys, time
 path, limit = sys.argv[1:3]
 import numpy as np, pyarrow.parquet as pq
-import cutpoint as cp
-from cutpoint.engines import files
+import cutscore as cs
+from cutscore.engines import files
 def told(seconds, **more):
     # Not ru_maxrss: a child begins with what its parent had.
     peak = int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) / 1024
@@ -56,12 +56,12 @@ for batch in pq.ParquetFile(path).iter_batches(columns=["label", "score"]):
 told(time.perf_counter() - start)
 """,
     "exact": """
-s = cp.sweep_file(path, label="label", score="score", compact=True, memory_limit=limit)
-auc, point = s.auc, cp.choose(s, cp.Costs(fp=1, fn=20))
+s = cs.sweep_file(path, label="label", score="score", compact=True, memory_limit=limit)
+auc, point = s.auc, cs.choose(s, cs.Costs(fp=1, fn=20))
 told(time.perf_counter() - start, auc=auc, threshold=point.threshold, entries=len(s))
 """,
     "binned": """
-b = cp.sweep_file(path, label="label", score="score", binned=True, bits=20, memory_limit=limit)
+b = cs.sweep_file(path, label="label", score="score", binned=True, bits=20, memory_limit=limit)
 told(time.perf_counter() - start, low=b.auc.low, high=b.auc.high)
 """,
     # Both in one process, in turns: memory is at hand, files are in the cache of the system.
@@ -70,8 +70,8 @@ def read():
     for batch in pq.ParquetFile(path).iter_batches(columns=["label", "score"]):
         pass
 def exact():
-    s = cp.sweep_file(path, label="label", score="score", compact=True, memory_limit=limit)
-    return s.auc, cp.choose(s, cp.Costs(fp=1, fn=20))
+    s = cs.sweep_file(path, label="label", score="score", compact=True, memory_limit=limit)
+    return s.auc, cs.choose(s, cs.Costs(fp=1, fn=20))
 best = {read: np.inf, exact: np.inf}
 for _ in range(6):
     for way in best:
@@ -82,8 +82,8 @@ told(best[exact], read=best[read])
 """,
     "memory": """
 table = pq.read_table(path)
-s = cp.sweep(table["label"].to_numpy(), table["score"].to_numpy(), compact=True)
-auc, point = s.auc, cp.choose(s, cp.Costs(fp=1, fn=20))
+s = cs.sweep(table["label"].to_numpy(), table["score"].to_numpy(), compact=True)
+auc, point = s.auc, cs.choose(s, cs.Costs(fp=1, fn=20))
 told(time.perf_counter() - start, auc=auc)
 """,
 }
@@ -158,7 +158,7 @@ def by_limit(folder: Path, n: int, repeat: int) -> str:
         lines.append(f"| {limit} | {m['seconds']:.2f} | {m['peak']:,.0f} |")
         print(lines[-1], flush=True)
     m = measured(path, ["memory"], repeat)["memory"]
-    lines.append(f"| all in memory (`cp.sweep`) | {m['seconds']:.2f} | {m['peak']:,.0f} |")
+    lines.append(f"| all in memory (`cs.sweep`) | {m['seconds']:.2f} | {m['peak']:,.0f} |")
     print(lines[-1], flush=True)
     return "\n".join(lines)
 
@@ -180,7 +180,7 @@ def picture(found: list[dict]) -> None:
     mpl.use("svg")
     import matplotlib.pyplot as plt
 
-    mpl.rcParams["svg.hashsalt"] = "cutpoint"
+    mpl.rcParams["svg.hashsalt"] = "cutscore"
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     rows = [one["rows"] for one in found]
     for name, what, colour in (
@@ -218,7 +218,7 @@ def main() -> None:
     options.add_argument("--most", type=float, default=1e8, help="rows of the largest file")
     options.add_argument("--repeat", type=int, default=3)
     options.add_argument(
-        "--folder", type=Path, default=Path(tempfile.gettempdir()) / "cutpoint-scale"
+        "--folder", type=Path, default=Path(tempfile.gettempdir()) / "cutscore-scale"
     )
     arguments = options.parse_args()
     arguments.folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Times of ``cutpoint.spark`` beside MLlib's evaluator and Spark's own group-by.
+"""Times of ``cutscore.spark`` beside MLlib's evaluator and Spark's own group-by.
 
     python benchmarks/spark.py [--rows 10000000] [--repeat 3] [--large] [--master local[2]]
 
@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import cutpoint as cp
-import cutpoint.spark
+import cutscore as cs
+import cutscore.spark
 
 GROUP = 1 << 20
 
@@ -59,7 +59,7 @@ def fastest(ways: dict[str, Callable[[], float]], repeat: int) -> dict[str, tupl
 
 
 def ours(data: Any) -> Callable[[], float]:
-    return lambda: cp.spark.sweep(data, label="label", score="score", compact=True).auc
+    return lambda: cs.spark.sweep(data, label="label", score="score", compact=True).auc
 
 
 def mllib(frame: Any) -> Callable[[], float]:
@@ -79,13 +79,13 @@ def group_by(frame: Any) -> Callable[[], float]:
         one = table.column("label").to_numpy() == 1
         count = table.column("count").to_numpy()
         score = table.column("score").to_numpy()
-        return cp.Sweep.from_counts(score, np.where(one, count, 0), np.where(one, 0, count)).auc
+        return cs.Sweep.from_counts(score, np.where(one, count, 0), np.where(one, 0, count)).auc
 
     return way
 
 
 def embedded(path: Path) -> Callable[[], float]:
-    return lambda: cp.sweep_file(path, label="label", score="score", compact=True).auc
+    return lambda: cs.sweep_file(path, label="label", score="score", compact=True).auc
 
 
 def line(name: str, found: dict[str, tuple[float, float]], peer: str) -> str:
@@ -117,7 +117,7 @@ def by_parts(folder: Path, rows: int, repeat: int) -> str:
                 pq.write_table(whole.slice(at, end - at), some / f"{k:03}.parquet")
         ways = {
             "arrow": lambda some=some: (
-                cp.sweep_file(some, label="label", score="score", compact=True).auc
+                cs.sweep_file(some, label="label", score="score", compact=True).auc
             ),
             "spark": ours(str(some)),
         }
@@ -140,9 +140,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where files are kept for the next time")
     parser.add_argument("--write", action="store_true", help="enter the figures in docs/scale.md")
     asked = parser.parse_args()
-    folder = asked.folder or Path(tempfile.mkdtemp(prefix="cutpoint-"))
+    folder = asked.folder or Path(tempfile.mkdtemp(prefix="cutscore-"))
     folder.mkdir(parents=True, exist_ok=True)
-    spark = cp.spark.session(asked.master, **{"spark.driver.memory": asked.memory})
+    spark = cs.spark.session(asked.master, **{"spark.driver.memory": asked.memory})
 
     small = written(folder, 100_000, None)
     read = spark.read.parquet
@@ -151,8 +151,8 @@ def main() -> None:
         way()
 
     lines = [
-        "| | MLlib | Spark's groupBy | cutpoint, any DataFrame | cutpoint, Parquet paths "
-        "| cutpoint, without Spark |",
+        "| | MLlib | Spark's groupBy | cutscore, any DataFrame | cutscore, Parquet paths "
+        "| cutscore, without Spark |",
         "|---|---|---|---|---|---|",
     ]
     for rows in [asked.rows, *([50_000_000] if asked.large else [])]:

@@ -6,10 +6,10 @@ import re
 from importlib.util import find_spec
 from typing import Any
 
-from cutpoint import __version__
+from cutscore import __version__
 
-project = "cutpoint"
-author = "the cutpoint developers"
+project = "cutscore"
+author = "the cutscore developers"
 release = version = __version__
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
@@ -18,7 +18,7 @@ extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autos
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 3
 
-# The API page calls every object by its public name, `cutpoint.sweep`: autodoc then goes through
+# The API page calls every object by its public name, `cutscore.sweep`: autodoc then goes through
 # the lazy attributes of the package, as users do. Types are for the checkers; spelt out, those of
 # NumPy would fill the page.
 autodoc_member_order = "bysource"
@@ -35,7 +35,7 @@ autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
 nitpicky = True
 
 html_theme = "furo"
-html_title = f"cutpoint {version}"
+html_title = f"cutscore {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
 html_theme_options = {

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import cutpoint as cp
+import cutscore as cs
 
 IMAGES = Path(__file__).parent / "images"
 
-# The colours of cutpoint.plot.
+# The colours of cutscore.plot.
 POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
 GREEN, PINK, YELLOW = "#009e73", "#cc79a7", "#e69f00"
 INK, GREY, PALE = "#262626", "#737373", "#f3f5f7"
@@ -129,7 +129,7 @@ def colour(y: int) -> str:
 def sweep_flow(path: Path) -> None:
     """Ten rows on their way: sorted, counted, cumulated, and then every curve and decision."""
     labels, scores = TEN
-    s = cp.sweep(labels, scores)
+    s = cs.sweep(labels, scores)
     svg = Svg(920, 640, "Rows are sorted, counted at each score and cumulated; all else follows")
     top, step = 98.0, 22.0
 
@@ -223,21 +223,21 @@ def _curve(svg: Svg, on: Square, across: Any, up: Any, **look: Any) -> None:
     svg.line(*(on.at(*point) for point in points), stroke_linejoin="round", **look)
 
 
-def _roc_panel(svg: Svg, s: cp.Sweep, on: Square) -> None:
-    curve = cp.roc(s)
+def _roc_panel(svg: Svg, s: cs.Sweep, on: Square) -> None:
+    curve = cs.roc(s)
     _frame(svg, on, f"AUC {s.auc:g}: a fraction\nof two integers", rising=True)
     _curve(svg, on, curve.fpr, curve.tpr, stroke=NEGATIVE, width=2.4)
 
 
-def _pr_panel(svg: Svg, s: cp.Sweep, on: Square) -> None:
-    curve = cp.pr(s)
-    _frame(svg, on, f"average precision\n{cp.average_precision(s):.3f}")
+def _pr_panel(svg: Svg, s: cs.Sweep, on: Square) -> None:
+    curve = cs.pr(s)
+    _frame(svg, on, f"average precision\n{cs.average_precision(s):.3f}")
     across, up = np.repeat(curve.recall, 2)[:-1], np.repeat(curve.precision, 2)[1:]
     _curve(svg, on, across, up, stroke=NEGATIVE, width=2.4)
 
 
-def _hull_panel(svg: Svg, s: cp.Sweep, on: Square) -> None:
-    curve, h = cp.roc(s), cp.hull(s)
+def _hull_panel(svg: Svg, s: cs.Sweep, on: Square) -> None:
+    curve, h = cs.roc(s), cs.hull(s)
     _frame(svg, on, f"{len(h)} cuts that are\nbest at some costs", rising=True)
     _curve(svg, on, curve.fpr, curve.tpr, stroke=NEGATIVE, width=1.4, opacity=0.6)
     _curve(svg, on, h.fpr, h.tpr, stroke=INK, width=2)
@@ -245,15 +245,15 @@ def _hull_panel(svg: Svg, s: cp.Sweep, on: Square) -> None:
         svg.dot(*on.at(*point), 3.2, INK)
 
 
-def _calibration_panel(svg: Svg, s: cp.Sweep, on: Square) -> None:
-    c = cp.calibrate(s, "monotone")
+def _calibration_panel(svg: Svg, s: cs.Sweep, on: Square) -> None:
+    c = cs.calibrate(s, "monotone")
     _frame(svg, on, "slopes of the hull:\nlikelihood ratios")
     at = np.linspace(0.0, 1.0, 201)
     _curve(svg, on, at, c.probability(at, prior=0.5), stroke=GREEN, width=2.4)
 
 
-def _decision_panel(svg: Svg, s: cp.Sweep, on: Square) -> None:
-    p = cp.choose(s, "f1")
+def _decision_panel(svg: Svg, s: cs.Sweep, on: Square) -> None:
+    p = cs.choose(s, "f1")
     t, c = p.threshold, p.confusion
     _frame(svg, on, f"flag from {t:g} on:\n{c.tp} caught, {c.fp} false alarm")
     x, y = on.at(t, 1)
@@ -368,10 +368,10 @@ def _merge(
 
 def _line_of(svg: Svg, on: Square) -> None:
     """Some points, and the line that Fisher's discriminant draws between them."""
-    from cutpoint.linear.closed import fisher
+    from cutscore.linear.closed import fisher
 
     X, labels = two_clouds(36, seed=5, centre=[0.34, 0.34], spread=0.13)
-    d = fisher(cp.ClassMoments.from_arrays(X, labels)).detector
+    d = fisher(cs.ClassMoments.from_arrays(X, labels)).detector
     svg.box(*on, on.side, fill=PALE, radius=4)
     for (a, b), positive in zip((X + 0.5).tolist(), labels.tolist(), strict=True):
         svg.dot(*on.at(a, b), 3.4, colour(positive), opacity=0.85)
@@ -421,7 +421,7 @@ def save(made: Any, path: Path) -> None:
 
     svg = path.suffix == ".svg"
     metadata = {"Date": None, "Creator": None} if svg else {"Software": None}
-    with rc_context({"svg.hashsalt": "cutpoint", "svg.fonttype": "path"}):
+    with rc_context({"svg.hashsalt": "cutscore", "svg.fonttype": "path"}):
         made.savefig(path, dpi=150, metadata=metadata)
     if svg:  # matplotlib leaves blanks at the ends of lines
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -433,7 +433,7 @@ def title(ax: Any, text: str) -> None:
 
 
 def plain(ax: Any, x: str, y: str) -> None:
-    """Axes as cutpoint.plot has them."""
+    """Axes as cutscore.plot has them."""
     ax.set(xlabel=x, ylabel=y)
     ax.grid(color="0.92", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -455,7 +455,7 @@ def scatter(ax: Any, X: Any, y: Any, size: float = 12) -> None:
         ax.scatter(*X[some].T, s=size, color=hue, alpha=0.65, linewidths=0, label=name)
 
 
-def boundary(ax: Any, d: cp.LinearDetector, score: float = 0.0, **look: Any) -> None:
+def boundary(ax: Any, d: cs.LinearDetector, score: float = 0.0, **look: Any) -> None:
     """Where w·x + b is the given score, across the axes."""
     at = d.unit()
     score /= float(np.linalg.norm(d.w))
@@ -470,22 +470,22 @@ def boundary(ax: Any, d: cp.LinearDetector, score: float = 0.0, **look: Any) -> 
 def roc(path: Path) -> None:
     """The two worked examples: one step a row, and a slope for a tie."""
     made, (left, right) = axes(2, 8.6, 4.2)
-    s = cp.sweep(*EIGHT)
-    curve = cp.roc(s)
-    cp.plot.roc(curve, left, marker="o", markersize=4)
+    s = cs.sweep(*EIGHT)
+    curve = cs.roc(s)
+    cs.plot.roc(curve, left, marker="o", markersize=4)
     for t, x, y in zip(curve.threshold[1:], curve.fpr[1:], curve.tpr[1:], strict=True):
         note(left, f"≥ {t:g}", (x, y), (5, -11), fontsize=8, color=GREY)
     title(left, f"eight scores, no ties: AUC {s.auc:g}")
 
-    s = cp.sweep(*SEVEN)
-    curve = cp.roc(s)
+    s = cs.sweep(*SEVEN)
+    curve = cs.roc(s)
     fpr, tpr = curve.fpr, curve.tpr
     for k in range(len(fpr) - 1):
         wide, high = fpr[k + 1] - fpr[k], tpr[k + 1] - tpr[k]
         if wide and high:
             corner = (fpr[k], tpr[k])
             right.add_patch(_rectangle(corner, wide, high, label="tied scores" if k == 1 else None))
-    cp.plot.roc(curve, right, marker="o", markersize=4, label="ties count one half")
+    cs.plot.roc(curve, right, marker="o", markersize=4, label="ties count one half")
     U = {"best": 0.0, "worst": 0.0}
     for k in range(len(fpr) - 1):
         wide = fpr[k + 1] - fpr[k]
@@ -513,13 +513,13 @@ def _rectangle(corner: Any, wide: float, high: float, **look: Any) -> Any:
 def hull(path: Path) -> None:
     """The hull and lines of equal cost; and several classifiers in one picture."""
     made, (left, right) = axes(2, 8.6, 4.2)
-    s = cp.sweep(*EIGHT)
-    h = cp.hull(s)
-    cp.plot.roc(cp.roc(s), left, hull=h)
+    s = cs.sweep(*EIGHT)
+    h = cs.hull(s)
+    cs.plot.roc(cs.roc(s), left, hull=h)
     for k, (costs, hue) in enumerate(
-        ((cp.Costs(fp=3, fn=2), GREEN), (cp.Costs(fp=2, fn=3), POSITIVE))
+        ((cs.Costs(fp=3, fn=2), GREEN), (cs.Costs(fp=2, fn=3), POSITIVE))
     ):
-        p = cp.choose(s, costs)
+        p = cs.choose(s, costs)
         x, y = p.confusion.fpr, p.confusion.recall
         m = costs.ratio * s.N / s.P
         at = np.array([x - 0.3, x + 0.34])
@@ -531,23 +531,23 @@ def hull(path: Path) -> None:
 
     rng = np.random.default_rng(7)
     y = rng.random(4000) < 0.3
-    one = cp.sweep(y, rng.normal(size=4000) + np.where(y, 1.5, 0.0))
-    two = cp.sweep(y, np.where(y & (rng.random(4000) < 0.55), 4.0, 0.0) + rng.normal(size=4000))
-    both = cp.hull({"score A": one, "score B": two, "a rule": (0.3, 0.88), "old rule": (0.45, 0.8)})
-    cp.plot.roc(cp.roc(one), right, linewidth=1.2, alpha=0.7)
-    cp.plot.roc(cp.roc(two), right, linewidth=1.2, alpha=0.7)
-    cp.plot.hull(both, right)
+    one = cs.sweep(y, rng.normal(size=4000) + np.where(y, 1.5, 0.0))
+    two = cs.sweep(y, np.where(y & (rng.random(4000) < 0.55), 4.0, 0.0) + rng.normal(size=4000))
+    both = cs.hull({"score A": one, "score B": two, "a rule": (0.3, 0.88), "old rule": (0.45, 0.8)})
+    cs.plot.roc(cs.roc(one), right, linewidth=1.2, alpha=0.7)
+    cs.plot.roc(cs.roc(two), right, linewidth=1.2, alpha=0.7)
+    cs.plot.hull(both, right)
     right.plot([0.45], [0.8], "P", color=PINK, markersize=8, markeredgecolor="white", zorder=4)
     note(right, "old rule", (0.45, 0.8), (7, -12), color=PINK)
     title(right, "several classifiers, one hull")
     save(made, path)
 
 
-def payments() -> cp.Sweep:
+def payments() -> cs.Sweep:
     """Rare positives: 20,000 payments, one in fifty a fraud."""
     rng = np.random.default_rng(7)
     y = rng.random(20_000) < 0.02
-    return cp.sweep(y, rng.normal(size=20_000) + 2.2 * y)
+    return cs.sweep(y, rng.normal(size=20_000) + 2.2 * y)
 
 
 @figure("costs.svg")
@@ -555,11 +555,11 @@ def costs_(path: Path) -> None:
     """The cut for one ratio of costs, and the cost of the best cut for all of them."""
     made, (left, right) = axes(2, 9.4, 4.0)
     s = payments()
-    costs = cp.Costs(fp=1, fn=20)
-    p = cp.choose(s, costs)
-    cp.plot.operating_point(p, left)
+    costs = cs.Costs(fp=1, fn=20)
+    p = cs.choose(s, costs)
+    cs.plot.operating_point(p, left)
     x = costs.probability_cost(s.prevalence)
-    cp.plot.cost_curve(cp.cost_curve(s), right, x=round(x, 3))
+    cs.plot.cost_curve(cs.cost_curve(s), right, x=round(x, 3))
     title(right, "the best cut, whatever costs and prevalence are")
     save(made, path)
 
@@ -574,7 +574,7 @@ def measures(path: Path) -> None:
         np.concatenate((some[:200], some[200::20]))
     )  # few at the top, where it is rough
     grid, tp, fp = s.threshold[some], s.tp[some], s.fp[some]
-    c = cp.Confusion(tp=tp, fp=fp, fn=s.P - tp, tn=s.N - fp)
+    c = cs.Confusion(tp=tp, fp=fp, fn=s.P - tp, tn=s.N - fp)
     plain(ax, "threshold", "")
     ax.plot(grid, c.recall, color="0.55", linewidth=1.4, linestyle=(0, (4, 2)), label="recall")
     ax.plot(
@@ -586,7 +586,7 @@ def measures(path: Path) -> None:
         ("f1", c.f1, POSITIVE),
         ("f0.5", c.f(0.5), PINK),
     ):
-        p = cp.choose(s, name)
+        p = cs.choose(s, name)
         ax.plot(
             grid, values, color=hue, linewidth=1.8, label=f"{name}: best from {p.threshold:.2f} on"
         )
@@ -599,11 +599,11 @@ def measures(path: Path) -> None:
 @figure("distance.svg")
 def distance(path: Path) -> None:
     """The signed distance from a line, and how it is spread in either class."""
-    from cutpoint.linear.closed import mean_difference
+    from cutscore.linear.closed import mean_difference
 
     made, (left, right) = axes(2, 9.4, 4.0)
     X, y = two_clouds(300, seed=3, centre=[2.0, 1.2])
-    d = mean_difference(cp.ClassMoments.from_arrays(X, y)).detector.unit()
+    d = mean_difference(cs.ClassMoments.from_arrays(X, y)).detector.unit()
     plain(left, "x₁", "x₂")
     scatter(left, X, y)
     left.set(xlim=(-4, 4), ylim=(-3.6, 3.6), aspect="equal")
@@ -620,9 +620,9 @@ def distance(path: Path) -> None:
     note(left, "d(x)", (base + far) / 2, (-6, 8), color=GREEN, fontsize=10, ha="right")
     title(left, "d(x) = (w·x + b)/‖w‖")
 
-    s = cp.sweep(y, d.scores(X))
-    cp.plot.distributions(s, right, bins=30)
-    c = cp.calibrate(s, "logistic")
+    s = cs.sweep(y, d.scores(X))
+    cs.plot.distributions(s, right, bins=30)
+    c = cs.calibrate(s, "logistic")
     at = np.linspace(*right.get_xlim(), 400)
     for one, hue in ((y, POSITIVE), (~y, NEGATIVE)):
         mean = float(d.scores(X[one]).mean())
@@ -637,7 +637,7 @@ def distance(path: Path) -> None:
     save(made, path)
 
 
-def _within_variance(X: Any, y: Any, d: cp.LinearDetector) -> float:
+def _within_variance(X: Any, y: Any, d: cs.LinearDetector) -> float:
     score = d.scores(X)
     return float(np.mean((score - np.where(y, score[y].mean(), score[~y].mean())) ** 2))
 
@@ -647,7 +647,7 @@ def sigmoid(path: Path) -> None:
     """What γ, d₀ and the prior each do to the curve."""
     made, all_axes = axes(3, 10.0, 3.4, sharey=True)
     at = np.linspace(-6, 6, 401)
-    plain_one = cp.Affine(gamma=1.0, d0=0.0)
+    plain_one = cs.Affine(gamma=1.0, d0=0.0)
     panels = (
         ("γ: how steep", [(0.5, 0.0, 0.5), (1.0, 0.0, 0.5), (3.0, 0.0, 0.5)], "γ = {0:g}"),
         ("d₀: where", [(1.0, -2.0, 0.5), (1.0, 0.0, 0.5), (1.0, 2.0, 0.5)], "d₀ = {1:g}"),
@@ -661,7 +661,7 @@ def sigmoid(path: Path) -> None:
         plain(ax, "signed distance d", "")
         ax.axhline(0.5, color="0.75", linewidth=0.9, linestyle=(0, (4, 3)))
         for (gamma, d0, prior), hue in zip(curves, (GREEN, INK, POSITIVE), strict=True):
-            c = cp.Affine(gamma=gamma, d0=d0)
+            c = cs.Affine(gamma=gamma, d0=d0)
             thin = c == plain_one and prior == 0.5
             text = label.format(gamma, d0, prior).replace("-", "−")
             ax.plot(
@@ -681,16 +681,16 @@ def sigmoid(path: Path) -> None:
 @figure("staircase.svg")
 def staircase(path: Path) -> None:
     """One step of the staircase for each segment of the hull."""
-    from cutpoint.linear.closed import mean_difference
+    from cutscore.linear.closed import mean_difference
 
     made, (left, right) = axes(2, 9.4, 4.2)
     X, y = two_clouds(60, seed=16, centre=[1.2, 0.6])
-    d = mean_difference(cp.ClassMoments.from_arrays(X, y)).detector.unit()
-    s = cp.sweep(y, d.scores(X))
-    h = cp.hull(s)
+    d = mean_difference(cs.ClassMoments.from_arrays(X, y)).detector.unit()
+    s = cs.sweep(y, d.scores(X))
+    h = cs.hull(s)
     hues = (NEGATIVE, GREEN, YELLOW, POSITIVE, PINK, "#56b4e9", INK)
-    cp.plot.roc(cp.roc(s), left, linewidth=1.0, color="0.6")
-    c = cp.calibrate(s, "monotone", smooth=False)
+    cs.plot.roc(cs.roc(s), left, linewidth=1.0, color="0.6")
+    c = cs.calibrate(s, "monotone", smooth=False)
     low, high = float(s.threshold[-1]) - 0.3, float(s.threshold[0]) + 0.3
     plain(right, "signed distance d", "P(+ | d)")
     edges = [high, *c.threshold[:-1].tolist(), low]
@@ -706,7 +706,7 @@ def staircase(path: Path) -> None:
             middle = ((edges[k] + edges[k + 1]) / 2, p)
             note(right, f"slope {slope:.2g}", middle, (0, 5), fontsize=8, ha="center", color=hue)
     at = np.linspace(low, high, 300)
-    line = cp.calibrate(s, "logistic")
+    line = cs.calibrate(s, "logistic")
     right.plot(
         at, line.probability(at, prior=s.prevalence), color="0.45", linewidth=1.2, label="logistic"
     )
@@ -724,11 +724,11 @@ def surface(path: Path) -> None:
     """The probability over two features: a sigmoid along w, level along the boundary."""
     from matplotlib.figure import Figure
 
-    from cutpoint.linear.closed import mean_difference
+    from cutscore.linear.closed import mean_difference
 
     X, y = two_clouds(400, seed=3, centre=[2.0, 1.2])
-    d = mean_difference(cp.ClassMoments.from_arrays(X, y)).detector.unit()
-    c = cp.calibrate(cp.sweep(y, d.scores(X)), "logistic")
+    d = mean_difference(cs.ClassMoments.from_arrays(X, y)).detector.unit()
+    c = cs.calibrate(cs.sweep(y, d.scores(X)), "logistic")
     made = Figure(figsize=(9.4, 4.2), layout="constrained")
     left = made.add_subplot(1, 2, 1)
     grid = np.linspace(-4, 4, 61)
@@ -759,10 +759,10 @@ def _between() -> Any:
 @figure("lines.svg")
 def lines(path: Path) -> None:
     """The lines that different learners find in the same rows."""
-    from cutpoint.linear import ArrayRows
-    from cutpoint.linear.closed import fisher, gaussian, least_squares, mean_difference
-    from cutpoint.linear.logistic import logistic
-    from cutpoint.linear.structural import as_aim, structural
+    from cutscore.linear import ArrayRows
+    from cutscore.linear.closed import fisher, gaussian, least_squares, mean_difference
+    from cutscore.linear.logistic import logistic
+    from cutscore.linear.structural import as_aim, structural
 
     made, (ax,) = axes(1, 9.4, 4.4)
     X, y = uneven(seed=2)
@@ -780,7 +780,7 @@ def lines(path: Path) -> None:
         ("for F1", structural(rows, as_aim("f1"), C=10), {"color": PINK}),
     ):
         d = fit.detector
-        s = cp.sweep(y, d.scores(X))
+        s = cs.sweep(y, d.scores(X))
         boundary(ax, d, label=f"{name}: AUC {s.auc:.3f}, F1 {s.at(0.0).f1:.2f}", **look)
     ax.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
     save(made, path)
@@ -789,8 +789,8 @@ def lines(path: Path) -> None:
 @figure("margins.svg")
 def margins(path: Path) -> None:
     """A perceptron's line, its strip without rows, and the histograms of its margins."""
-    from cutpoint.linear import ArrayRows
-    from cutpoint.linear.perceptron import perceptron
+    from cutscore.linear import ArrayRows
+    from cutscore.linear.perceptron import perceptron
 
     made, all_axes = axes(3, 12.0, 3.8)
     X, y = two_clouds(160, seed=8, centre=[2.6, 2.6])
@@ -810,11 +810,11 @@ def margins(path: Path) -> None:
     nearest = X[np.argmin(m.value)]
     ax.plot(*nearest, "o", markerfacecolor="none", markeredgecolor=INK, markersize=11)
     title(ax, f"separable: {len(X)} rows, margin {m.smallest:.2f}")
-    cp.plot.margins(m, all_axes[1], bins=30)
+    cs.plot.margins(m, all_axes[1], bins=30)
     title(all_axes[1], "its margins")
     rows = ArrayRows(overlap_X, overlap_y)
     averaged = perceptron(rows, variant="averaged", max_passes=20).detector
-    cp.plot.margins(averaged.margins(overlap_X, overlap_y), all_axes[2], bins=30)
+    cs.plot.margins(averaged.margins(overlap_X, overlap_y), all_axes[2], bins=30)
     title(all_axes[2], "classes that overlap (averaged)")
     for ax in all_axes[1:]:
         ax.set_xlabel("margin")
@@ -842,13 +842,13 @@ def candidates(pos: Any, neg: Any) -> Any:
 @figure("surrogate.svg")
 def surrogate(path: Path) -> None:
     """The surrogate over 1 − F1, and all candidates for the worst labelling at one point."""
-    from cutpoint.linear.structural import as_aim
-    from cutpoint.linear.surrogates import Classes, Masses
+    from cutscore.linear.structural import as_aim
+    from cutscore.linear.surrogates import Classes, Masses
 
     made, (left, right) = axes(2, 9.8, 4.0, width_ratios=[1, 1.15])
     pos, neg = ranked()
     R = as_aim("f1").surrogate(Masses.of(None, len(pos), len(neg)))
-    s = cp.sweep(np.arange(60) < 12, np.concatenate((pos, neg)))
+    s = cs.sweep(np.arange(60) < 12, np.concatenate((pos, neg)))
     shift = np.linspace(-12, 12, 801)
     value = [R.worst(Classes(pos + b, neg + b)).value for b in shift]
     plain(left, "bias b, added to all scores", "")
@@ -913,7 +913,7 @@ def classes(path: Path) -> None:
     """Three detectors and a decision: the same scores, other shares, other costs."""
     from sklearn.linear_model import LogisticRegression
 
-    from cutpoint.estimators import DetectorBank
+    from cutscore.estimators import DetectorBank
 
     made, all_axes = axes(3, 11.0, 4.2, sharey=True)
     rng = np.random.default_rng(3)

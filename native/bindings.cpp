@@ -30,8 +30,8 @@ using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class Mass>
 using SweepTuple = std::tuple<Out<double>, Out<Mass>, Out<Mass>>;
 
-cutpoint::Kind kind_of(nb::dlpack::dtype t) {
-    using cutpoint::Kind;
+cutscore::Kind kind_of(nb::dlpack::dtype t) {
+    using cutscore::Kind;
     using Code = nb::dlpack::dtype_code;
     const auto code = static_cast<Code>(t.code);
     if (code == Code::Bool && t.bits == 8) return Kind::b8;
@@ -47,17 +47,17 @@ cutpoint::Kind kind_of(nb::dlpack::dtype t) {
     }
 }
 
-cutpoint::Column column(const Column& array, const char* what, bool floats) {
-    using cutpoint::Kind;
+cutscore::Column column(const Column& array, const char* what, bool floats) {
+    using cutscore::Kind;
     const Kind kind = kind_of(array.dtype());
     if (kind == Kind::none || (floats && kind != Kind::f32 && kind != Kind::f64))
         throw nb::type_error((std::string(what) + " has a type that the native core does not read").c_str());
     return {array.data(), array.stride(0) * std::int64_t(array.itemsize()), kind};
 }
 
-cutpoint::Rows make_rows(const Column& score, const Column& label, double negative, double positive,
+cutscore::Rows make_rows(const Column& score, const Column& label, double negative, double positive,
                          const std::optional<Column>& weight, int threads, bool finite = false) {
-    cutpoint::Rows rows;
+    cutscore::Rows rows;
     rows.n = std::int64_t(score.shape(0));
     rows.score = column(score, "score", true);
     rows.label = column(label, "label", false);
@@ -74,10 +74,10 @@ cutpoint::Rows make_rows(const Column& score, const Column& label, double negati
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 
 // A matrix of rows that lie side by side; or data, indices and indptr of one in CSR form.
-cutpoint::Table table(const Array& data, const std::optional<Column>& indices,
+cutscore::Table table(const Array& data, const std::optional<Column>& indices,
                       const std::optional<Column>& indptr, std::size_t d) {
-    using cutpoint::Kind;
-    cutpoint::Table t;
+    using cutscore::Kind;
+    cutscore::Table t;
     t.kind = kind_of(data.dtype());
     t.data = data.data();
     t.d = std::int64_t(d);
@@ -106,14 +106,14 @@ cutpoint::Table table(const Array& data, const std::optional<Column>& indices,
     return t;
 }
 
-void one_for_each_row(const cutpoint::Table& t, std::size_t n) {
+void one_for_each_row(const cutscore::Table& t, std::size_t n) {
     if (std::size_t(t.n) != n) throw nb::value_error("there must be one value for each row of X");
 }
 
 template <class T>
-Out<T> hand_over(cutpoint::Buffer<T>&& buffer) {
-    auto* kept = new cutpoint::Buffer<T>(std::move(buffer));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<cutpoint::Buffer<T>*>(p); });
+Out<T> hand_over(cutscore::Buffer<T>&& buffer) {
+    auto* kept = new cutscore::Buffer<T>(std::move(buffer));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<cutscore::Buffer<T>*>(p); });
     return Out<T>(kept->data(), {kept->size()}, owner);
 }
 // For the many small results of a pass block by block: the heap has their pages at hand, a Buffer asks
@@ -124,17 +124,17 @@ Out<double> small(std::size_t size) {
     return Out<double>(values, {size}, owner);
 }
 template <class Mass>
-SweepTuple<Mass> hand_over(cutpoint::Masses<Mass>&& m) {
+SweepTuple<Mass> hand_over(cutscore::Masses<Mass>&& m) {
     return {hand_over(std::move(m.threshold)), hand_over(std::move(m.pos)), hand_over(std::move(m.neg))};
 }
 
 template <class Mass>
-std::tuple<Out<double>, Out<Mass>, Out<Mass>, Out<double>> hand_over_runs(cutpoint::Masses<Mass>&& m) {
+std::tuple<Out<double>, Out<Mass>, Out<Mass>, Out<double>> hand_over_runs(cutscore::Masses<Mass>&& m) {
     return {hand_over(std::move(m.threshold)), hand_over(std::move(m.pos)), hand_over(std::move(m.neg)),
             hand_over(std::move(m.top))};
 }
 
-nb::object python_int(cutpoint::Wide x) {
+nb::object python_int(cutscore::Wide x) {
     const nb::int_ high(std::uint64_t(x >> 64)), low{std::uint64_t(x)};
     return (high << nb::int_(64)) | low;
 }
@@ -146,7 +146,7 @@ auto unlocked(Run&& run) {
 }
 
 template <class Mass>
-cutpoint::View<Mass> view(const In<double>& threshold, const In<Mass>& pos, const In<Mass>& neg) {
+cutscore::View<Mass> view(const In<double>& threshold, const In<Mass>& pos, const In<Mass>& neg) {
     if (pos.shape(0) != threshold.shape(0) || neg.shape(0) != threshold.shape(0))
         throw nb::value_error("threshold, pos and neg differ in length");
     return {threshold.data(), pos.data(), neg.data(), threshold.shape(0)};
@@ -156,7 +156,7 @@ template <class Mass>
 SweepTuple<Mass> merge(const In<double>& threshold_a, const In<Mass>& pos_a, const In<Mass>& neg_a,
                        const In<double>& threshold_b, const In<Mass>& pos_b, const In<Mass>& neg_b) {
     const auto a = view(threshold_a, pos_a, neg_a), b = view(threshold_b, pos_b, neg_b);
-    return hand_over(unlocked([&] { return cutpoint::merge(a, b); }));
+    return hand_over(unlocked([&] { return cutscore::merge(a, b); }));
 }
 
 template <class Mass>
@@ -170,7 +170,7 @@ template <class Mass>
 Staircase<Mass> corners(const In<Mass>& pos, const In<Mass>& neg) {
     same_length(pos.shape(0), neg.shape(0));
     auto c = unlocked([&] {
-        return cutpoint::corners(cutpoint::View<Mass>{nullptr, pos.data(), neg.data(), pos.shape(0)});
+        return cutscore::corners(cutscore::View<Mass>{nullptr, pos.data(), neg.data(), pos.shape(0)});
     });
     return {hand_over(std::move(c.cut)), hand_over(std::move(c.tp)), hand_over(std::move(c.fp))};
 }
@@ -178,7 +178,7 @@ Staircase<Mass> corners(const In<Mass>& pos, const In<Mass>& neg) {
 template <class Mass>
 Staircase<Mass> hull(const In<Mass>& tp, const In<Mass>& fp) {
     same_length(tp.shape(0), fp.shape(0));
-    auto h = unlocked([&] { return cutpoint::hull(tp.data(), fp.data(), tp.shape(0)); });
+    auto h = unlocked([&] { return cutscore::hull(tp.data(), fp.data(), tp.shape(0)); });
     return {hand_over(std::move(h.end)), hand_over(std::move(h.pos)), hand_over(std::move(h.neg))};
 }
 
@@ -195,17 +195,17 @@ void bin(const Column& score, const Column& label, double negative, double posit
 }
 
 template <class Mass>
-std::unique_ptr<cutpoint::StreamOf<Mass>> make_stream(const cutpoint::StreamPlan& plan) {
+std::unique_ptr<cutscore::StreamOf<Mass>> make_stream(const cutscore::StreamPlan& plan) {
     if constexpr (std::is_same_v<Mass, double>)
-        return cutpoint::weighted_stream(plan);
+        return cutscore::weighted_stream(plan);
     else
-        return cutpoint::stream(plan);
+        return cutscore::stream(plan);
 }
 
 // A stream of batches. Threads may add at the same time, each by its own number.
 template <class Mass>
 void bind_stream(nb::module_& m, const char* name) {
-    using Stream = cutpoint::StreamOf<Mass>;
+    using Stream = cutscore::StreamOf<Mass>;
     nb::class_<Stream>(m, name)
         .def("add", [](Stream& s, int worker, const Column& score, const Column& label,
                        const std::optional<Column>& weight) {
@@ -219,8 +219,8 @@ void bind_stream(nb::module_& m, const char* name) {
     m.def(std::is_same_v<Mass, double> ? "weighted_stream" : "stream",
           [](const In<double>& sample, bool single, std::size_t buckets, int workers, std::size_t limit,
              std::size_t most, int file) {
-              cutpoint::StreamPlan plan;
-              plan.score = single ? cutpoint::Kind::f32 : cutpoint::Kind::f64;
+              cutscore::StreamPlan plan;
+              plan.score = single ? cutscore::Kind::f32 : cutscore::Kind::f64;
               plan.sample = sample.data();
               plan.sample_size = sample.shape(0);
               plan.buckets = std::min<std::size_t>(buckets, 4096);
@@ -235,16 +235,16 @@ void bind_stream(nb::module_& m, const char* name) {
 }  // namespace
 
 NB_MODULE(_native, m) {
-    nb::exception<cutpoint::RowFault>(m, "RowFault", PyExc_ValueError);
+    nb::exception<cutscore::RowFault>(m, "RowFault", PyExc_ValueError);
 
-    nb::exception<cutpoint::SpillFault>(m, "SpillFault", PyExc_OSError);
+    nb::exception<cutscore::SpillFault>(m, "SpillFault", PyExc_OSError);
     bind_stream<std::int64_t>(m, "Stream");
     bind_stream<double>(m, "WeightedStream");
 
     m.def("area", [](const Column& score, const Column& label, double negative, double positive,
                      int threads, bool finite) {
         const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
-        const auto a = unlocked([&] { return cutpoint::area(rows); });
+        const auto a = unlocked([&] { return cutscore::area(rows); });
         return std::make_tuple(a.pos, a.neg, python_int(a.twice));
     }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a,
     "finite"_a = false);
@@ -252,7 +252,7 @@ NB_MODULE(_native, m) {
     m.def("weighted_area", [](const Column& score, const Column& label, double negative,
                               double positive, const Column& weight, int threads, bool finite) {
         const auto rows = make_rows(score, label, negative, positive, weight, threads, finite);
-        const auto a = unlocked([&] { return cutpoint::weighted_area(rows); });
+        const auto a = unlocked([&] { return cutscore::weighted_area(rows); });
         return std::make_tuple(a.pos, a.neg, a.twice);
     }, "score"_a, "label"_a, "negative"_a, "positive"_a, "weight"_a, "threads"_a,
     "finite"_a = false);
@@ -260,48 +260,48 @@ NB_MODULE(_native, m) {
     m.def("sweep", [](const Column& score, const Column& label, double negative, double positive,
                       int threads, bool finite) {
         const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
-        return hand_over(unlocked([&] { return cutpoint::sweep(rows); }));
+        return hand_over(unlocked([&] { return cutscore::sweep(rows); }));
     }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a,
     "finite"_a = false);
 
     m.def("weighted_sweep", [](const Column& score, const Column& label, double negative,
                                double positive, const Column& weight, int threads, bool finite) {
         const auto rows = make_rows(score, label, negative, positive, weight, threads, finite);
-        return hand_over(unlocked([&] { return cutpoint::weighted_sweep(rows); }));
+        return hand_over(unlocked([&] { return cutscore::weighted_sweep(rows); }));
     }, "score"_a, "label"_a, "negative"_a, "positive"_a, "weight"_a, "threads"_a,
     "finite"_a = false);
 
     m.def("compact_sweep", [](const Column& score, const Column& label, double negative,
                               double positive, int threads) {
         const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
-        return hand_over_runs(unlocked([&] { return cutpoint::compact_sweep(rows); }));
+        return hand_over_runs(unlocked([&] { return cutscore::compact_sweep(rows); }));
     });
     m.def("weighted_compact_sweep", [](const Column& score, const Column& label, double negative,
                                        double positive, const Column& weight, int threads) {
         const auto rows = make_rows(score, label, negative, positive, weight, threads);
-        return hand_over_runs(unlocked([&] { return cutpoint::weighted_compact_sweep(rows); }));
+        return hand_over_runs(unlocked([&] { return cutscore::weighted_compact_sweep(rows); }));
     });
 
     m.def("bin", [](const Column& score, const Column& label, double negative, double positive,
                     int threads, const InOut<std::int64_t>& pos, const InOut<std::int64_t>& neg) {
-        bin(score, label, negative, positive, std::nullopt, threads, pos, neg, cutpoint::bin);
+        bin(score, label, negative, positive, std::nullopt, threads, pos, neg, cutscore::bin);
     });
     m.def("weighted_bin", [](const Column& score, const Column& label, double negative,
                              double positive, const Column& weight, int threads,
                              const InOut<double>& pos, const InOut<double>& neg) {
-        bin(score, label, negative, positive, weight, threads, pos, neg, cutpoint::weighted_bin);
+        bin(score, label, negative, positive, weight, threads, pos, neg, cutscore::weighted_bin);
     });
     m.def("bin_edges", [](int bits) {
         if (bits < 1 || bits > 24) throw nb::value_error("bits must lie in 1..24");
-        cutpoint::Buffer<double> edges(std::size_t(1) << bits);
-        cutpoint::bin_edges(bits, edges.data());
+        cutscore::Buffer<double> edges(std::size_t(1) << bits);
+        cutscore::bin_edges(bits, edges.data());
         return hand_over(std::move(edges));
     });
 
     m.def("twice_area", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg) {
         same_length(pos.shape(0), neg.shape(0));
         return python_int(
-            unlocked([&] { return cutpoint::twice_area(pos.data(), neg.data(), pos.shape(0)); }));
+            unlocked([&] { return cutscore::twice_area(pos.data(), neg.data(), pos.shape(0)); }));
     });
     m.def("merge", &merge<std::int64_t>);
     m.def("weighted_merge", &merge<double>);
@@ -313,29 +313,29 @@ NB_MODULE(_native, m) {
                                    std::uint64_t all_neg) {
         same_length(pos.shape(0), neg.shape(0));
         const auto [of_pos, of_neg] = unlocked([&] {
-            return cutpoint::squared_placements(pos.data(), neg.data(), pos.shape(0), all_neg);
+            return cutscore::squared_placements(pos.data(), neg.data(), pos.shape(0), all_neg);
         });
         return std::make_tuple(python_int(of_pos), python_int(of_neg));
     });
     m.def("look_up", [](const In<double>& table, const In<double>& x, bool level, int threads) {
-        cutpoint::Buffer<std::int64_t> out(x.shape(0));
+        cutscore::Buffer<std::int64_t> out(x.shape(0));
         unlocked([&] {
-            cutpoint::look_up(table.data(), table.shape(0), x.data(), x.shape(0), level, threads,
+            cutscore::look_up(table.data(), table.shape(0), x.data(), x.shape(0), level, threads,
                               out.data());
         });
         return hand_over(std::move(out));
     });
     m.def("resample", [](const In<std::int64_t>& mass, std::uint64_t seed, std::uint64_t stream) {
-        cutpoint::Buffer<std::int64_t> out(mass.shape(0));
-        unlocked([&] { cutpoint::resample(mass.data(), mass.shape(0), seed, stream, out.data()); });
+        cutscore::Buffer<std::int64_t> out(mass.shape(0));
+        unlocked([&] { cutscore::resample(mass.data(), mass.shape(0), seed, stream, out.data()); });
         return hand_over(std::move(out));
     });
     m.def("bootstrap_area", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg,
                                std::size_t first, std::size_t n, std::uint64_t seed, int threads) {
         same_length(pos.shape(0), neg.shape(0));
-        cutpoint::Buffer<double> areas(n);
+        cutscore::Buffer<double> areas(n);
         unlocked([&] {
-            cutpoint::bootstrap_area({nullptr, pos.data(), neg.data(), pos.shape(0)}, seed, threads,
+            cutscore::bootstrap_area({nullptr, pos.data(), neg.data(), pos.shape(0)}, seed, threads,
                                      first, n, areas.data());
         });
         return hand_over(std::move(areas));
@@ -346,7 +346,7 @@ NB_MODULE(_native, m) {
                        const In<double>& w, double b) {
         const auto t = table(data, indices, indptr, w.shape(0));
         auto out = small(std::size_t(t.n));
-        unlocked([&] { cutpoint::scores(t, w.data(), b, out.data()); });
+        unlocked([&] { cutscore::scores(t, w.data(), b, out.data()); });
         return out;
     }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "w"_a, "b"_a);
     m.def("combine", [](const Array& data, const Index& indices, const Index& indptr,
@@ -355,7 +355,7 @@ NB_MODULE(_native, m) {
         one_for_each_row(t, coefficient.shape(0));
         auto sum = small(features);
         std::fill_n(sum.data(), features, 0.0);
-        unlocked([&] { cutpoint::combine(t, coefficient.data(), sum.data()); });
+        unlocked([&] { cutscore::combine(t, coefficient.data(), sum.data()); });
         return sum;
     }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "coefficient"_a, "features"_a);
     m.def("products", [](const Array& data, const Index& indices, const Index& indptr,
@@ -367,12 +367,12 @@ NB_MODULE(_native, m) {
             throw nb::value_error("sums of products must be square, one row for each column of X");
         const auto t = table(data, indices, indptr, d);
         one_for_each_row(t, coefficient.shape(0));
-        unlocked([&] { cutpoint::products(t, coefficient.data(), sum.data(), squares.data()); });
+        unlocked([&] { cutscore::products(t, coefficient.data(), sum.data(), squares.data()); });
     }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "coefficient"_a, "sum"_a, "squares"_a);
     m.def("largest_square", [](const Array& data, const Index& indices, const Index& indptr,
                                std::size_t features) {
         const auto t = table(data, indices, indptr, features);
-        return unlocked([&] { return cutpoint::largest_square(t); });
+        return unlocked([&] { return cutscore::largest_square(t); });
     }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "features"_a);
     m.def("logistic", [](const Array& data, const Index& indices, const Index& indptr,
                          const In<bool>& positive, const std::optional<In<double>>& weight,
@@ -382,7 +382,7 @@ NB_MODULE(_native, m) {
         if (weight) one_for_each_row(t, weight->shape(0));
         auto out = small(1 + (w.shape(0) + 1) * (curved ? 2 : 1));
         unlocked([&] {
-            cutpoint::logistic(t, positive.data(), weight ? weight->data() : nullptr, w.data(), b,
+            cutscore::logistic(t, positive.data(), weight ? weight->data() : nullptr, w.data(), b,
                                curved, out.data());
         });
         return out;
@@ -403,13 +403,13 @@ NB_MODULE(_native, m) {
         one_for_each_row(t, positive.shape(0));
         if (weight) one_for_each_row(t, weight->shape(0));
         std::int64_t* c = counts.data();
-        cutpoint::Perceptron p{line.data(),
+        cutscore::Perceptron p{line.data(),
                                drift ? drift->data() : nullptr,
                                kept ? kept->data() : nullptr,
                                kept ? std::int64_t(kept->shape(0)) : 0,
                                c[0], c[1], c[2], c[3], c[4]};
         unlocked([&] {
-            cutpoint::perceptron(t, positive.data(), weight ? weight->data() : nullptr, rate, square, p);
+            cutscore::perceptron(t, positive.data(), weight ? weight->data() : nullptr, rate, square, p);
         });
         const std::int64_t now[] = {p.records, p.steps, p.updates, p.run, p.longest};
         std::copy_n(now, 5, c);

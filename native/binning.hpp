@@ -12,7 +12,7 @@
 #include "parallel.hpp"
 #include "rows.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 // A score as the largest float32 that is not above it: score >= edge stays true or false for every
 // float32 edge, so that bins of float64 and float32 scores have the same, exact edges.
@@ -53,4 +53,4 @@ void add_to_bins(const Rows& rows, int bits, Mass* pos, Mass* neg) {
     }
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

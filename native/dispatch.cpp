@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <limits>
 
-#define CUTPOINT_ISA cutpoint::baseline
+#define CUTSCORE_ISA cutscore::baseline
 #include "keys.hpp"
-#undef CUTPOINT_ISA
+#undef CUTSCORE_ISA
 #include "kernels.hpp"
 
-namespace cutpoint {
+namespace cutscore {
 
-#define CUTPOINT_DECLARE                                                  \
+#define CUTSCORE_DECLARE                                                  \
     Area area(const Rows&);                                               \
     WeightedArea weighted_area(const Rows&);                              \
     Masses<std::int64_t> sweep(const Rows&);                              \
@@ -32,71 +32,71 @@ namespace cutpoint {
     void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
 
 namespace baseline {
-CUTPOINT_DECLARE
+CUTSCORE_DECLARE
 }
 
-#if defined(CUTPOINT_HAS_AVX2)
+#if defined(CUTSCORE_HAS_AVX2)
 namespace avx2 {
-CUTPOINT_DECLARE
+CUTSCORE_DECLARE
 }
 static bool has_avx2() noexcept {
     static const bool yes = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
     return yes;
 }
-#define CUTPOINT_DISPATCH(call) (has_avx2() ? avx2::call : baseline::call)
+#define CUTSCORE_DISPATCH(call) (has_avx2() ? avx2::call : baseline::call)
 #else
-#define CUTPOINT_DISPATCH(call) baseline::call
+#define CUTSCORE_DISPATCH(call) baseline::call
 #endif
 
-Area area(const Rows& r) { return CUTPOINT_DISPATCH(area(r)); }
-WeightedArea weighted_area(const Rows& r) { return CUTPOINT_DISPATCH(weighted_area(r)); }
-Masses<std::int64_t> sweep(const Rows& r) { return CUTPOINT_DISPATCH(sweep(r)); }
-Masses<double> weighted_sweep(const Rows& r) { return CUTPOINT_DISPATCH(weighted_sweep(r)); }
-Masses<std::int64_t> compact_sweep(const Rows& r) { return CUTPOINT_DISPATCH(compact_sweep(r)); }
+Area area(const Rows& r) { return CUTSCORE_DISPATCH(area(r)); }
+WeightedArea weighted_area(const Rows& r) { return CUTSCORE_DISPATCH(weighted_area(r)); }
+Masses<std::int64_t> sweep(const Rows& r) { return CUTSCORE_DISPATCH(sweep(r)); }
+Masses<double> weighted_sweep(const Rows& r) { return CUTSCORE_DISPATCH(weighted_sweep(r)); }
+Masses<std::int64_t> compact_sweep(const Rows& r) { return CUTSCORE_DISPATCH(compact_sweep(r)); }
 Masses<double> weighted_compact_sweep(const Rows& r) {
-    return CUTPOINT_DISPATCH(weighted_compact_sweep(r));
+    return CUTSCORE_DISPATCH(weighted_compact_sweep(r));
 }
 std::unique_ptr<StreamOf<std::int64_t>> stream(const StreamPlan& plan) {
-    return CUTPOINT_DISPATCH(stream(plan));
+    return CUTSCORE_DISPATCH(stream(plan));
 }
 std::unique_ptr<StreamOf<double>> weighted_stream(const StreamPlan& plan) {
-    return CUTPOINT_DISPATCH(weighted_stream(plan));
+    return CUTSCORE_DISPATCH(weighted_stream(plan));
 }
 void bin(const Rows& r, int bits, std::int64_t* pos, std::int64_t* neg) {
-    CUTPOINT_DISPATCH(bin(r, bits, pos, neg));
+    CUTSCORE_DISPATCH(bin(r, bits, pos, neg));
 }
 void weighted_bin(const Rows& r, int bits, double* pos, double* neg) {
-    CUTPOINT_DISPATCH(weighted_bin(r, bits, pos, neg));
+    CUTSCORE_DISPATCH(weighted_bin(r, bits, pos, neg));
 }
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,
              std::int64_t* out) {
-    CUTPOINT_DISPATCH(look_up(table, m, x, n, level, threads, out));
+    CUTSCORE_DISPATCH(look_up(table, m, x, n, level, threads, out));
 }
 void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
                     std::size_t n, double* areas) {
-    CUTPOINT_DISPATCH(bootstrap_area(s, seed, threads, first, n, areas));
+    CUTSCORE_DISPATCH(bootstrap_area(s, seed, threads, first, n, areas));
 }
 void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
               std::int64_t* out) {
-    CUTPOINT_DISPATCH(resample(mass, m, seed, stream, out));
+    CUTSCORE_DISPATCH(resample(mass, m, seed, stream, out));
 }
 void scores(const Table& t, const double* w, double b, double* out) {
-    CUTPOINT_DISPATCH(scores(t, w, b, out));
+    CUTSCORE_DISPATCH(scores(t, w, b, out));
 }
 void combine(const Table& t, const double* coefficient, double* sum) {
-    CUTPOINT_DISPATCH(combine(t, coefficient, sum));
+    CUTSCORE_DISPATCH(combine(t, coefficient, sum));
 }
 void products(const Table& t, const double* coefficient, double* sum, double* squares) {
-    CUTPOINT_DISPATCH(products(t, coefficient, sum, squares));
+    CUTSCORE_DISPATCH(products(t, coefficient, sum, squares));
 }
-double largest_square(const Table& t) { return CUTPOINT_DISPATCH(largest_square(t)); }
+double largest_square(const Table& t) { return CUTSCORE_DISPATCH(largest_square(t)); }
 void perceptron(const Table& t, const bool* positive, const double* weight, double rate, double square,
                 Perceptron& p) {
-    CUTPOINT_DISPATCH(perceptron(t, positive, weight, rate, square, p));
+    CUTSCORE_DISPATCH(perceptron(t, positive, weight, rate, square, p));
 }
 void logistic(const Table& t, const bool* positive, const double* weight, const double* w, double b,
               bool curved, double* out) {
-    CUTPOINT_DISPATCH(logistic(t, positive, weight, w, b, curved, out));
+    CUTSCORE_DISPATCH(logistic(t, positive, weight, w, b, curved, out));
 }
 
 void bin_edges(int bits, double* edges) {
@@ -109,4 +109,4 @@ void bin_edges(int bits, double* edges) {
     }
 }
 
-}  // namespace cutpoint
+}  // namespace cutscore

@@ -12,11 +12,11 @@
 #include "kernels.hpp"
 #include "partition.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using cutpoint::Area;
-using cutpoint::Masses;
-using cutpoint::WeightedArea;
+using cutscore::Area;
+using cutscore::Masses;
+using cutscore::WeightedArea;
 
 template <class R>
 using AreaOf = std::conditional_t<R::weighted, WeightedArea, Area>;
@@ -140,7 +140,7 @@ Area count_pairs(const Bare<U>* a, std::size_t n) noexcept {
 template <class U>
 Area area_of_sorted(const Bare<U>* a, std::size_t n) noexcept {
     // n * n / 2 pairs at the most: 64 bits do for fewer than 2^32 rows.
-    return n >> 32 ? count_pairs<cutpoint::Wide>(a, n) : count_pairs<std::uint64_t>(a, n);
+    return n >> 32 ? count_pairs<cutscore::Wide>(a, n) : count_pairs<std::uint64_t>(a, n);
 }
 template <class U>
 WeightedArea area_of_sorted(const Heavy<U>* a, std::size_t n) noexcept {
@@ -379,4 +379,4 @@ Masses<MassOf<R>> compact_sweep(const Rows& rows) {
     return out;
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

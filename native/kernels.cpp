@@ -1,6 +1,6 @@
 // The kernels for one instruction set: compiled once for each, into a namespace of its own.
-#ifndef CUTPOINT_ISA
-#error "set CUTPOINT_ISA to the namespace of this build"
+#ifndef CUTSCORE_ISA
+#error "set CUTSCORE_ISA to the namespace of this build"
 #endif
 
 #include "binning.hpp"
@@ -13,7 +13,7 @@
 #include "resample.hpp"
 #include "stream.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 template <class Run>
 auto by_score(const Rows& rows, Run&& run) {
@@ -48,12 +48,12 @@ Masses<double> weighted_sweep(const Rows& rows) {
 
 Masses<std::int64_t> compact_sweep(const Rows& rows) {
     return by_score(
-        rows, [&]<class S>(S) { return CUTPOINT_ISA::compact_sweep<S, Bare<typename Keys<S>::Key>>(rows); });
+        rows, [&]<class S>(S) { return CUTSCORE_ISA::compact_sweep<S, Bare<typename Keys<S>::Key>>(rows); });
 }
 
 Masses<double> weighted_compact_sweep(const Rows& rows) {
     return by_score(
-        rows, [&]<class S>(S) { return CUTPOINT_ISA::compact_sweep<S, Heavy<typename Keys<S>::Key>>(rows); });
+        rows, [&]<class S>(S) { return CUTSCORE_ISA::compact_sweep<S, Heavy<typename Keys<S>::Key>>(rows); });
 }
 
 std::unique_ptr<StreamOf<std::int64_t>> stream(const StreamPlan& plan) {
@@ -120,4 +120,4 @@ void logistic(const Table& t, const bool* positive, const double* weight, const 
     });
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -10,7 +10,7 @@
 
 #include "memory.hpp"
 
-namespace cutpoint {
+namespace cutscore {
 
 enum class Kind : std::uint8_t { none, b8, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };
 
@@ -205,4 +205,4 @@ void perceptron(const Table&, const bool* positive, const double* weight, double
 void logistic(const Table&, const bool* positive, const double* weight, const double* w, double b,
               bool curved, double* out);
 
-}  // namespace cutpoint
+}  // namespace cutscore

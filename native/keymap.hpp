@@ -13,9 +13,9 @@
 
 #include "memory.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using cutpoint::Buffer;
+using cutscore::Buffer;
 
 template <class U>
 class KeyMap {
@@ -85,4 +85,4 @@ class KeyMap {
     std::size_t segments_ = 0, cells_ = 0;
 };
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 // key(a) < key(b)  <=>  a < b, for every pair of floats that are not NaN; -0.0 and 0.0 share a key.
 // Written on the bits, not as x + 0.0, so that a process which flushes denormals (torch can switch
@@ -36,4 +36,4 @@ struct Keys<float> : KeysOf<float, std::uint32_t, std::int32_t> {};
 template <>
 struct Keys<double> : KeysOf<double, std::uint64_t, std::int64_t> {};
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -11,43 +11,43 @@
 #include <immintrin.h>
 #endif
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-#define CUTPOINT_INLINE [[gnu::always_inline]] inline
+#define CUTSCORE_INLINE [[gnu::always_inline]] inline
 
 #if defined(__AVX2__)
 // A vector type of the compiler would do, but gcc 12 takes its conversions from float apart.
 struct Four {
     __m256d v;
 };
-CUTPOINT_INLINE Four all(double x) noexcept { return {_mm256_set1_pd(x)}; }
-CUTPOINT_INLINE Four four(const double* p) noexcept { return {_mm256_loadu_pd(p)}; }
-CUTPOINT_INLINE Four four(const float* p) noexcept { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
+CUTSCORE_INLINE Four all(double x) noexcept { return {_mm256_set1_pd(x)}; }
+CUTSCORE_INLINE Four four(const double* p) noexcept { return {_mm256_loadu_pd(p)}; }
+CUTSCORE_INLINE Four four(const float* p) noexcept { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
 // The first `count` of four, from 1 to 3, and 0 after them; nothing after them is read.
-CUTPOINT_INLINE Four some(const double* p, std::int64_t count) noexcept {
+CUTSCORE_INLINE Four some(const double* p, std::int64_t count) noexcept {
     static constexpr std::int64_t mask[] = {-1, -1, -1, 0, 0, 0, 0};
     return {_mm256_maskload_pd(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(mask + 3 - count)))};
 }
-CUTPOINT_INLINE Four some(const float* p, std::int64_t count) noexcept {
+CUTSCORE_INLINE Four some(const float* p, std::int64_t count) noexcept {
     static constexpr std::int32_t mask[] = {-1, -1, -1, 0, 0, 0, 0};
     const auto chosen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(mask + 3 - count));
     return {_mm256_cvtps_pd(_mm_maskload_ps(p, chosen))};
 }
-CUTPOINT_INLINE void put(double* p, Four a) noexcept { _mm256_storeu_pd(p, a.v); }
-CUTPOINT_INLINE Four operator+(Four a, Four b) noexcept { return {_mm256_add_pd(a.v, b.v)}; }
-CUTPOINT_INLINE Four operator*(Four a, Four b) noexcept { return {_mm256_mul_pd(a.v, b.v)}; }
-CUTPOINT_INLINE Four operator-(Four a, Four b) noexcept { return {_mm256_sub_pd(a.v, b.v)}; }
-CUTPOINT_INLINE Four operator/(Four a, Four b) noexcept { return {_mm256_div_pd(a.v, b.v)}; }
-CUTPOINT_INLINE Four magnitude(Four a) noexcept { return {_mm256_andnot_pd(_mm256_set1_pd(-0.0), a.v)}; }
-CUTPOINT_INLINE Four at_most(Four a, double top) noexcept { return {_mm256_min_pd(_mm256_set1_pd(top), a.v)}; }
-CUTPOINT_INLINE Four if_above(Four a, double cut, Four yes, Four no) noexcept {
+CUTSCORE_INLINE void put(double* p, Four a) noexcept { _mm256_storeu_pd(p, a.v); }
+CUTSCORE_INLINE Four operator+(Four a, Four b) noexcept { return {_mm256_add_pd(a.v, b.v)}; }
+CUTSCORE_INLINE Four operator*(Four a, Four b) noexcept { return {_mm256_mul_pd(a.v, b.v)}; }
+CUTSCORE_INLINE Four operator-(Four a, Four b) noexcept { return {_mm256_sub_pd(a.v, b.v)}; }
+CUTSCORE_INLINE Four operator/(Four a, Four b) noexcept { return {_mm256_div_pd(a.v, b.v)}; }
+CUTSCORE_INLINE Four magnitude(Four a) noexcept { return {_mm256_andnot_pd(_mm256_set1_pd(-0.0), a.v)}; }
+CUTSCORE_INLINE Four at_most(Four a, double top) noexcept { return {_mm256_min_pd(_mm256_set1_pd(top), a.v)}; }
+CUTSCORE_INLINE Four if_above(Four a, double cut, Four yes, Four no) noexcept {
     return {_mm256_blendv_pd(no.v, yes.v, _mm256_cmp_pd(a.v, _mm256_set1_pd(cut), _CMP_GT_OQ))};
 }
-CUTPOINT_INLINE Four power_of_two(Four shifted) noexcept {
+CUTSCORE_INLINE Four power_of_two(Four shifted) noexcept {
     const __m256i exponent = _mm256_slli_epi64(_mm256_castpd_si256(shifted.v), 52);
     return {_mm256_castsi256_pd(_mm256_add_epi64(exponent, _mm256_castpd_si256(_mm256_set1_pd(1))))};
 }
-CUTPOINT_INLINE double across(Four a) noexcept {
+CUTSCORE_INLINE double across(Four a) noexcept {
     const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
     return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
 }
@@ -56,54 +56,54 @@ struct Four {
     using Pair = double __attribute__((vector_size(16)));
     Pair low, high;
 };
-CUTPOINT_INLINE Four all(double x) noexcept { return {Four::Pair{x, x}, Four::Pair{x, x}}; }
+CUTSCORE_INLINE Four all(double x) noexcept { return {Four::Pair{x, x}, Four::Pair{x, x}}; }
 template <class S>
-CUTPOINT_INLINE Four four(const S* p) noexcept {
+CUTSCORE_INLINE Four four(const S* p) noexcept {
     return {Four::Pair{double(p[0]), double(p[1])}, Four::Pair{double(p[2]), double(p[3])}};
 }
 template <class S>
-CUTPOINT_INLINE Four some(const S* p, std::int64_t count) noexcept {
+CUTSCORE_INLINE Four some(const S* p, std::int64_t count) noexcept {
     return {Four::Pair{double(p[0]), count > 1 ? double(p[1]) : 0.0},
             Four::Pair{count > 2 ? double(p[2]) : 0.0, 0.0}};
 }
-CUTPOINT_INLINE void put(double* p, Four a) noexcept {
+CUTSCORE_INLINE void put(double* p, Four a) noexcept {
     std::memcpy(p, &a.low, sizeof a.low);
     std::memcpy(p + 2, &a.high, sizeof a.high);
 }
-CUTPOINT_INLINE Four operator+(Four a, Four b) noexcept { return {a.low + b.low, a.high + b.high}; }
-CUTPOINT_INLINE Four operator*(Four a, Four b) noexcept { return {a.low * b.low, a.high * b.high}; }
-CUTPOINT_INLINE Four operator-(Four a, Four b) noexcept { return {a.low - b.low, a.high - b.high}; }
-CUTPOINT_INLINE Four operator/(Four a, Four b) noexcept { return {a.low / b.low, a.high / b.high}; }
+CUTSCORE_INLINE Four operator+(Four a, Four b) noexcept { return {a.low + b.low, a.high + b.high}; }
+CUTSCORE_INLINE Four operator*(Four a, Four b) noexcept { return {a.low * b.low, a.high * b.high}; }
+CUTSCORE_INLINE Four operator-(Four a, Four b) noexcept { return {a.low - b.low, a.high - b.high}; }
+CUTSCORE_INLINE Four operator/(Four a, Four b) noexcept { return {a.low / b.low, a.high / b.high}; }
 using Bits = std::uint64_t __attribute__((vector_size(16)));
-CUTPOINT_INLINE Four magnitude(Four a) noexcept {
+CUTSCORE_INLINE Four magnitude(Four a) noexcept {
     constexpr Bits rest = {~0ull >> 1, ~0ull >> 1};
     return {Four::Pair(Bits(a.low) & rest), Four::Pair(Bits(a.high) & rest)};
 }
-CUTPOINT_INLINE Four at_most(Four a, double top) noexcept {
+CUTSCORE_INLINE Four at_most(Four a, double top) noexcept {
     const auto of = [top](Four::Pair p) {
         return Four::Pair{top < p[0] ? top : p[0], top < p[1] ? top : p[1]};
     };
     return {of(a.low), of(a.high)};
 }
-CUTPOINT_INLINE Four if_above(Four a, double cut, Four yes, Four no) noexcept {
+CUTSCORE_INLINE Four if_above(Four a, double cut, Four yes, Four no) noexcept {
     const auto of = [cut](Four::Pair p, Four::Pair y, Four::Pair n) {
         const Bits above = Bits(p > Four::Pair{cut, cut});
         return Four::Pair((above & Bits(y)) | (~above & Bits(n)));
     };
     return {of(a.low, yes.low, no.low), of(a.high, yes.high, no.high)};
 }
-CUTPOINT_INLINE Four power_of_two(Four shifted) noexcept {
+CUTSCORE_INLINE Four power_of_two(Four shifted) noexcept {
     const auto of = [](Four::Pair p) {
         return Four::Pair((Bits(p) << 52) + Bits(Four::Pair{1, 1}));
     };
     return {of(shifted.low), of(shifted.high)};
 }
-CUTPOINT_INLINE double across(Four a) noexcept {
+CUTSCORE_INLINE double across(Four a) noexcept {
     const Four::Pair pair = a.low + a.high;
     return pair[0] + pair[1];
 }
 #endif
-CUTPOINT_INLINE Four& operator+=(Four& a, Four b) noexcept { return a = a + b; }
-CUTPOINT_INLINE Four operator*(Four a, double b) noexcept { return a * all(b); }
+CUTSCORE_INLINE Four& operator+=(Four& a, Four b) noexcept { return a = a + b; }
+CUTSCORE_INLINE Four operator*(Four a, double b) noexcept { return a * all(b); }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

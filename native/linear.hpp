@@ -12,17 +12,17 @@
 #include "kernels.hpp"
 #include "lanes.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using cutpoint::Kind;
-using cutpoint::Table;
+using cutscore::Kind;
+using cutscore::Table;
 
 // How far before its use memory is asked for, in bytes: the processor's own guesses end with each page.
 inline constexpr std::ptrdiff_t ahead = 2048;
 
 // w·x of several rows at once: the weights, whole fours of them, are loaded once for all.
 template <int rows, class S>
-CUTPOINT_INLINE void dots(const S* const (&x)[rows], const double* w, std::int64_t d,
+CUTSCORE_INLINE void dots(const S* const (&x)[rows], const double* w, std::int64_t d,
                           double (&out)[rows]) noexcept {
     Four even[rows], odd[rows];
     // Told to unroll, the compiler keeps these in registers.
@@ -68,7 +68,7 @@ class Weights {
 
    private:
     std::int64_t d_;
-    cutpoint::Buffer<double> room_;
+    cutscore::Buffer<double> room_;
 };
 
 template <class S>
@@ -247,4 +247,4 @@ double most_square(const X& x) {
     return most;
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

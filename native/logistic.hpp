@@ -7,11 +7,11 @@
 
 #include "linear.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 // Σ c[i] xⁱ, even and odd powers apart, so that fewer steps wait for the one before.
 template <std::size_t m>
-CUTPOINT_INLINE Four polynomial(Four x, const double (&c)[m]) noexcept {
+CUTSCORE_INLINE Four polynomial(Four x, const double (&c)[m]) noexcept {
     static_assert(m % 2 == 0);
     const Four y = x * x;
     Four even = all(c[m - 2]), odd = all(c[m - 1]);
@@ -24,7 +24,7 @@ CUTPOINT_INLINE Four polynomial(Four x, const double (&c)[m]) noexcept {
 }
 
 // exp(-|z|), but no less than is still a normal number.
-CUTPOINT_INLINE Four shrunk(Four z) noexcept {
+CUTSCORE_INLINE Four shrunk(Four z) noexcept {
     // Of (exp(r) - 1 - r)/r², by interpolation at Chebyshev's nodes; 2e-17 is left out.
     static constexpr double rest[] = {
         0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d63p-5,  0x1.11111111109b3p-7,
@@ -44,7 +44,7 @@ CUTPOINT_INLINE Four shrunk(Four z) noexcept {
 struct Losses {
     Four loss, first, second;
 };
-CUTPOINT_INLINE Losses losses(Four z, Four e) noexcept {
+CUTSCORE_INLINE Losses losses(Four z, Four e) noexcept {
     // Of (atanh(s)/s - 1)/s², in the same way.
     static constexpr double rest[] = {
         0x1.5555555555555p-2, 0x1.9999999999a38p-3, 0x1.2492492476c87p-3, 0x1.c71c720160b47p-4,
@@ -167,4 +167,4 @@ void lost(const X& x, const bool* positive, const double* weight, const double* 
     }
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -7,7 +7,7 @@
 
 #include "parallel.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 // For each of n values, how many of the table's entries, ascending, are less; or, if `level`, not more.
 template <bool level>
@@ -35,4 +35,4 @@ void looked_up(const double* table, std::size_t m, const double* x, std::size_t 
     });
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

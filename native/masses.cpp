@@ -6,7 +6,7 @@
 
 #include "kernels.hpp"
 
-namespace cutpoint {
+namespace cutscore {
 
 Wide twice_area(const std::int64_t* pos, const std::int64_t* neg, std::size_t m) {
     Wide twice = 0, above = 0;
@@ -137,4 +137,4 @@ std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int
     return {of_pos, of_neg};
 }
 
-}  // namespace cutpoint
+}  // namespace cutscore

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace cutpoint {
+namespace cutscore {
 
 namespace {
 
@@ -104,4 +104,4 @@ void release(void* p, std::size_t bytes) noexcept {
 }
 void trim() noexcept { BlockCache::shared().drop_all(); }
 
-}  // namespace cutpoint
+}  // namespace cutscore

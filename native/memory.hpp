@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace cutpoint {
+namespace cutscore {
 
 // At least `bytes` bytes; `bytes` becomes what the block really has.
 void* allocate(std::size_t& bytes);
@@ -48,4 +48,4 @@ class Buffer {
     std::size_t size_ = 0, bytes_ = 0;
 };
 
-}  // namespace cutpoint
+}  // namespace cutscore

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <thread>
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 // Calls work(part, worker) for every part in [0, parts); workers are numbered from 0 and take the next
 // part when they are done with one. Threads live for the call only: nothing survives a fork, and a
@@ -48,4 +48,4 @@ void parallel(std::size_t parts, int threads, Work&& work) {
     if (failed) std::rethrow_exception(failed);
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

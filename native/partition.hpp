@@ -20,7 +20,7 @@
 #include "rows.hpp"
 #include "sorting.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 inline constexpr std::size_t line_bytes = 64;
 
@@ -158,7 +158,7 @@ Buffer<typename Keys<S>::Key> sample_keys(const Rows& rows) {
     Buffer<U> a(std::size_t(runs * run)), b(std::size_t(runs * run));
     std::size_t m = 0;
     for (std::int64_t r = 0; r < runs; ++r) {
-        const auto first = std::int64_t(cutpoint::Wide(rows.n - run) * std::size_t(r) / std::size_t(runs));
+        const auto first = std::int64_t(cutscore::Wide(rows.n - run) * std::size_t(r) / std::size_t(runs));
         const char* p = static_cast<const char*>(rows.score.data) + first * rows.score.stride;
         for (std::int64_t i = 0; i < run; ++i) a[m++] = Keys<S>::of(load<S>(p + i * rows.score.stride));
     }
@@ -287,4 +287,4 @@ class Partition {
     Buffer<std::uint32_t> next_;
 };
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -6,9 +6,9 @@
 
 #include "linear.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using cutpoint::Perceptron;
+using cutscore::Perceptron;
 
 template <class X>
 void taught(const X& x, const bool* positive, const double* weight, double rate, double square,
@@ -56,4 +56,4 @@ void taught(const X& x, const bool* positive, const double* weight, double rate,
     if (p.drift) drift.copy_to(p.drift);
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -18,7 +18,7 @@
 #include "rows.hpp"
 #include "sorting.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
 // Past this many rare rows the tables leave the cache and dealing into buckets is faster.
 inline constexpr std::int64_t most_rare = 400'000;
@@ -264,7 +264,7 @@ std::optional<Area> rank_area(const Rows& rows) {
     Area area{std::uint64_t(rarer.counts.positives), std::uint64_t(rarer.counts.negatives), 0};
     const std::uint64_t few = std::min(area.pos, area.neg);
     area.twice = sum - few * few;
-    if (rarer.label) area.twice = 2 * cutpoint::Wide(area.pos) * area.neg - area.twice;
+    if (rarer.label) area.twice = 2 * cutscore::Wide(area.pos) * area.neg - area.twice;
     return area;
 }
 
@@ -301,4 +301,4 @@ std::optional<WeightedArea> weighted_rank_area(const Rows& rows) {
     return area;
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

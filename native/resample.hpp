@@ -16,9 +16,9 @@
 #include "kernels.hpp"
 #include "parallel.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using namespace cutpoint;
+using namespace cutscore;
 
 // Vectors of the compiler, not of a processor: the same numbers everywhere.
 using Words = std::uint64_t __attribute__((vector_size(32)));
@@ -261,4 +261,4 @@ inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int thread
     });
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

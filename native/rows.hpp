@@ -14,13 +14,13 @@
 #include "kernels.hpp"
 #include "keys.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using cutpoint::Column;
-using cutpoint::Fault;
-using cutpoint::Kind;
-using cutpoint::RowFault;
-using cutpoint::Rows;
+using cutscore::Column;
+using cutscore::Fault;
+using cutscore::Kind;
+using cutscore::RowFault;
+using cutscore::Rows;
 
 inline constexpr int block_rows = 1024;
 
@@ -217,7 +217,7 @@ struct Parts {
     }
 
    private:
-    using Wide = cutpoint::Wide;
+    using Wide = cutscore::Wide;
 };
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -10,9 +10,9 @@
 
 #include "memory.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using cutpoint::Buffer;
+using cutscore::Buffer;
 
 // A row inside a bucket: its key above the bucket's lowest one, with the label as the last bit.
 template <class U>
@@ -136,4 +136,4 @@ R* sort_records(std::size_t n, typename R::Key low, typename R::Key high, Each&&
     return radix_sort(a, scratch.b.data(), n, int(std::bit_width(high)));
 }
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -18,11 +18,11 @@
 
 #include "exact.hpp"
 
-namespace CUTPOINT_ISA {
+namespace CUTSCORE_ISA {
 
-using cutpoint::SpillFault;
-using cutpoint::StreamOf;
-using cutpoint::StreamPlan;
+using cutscore::SpillFault;
+using cutscore::StreamOf;
+using cutscore::StreamPlan;
 
 inline void write_all(int file, const char* data, std::size_t bytes, std::uint64_t at) {
     while (bytes > 0) {
@@ -412,4 +412,4 @@ class Stream final : public StreamOf<MassOf<R>> {
     std::uint64_t end_ = 0;
 };
 
-}  // namespace CUTPOINT_ISA
+}  // namespace CUTSCORE_ISA

@@ -20,9 +20,9 @@ HERE = Path(__file__).parent.resolve()
 
 # Three lines as a user would write them; types must come from the installed package.
 TYPED = """\
-import cutpoint as cp
-area: float = cp.sweep([1, 0, 1], [0.9, 0.8, 0.7]).auc
-wrong: str = cp.sweep([1, 0, 1], [0.9, 0.8, 0.7]).auc
+import cutscore as cs
+area: float = cs.sweep([1, 0, 1], [0.9, 0.8, 0.7]).auc
+wrong: str = cs.sweep([1, 0, 1], [0.9, 0.8, 0.7]).auc
 """
 FAULT = 'user.py:3: error: Incompatible types in assignment (expression has type "float"'
 
@@ -42,7 +42,7 @@ def same_package(sdist: Path, wheel: Path) -> None:
     sources = {str(PurePosixPath(*p.parts[2:])) for p in paths if p.parts[1] == "src"}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    core = {name for name in names if PurePosixPath(name).match("cutpoint/_native.*.so")}
+    core = {name for name in names if PurePosixPath(name).match("cutscore/_native.*.so")}
     if len(core) != 1 or names - core != sources:
         odd = sorted((names - core) ^ sources) or sorted(core)
         raise SystemExit(f"the wheel and the sources differ in {odd}")

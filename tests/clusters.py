@@ -22,18 +22,18 @@ import pytest
 JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 SPARK = find_spec("pyspark") is not None
 needs_spark = pytest.mark.skipif(
-    not (JAVA and SPARK), reason="Spark needs Java 17 and pip install 'cutpoint[spark]'"
+    not (JAVA and SPARK), reason="Spark needs Java 17 and pip install 'cutscore[spark]'"
 )
 
 
 @cache
 def local_session() -> Any:
     """The one session of this process; doctests find it active. It ends with the process."""
-    import cutpoint.spark
+    import cutscore.spark
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cutpoint.spark.session(
+        return cutscore.spark.session(
             "local[2]", deadline=240, **{"spark.sql.shuffle.partitions": 2}
         )
 

@@ -1,4 +1,4 @@
-"""The reference: the definitions written out, slowly, sharing nothing with cutpoint.
+"""The reference: the definitions written out, slowly, sharing nothing with cutscore.
 
 Scores are Python floats, masses are integers or `Fraction`s, and every number is a `Fraction`:
 there is no rounding to argue about. `exactly` turns floats (weights, rates) into the fractions they

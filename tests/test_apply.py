@@ -1,4 +1,4 @@
-"""cutpoint apply: what it says of values that the training rows never had."""
+"""cutscore apply: what it says of values that the training rows never had."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cutpoint.cli import main
-from cutpoint.detector import CategoryTerm, Detector, NumberColumn, NumberTerm, saved, strange
-from cutpoint.detector.strange import Strange, log_chance_beyond, log_chance_share
-from cutpoint.errors import DataError
-from cutpoint.tables import open_table, write_table
+from cutscore.cli import main
+from cutscore.detector import CategoryTerm, Detector, NumberColumn, NumberTerm, saved, strange
+from cutscore.detector.strange import Strange, log_chance_beyond, log_chance_share
+from cutscore.errors import DataError
+from cutscore.tables import open_table, write_table
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def said(capsys: pytest.CaptureFixture[str], columns: dict[str, Any], *words: st
     assert main(["apply", "m.json", "new.parquet", "-o", "out.parquet", *words]) == 0
     *remarks, last = capsys.readouterr().err.splitlines() or [""]
     assert "rows flagged" in last or words
-    return [text.removeprefix("cutpoint: ") for text in remarks]
+    return [text.removeprefix("cutscore: ") for text in remarks]
 
 
 def days(n: int) -> Any:
@@ -322,7 +322,7 @@ def test_the_ways_out_of_an_edited_model_work(
     model.write_text(original)
     revised = "Detector.load(original).revised(costs=..., prior=...).save(path)"
     assert revised in message
-    from cutpoint import Costs
+    from cutscore import Costs
 
     filled = revised.replace("costs=...", "costs=Costs(1, 9)").replace("prior=...", "prior=0.01")
     eval(filled, {"Detector": Detector, "Costs": Costs, "original": model, "path": "new.json"})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-import cutpoint as cp
+import cutscore as cs
 import oracle
 from strategies import Case, rows, weights
 
@@ -34,30 +34,30 @@ def close(value: float, exact: Fraction, ulps: int = 16) -> bool:
 @given(rows(both=True), intervals)
 def test_partial_auc(case: Case, interval: list[float]) -> None:
     low, high = interval
-    s, t = cp.sweep(*case), oracle.table(*case)
+    s, t = cs.sweep(*case), oracle.table(*case)
     a, b = Fraction(low), Fraction(high)
     over_fpr, over_tpr = oracle.area_over_fpr(t, a, b), oracle.area_over_tpr(t, a, b)
     # The end of an interval within a rounding of a jump may take the jump or leave it: no area.
-    assert close(cp.partial_auc(s, min_fpr=low, max_fpr=high), over_fpr, 64)
-    assert close(cp.partial_auc(s, min_tpr=low, max_tpr=high), over_tpr, 64)
+    assert close(cs.partial_auc(s, min_fpr=low, max_fpr=high), over_fpr, 64)
+    assert close(cs.partial_auc(s, min_tpr=low, max_tpr=high), over_tpr, 64)
 
 
 @given(rows(both=True), intervals)
 def test_standardized_partial_auc(case: Case, interval: list[float]) -> None:
     low, high = interval
     assume(high - low > 1e-3)  # the scale divides by the interval
-    s, t = cp.sweep(*case), oracle.table(*case)
+    s, t = cs.sweep(*case), oracle.table(*case)
     a, b = Fraction(low), Fraction(high)
     for area, chance, ours in (
         (
             oracle.area_over_fpr(t, a, b),
             (b * b - a * a) / 2,
-            cp.partial_auc(s, min_fpr=low, max_fpr=high, standardized=True),
+            cs.partial_auc(s, min_fpr=low, max_fpr=high, standardized=True),
         ),
         (
             oracle.area_over_tpr(t, a, b),
             ((1 - a) ** 2 - (1 - b) ** 2) / 2,
-            cp.partial_auc(s, min_tpr=low, max_tpr=high, standardized=True),
+            cs.partial_auc(s, min_tpr=low, max_tpr=high, standardized=True),
         ),
     ):
         best = b - a
@@ -68,19 +68,19 @@ def test_standardized_partial_auc(case: Case, interval: list[float]) -> None:
 
 @given(rows(both=True))
 def test_whole_interval_is_the_whole_area(case: Case) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     exact = oracle.auc(*case)
-    assert close(cp.partial_auc(s, max_fpr=1), exact)
-    assert close(cp.partial_auc(s, min_tpr=0), exact)
-    assert close(cp.partial_auc(s, max_fpr=1, standardized=True), exact)
-    assert close(cp.partial_auc(s, max_tpr=1, standardized=True), exact)
+    assert close(cs.partial_auc(s, max_fpr=1), exact)
+    assert close(cs.partial_auc(s, min_tpr=0), exact)
+    assert close(cs.partial_auc(s, max_fpr=1, standardized=True), exact)
+    assert close(cs.partial_auc(s, max_tpr=1, standardized=True), exact)
 
 
 @given(rows(both=True), st.floats(0.01, 0.99), st.booleans())
 def test_parts_add_up(case: Case, cut: float, over_fpr: bool) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     names = ("max_fpr", "min_fpr") if over_fpr else ("max_tpr", "min_tpr")
-    parts = [cp.partial_auc(s, **{name: cut}) for name in names]  # type: ignore[arg-type]
+    parts = [cs.partial_auc(s, **{name: cut}) for name in names]  # type: ignore[arg-type]
     assert sum(parts) == pytest.approx(s.auc, abs=1e-14)
 
 
@@ -92,7 +92,7 @@ def test_partial_auc_of_a_peer(max_fpr: float, decimals: int) -> None:
     score = (rng.standard_normal(400) + y).round(decimals)
     w = rng.exponential(size=400)
     for weight in (None, w):
-        ours = cp.partial_auc(cp.sweep(y, score, weight), max_fpr=max_fpr, standardized=True)
+        ours = cs.partial_auc(cs.sweep(y, score, weight), max_fpr=max_fpr, standardized=True)
         theirs = metrics.roc_auc_score(y, score, sample_weight=weight, max_fpr=max_fpr)
         assert ours == pytest.approx(theirs, abs=1e-12)
 
@@ -107,30 +107,30 @@ def _integral(x: Any, y: Any, low: float, high: float) -> float:
 def test_partial_auc_by_integration(low: float, high: float) -> None:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 300)
-    s = cp.sweep(y, (rng.standard_normal(300) + 0.7 * y).round(1))
-    roc = cp.roc(s)
-    over_fpr = cp.partial_auc(s, min_fpr=low, max_fpr=high)
+    s = cs.sweep(y, (rng.standard_normal(300) + 0.7 * y).round(1))
+    roc = cs.roc(s)
+    over_fpr = cs.partial_auc(s, min_fpr=low, max_fpr=high)
     assert over_fpr == pytest.approx(_integral(roc.fpr, roc.tpr, low, high), abs=2e-6)
-    over_tpr = cp.partial_auc(s, min_tpr=low, max_tpr=high)
+    over_tpr = cs.partial_auc(s, min_tpr=low, max_tpr=high)
     assert over_tpr == pytest.approx(_integral(roc.tpr, 1 - roc.fpr, low, high), abs=2e-6)
 
 
 def test_partial_auc_by_hand() -> None:
     """pROC's two focuses: over specificity = 1 − FPR, and over sensitivity = TPR."""
-    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
     # Steps: up to 1/4, right to 1/4, up to 3/4, right to 1/2, up to 1, right to 1.
-    assert cp.partial_auc(s, max_fpr=0.25) == 0.25 * 0.25
-    assert cp.partial_auc(s, min_fpr=0.25, max_fpr=0.5) == 0.25 * 0.75
-    assert cp.partial_auc(s, min_fpr=0.5) == 0.5 * 1
-    assert cp.partial_auc(s, min_tpr=0.75) == 0.25 * 0.5
-    assert cp.partial_auc(s, min_tpr=0.25, max_tpr=0.75) == 0.5 * 0.75
-    assert cp.partial_auc(s, max_tpr=0.25) == 0.25 * 1
+    assert cs.partial_auc(s, max_fpr=0.25) == 0.25 * 0.25
+    assert cs.partial_auc(s, min_fpr=0.25, max_fpr=0.5) == 0.25 * 0.75
+    assert cs.partial_auc(s, min_fpr=0.5) == 0.5 * 1
+    assert cs.partial_auc(s, min_tpr=0.75) == 0.25 * 0.5
+    assert cs.partial_auc(s, min_tpr=0.25, max_tpr=0.75) == 0.5 * 0.75
+    assert cs.partial_auc(s, max_tpr=0.25) == 0.25 * 1
     # McClish: chance over [0, 1/2] is 1/8, the best 1/2.
-    assert cp.partial_auc(s, max_fpr=0.5, standardized=True) == 0.5 * (1 + (0.25 - 1 / 8) / (3 / 8))
-    perfect, useless = cp.sweep([1, 0], [2, 1]), cp.sweep([1, 0], [1, 1])
+    assert cs.partial_auc(s, max_fpr=0.5, standardized=True) == 0.5 * (1 + (0.25 - 1 / 8) / (3 / 8))
+    perfect, useless = cs.sweep([1, 0], [2, 1]), cs.sweep([1, 0], [1, 1])
     for interval in ({"max_fpr": 0.3}, {"min_fpr": 0.3}, {"max_tpr": 0.3}, {"min_tpr": 0.3}):
-        assert cp.partial_auc(perfect, **interval, standardized=True) == 1  # type: ignore[arg-type]
-        half = cp.partial_auc(useless, **interval, standardized=True)  # type: ignore[arg-type]
+        assert cs.partial_auc(perfect, **interval, standardized=True) == 1  # type: ignore[arg-type]
+        half = cs.partial_auc(useless, **interval, standardized=True)  # type: ignore[arg-type]
         assert half == pytest.approx(0.5, abs=1e-15)
 
 
@@ -148,8 +148,8 @@ def test_partial_auc_by_hand() -> None:
     ],
 )
 def test_partial_auc_refuses(interval: dict[str, float], message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
-        cp.partial_auc(cp.sweep([1, 0], [2, 1]), **interval)  # type: ignore[arg-type]
+    with pytest.raises(cs.DataError, match=message):
+        cs.partial_auc(cs.sweep([1, 0], [2, 1]), **interval)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------- average precision, KS and EER
@@ -158,32 +158,32 @@ def test_partial_auc_refuses(interval: dict[str, float], message: str) -> None:
 @given(rows(both=True))
 def test_average_precision(case: Case) -> None:
     assert close(
-        cp.average_precision(cp.sweep(*case)), oracle.average_precision(oracle.table(*case))
+        cs.average_precision(cs.sweep(*case)), oracle.average_precision(oracle.table(*case))
     )
 
 
 @given(rows(both=True))
 def test_kolmogorov_smirnov(case: Case) -> None:
     exact = oracle.kolmogorov_smirnov(oracle.table(*case))
-    assert cp.kolmogorov_smirnov(cp.sweep(*case)) == float(exact)
+    assert cs.kolmogorov_smirnov(cs.sweep(*case)) == float(exact)
 
 
 @given(rows(both=True))
 def test_equal_error_rate(case: Case) -> None:
-    assert close(cp.equal_error_rate(cp.sweep(*case)), oracle.equal_error_rate(oracle.table(*case)))
+    assert close(cs.equal_error_rate(cs.sweep(*case)), oracle.equal_error_rate(oracle.table(*case)))
 
 
 @given(st.data(), rows(both=True))
 def test_with_weights(data: st.DataObject, case: Case) -> None:
     w = data.draw(weights(len(case.y)))
-    s, t = cp.sweep(*case, w), oracle.table(*case, w)
+    s, t = cs.sweep(*case, w), oracle.table(*case, w)
     assume(s.P > 0 and s.N > 0)
-    assert close(cp.average_precision(s), oracle.average_precision(t), 128)
-    assert close(cp.kolmogorov_smirnov(s), oracle.kolmogorov_smirnov(t), 128)
-    assert close(cp.equal_error_rate(s), oracle.equal_error_rate(t), 128)
+    assert close(cs.average_precision(s), oracle.average_precision(t), 128)
+    assert close(cs.kolmogorov_smirnov(s), oracle.kolmogorov_smirnov(t), 128)
+    assert close(cs.equal_error_rate(s), oracle.equal_error_rate(t), 128)
     quarter = Fraction(1, 4)
     assert close(
-        cp.partial_auc(s, max_fpr=0.25), oracle.area_over_fpr(t, Fraction(0), quarter), 128
+        cs.partial_auc(s, max_fpr=0.25), oracle.area_over_fpr(t, Fraction(0), quarter), 128
     )
 
 
@@ -192,46 +192,46 @@ def test_peers(decimals: int) -> None:
     rng = np.random.default_rng(decimals)
     y = rng.integers(0, 2, 1000)
     score = (rng.standard_normal(1000) + 0.5 * y).round(decimals)
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
     theirs = metrics.average_precision_score(y, score)
-    assert cp.average_precision(s) == pytest.approx(theirs, rel=1e-14)
+    assert cs.average_precision(s) == pytest.approx(theirs, rel=1e-14)
     test = stats.ks_2samp(score[y == 1], score[y == 0], method="asymp")
-    assert cp.kolmogorov_smirnov(s) == pytest.approx(test.statistic, rel=1e-14)
+    assert cs.kolmogorov_smirnov(s) == pytest.approx(test.statistic, rel=1e-14)
     u = stats.mannwhitneyu(score[y == 1], score[y == 0]).statistic
     assert s.auc == u / (int(s.P) * int(s.N))
 
 
 def test_equal_error_rate_by_hand() -> None:
-    assert cp.equal_error_rate(cp.sweep([1, 0], [2, 1])) == 0
-    assert cp.equal_error_rate(cp.sweep([1, 0], [1, 2])) == 1
-    assert cp.equal_error_rate(cp.sweep([1, 0], [1, 1])) == 0.5
+    assert cs.equal_error_rate(cs.sweep([1, 0], [2, 1])) == 0
+    assert cs.equal_error_rate(cs.sweep([1, 0], [1, 2])) == 1
+    assert cs.equal_error_rate(cs.sweep([1, 0], [1, 1])) == 0.5
     # On the side from (1/3, 1/2) to (1/3, 1): FPR stays 1/3 while FNR falls past it.
-    assert cp.equal_error_rate(cp.sweep([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])) == 1 / 3
+    assert cs.equal_error_rate(cs.sweep([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])) == 1 / 3
 
 
 def test_counts_too_large_for_integer_products() -> None:
-    s = cp.Sweep.from_counts([2, 1], [2**50, 2**51], [2**51, 2**50])
-    assert cp.kolmogorov_smirnov(s) == pytest.approx(1 / 3, rel=1e-15)
+    s = cs.Sweep.from_counts([2, 1], [2**50, 2**51], [2**51, 2**50])
+    assert cs.kolmogorov_smirnov(s) == pytest.approx(1 / 3, rel=1e-15)
     assert s.auc == float(Fraction(oracle.twice_area(s.pos, s.neg), 2 * int(s.P) * int(s.N)))
 
 
-MEASURES: tuple[Callable[[cp.Sweep], float], ...] = (
-    cp.auc,
-    cp.average_precision,
-    cp.equal_error_rate,
-    cp.kolmogorov_smirnov,
-    lambda s: cp.partial_auc(s, max_fpr=0.1),
+MEASURES: tuple[Callable[[cs.Sweep], float], ...] = (
+    cs.auc,
+    cs.average_precision,
+    cs.equal_error_rate,
+    cs.kolmogorov_smirnov,
+    lambda s: cs.partial_auc(s, max_fpr=0.1),
 )
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_one_class(measure: Callable[[cp.Sweep], float]) -> None:
-    with pytest.raises(cp.UndefinedError, match="needs rows; this sweep has none"):
-        measure(cp.sweep([], []))
-    with pytest.raises(cp.UndefinedError, match=r"needs positives.*negative \(weight 0.5\)"):
-        measure(cp.sweep([0], [1], [0.5]))
-    if measure is cp.average_precision:  # there are no negatives to be wrong about
-        assert measure(cp.sweep([1, 1], [1, 2])) == 1
+def test_one_class(measure: Callable[[cs.Sweep], float]) -> None:
+    with pytest.raises(cs.UndefinedError, match="needs rows; this sweep has none"):
+        measure(cs.sweep([], []))
+    with pytest.raises(cs.UndefinedError, match=r"needs positives.*negative \(weight 0.5\)"):
+        measure(cs.sweep([0], [1], [0.5]))
+    if measure is cs.average_precision:  # there are no negatives to be wrong about
+        assert measure(cs.sweep([1, 1], [1, 2])) == 1
     else:
-        with pytest.raises(cp.UndefinedError, match=r"and negatives.*positive \(2 of them\)"):
-            measure(cp.sweep([1, 1], [1, 2]))
+        with pytest.raises(cs.UndefinedError, match=r"and negatives.*positive \(2 of them\)"):
+            measure(cs.sweep([1, 1], [1, 2]))

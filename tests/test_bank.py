@@ -25,9 +25,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-import cutpoint as cp
-from cutpoint.estimators import CalibratedDetector
-from cutpoint.estimators._bank import DetectorBank, _nearest
+import cutscore as cs
+from cutscore.estimators import CalibratedDetector
+from cutscore.estimators._bank import DetectorBank, _nearest
 
 MEANS = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 1.8]])
 SHARES = np.array([0.5, 0.3, 0.2])
@@ -160,7 +160,7 @@ def exact() -> DetectorBank:
     shares = np.bincount(Y) / len(Y)
     bank = DetectorBank(Truth(shares)).fit(X, Y)
     for d in bank.detectors_:
-        d.calibrator_ = cp.Affine(1.0, 0.0)
+        d.calibrator_ = cs.Affine(1.0, 0.0)
     return bank
 
 
@@ -328,7 +328,7 @@ def test_two_classes_are_one_calibrated_detector(method: str) -> None:
     bank = DetectorBank(LinearSVC(), method=method).fit(two, y)
     alone = CalibratedDetector(LinearSVC(), method=method).fit(two, y)
     assert len(bank.detectors_) == 1
-    costs = cp.Costs(fp=3, fn=1, tp=0.5, tn=0.25)
+    costs = cs.Costs(fp=3, fn=1, tp=0.5, tn=0.25)
     for prior, cost in ((None, None), (0.9, None), (0.2, costs)):
         bank.set_params(prior=None if prior is None else [1 - prior, prior], costs=cost)
         alone.set_params(prior=prior, costs=cost)
@@ -408,9 +408,9 @@ def test_raw_scores() -> None:
     np.testing.assert_array_equal(bank.predict(X[two]), p.argmax(1))
     for wrong in ({"prior": [0.5, 0.5]}, {"costs": [[0, 1], [1, 0]]}):
         (name,) = wrong
-        with pytest.raises(cp.DataError, match=rf"{name} is for calibrated scores; method is None"):
+        with pytest.raises(cs.DataError, match=rf"{name} is for calibrated scores; method is None"):
             DetectorBank(tree, method=None, **wrong).fit(X[two], Y[two])
-    with pytest.raises(cp.DataError, match="costs is for calibrated scores"):
+    with pytest.raises(cs.DataError, match="costs is for calibrated scores"):
         bank.set_params(costs=[[0, 1], [1, 0]]).predict(X[two])
 
     class Silent(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -471,7 +471,7 @@ def test_bad_rows() -> None:
         DetectorBank(cv=KFold(3)).fit(X[:43], rare)
     with pytest.raises(ValueError, match=r"cv must be folds.*it is 'prefit'"):
         DetectorBank(cv="prefit").fit(X, Y)
-    with pytest.raises(cp.DataError, match="method must be one of"):
+    with pytest.raises(cs.DataError, match="method must be one of"):
         DetectorBank(method="isotonic").fit(X, Y)
     with pytest.raises(ValueError, match="Unknown label type"):
         DetectorBank().fit(X, X[:, 0])
@@ -494,10 +494,10 @@ def test_bad_rows() -> None:
     ],
 )
 def test_bad_priors(bank: DetectorBank, prior: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
+    with pytest.raises(cs.DataError, match=message):
         DetectorBank(GaussianNB(), prior=prior).fit(X, NAMES[Y])
     late = clone(bank).fit(X, NAMES[Y]).set_params(prior=prior)
-    with pytest.raises(cp.DataError, match=message):
+    with pytest.raises(cs.DataError, match=message):
         late.predict(X)
 
 
@@ -520,7 +520,7 @@ OFF = {"beech": {"ash": 1, "cedar": 1}, "cedar": {"ash": 1, "beech": 1}}
         ([[0, 1, 1], [1, 2, 1], [1, 1, 0]], r"being right must cost no more than being wrong"),
         (np.zeros((3, 3)), "some decision must make a difference"),
         (np.array([[1.0], [-2.0], [3.0]]) * np.ones(3), "some decision must make a difference"),
-        (cp.Costs(fp=1, fn=2), r"Costs are of two classes, and there are 3\. Pass a matrix"),
+        (cs.Costs(fp=1, fn=2), r"Costs are of two classes, and there are 3\. Pass a matrix"),
         ({**OFF, "oak": {}}, r"costs must be by the labels \['ash'.*; 'oak' is none"),
         (
             {**OFF, "ash": {"beech": 1, "cedar": 1, "oak": 1}},
@@ -533,9 +533,9 @@ OFF = {"beech": {"ash": 1, "cedar": 1}, "cedar": {"ash": 1, "beech": 1}}
     ],
 )
 def test_bad_costs(bank: DetectorBank, costs: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
+    with pytest.raises(cs.DataError, match=message):
         DetectorBank(GaussianNB(), costs=costs).fit(X, NAMES[Y])
     late = clone(bank).fit(X, NAMES[Y]).set_params(costs=costs)
     for ask in (late.predict, late.expected_cost):
-        with pytest.raises(cp.DataError, match=message):
+        with pytest.raises(cs.DataError, match=message):
             ask(X)

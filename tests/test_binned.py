@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
+import cutscore as cs
 
 scores = st.floats(allow_nan=False, allow_infinity=True)
 
@@ -21,16 +21,16 @@ scores = st.floats(allow_nan=False, allow_infinity=True)
 )
 def test_any_split_into_batches_is_the_same_and_contains_the_exact_area(rows, bits, cut):
     y, score = [r[0] for r in rows], [r[1] for r in rows]
-    whole = cp.BinnedSweep.of(y, score, bits=bits)
-    split = cp.BinnedSweep.from_batches([(y[:cut], score[:cut]), (y[cut:], score[cut:])], bits=bits)
-    merged = cp.BinnedSweep.of(y[cut:], score[cut:], bits=bits) + cp.BinnedSweep.of(
+    whole = cs.BinnedSweep.of(y, score, bits=bits)
+    split = cs.BinnedSweep.from_batches([(y[:cut], score[:cut]), (y[cut:], score[cut:])], bits=bits)
+    merged = cs.BinnedSweep.of(y[cut:], score[cut:], bits=bits) + cs.BinnedSweep.of(
         y[:cut], score[:cut], bits=bits
     )
     for other in (split, merged):
         assert np.array_equal(whole.bin_pos, other.bin_pos)
         assert np.array_equal(whole.bin_neg, other.bin_neg)
         assert whole.rows == other.rows
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
     if s.P > 0 and s.N > 0:
         twice = sum(
             2 * int(n) * int(t - p) + int(n) * int(p)
@@ -46,7 +46,7 @@ def test_any_split_into_batches_is_the_same_and_contains_the_exact_area(rows, bi
 )
 def test_weighted_interval_contains_the_exact_area(rows, bits):
     y, score, w = ([r[i] for r in rows] for i in range(3))
-    b = cp.BinnedSweep.of(y, score, w, bits=bits)
+    b = cs.BinnedSweep.of(y, score, w, bits=bits)
     pos, neg = (
         [
             (Fraction(v), Fraction(x)) if np.isfinite(v) else (v, Fraction(x))
@@ -75,7 +75,7 @@ def test_confusion_at_every_edge_is_exact(dtype, bits):
     rng = np.random.default_rng(0)
     y = rng.random(5000) < 0.3
     score = (rng.standard_normal(5000) * 10.0 ** rng.integers(-3, 3, 5000)).astype(dtype)
-    s, b = cp.sweep(y, score), cp.BinnedSweep.of(y, score, bits=bits)
+    s, b = cs.sweep(y, score), cs.BinnedSweep.of(y, score, bits=bits)
     assert np.all(np.diff(b.threshold) < 0)
     for k, t in enumerate(b.threshold):
         c = s.at(t)
@@ -86,22 +86,22 @@ def test_confusion_at_every_edge_is_exact(dtype, bits):
 
 
 def test_a_threshold_inside_a_bin_is_refused_with_the_edges_around_it():
-    b = cp.BinnedSweep.of([0, 1], [0.2, 0.9], bits=8)
-    with pytest.raises(cp.DataError, match=r"0\.2 is not one\. The edges around it are"):
+    b = cs.BinnedSweep.of([0, 1], [0.2, 0.9], bits=8)
+    with pytest.raises(cs.DataError, match=r"0\.2 is not one\. The edges around it are"):
         b.at(0.2)
-    with pytest.raises(cp.DataError, match="a threshold must be a number; it is nan"):
+    with pytest.raises(cs.DataError, match="a threshold must be a number; it is nan"):
         b.at(float("nan"))
 
 
 @pytest.mark.parametrize("bits", [1, 8, 9, 16])
 def test_infinite_scores_and_thresholds(bits):
     y, score = [1, 0, 1, 0], [np.inf, 1.0, -1.0, -np.inf]
-    s, b = cp.sweep(y, score), cp.BinnedSweep.of(y, score, bits=bits)
+    s, b = cs.sweep(y, score), cs.BinnedSweep.of(y, score, bits=bits)
     assert b.at(-np.inf) == s.at(-np.inf)
     if bits >= 9:  # fewer bits put infinity into one bin with the largest numbers
         assert b.at(np.inf) == s.at(np.inf)
     else:
-        with pytest.raises(cp.DataError, match="exact only at the edges"):
+        with pytest.raises(cs.DataError, match="exact only at the edges"):
             b.at(np.inf)
 
 
@@ -109,11 +109,11 @@ def test_precision_grows_with_bits():
     rng = np.random.default_rng(1)
     y = rng.random(100_000) < 0.1
     score = 1 / (1 + np.exp(-rng.standard_normal(100_000) - y))
-    widths = [cp.BinnedSweep.of(y, score, bits=b).auc.width for b in (12, 16, 20)]
+    widths = [cs.BinnedSweep.of(y, score, bits=b).auc.width for b in (12, 16, 20)]
     assert widths[0] > widths[1] > widths[2]
     assert widths[1] < 5e-3
     assert widths[2] < 5e-4
-    assert cp.sweep(y, score).auc in cp.BinnedSweep.of(y, score).auc
+    assert cs.sweep(y, score).auc in cs.BinnedSweep.of(y, score).auc
 
 
 def test_a_stream_is_read_once_and_a_bad_row_names_itself():
@@ -121,33 +121,33 @@ def test_a_stream_is_read_once_and_a_bad_row_names_itself():
         yield [0, 1], [0.1, 0.2]
         yield [1, 0], [0.3, float("nan")]
 
-    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
-        cp.BinnedSweep.from_batches(batches())
+    with pytest.raises(cs.DataError, match=r"score\[1\] is NaN"):
+        cs.BinnedSweep.from_batches(batches())
 
 
 def test_minus_one_labels_and_named_labels():
-    assert cp.BinnedSweep.of([-1, 1, 1], [1, 2, 3]).P == 2
-    b = cp.BinnedSweep.from_batches([(["ok"], [1.0]), (["bad"], [2.0])], positive="bad")
+    assert cs.BinnedSweep.of([-1, 1, 1], [1, 2, 3]).P == 2
+    b = cs.BinnedSweep.from_batches([(["ok"], [1.0]), (["bad"], [2.0])], positive="bad")
     assert (b.P, b.N, b.auc.low) == (1, 1, 1.0)
 
 
 def test_rules():
-    with pytest.raises(cp.DataError, match="bits must be a whole number from 1 to 24; it is 40"):
-        cp.BinnedSweep.of([0, 1], [1, 2], bits=40)
-    with pytest.raises(cp.DataError, match="a batch must be"):
-        cp.BinnedSweep.from_batches([([0, 1],)])
-    with pytest.raises(cp.DataError, match="batch 1 is the first that differs"):
-        cp.BinnedSweep.from_batches([([0], [1.0]), ([0], [1.0], [2.0])])
-    with pytest.raises(cp.DataError, match=r"2\*\*8 and 2\*\*9"):
-        cp.BinnedSweep.of([0], [1.0], bits=8) + cp.BinnedSweep.of([0], [1.0], bits=9)
-    with pytest.raises(cp.UndefinedError, match="there are 0 and 1"):
-        _ = cp.BinnedSweep.of([0], [1.0]).auc
-    with pytest.raises(cp.UndefinedError):
-        _ = cp.BinnedSweep.from_batches([]).auc
+    with pytest.raises(cs.DataError, match="bits must be a whole number from 1 to 24; it is 40"):
+        cs.BinnedSweep.of([0, 1], [1, 2], bits=40)
+    with pytest.raises(cs.DataError, match="a batch must be"):
+        cs.BinnedSweep.from_batches([([0, 1],)])
+    with pytest.raises(cs.DataError, match="batch 1 is the first that differs"):
+        cs.BinnedSweep.from_batches([([0], [1.0]), ([0], [1.0], [2.0])])
+    with pytest.raises(cs.DataError, match=r"2\*\*8 and 2\*\*9"):
+        cs.BinnedSweep.of([0], [1.0], bits=8) + cs.BinnedSweep.of([0], [1.0], bits=9)
+    with pytest.raises(cs.UndefinedError, match="there are 0 and 1"):
+        _ = cs.BinnedSweep.of([0], [1.0]).auc
+    with pytest.raises(cs.UndefinedError):
+        _ = cs.BinnedSweep.from_batches([]).auc
 
 
 def test_frozen_and_sum():
-    parts = [cp.BinnedSweep.of([0, 1], [0.1 * k, 0.2 * k]) for k in range(1, 4)]
+    parts = [cs.BinnedSweep.of([0, 1], [0.1 * k, 0.2 * k]) for k in range(1, 4)]
     total = sum(parts)
     assert total.rows == 6
     assert not total.bin_pos.flags.writeable
@@ -156,7 +156,7 @@ def test_frozen_and_sum():
 
 def test_copies_are_frozen_and_the_callers_arrays_are_not():
     pos, neg = np.zeros(256, np.int64), np.ones(256, np.int64)
-    b = cp.BinnedSweep(pos, neg, 256)
+    b = cs.BinnedSweep(pos, neg, 256)
     assert pos.flags.writeable
     for one in (b, pickle.loads(pickle.dumps(b)), copy.deepcopy(b)):
         for array in (one.bin_pos, one.bin_neg, one.tp, one.fp, one.threshold):
@@ -165,8 +165,8 @@ def test_copies_are_frozen_and_the_callers_arrays_are_not():
 
 
 def test_weights_that_add_up_to_too_much_are_refused():
-    with pytest.raises(cp.DataError, match="weights must add up to less than"):
-        cp.BinnedSweep.of([0, 1, 1], [0.0, 1.0, 1.0], weight=[1e308] * 3)
-    half = cp.BinnedSweep.of([0, 1], [0.0, 1.0], weight=[4e307, 4e307])
-    with pytest.raises(cp.DataError, match="weights must add up to less than"):
+    with pytest.raises(cs.DataError, match="weights must add up to less than"):
+        cs.BinnedSweep.of([0, 1, 1], [0.0, 1.0, 1.0], weight=[1e308] * 3)
+    half = cs.BinnedSweep.of([0, 1], [0.0, 1.0], weight=[4e307, 4e307])
+    with pytest.raises(cs.DataError, match="weights must add up to less than"):
         half + half

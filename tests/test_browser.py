@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cutpoint as cp
-from cutpoint._interval import Interval
-from cutpoint.confusion import counted
-from cutpoint.report import Estimate, Learner, Learners, Weight, render, summarise
+import cutscore as cs
+from cutscore._interval import Interval
+from cutscore.confusion import counted
+from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -243,7 +243,7 @@ def rows(n: int, share: float, seed: int, decimals: int = 2) -> tuple[Any, Any]:
     return y, np.round(rng.standard_normal(n) + 1.3 * y, decimals)
 
 
-def expected(s: cp.Sweep, p: cp.OperatingPoint) -> dict[str, str]:
+def expected(s: cs.Sweep, p: cs.OperatingPoint) -> dict[str, str]:
     """What the page must show at an operating point, by the library alone."""
     rule = repr(p).partition(",")[0]
     d = p.deployed
@@ -271,14 +271,14 @@ def expected(s: cp.Sweep, p: cp.OperatingPoint) -> dict[str, str]:
         value = float(getattr(d, name))
         out[name] = "–" if np.isnan(value) else f"{value:.4g}"
     for name in ("recall", "fpr", "specificity"):
-        i = cp.interval(s, name, at=p)
+        i = cs.interval(s, name, at=p)
         out[f"{name}-range"] = f"{i.low:.4g} to {i.high:.4g}"
     if p.cost_per_1000 is not None:
         out["cost"] = f"{p.cost_per_1000:.4g}"
     return out
 
 
-def same(page: Page, s: cp.Sweep, p: cp.OperatingPoint) -> None:
+def same(page: Page, s: cs.Sweep, p: cs.OperatingPoint) -> None:
     shown, wanted = page.live(), expected(s, p)
     assert {key: shown[key] for key in wanted} == wanted
 
@@ -302,29 +302,29 @@ def test_sliders_choose_as_the_library_does(
     open_page: Any, n: int, share: float, seed: int, decimals: int
 ) -> None:
     y, score = rows(n, share, seed, decimals)
-    s = cp.sweep(y, score)
-    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=20)))
-    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=20)))
+    s = cs.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=20)))
+    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=20)))
     for ratio, prior in SETTINGS:
         page("document.getElementById('reset').click()")
         page.type("ratio-number", ratio)
         if prior is not None:
             page.type("prior-number", f"{100 * prior:.6g}")
-        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio)), prior=prior))
-        t = cp.thresholds_for(s, [1 / float(ratio)], prior=prior)[0]
+        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))
+        t = cs.thresholds_for(s, [1 / float(ratio)], prior=prior)[0]
         assert page.live()["threshold"] == repr(float(t)).replace("inf", "∞")
     assert page.troubles() == []
 
 
 def test_scores_of_which_low_ones_mean_positive(open_page: Any) -> None:
     y, score = rows(300, 0.2, 6, 1)
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
     both = {"low": 700 - 50 * score, "mine": score}
-    page = open_page(summarise(y, both, costs=cp.Costs(fp=1, fn=20), reverse=["low"]))
-    turned = cp.sweep(y, 0.0 - both["low"])
+    page = open_page(summarise(y, both, costs=cs.Costs(fp=1, fn=20), reverse=["low"]))
+    turned = cs.sweep(y, 0.0 - both["low"])
     for ratio in ("20", "1", "0.001", "9999"):
         page.type("ratio-number", ratio)
-        p, best = (cp.choose(x, cp.Costs(fp=1, fn=float(ratio))) for x in (turned, s))
+        p, best = (cs.choose(x, cs.Costs(fp=1, fn=float(ratio))) for x in (turned, s))
         live = page.live()
         text = repr(0.0 - p.threshold).replace("inf", "∞")
         rule = {"inf": "everything", "-inf": "nothing"}.get(repr(-p.threshold), f"up to {text}")
@@ -342,31 +342,31 @@ def test_scores_of_which_low_ones_mean_positive(open_page: Any) -> None:
 
 def test_every_stop_of_the_sliders(open_page: Any) -> None:
     y, score = rows(300, 0.2, 5, 1)
-    s = cp.sweep(y, score)
-    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=2, fn=6)))
+    s = cs.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=2, fn=6)))
     data = json.loads(page("document.getElementById('data').textContent"))
     assert data["ratios"][data["ratioAt"]] == "3"
     for k in range(0, len(data["ratios"]), 5):
         page.slide("ratio", k)
         fn = 2 * float(data["ratios"][k])
-        same(page, s, cp.choose(s, cp.Costs(fp=2, fn=fn)))
+        same(page, s, cs.choose(s, cs.Costs(fp=2, fn=fn)))
         assert page("document.getElementById('ratio-number').value") == data["ratios"][k]
     page.slide("ratio", data["ratioAt"])
     for k in range(0, len(data["priors"]), 4):
         page.slide("prior", k)
-        same(page, s, cp.choose(s, cp.Costs(fp=2, fn=6), prior=data["priors"][k]))
+        same(page, s, cs.choose(s, cs.Costs(fp=2, fn=6), prior=data["priors"][k]))
     assert page.troubles() == []
 
 
 def test_ties_go_to_fewer_false_alarms(open_page: Any) -> None:
     # Both segments of the hull have three positives to a negative: at a ratio of 1/3 all tie.
-    s = cp.Sweep.from_counts([4, 3, 2, 1], pos=[30, 30, 3, 1], neg=[10, 10, 3, 10])
+    s = cs.Sweep.from_counts([4, 3, 2, 1], pos=[30, 30, 3, 1], neg=[10, 10, 3, 10])
     y = np.repeat([1, 1, 1, 1, 0, 0, 0, 0], [30, 30, 3, 1, 10, 10, 3, 10])
     score = np.repeat([4, 3, 2, 1, 4, 3, 2, 1], [30, 30, 3, 1, 10, 10, 3, 10])
     page = open_page(summarise(y, {"mine": score}))
     for ratio in ("0.3333333333333333", "0.3333333333333334", "1", "10", "0.1"):
         page.type("ratio-number", ratio)
-        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio))))
+        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio))))
 
 
 def test_as_written_is_as_computed(open_page: Any) -> None:
@@ -374,18 +374,18 @@ def test_as_written_is_as_computed(open_page: Any) -> None:
     y, score = rows(4_000, 0.05, 6, 3)
     cases: list[Any] = [
         summarise(y, {"mine": score}),
-        summarise(y, {"mine": score, "other": -score}, costs=cp.Costs(fp=3, fn=1, tp=2)),
-        summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=3), prior=0.001),
+        summarise(y, {"mine": score, "other": -score}, costs=cs.Costs(fp=3, fn=1, tp=2)),
+        summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=3), prior=0.001),
         summarise(y, {"mine": score}, maximize="recall", subject_to="fpr <= 0.01", confidence=0.9),
         summarise(
             y, {"mine": score}, maximize="recall", subject_to="precision >= 0.4", confidence=0.9
         ),
         summarise(y, {"mine": score}, maximize="precision", subject_to="recall >= 2 %"),
-        summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=1e-9)),
-        summarise(y, {"mine": score}, costs=cp.Costs(fp=0, fn=1)),
+        summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=1e-9)),
+        summarise(y, {"mine": score}, costs=cs.Costs(fp=0, fn=1)),
         summarise(y, {"p": 1 / (1 + np.exp(-score))}, maximize="f1"),
-        summarise(y, {"mine": score}, weight=np.linspace(0.1, 3, len(y)), costs=cp.Costs(1, 9)),
-        summarise(y, {"mine": np.where(score > 2.5, np.inf, score)}, costs=cp.Costs(1, 0.001)),
+        summarise(y, {"mine": score}, weight=np.linspace(0.1, 3, len(y)), costs=cs.Costs(1, 9)),
+        summarise(y, {"mine": np.where(score > 2.5, np.inf, score)}, costs=cs.Costs(1, 0.001)),
         summarise([1, 0], {"mine": [1e-7, 2e22]}),
         summarise([1, 0], {"mine": [5, 5]}),
     ]
@@ -402,22 +402,22 @@ def test_as_written_is_as_computed(open_page: Any) -> None:
 def test_weighted_rows(open_page: Any) -> None:
     y, score = rows(2_000, 0.1, 7, 2)
     weight = np.random.default_rng(0).integers(1, 5, len(y)) / 4  # sums of these are exact
-    s = cp.sweep(y, score, weight, squares=True)
-    page = open_page(summarise(y, {"mine": score}, weight=weight, costs=cp.Costs(fp=1, fn=5)))
+    s = cs.sweep(y, score, weight, squares=True)
+    page = open_page(summarise(y, {"mine": score}, weight=weight, costs=cs.Costs(fp=1, fn=5)))
     for ratio, prior in [("2", None), ("30", None), ("30", 0.01)]:
         page.type("ratio-number", ratio)
         if prior:
             page.type("prior-number", f"{100 * prior:g}")
-        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio)), prior=prior))
+        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))
 
 
 def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
     y, score = rows(400, 0.3, 8, 2)
-    s = cp.sweep(y, score)
-    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=2)))
+    s = cs.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=2)))
     start = page.live()
 
-    def shown() -> cp.Confusion:
+    def shown() -> cs.Confusion:
         live = page.live()
         assert live["headline"] == f"Flag from {live['threshold']} on"
         c = s.at(float(live["threshold"]))
@@ -428,7 +428,7 @@ def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
         assert live["precision"] == f"{c.precision:.4g}"
         cost = (c.fp + 2 * c.fn) / 400
         assert live["cost"] == f"{1000 * cost:.4g}"
-        regret = 1000 * (cost - cp.choose(s, cp.Costs(fp=1, fn=2)).value)
+        regret = 1000 * (cost - cs.choose(s, cs.Costs(fp=1, fn=2)).value)
         if regret > 1e-6:
             assert f"saves {regret:.4g} on 1,000 cases" in live["why"]
         return c
@@ -494,42 +494,42 @@ def test_costs_are_shown_once_they_are_set(open_page: Any) -> None:
     page.type("prior-number", "0.7")
     assert page.live()["f1-range"] == ""
     assert page.troubles() == []
-    given = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=20)))
+    given = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=20)))
     assert given(shown) == [True] * 4
 
 
 def test_what_was_asked_stays_until_the_costs_move(open_page: Any) -> None:
     y, score = rows(2_000, 0.1, 17, 2)
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
     limit = {"subject_to": "fpr <= 0.05", "confidence": 0.9}
     page = open_page(summarise(y, {"mine": score}, maximize="recall", **limit))
-    p = cp.choose(s, "recall", **limit)
+    p = cs.choose(s, "recall", **limit)
     page.type("prior-number", "0.7")
     live, d = page.live(), p.confusion.deployed(0.007)
     assert live["headline"] == f"Flag from {p.threshold!r} on"
     assert live["precision"] == f"{d.precision:.4g}"
     assert live["why"].endswith("It stays while the share of positives moves.")
     page.type("ratio-number", "15")
-    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=15), prior=0.007))
+    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
     assert page.live()["why"] == "The best threshold for these costs, limits left aside."
     for bad in ("", "0", "-1", "1e200"):
         page.type("ratio-number", bad)
         assert page("document.getElementById('ratio-number').ariaInvalid") == "true"
-        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=15), prior=0.007))
+        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
     page.type("prior-number", "100")
-    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=15), prior=0.007))
+    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
     assert page.troubles() == []
 
 
 def test_plots_are_clicked(open_page: Any) -> None:
     y, score = rows(3_000, 0.3, 9, 3)
-    s = cp.sweep(y, score)
-    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=2)))
+    s = cs.sweep(y, score)
+    page = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=2)))
     left, top, width, height = page.box("[data-plot=roc]")
     page.mouse("mousePressed", left + 0.1 * width, top + 0.45 * height)
     page.mouse("mouseReleased", left + 0.1 * width, top + 0.45 * height)
     c = s.at(float(page.live()["threshold"]))
-    curve = cp.roc(s)
+    curve = cs.roc(s)
     nearest = np.hypot(curve.fpr - 0.1, curve.tpr - 0.55).min()
     assert np.hypot(c.fpr - 0.1, c.recall - 0.55) <= nearest + 0.01
     assert page("document.getElementById('tip').hidden") is False
@@ -546,18 +546,18 @@ def test_plots_are_clicked(open_page: Any) -> None:
     page.mouse("mouseReleased", left + 0.5 * width, top + 0.5 * height)
     ratio = page("document.getElementById('ratio-number').value")
     assert float(ratio) == pytest.approx(10, rel=0.05)
-    same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio))))
+    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio))))
 
 
 def test_switching_scores(open_page: Any) -> None:
     y, a = rows(2_000, 0.1, 10, 2)
     b = np.round(1 / (1 + np.exp(-a - 0.5 * np.random.default_rng(1).standard_normal(len(y)))), 3)
-    sweeps = {"first": cp.sweep(y, a), "second": cp.sweep(y, b)}
-    page = open_page(summarise(y, {"first": a, "second": b}, costs=cp.Costs(fp=1, fn=8)))
+    sweeps = {"first": cs.sweep(y, a), "second": cs.sweep(y, b)}
+    page = open_page(summarise(y, {"first": a, "second": b}, costs=cs.Costs(fp=1, fn=8)))
     page.type("ratio-number", "12")
     for k, s in ((1, sweeps["second"]), (0, sweeps["first"]), (1, sweeps["second"])):
         page(f"document.querySelectorAll('input[name=score]')[{k}].click()")
-        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=12)))
+        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=12)))
         seen = page(
             "[...document.querySelectorAll('.of')].filter(e => e.offsetParent)"
             ".map(e => e.dataset.d)"
@@ -566,7 +566,7 @@ def test_switching_scores(open_page: Any) -> None:
         assert page("document.querySelector('#handle').closest('.of').dataset.d") == str(k)
     live = page.live()
     for k, s in enumerate(sweeps.values()):
-        best = cp.choose(s, cp.Costs(fp=1, fn=12))
+        best = cs.choose(s, cs.Costs(fp=1, fn=12))
         assert live[f"best-{k}"] == repr(best.threshold)
         assert live[f"best-cost-{k}"] == f"{best.cost_per_1000:.4g}"
     assert page.troubles() == []
@@ -619,7 +619,7 @@ def test_a_constant_score_is_flagging_at_random(open_page: Any) -> None:
 
 def test_the_point_of_net_benefit_is_on_its_curve_or_nowhere(open_page: Any) -> None:
     y, score = rows(2_000, 0.01, 21, 2)
-    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=5_000)))
+    page = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=5_000)))
     at = (
         "(e => [e.hidden, parseFloat(e.style.left), parseFloat(e.style.bottom)])"
         "(document.querySelector('[data-dot=nb]'))"
@@ -641,7 +641,7 @@ def test_the_point_of_net_benefit_is_on_its_curve_or_nowhere(open_page: Any) -> 
 @pytest.mark.parametrize("share", [0.207_331, 0.016_916])
 def test_boxes_show_their_numbers_whole(open_page: Any, share: float) -> None:
     y, score = rows(2_000, share, 22, 2)
-    page = open_page(summarise(y, {"mine": score}, costs=cp.Costs(fp=7, fn=100_000 / 3)))
+    page = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=7, fn=100_000 / 3)))
     for stop in (0, "document.getElementById('prior').max", 17):
         page.slide("prior", stop)
         assert cut_off(page) == []
@@ -713,7 +713,7 @@ def test_light_and_dark(open_page: Any) -> None:
 
 def test_without_scripts(open_page: Any) -> None:
     y, score = rows(1_000, 0.2, 13, 2)
-    summary = summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=4))
+    summary = summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=4))
     page = open_page(summary, script=False)
     document = page.send("DOM.getDocument", depth=0)["root"]["nodeId"]
 
@@ -828,9 +828,9 @@ def test_weights_diverge_from_one_line(open_page: Any) -> None:
 
 def test_a_million_scores_make_a_small_page(open_page: Any) -> None:
     y, score = rows(1_000_000, 0.02, 16, 15)
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
     assert len(s) > 990_000
-    summary = summarise(y, {"mine": score}, costs=cp.Costs(fp=1, fn=20))
+    summary = summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=20))
     assert len(render(summary).encode()) < 300_000
     page = open_page(summary)
     for ratio, prior in SETTINGS:
@@ -838,4 +838,4 @@ def test_a_million_scores_make_a_small_page(open_page: Any) -> None:
         page.type("ratio-number", ratio)
         if prior is not None:
             page.type("prior-number", f"{100 * prior:.6g}")
-        same(page, s, cp.choose(s, cp.Costs(fp=1, fn=float(ratio)), prior=prior))
+        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))

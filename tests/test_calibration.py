@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn.isotonic import IsotonicRegression
 
-import cutpoint as cp
-from cutpoint.calibration import (
+import cutscore as cs
+from cutscore.calibration import (
     Affine,
     Beta,
     Calibrator,
@@ -34,7 +34,7 @@ from cutpoint.calibration import (
     probability,
     venn_abers,
 )
-from cutpoint.scoring import cllr, decompose, log_loss, min_cllr
+from cutscore.scoring import cllr, decompose, log_loss, min_cllr
 from strategies import Case, rows, weights
 
 METHODS = ("logistic", "platt", "beta", "gaussian", "monotone")
@@ -68,7 +68,7 @@ def binormal(
 
 def test_plain_sigmoid() -> None:
     """Unit variance and means ±½: the LLR is the distance itself."""
-    s = cp.sweep([1, 1, 0, 0], [1.5, -0.5, 0.5, -1.5])
+    s = cs.sweep([1, 1, 0, 0], [1.5, -0.5, 0.5, -1.5])
     c = calibrate(s, "logistic")
     assert c == Affine(1.0, 0.0, "logistic")
     d = np.array([-3.0, 0.0, 0.7])
@@ -84,7 +84,7 @@ def test_basic_classifier() -> None:
     up, down = X[y == 1].mean(0), X[y == 0].mean(0)
     w = (up - down) / np.linalg.norm(up - down)
     d = (X - (up + down) / 2) @ w
-    c = calibrate(cp.sweep(y, d), "logistic")
+    c = calibrate(cs.sweep(y, d), "logistic")
     assert isinstance(c, Affine)
     within = np.where(y == 1, d - d[y == 1].mean(), d - d[y == 0].mean())
     assert c.d0 == pytest.approx(0, abs=1e-14)
@@ -95,7 +95,7 @@ def test_basic_classifier() -> None:
 def test_logistic_is_its_closed_form(data: tuple[Case, Any]) -> None:
     (y, d), w = data
     d = np.where(np.abs(d) < 1e-100, 0.0, d)  # γ of denormals is beyond float64
-    s = cp.sweep(y, d, w)
+    s = cs.sweep(y, d, w)
     w = np.ones(len(d)) if w is None else w
     weight = {k: [Fraction(v) for v in w[y == k]] for k in (0, 1)}
     score = {k: [Fraction(v) for v in d[y == k]] for k in (0, 1)}
@@ -109,7 +109,7 @@ def test_logistic_is_its_closed_form(data: tuple[Case, Any]) -> None:
     variance = squares / (sum(weight[0]) + sum(weight[1]))
     if variance == 0:
         if mean[0] != mean[1]:
-            with pytest.raises(cp.UndefinedError, match="all positives share one score"):
+            with pytest.raises(cs.UndefinedError, match="all positives share one score"):
                 calibrate(s, "logistic")
         else:
             assert calibrate(s, "logistic").llr(d).tolist() == [0.0] * len(d)
@@ -129,9 +129,9 @@ def test_logistic_is_its_closed_form(data: tuple[Case, Any]) -> None:
 @pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
 def test_units_of_the_score_do_not_matter(scale: float) -> None:
     y, x = binormal(500, 1)
-    s = cp.sweep(y, x)
+    s = cs.sweep(y, x)
     for method in ("logistic", "platt", "gaussian"):
-        there = calibrate(cp.sweep(y, x * scale), method).llr(x * scale)
+        there = calibrate(cs.sweep(y, x * scale), method).llr(x * scale)
         np.testing.assert_allclose(there, calibrate(s, method).llr(x), rtol=1e-9, atol=1e-11)
 
 
@@ -140,7 +140,7 @@ def test_units_of_the_score_do_not_matter(scale: float) -> None:
 
 def test_platts_reference() -> None:
     """LibSVM's sigmoid of three rows, as scikit-learn tests it; LibSVM stops at 1e-5."""
-    s = cp.sweep([1, -1, -1], [5, -4, 1])
+    s = cs.sweep([1, -1, -1], [5, -4, 1])
     c = calibrate(s, "platt", smooth=True)
     assert isinstance(c, Affine)
     a, b = -c.gamma, c.gamma * c.d0 - log(s.P / s.N)
@@ -158,7 +158,7 @@ def test_platts_reference() -> None:
 def test_platt_is_at_the_maximum(data: tuple[Case, Any], smooth: bool) -> None:
     (y, x), w = data
     x = np.round(np.clip(x, -3, 3), 1)
-    s = cp.sweep(y, x, w)
+    s = cs.sweep(y, x, w)
     assume(len(s) > 1)
     w = np.ones(len(x)) if w is None else w
     P, N = w[y == 1].sum(), w[y == 0].sum()
@@ -166,7 +166,7 @@ def test_platt_is_at_the_maximum(data: tuple[Case, Any], smooth: bool) -> None:
     low = {k: x[seen & (y == k)].min() for k in (0, 1)}
     high = {k: x[seen & (y == k)].max() for k in (0, 1)}
     if not smooth and not (low[1] < high[0] and low[0] < high[1]):
-        with pytest.raises(cp.UndefinedError, match=r"no maximum of the likelihood.*smooth=True"):
+        with pytest.raises(cs.UndefinedError, match=r"no maximum of the likelihood.*smooth=True"):
             calibrate(s, "platt")
         return
     c = calibrate(s, "platt", smooth=smooth)
@@ -180,16 +180,16 @@ def test_platt_is_at_the_maximum(data: tuple[Case, Any], smooth: bool) -> None:
 
 def test_platt_of_equal_scores_says_nothing() -> None:
     for smooth in (False, True):
-        c = calibrate(cp.sweep([1, 0, 0], [7, 7, 7]), "platt", smooth=smooth)
+        c = calibrate(cs.sweep([1, 0, 0], [7, 7, 7]), "platt", smooth=smooth)
         assert c.llr([7, 8, -inf]).tolist() == [0, 0, 0]
 
 
 def test_grouped_scores_end_at_the_same_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
     y, x = binormal(20_000, 2, share=0.1)
-    s, p = cp.sweep(y, x), sigmoid(x - 1)
-    one = [calibrate(s, "platt"), calibrate(cp.sweep(y, p), "beta")]
+    s, p = cs.sweep(y, x), sigmoid(x - 1)
+    one = [calibrate(s, "platt"), calibrate(cs.sweep(y, p), "beta")]
     monkeypatch.setattr(logistic, "_GROUPS", 100)
-    two = [calibrate(s, "platt"), calibrate(cp.sweep(y, p), "beta")]
+    two = [calibrate(s, "platt"), calibrate(cs.sweep(y, p), "beta")]
     assert one[0] != two[0]
     np.testing.assert_allclose(two[0].llr(x), one[0].llr(x), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(two[1].llr(p), one[1].llr(p), rtol=1e-7, atol=1e-7)
@@ -200,21 +200,21 @@ def test_groups_that_are_separable(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.arange(1000.0)
     y = (x >= 500).astype(int)
     y[[499, 500]] = 1, 0
-    alone = calibrate(cp.sweep(y, x), "platt")
+    alone = calibrate(cs.sweep(y, x), "platt")
     monkeypatch.setattr(logistic, "_GROUPS", 3)
     assert alone.llr(x).tolist() == pytest.approx(
-        calibrate(cp.sweep(y, x), "platt").llr(x).tolist()
+        calibrate(cs.sweep(y, x), "platt").llr(x).tolist()
     )
 
 
 def test_outliers_and_offsets() -> None:
     """Scores with a huge offset, and one far away: the standardisation must hold."""
     y, x = binormal(400, 3)
-    far = calibrate(cp.sweep(y, x.round(3) + 1e9), "platt")
-    near = calibrate(cp.sweep(y, x.round(3)), "platt")
+    far = calibrate(cs.sweep(y, x.round(3) + 1e9), "platt")
+    near = calibrate(cs.sweep(y, x.round(3)), "platt")
     np.testing.assert_allclose(far.llr(x + 1e9), near.llr(x), atol=1e-5)
     wild = np.append(x, 1e12)
-    c = calibrate(cp.sweep(np.append(y, 1), wild), "platt")
+    c = calibrate(cs.sweep(np.append(y, 1), wild), "platt")
     left = sigmoid(c.llr(wild) + log((y.sum() + 1) / (400 - y.sum()))) - np.append(y, 1)
     assert abs(left.sum()) < 1e-6
 
@@ -225,7 +225,7 @@ def test_outliers_and_offsets() -> None:
 def test_beta_at_the_maximum() -> None:
     y, x = binormal(2000, 4)
     p = sigmoid(1.7 * x - 0.5)
-    c = calibrate(cp.sweep(y, p), "beta")
+    c = calibrate(cs.sweep(y, p), "beta")
     assert isinstance(c, Beta)
     assert min(c.a, c.b) > 0.2
     left = sigmoid(c.llr(p) + log(y.sum() / (2000 - y.sum()))) - y
@@ -237,7 +237,7 @@ def test_beta_contains_the_identity() -> None:
     """Probabilities that are calibrated already: a = b = 1, c the prior."""
     rng = np.random.default_rng(5)
     p = rng.beta(1, 2, 400_000)
-    c = calibrate(cp.sweep(rng.uniform(size=len(p)) < p, p), "beta")
+    c = calibrate(cs.sweep(rng.uniform(size=len(p)) < p, p), "beta")
     assert isinstance(c, Beta)
     assert [c.a, c.b, c.c] == pytest.approx([1, 1, log(2)], abs=0.07)
 
@@ -258,7 +258,7 @@ def test_beta_never_falls(low: float, high: float, truth: Any, free: Any) -> Non
     x = rng.uniform(low, high, 2000)
     features = np.array([np.log(x), -np.log1p(-x), np.ones(2000)])
     y = (rng.uniform(size=2000) < sigmoid(truth @ features)).astype(int)
-    c = calibrate(cp.sweep(y, x), "beta")
+    c = calibrate(cs.sweep(y, x), "beta")
     assert isinstance(c, Beta)
     assert (c.a > 0, c.b > 0) == free
     prior = log(y.sum() / (2000 - y.sum()))
@@ -280,7 +280,7 @@ def test_beta_of_certainties() -> None:
     assert c.llr([0, 1]).tolist() == pytest.approx(
         [-52 * log(2) + 0.25, 2 * 52 * log(2) + 0.25], rel=1e-14
     )
-    s = cp.sweep([1, 0, 1, 0, 0], [1, 1, 0.6, 0, 0.3])
+    s = cs.sweep([1, 0, 1, 0, 0], [1, 1, 0.6, 0, 0.3])
     assert np.isfinite(calibrate(s, "beta").llr([0, 0.5, 1])).all()
 
 
@@ -295,7 +295,7 @@ def test_gaussian_is_two_densities() -> None:
 
 
 def test_gaussian_moments() -> None:
-    c = calibrate(cp.sweep([1, 1, 0, 0, 0], [1, 5, 0, 0, 3], [1, 3, 1, 1, 1]), "gaussian")
+    c = calibrate(cs.sweep([1, 1, 0, 0, 0], [1, 5, 0, 0, 3], [1, 3, 1, 1, 1]), "gaussian")
     assert isinstance(c, Gaussian)
     assert (c.pos_mean, c.pos_sd) == (4, pytest.approx(sqrt(3)))
     assert (c.neg_mean, c.neg_sd) == (1, pytest.approx(sqrt(2)))
@@ -344,7 +344,7 @@ def test_converges_to_the_truth(method: str) -> None:
     x = np.linspace(-1, 3, 9)
     error = []
     for n in (1000, 100_000):
-        runs = [calibrate(cp.sweep(*binormal(n, k)), method).llr(x) for k in range(20)]
+        runs = [calibrate(cs.sweep(*binormal(n, k)), method).llr(x) for k in range(20)]
         error.append(np.sqrt(np.mean((np.array(runs) - (2 * x - 2)) ** 2)))
     assert error[1] < 0.03
     assert 5 < error[0] / error[1] < 20  # 10 is the square root of 100
@@ -354,7 +354,7 @@ def test_converges_to_the_truth(method: str) -> None:
 
 
 def test_staircase_by_hand() -> None:
-    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [0.91, 0.85, 0.77, 0.72, 0.61, 0.48, 0.42, 0.33])
+    s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [0.91, 0.85, 0.77, 0.72, 0.61, 0.48, 0.42, 0.33])
     c = calibrate(s, "monotone")
     assert isinstance(c, Monotone)
     # Hull: 1+, then 2+ 1−, then 1+ 1−, then 2−. Ends: 2 + 1.5/½ and 1/(1/1 + 2.5/½).
@@ -367,7 +367,7 @@ def test_staircase_by_hand() -> None:
 @given(tame())
 def test_slopes_are_isotonic_odds(data: tuple[Case, Any]) -> None:
     (y, x), w = data
-    s = cp.sweep(y, x, w)
+    s = cs.sweep(y, x, w)
     c = calibrate(s, "monotone", smooth=False)
     mass = (s.pos + s.neg).astype(float)
     fit = optimize.isotonic_regression(s.pos / mass, weights=mass, increasing=False).x
@@ -383,31 +383,31 @@ def test_slopes_are_isotonic_odds(data: tuple[Case, Any]) -> None:
 @given(rows(both=True))
 def test_area_of_the_staircase_is_that_of_the_hull(case: Case) -> None:
     """Smoothed ends or not, and infinite scores among them: exact, by integers."""
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     for smooth in (True, False):
         llr = calibrate(s, "monotone", smooth=smooth).llr(case.score)
-        assert cp.sweep(case.y, llr).auc == cp.hull(s).auc
+        assert cs.sweep(case.y, llr).auc == cs.hull(s).auc
         assert np.isfinite(llr).all() or not smooth
 
 
 @given(rows(both=True), st.data())
 def test_loss_of_the_staircase_is_the_least(case: Case, data: st.DataObject) -> None:
     w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
-    s = cp.sweep(*case, w)
+    s = cs.sweep(*case, w)
     assume(s.P > 0 and s.N > 0)
     c = calibrate(s, "monotone", smooth=False)
-    after = cp.sweep(case.y, c.probability(case.score, s.prevalence), w)
+    after = cs.sweep(case.y, c.probability(case.score, s.prevalence), w)
     for score in ("brier", "log"):
         d = decompose(after, score)
         assert d.miscalibration == pytest.approx(0, abs=1e-14)
-    assert cllr(cp.sweep(case.y, c.llr(case.score), w)) == pytest.approx(min_cllr(s), abs=1e-13)
+    assert cllr(cs.sweep(case.y, c.llr(case.score), w)) == pytest.approx(min_cllr(s), abs=1e-13)
 
 
 @given(rows(both=True), st.floats(0.01, 100), st.floats(0.01, 0.99))
 def test_decisions_are_those_of_choose(case: Case, fp: float, prior: float) -> None:
     """Where choose cuts, decide flags: the cost of either is the least there is."""
-    s = cp.sweep(*case)
-    costs = cp.Costs(fp=fp, fn=1)
+    s = cs.sweep(*case)
+    costs = cs.Costs(fp=fp, fn=1)
     flagged = calibrate(s, "monotone", smooth=False).decide(s.threshold, costs, prior)
     tp, fp_mass = s.pos[flagged].sum(), s.neg[flagged].sum()
 
@@ -420,7 +420,7 @@ def test_decisions_are_those_of_choose(case: Case, fp: float, prior: float) -> N
 
 @given(rows(both=True))
 def test_smoothed_ends_stay_in_order(case: Case) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     bare = calibrate(s, "monotone", smooth=False)
     c = calibrate(s, "monotone")
     assert isinstance(bare, Monotone)
@@ -433,13 +433,13 @@ def test_smoothed_ends_stay_in_order(case: Case) -> None:
 
 
 def test_smoothed_ends_of_separated_classes() -> None:
-    c = calibrate(cp.sweep([1, 1, 1, 0], [4, 3, 2, 1]), "monotone")
+    c = calibrate(cs.sweep([1, 1, 1, 0], [4, 3, 2, 1]), "monotone")
     ratio = log(1 / 3)
     assert c.llr([3, 0]).tolist() == pytest.approx([log(7) + ratio, -log(3) + ratio], rel=1e-15)
 
 
 def test_interpolated() -> None:
-    s = cp.sweep([1, 1, 0, 1, 0, 0], [9, 7, 5, 4, 2, 0])
+    s = cs.sweep([1, 1, 0, 1, 0, 0], [9, 7, 5, 4, 2, 0])
     c = calibrate(s, "monotone", interpolate=True)
     assert isinstance(c, Monotone)
     assert c.threshold.tolist() == [8, 4.5, 1]  # mean scores of the steps
@@ -447,7 +447,7 @@ def test_interpolated() -> None:
     assert c.llr([8, 4.5, 1]).tolist() == stair.tolist()
     assert c.llr(6.25) == pytest.approx((stair[0] + stair[1]) / 2, rel=1e-14)
     assert c.llr([100, inf, -100, -inf]).tolist() == [stair[0], stair[0], stair[2], stair[2]]
-    weighted = calibrate(cp.sweep([1, 1, 0], [9, 7, 0], [3, 1, 1]), "monotone", interpolate=True)
+    weighted = calibrate(cs.sweep([1, 1, 0], [9, 7, 0], [3, 1, 1]), "monotone", interpolate=True)
     assert isinstance(weighted, Monotone)
     assert weighted.threshold.tolist() == [8.5, 0]
 
@@ -455,16 +455,16 @@ def test_interpolated() -> None:
 @given(rows(both=True), st.booleans())
 def test_strict_keeps_the_ranking(case: Case, interpolate: bool) -> None:
     score = np.round(np.clip(case.score.astype(np.float64), -50, 50), 3)
-    s = cp.sweep(case.y, score)
+    s = cs.sweep(case.y, score)
     plain = calibrate(s, "monotone", interpolate=interpolate)
     c = calibrate(s, "monotone", strict=True, interpolate=interpolate)
     assert (np.diff(c.llr(s.threshold)) < 0).all()
-    assert cp.sweep(case.y, c.llr(score)).auc == s.auc
+    assert cs.sweep(case.y, c.llr(score)).auc == s.auc
     assert np.abs(c.llr(score) - plain.llr(score)).max() <= 2**-10
 
 
 def test_strict_of_infinite_scores() -> None:
-    s = cp.sweep([1, 0, 1, 0], [inf, 2, 1, -inf])
+    s = cs.sweep([1, 0, 1, 0], [inf, 2, 1, -inf])
     llr = calibrate(s, "monotone", strict=True).llr([inf, 2, 1, -inf])
     assert (np.diff(llr) < 0).all()
     assert np.isfinite(llr).all()
@@ -473,7 +473,7 @@ def test_strict_of_infinite_scores() -> None:
 def test_isotonic_of_a_peer() -> None:
     y, x = binormal(3000, 8)
     theirs = IsotonicRegression(y_min=0, y_max=1).fit(x, y).predict(x)
-    ours = calibrate(cp.sweep(y, x), "monotone", smooth=False).probability(x, y.mean())
+    ours = calibrate(cs.sweep(y, x), "monotone", smooth=False).probability(x, y.mean())
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
@@ -486,11 +486,11 @@ def test_repeated_rows_are_weights(data: tuple[Case, Any], method: str) -> None:
     assume(w is not None)
     x = sigmoid(x / 1e6) if method == "beta" else x
     times = w.astype(int)
-    one, two = cp.sweep(y, x, w), cp.sweep(np.repeat(y, times), np.repeat(x, times))
+    one, two = cs.sweep(y, x, w), cs.sweep(np.repeat(y, times), np.repeat(x, times))
     options = {"smooth": True} if method in ("platt", "beta") else {}
     try:
         expected = calibrate(two, method, **options).llr(x)
-    except cp.CutpointError as error:
+    except cs.CutscoreError as error:
         with pytest.raises(type(error), match=re.escape(str(error)[:20])):
             calibrate(one, method, **options)
         return
@@ -508,8 +508,8 @@ def test_any_scores_and_weights(case: Case, method: str, smooth: bool, data: st.
     )
     options = {"smooth": smooth} if method in ("platt", "beta", "monotone") else {}
     try:
-        c = calibrate(cp.sweep(case.y, score, w), method, **options)
-    except cp.CutpointError:
+        c = calibrate(cs.sweep(case.y, score, w), method, **options)
+    except cs.CutscoreError:
         return
     llr = c.llr(score)
     assert not np.isnan(llr).any()
@@ -523,13 +523,13 @@ def examples() -> list[Calibrator]:
     y, x = binormal(200, 9)
     p = sigmoid(x - 1)
     affine = Affine(0.1, 1 / 3, "platt")
-    s = cp.sweep(y, x)
+    s = cs.sweep(y, x)
     return [
         affine,
         Affine(-2.5, 1e300),
         Beta(0.1, 1e-17, -3.3),
         Gaussian(1.1, 0.7, -0.3, 1.3, -2.2, 4.4),
-        calibrate(cp.sweep(y, p), "beta"),
+        calibrate(cs.sweep(y, p), "beta"),
         calibrate(s, "monotone"),
         calibrate(s, "monotone", smooth=False),
         calibrate(s, "monotone", interpolate=True),
@@ -563,14 +563,14 @@ def edited(**changes: Any) -> str:
 
 
 def monotone_json(**changes: Any) -> str:
-    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
     return json.dumps(calibrate(s, "monotone").to_dict() | changes)
 
 
 BAD_JSON = [
     ("{", "a calibrator is JSON text; this is not: '{'"),
-    ("[1]", "a mapping with format = 'cutpoint calibrator'; it is \\[1\\]"),
-    (edited(format="other"), "a mapping with format = 'cutpoint calibrator'"),
+    ("[1]", "a mapping with format = 'cutscore calibrator'; it is \\[1\\]"),
+    (edited(format="other"), "a mapping with format = 'cutscore calibrator'"),
     (edited(version=2), "reads version 1 of calibrators; it is 2"),
     (edited(version=True), "reads version 1 of calibrators; it is True"),
     (edited(kind="spline"), "kind must be one of affine, beta, .*; it is 'spline'"),
@@ -626,7 +626,7 @@ BAD_JSON = [
 
 @pytest.mark.parametrize(("text", "says"), BAD_JSON)
 def test_malformed_json(text: str, says: str) -> None:
-    with pytest.raises(cp.DataError, match=says):
+    with pytest.raises(cs.DataError, match=says):
         Calibrator.from_json(text)
 
 
@@ -661,7 +661,7 @@ def test_infinite_scores_of_affine_calibrators() -> None:
 def test_nan_is_refused(c: Calibrator) -> None:
     x = np.full(40_000, 0.5)
     x[33_333] = nan
-    with pytest.raises(cp.DataError, match=r"a score must be a number; score\[33333\] is NaN"):
+    with pytest.raises(cs.DataError, match=r"a score must be a number; score\[33333\] is NaN"):
         c.llr(x)
 
 
@@ -672,17 +672,17 @@ def test_probability_and_decision() -> None:
         p = c.probability(x, prior)
         odds = np.exp(x) * prior / (1 - prior)
         np.testing.assert_allclose(p, odds / (1 + odds), rtol=1e-13)
-        costs = cp.Costs(fp=1, fn=20)
+        costs = cs.Costs(fp=1, fn=20)
         flags = c.decide(x, costs, prior)
         # The expected cost of flagging is at most that of leaving alone.
         np.testing.assert_array_equal(flags, (1 - p) * 1 <= p * 20)
-    edge = cp.Costs(fp=1, fn=1)
+    edge = cs.Costs(fp=1, fn=1)
     assert c.decide(0.0, edge, 0.5)  # a tie is flagged
     assert c.probability(-800.0, 0.5) == exp(-800) or c.probability(-800.0, 0.5) == 0
     assert c.probability(-700.0, 0.5) == pytest.approx(exp(-700), rel=1e-13)
-    with pytest.raises(cp.DataError, match=r"a prior.*must lie between 0 and 1"):
+    with pytest.raises(cs.DataError, match=r"a prior.*must lie between 0 and 1"):
         c.probability(x, 0)
-    with pytest.raises(cp.DataError, match="costs must be Costs"):
+    with pytest.raises(cs.DataError, match="costs must be Costs"):
         c.decide(x, 3, 0.5)  # type: ignore[arg-type]
 
 
@@ -708,38 +708,38 @@ def test_inverse_where_there_is_none() -> None:
     for c in examples():
         if isinstance(c, Affine):
             continue
-        with pytest.raises(cp.UndefinedError, match=f"a {c.kind} calibrator has no inverse"):
+        with pytest.raises(cs.UndefinedError, match=f"a {c.kind} calibrator has no inverse"):
             c.inverse(0.0)
-    with pytest.raises(cp.UndefinedError, match="γ = 0 has no inverse"):
+    with pytest.raises(cs.UndefinedError, match="γ = 0 has no inverse"):
         Affine(0.0, 1.0).inverse(0.0)
 
 
 def test_chain() -> None:
     y, x = binormal(300, 10)
-    first, second = calibrate(cp.sweep(y, x), "monotone"), Affine(2.0, 0.5)
+    first, second = calibrate(cs.sweep(y, x), "monotone"), Affine(2.0, 0.5)
     both = first.then(second)
     assert isinstance(both, Chain)
     assert both.llr(x).tolist() == (2 * (first.llr(x) - 0.5)).tolist()
     assert isinstance(both.then(first), Chain)
     assert len(both.then(both).steps) == 4  # type: ignore[attr-defined]
     assert ", then " in repr(both)
-    with pytest.raises(cp.DataError, match=r"beta calibrator maps probabilities.* only come first"):
+    with pytest.raises(cs.DataError, match=r"beta calibrator maps probabilities.* only come first"):
         first.then(Beta(1, 1, 0))
-    with pytest.raises(cp.DataError, match="only a calibrator can follow a calibrator; it is 3"):
+    with pytest.raises(cs.DataError, match="only a calibrator can follow a calibrator; it is 3"):
         first.then(3)  # type: ignore[arg-type]
-    with pytest.raises(cp.DataError, match=r"a beta calibrator maps.*from 0 to 1; score\[1\] is 2"):
+    with pytest.raises(cs.DataError, match=r"a beta calibrator maps.*from 0 to 1; score\[1\] is 2"):
         Beta(1, 1, 0).then(second).llr([0.5, 2])
 
 
 def test_a_line_stays_a_line() -> None:
     """γ (w·x + b − d₀) is linear in x: (γ w, γ (b − d₀))."""
     rng = np.random.default_rng(11)
-    X, line = rng.normal(size=(50, 4)), cp.LinearDetector(rng.normal(size=4), 0.7)
+    X, line = rng.normal(size=(50, 4)), cs.LinearDetector(rng.normal(size=4), 0.7)
     c = Affine(1.7, -0.4)
     both = line.then(c)
     np.testing.assert_allclose(both.scores(X), c.llr(line.scores(X)), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(both.unit().w, line.unit().w, rtol=1e-14)
-    with pytest.raises(cp.DataError, match=r"with an affine calibrator only.*it is LLR = 1 ln p"):
+    with pytest.raises(cs.DataError, match=r"with an affine calibrator only.*it is LLR = 1 ln p"):
         line.then(Beta(1, 1, 0))  # type: ignore[arg-type]
 
 
@@ -747,7 +747,7 @@ def test_repr() -> None:
     assert repr(Affine(2.0, -1.0, "platt")) == "LLR = 2 (score + 1), by platt"
     assert "falls: higher scores are less positive" in repr(Affine(-2.0, 1.0))
     assert repr(Beta(1, 2, -0.5)) == "LLR = 1 ln p − 2 ln(1−p) − 0.5, by beta"
-    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
     assert repr(calibrate(s, "monotone")) == (
         "LLR by staircase of 3 steps from -1.38629 to 1.38629, by monotone"
     )
@@ -759,69 +759,69 @@ def test_repr() -> None:
 
 @pytest.mark.parametrize("method", [*METHODS, "auto"])
 def test_one_class_has_no_calibration(method: str) -> None:
-    with pytest.raises(cp.UndefinedError, match="needs positives and negatives"):
-        calibrate(cp.sweep([1, 1], [0.5, 0.25]), method)
-    with pytest.raises(cp.UndefinedError, match="needs rows"):
-        calibrate(cp.sweep([], []), method)
+    with pytest.raises(cs.UndefinedError, match="needs positives and negatives"):
+        calibrate(cs.sweep([1, 1], [0.5, 0.25]), method)
+    with pytest.raises(cs.UndefinedError, match="needs rows"):
+        calibrate(cs.sweep([], []), method)
 
 
 @pytest.mark.parametrize("method", ["logistic", "platt", "gaussian"])
 def test_infinite_scores_have_no_moments(method: str) -> None:
     with pytest.raises(
-        cp.DataError, match=f"{method} calibration needs finite scores; one is -inf"
+        cs.DataError, match=f"{method} calibration needs finite scores; one is -inf"
     ):
-        calibrate(cp.sweep([1, 0, 1], [1, 0, -inf]), method)
-    with pytest.raises(cp.DataError, match="interpolated monotone calibration needs finite"):
-        calibrate(cp.sweep([1, 0, 1], [1, 0, inf]), "monotone", interpolate=True)
+        calibrate(cs.sweep([1, 0, 1], [1, 0, -inf]), method)
+    with pytest.raises(cs.DataError, match="interpolated monotone calibration needs finite"):
+        calibrate(cs.sweep([1, 0, 1], [1, 0, inf]), "monotone", interpolate=True)
 
 
-BAD_CALLS: list[tuple[Callable[[cp.Sweep], Any], type[Exception], str]] = [
-    (lambda s: calibrate(s, "isotonic"), cp.DataError, "method must be one of logistic, platt"),
-    (lambda s: calibrate(s, "isotonic"), cp.DataError, "Isotonic regression is 'monotone'"),
-    (lambda s: calibrate(s, "sigmoid"), cp.DataError, "calls sigmoid is 'platt'"),
-    (lambda s: calibrate(s, 3), cp.DataError, "it is 3"),  # type: ignore[arg-type]
-    (lambda _: calibrate([1], "platt"), cp.DataError, "this needs a sweep"),  # type: ignore[arg-type]
-    (lambda s: calibrate(s, "platt", strict=True), cp.DataError, "strict is an option of monotone"),
-    (lambda s: calibrate(s, "logistic", smooth=True), cp.DataError, "of platt and beta and monot"),
-    (lambda s: calibrate(s, "platt", folds=3), cp.DataError, "folds is an option of auto, not of"),
-    (lambda s: calibrate(s, "auto", folds=1), cp.DataError, "folds must be a whole number from 2"),
-    (lambda s: calibrate(s, "auto", seed=-1), cp.DataError, "a seed must be a whole number"),
-    (lambda s: calibrate(s, "beta"), cp.DataError, "beta calibration needs probabilities"),
+BAD_CALLS: list[tuple[Callable[[cs.Sweep], Any], type[Exception], str]] = [
+    (lambda s: calibrate(s, "isotonic"), cs.DataError, "method must be one of logistic, platt"),
+    (lambda s: calibrate(s, "isotonic"), cs.DataError, "Isotonic regression is 'monotone'"),
+    (lambda s: calibrate(s, "sigmoid"), cs.DataError, "calls sigmoid is 'platt'"),
+    (lambda s: calibrate(s, 3), cs.DataError, "it is 3"),  # type: ignore[arg-type]
+    (lambda _: calibrate([1], "platt"), cs.DataError, "this needs a sweep"),  # type: ignore[arg-type]
+    (lambda s: calibrate(s, "platt", strict=True), cs.DataError, "strict is an option of monotone"),
+    (lambda s: calibrate(s, "logistic", smooth=True), cs.DataError, "of platt and beta and monot"),
+    (lambda s: calibrate(s, "platt", folds=3), cs.DataError, "folds is an option of auto, not of"),
+    (lambda s: calibrate(s, "auto", folds=1), cs.DataError, "folds must be a whole number from 2"),
+    (lambda s: calibrate(s, "auto", seed=-1), cs.DataError, "a seed must be a whole number"),
+    (lambda s: calibrate(s, "beta"), cs.DataError, "beta calibration needs probabilities"),
     (
         lambda s: calibrate(s, "monotone", smooth=False, strict=True),
-        cp.DataError,
+        cs.DataError,
         "must have finite ends",
     ),
     (
-        lambda _: calibrate(cp.sweep([1, 0, 0], [2, 1, 0]), "auto"),
-        cp.UndefinedError,
+        lambda _: calibrate(cs.sweep([1, 0, 0], [2, 1, 0]), "auto"),
+        cs.UndefinedError,
         "at least two rows of each class.*one class has 1",
     ),
     (
-        lambda _: calibrate(cp.sweep([1, 0], [0.9, 0.1]), "beta"),
-        cp.UndefinedError,
+        lambda _: calibrate(cs.sweep([1, 0], [0.9, 0.1]), "beta"),
+        cs.UndefinedError,
         "no maximum of the likelihood",
     ),
     (
-        lambda _: calibrate(cp.sweep([1, 1, 0], [2, 1, 0]), "gaussian"),
-        cp.UndefinedError,
+        lambda _: calibrate(cs.sweep([1, 1, 0], [2, 1, 0]), "gaussian"),
+        cs.UndefinedError,
         "needs scores that vary within each class",
     ),
     (
         lambda _: calibrate(
-            cp.sweep([1, 1, 1, 0, 0, 0], 5e-324 * np.array([2, 2, 1, 2, 1, 1])), "platt"
+            cs.sweep([1, 1, 1, 0, 0, 0], 5e-324 * np.array([2, 2, 1, 2, 1, 1])), "platt"
         ),
-        cp.DataError,
+        cs.DataError,
         "Rescale the scores",
     ),
-    (lambda _: Beta(1, 1, 0).llr([0.5, -0.1]), cp.DataError, r"score\[1\] is -0.1"),
+    (lambda _: Beta(1, 1, 0).llr([0.5, -0.1]), cs.DataError, r"score\[1\] is -0.1"),
 ]
 
 
 @pytest.mark.parametrize(("call", "error", "says"), BAD_CALLS)
-def test_bad_calls(call: Callable[[cp.Sweep], Any], error: type[Exception], says: str) -> None:
+def test_bad_calls(call: Callable[[cs.Sweep], Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
-        call(cp.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
+        call(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
 
 
 # --------------------------------------------------------------------------------------------- auto
@@ -829,7 +829,7 @@ def test_bad_calls(call: Callable[[cp.Sweep], Any], error: type[Exception], says
 
 def test_auto_takes_the_simplest_that_will_do() -> None:
     y, x = binormal(20_000, 12)
-    c = calibrate(cp.sweep(y, x), "auto")
+    c = calibrate(cs.sweep(y, x), "auto")
     assert c.comparison is not None
     assert c.comparison.chosen == c.method
     assert isinstance(c, Affine)
@@ -853,10 +853,10 @@ def test_auto_takes_the_simplest_that_will_do() -> None:
 
 def test_auto_sees_what_a_line_can_not() -> None:
     y, x = binormal(20_000, 13, width=2.5)
-    assert calibrate(cp.sweep(y, x), "auto").method == "gaussian"
+    assert calibrate(cs.sweep(y, x), "auto").method == "gaussian"
     y, x = binormal(50_000, 13)
     kinked = np.where(x > 1, 1 + (x - 1) ** 5, x)  # the same order, and nothing normal about it
-    assert calibrate(cp.sweep(y, kinked), "auto").method == "monotone"
+    assert calibrate(cs.sweep(y, kinked), "auto").method == "monotone"
 
 
 def test_auto_is_honest_on_few_rows() -> None:
@@ -864,13 +864,13 @@ def test_auto_is_honest_on_few_rows() -> None:
     worse = []
     for seed in range(10):
         y, x = binormal(100, seed)
-        s = cp.sweep(y, x)
+        s = cs.sweep(y, x)
         table = calibrate(s, "auto").comparison
         assert table is not None
         loss = {e.method: e.log_loss for e in table.entries}
         worse.append(loss["monotone"] - loss["platt"])
         inside = {
-            m: log_loss(cp.sweep(y, calibrate(s, m).probability(x, s.prevalence)))
+            m: log_loss(cs.sweep(y, calibrate(s, m).probability(x, s.prevalence)))
             for m in ("monotone", "platt")
         }
         assert inside["monotone"] < inside["platt"]
@@ -882,7 +882,7 @@ def test_out_of_fold_losses_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> N
     """The table from masses equals the one from rows, given the same folds."""
     y, x = binormal(300, 15)
     x = x.round(1)
-    s = cp.sweep(y, x)
+    s = cs.sweep(y, x)
     dealt: list[list[Any]] = []
     deal = fitting._deal
 
@@ -902,7 +902,7 @@ def test_out_of_fold_losses_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> N
         test = np.concatenate((np.repeat(s.threshold, pos), np.repeat(s.threshold, neg)))
         truth = np.repeat([1, 0], [pos.sum(), neg.sum()])
         for method in by_row:
-            p = calibrate(cp.sweep(label, t), method).probability(test, s.prevalence)
+            p = calibrate(cs.sweep(label, t), method).probability(test, s.prevalence)
             by_row[method] += (-np.log(np.where(truth == 1, p, 1 - p))).tolist()
     assert all(len(losses) == 300 for losses in by_row.values())
     for e in c.comparison.entries:
@@ -940,10 +940,10 @@ def test_dealing_more_rows_than_can_be_drawn_without_replacement() -> None:
 def test_auto_of_weights() -> None:
     y, x = binormal(2000, 16)
     whole = np.random.default_rng(0).integers(0, 4, 2000)
-    repeated = calibrate(cp.sweep(np.repeat(y, whole), np.repeat(x, whole)), "auto")
-    weighted = calibrate(cp.sweep(y, x, whole), "auto")
+    repeated = calibrate(cs.sweep(np.repeat(y, whole), np.repeat(x, whole)), "auto")
+    weighted = calibrate(cs.sweep(y, x, whole), "auto")
     assert repeated.comparison == weighted.comparison
-    odd = calibrate(cp.sweep(y, x, whole * 0.7), "auto")
+    odd = calibrate(cs.sweep(y, x, whole * 0.7), "auto")
     assert odd.comparison is not None
     assert repeated.comparison is not None
     assert odd.comparison.folds == 5
@@ -952,10 +952,10 @@ def test_auto_of_weights() -> None:
 
 
 def test_auto_is_deterministic() -> None:
-    s = cp.sweep(*binormal(300, 17))
+    s = cs.sweep(*binormal(300, 17))
     assert calibrate(s).comparison == calibrate(s).comparison
     assert calibrate(s).comparison != calibrate(s, "auto", seed=1).comparison
-    small = calibrate(cp.sweep([1, 1, 1, 0, 0, 0, 0], [5, 3, 4, 1, 2, 3.5, 0]))
+    small = calibrate(cs.sweep([1, 1, 1, 0, 0, 0, 0], [5, 3, 4, 1, 2, 3.5, 0]))
     assert small.comparison is not None
     assert small.comparison.folds == 3
 
@@ -974,7 +974,7 @@ def test_cross_fit_leaves_the_row_out(method: str) -> None:
     for members in (np.flatnonzero(y == 1), np.flatnonzero(y == 0)):
         fold[rng.permutation(members)] = np.arange(len(members)) % 4
     for k in range(4):
-        c = calibrate(cp.sweep(y[fold != k], x[fold != k]), method)
+        c = calibrate(cs.sweep(y[fold != k], x[fold != k]), method)
         assert llr[fold == k].tolist() == c.llr(x[fold == k]).tolist()
 
 
@@ -989,20 +989,20 @@ def test_cross_fit_of_labels_and_weights() -> None:
     w = np.linspace(0.1, 2, 200)
     assert cross_fit(y, x, "logistic", weight=w).tolist() != base.tolist()
     assert cross_fit(y, x, "platt", smooth=True).tolist() != cross_fit(y, x, "platt").tolist()
-    with pytest.raises(cp.UndefinedError, match="needs positives and negatives"):
+    with pytest.raises(cs.UndefinedError, match="needs positives and negatives"):
         cross_fit([1, 1], [1, 2])
-    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
+    with pytest.raises(cs.DataError, match=r"score\[1\] is NaN"):
         cross_fit([1, 0], [1, nan])
 
 
 def test_cross_fit_is_honest() -> None:
     y, x = binormal(300, 20, gap=1)
-    inside = calibrate(cp.sweep(y, x), "monotone").llr(x)
+    inside = calibrate(cs.sweep(y, x), "monotone").llr(x)
     outside = cross_fit(y, x, "monotone")
     fresh_y, fresh_x = binormal(100_000, 21, gap=1)
-    fresh = cllr(cp.sweep(fresh_y, calibrate(cp.sweep(y, x), "monotone").llr(fresh_x)))
-    assert cllr(cp.sweep(y, inside)) < fresh
-    assert abs(cllr(cp.sweep(y, outside)) - fresh) < abs(cllr(cp.sweep(y, inside)) - fresh)
+    fresh = cllr(cs.sweep(fresh_y, calibrate(cs.sweep(y, x), "monotone").llr(fresh_x)))
+    assert cllr(cs.sweep(y, inside)) < fresh
+    assert abs(cllr(cs.sweep(y, outside)) - fresh) < abs(cllr(cs.sweep(y, inside)) - fresh)
 
 
 def test_folds_that_are_given_are_kept() -> None:
@@ -1011,7 +1011,7 @@ def test_folds_that_are_given_are_kept() -> None:
     for method in ("logistic", "monotone"):
         llr = cross_fit(y, x, method, folds=fold)
         for k in range(3):
-            c = calibrate(cp.sweep(y[fold != k], x[fold != k]), method)
+            c = calibrate(cs.sweep(y[fold != k], x[fold != k]), method)
             assert llr[fold == k].tolist() == c.llr(x[fold == k]).tolist()
     bad: list[tuple[Any, str]] = [
         (fold[1:], r"the fold of each row .* of shape \(199,\) for 200 rows"),
@@ -1022,9 +1022,9 @@ def test_folds_that_are_given_are_kept() -> None:
         (fold + 10**15, r"return_inverse=True\)\[1\] % 5 makes five"),
     ]
     for folds, message in bad:
-        with pytest.raises(cp.DataError, match=message):
+        with pytest.raises(cs.DataError, match=message):
             cross_fit(y, x, "platt", folds=folds)
-    with pytest.raises(cp.UndefinedError, match="all rows of one class are in fold 0"):
+    with pytest.raises(cs.UndefinedError, match="all rows of one class are in fold 0"):
         cross_fit(y, x, "platt", folds=y)
 
 
@@ -1038,9 +1038,9 @@ def losses_by_hand(y: Any, x: Any, w: Any, fold: Any) -> tuple[Any, Any]:
         try:
             for k in range(fold.max() + 1):
                 own = fold == k
-                c = calibrate(cp.sweep(y[~own], x[~own], w[~own]), method, **options)
+                c = calibrate(cs.sweep(y[~own], x[~own], w[~own]), method, **options)
                 out[own] = c.llr(x[own])
-        except cp.CutpointError:
+        except cs.CutscoreError:
             continue
         llrs[method] = out
         losses[method] = np.logaddexp(0, np.where(y == 1, -1, 1) * (odds + out))
@@ -1060,7 +1060,7 @@ def test_across_folds_each_row_is_judged_by_the_others(seed: int, weighted: bool
     if weighted:  # the mass of a class at a score is one: here each row has a score of its own
         x = x + np.arange(n) * 1e-7
     fold = rng.permutation(n) % 5
-    s = cp.sweep(y, x, w if weighted else None)
+    s = cs.sweep(y, x, w if weighted else None)
     c, got = fitting.calibrate_across(s, y == 1, x, w if weighted else None, fold)
     llrs, losses = losses_by_hand(y, x, w, fold)
 
@@ -1092,10 +1092,10 @@ def test_across_folds_no_label_tells_of_its_own_row(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(fitting, "METHODS", {"monotone": fitting.METHODS["monotone"]})
     y, x = binormal(300, 23)
     fold = np.arange(300) % 5
-    before = fitting.calibrate_across(cp.sweep(y, x), y == 1, x, None, fold)[1]
+    before = fitting.calibrate_across(cs.sweep(y, x), y == 1, x, None, fold)[1]
     for k in range(5):
         other = np.where(fold == k, 1 - y, y)
-        after = fitting.calibrate_across(cp.sweep(other, x), other == 1, x, None, fold)[1]
+        after = fitting.calibrate_across(cs.sweep(other, x), other == 1, x, None, fold)[1]
         same = after == before
         assert same[fold == k].all()
         assert not same[fold != k].all()
@@ -1106,9 +1106,9 @@ def test_across_folds_whole_weights_are_repetitions() -> None:
     times = np.arange(150) % 3 + 1
     fold = np.arange(150) % 4
     w = times.astype(float)
-    c, few = fitting.calibrate_across(cp.sweep(y, x, w), y == 1, x, w, fold)
+    c, few = fitting.calibrate_across(cs.sweep(y, x, w), y == 1, x, w, fold)
     yy, xx, ff = (np.repeat(column, times) for column in (y, x, fold))
-    d, many = fitting.calibrate_across(cp.sweep(yy, xx), yy == 1, xx, None, ff)
+    d, many = fitting.calibrate_across(cs.sweep(yy, xx), yy == 1, xx, None, ff)
     assert np.repeat(few, times).tolist() == many.tolist()
     assert c == d
 
@@ -1118,12 +1118,12 @@ def test_across_folds_halves_of_a_row_are_not_lost() -> None:
     y, x = binormal(300, 25)
     twice = [np.tile(column, 2) for column in (y, x)]
     half, fold = np.full(600, 0.5), np.repeat(np.arange(2), 300)
-    s = cp.sweep(*twice, half)
+    s = cs.sweep(*twice, half)
     c, llr = fitting.calibrate_across(s, twice[0] == 1, twice[1], half, fold)
     assert c.comparison is not None
     assert all(entry.log_loss > 0.1 for entry in c.comparison.entries if not entry.note)
     for k in range(2):
-        one = calibrate(cp.sweep(y, x, np.full(300, 0.5)), c.comparison.chosen)
+        one = calibrate(cs.sweep(y, x, np.full(300, 0.5)), c.comparison.chosen)
         assert llr[fold == k] == pytest.approx(one.llr(x), rel=1e-9)
 
 
@@ -1151,9 +1151,9 @@ def test_prior_shift_is_where_em_converges(share: float) -> None:
 
 def test_prior_shift_of_probabilities_is_doubted() -> None:
     p = np.random.default_rng(0).random(50)
-    with pytest.warns(UserWarning, match=r"as probabilities do.*cutpoint\.llr\(probability, prior"):
+    with pytest.warns(UserWarning, match=r"as probabilities do.*cutscore\.llr\(probability, prior"):
         assert prior_shift(p).prior == 1
-    assert 0 < prior_shift(cp.llr(p, 0.3)).prior < 1
+    assert 0 < prior_shift(cs.llr(p, 0.3)).prior < 1
 
 
 def test_prior_shift_interval_is_the_likelihood_ratio() -> None:
@@ -1213,17 +1213,17 @@ def test_prior_shift_of_probabilities() -> None:
 
 
 def test_prior_shift_of_bad_input() -> None:
-    with pytest.raises(cp.UndefinedError, match="needs rows"):
+    with pytest.raises(cs.UndefinedError, match="needs rows"):
         prior_shift([])
-    with pytest.raises(cp.UndefinedError, match="all 0 say nothing about the prior"):
+    with pytest.raises(cs.UndefinedError, match="all 0 say nothing about the prior"):
         prior_shift([0.0, 0.0])
-    with pytest.raises(cp.DataError, match=r"llr must hold numbers; llr\[1\] is NaN"):
+    with pytest.raises(cs.DataError, match=r"llr must hold numbers; llr\[1\] is NaN"):
         prior_shift([0.0, nan])
-    with pytest.raises(cp.DataError, match="llr must have one dimension"):
+    with pytest.raises(cs.DataError, match="llr must have one dimension"):
         prior_shift([[0.0, 1.0]])
-    with pytest.raises(cp.DataError, match=r"llr\[0\] is NaN"):
+    with pytest.raises(cs.DataError, match=r"llr\[0\] is NaN"):
         prior_shift([1.0, -1.0]).probability([nan])
-    with pytest.raises(cp.DataError, match=r"llr\[0\] is NaN"):
+    with pytest.raises(cs.DataError, match=r"llr\[0\] is NaN"):
         prior_shift([-5.0]).probability([nan])  # the prior is 0
 
 
@@ -1283,7 +1283,7 @@ def test_binding_keeps_the_shape(shape: tuple[int, ...]) -> None:
     ],
 )
 def test_binding_of_bad_input(call: Callable[[], Any], words: str) -> None:
-    with pytest.raises(cp.DataError, match=words):
+    with pytest.raises(cs.DataError, match=words):
         call()
 
 
@@ -1294,7 +1294,7 @@ def test_undersampled_negatives_need_the_prior_only() -> None:
     keep = (y == 1) | (rng.uniform(size=len(y)) < 0.01)
     fresh_y, fresh_x = binormal(400_000, 26, share=0.01)
     prior = float(y.mean())
-    few, all_rows = (calibrate(cp.sweep(y[rows], x[rows]), "platt") for rows in (keep, slice(None)))
+    few, all_rows = (calibrate(cs.sweep(y[rows], x[rows]), "platt") for rows in (keep, slice(None)))
     p_few, p_all = few.probability(fresh_x, prior), all_rows.probability(fresh_x, prior)
     each = [-np.log(np.where(fresh_y == 1, p, 1 - p)) for p in (p_few, p_all)]
     error = each[1].std() / sqrt(len(fresh_y))
@@ -1325,7 +1325,7 @@ def refitted(y: Any, x: Any, w: Any, new: float, label: int) -> float:
 @given(tame(), st.lists(st.floats(-1e6, 1e6), max_size=5))
 def test_venn_abers_is_two_fits(data: tuple[Case, Any], more: list[float]) -> None:
     (y, x), w = data
-    s = cp.sweep(y, x, w)
+    s = cs.sweep(y, x, w)
     new = np.array([*x[:5], *more, -inf, inf])
     seen = slice(None) if w is None else w > 0
     w = np.ones(len(x)) if w is None else w
@@ -1340,34 +1340,34 @@ def test_venn_abers_is_two_fits(data: tuple[Case, Any], more: list[float]) -> No
 
 def test_venn_abers_of_more_rows() -> None:
     y, x = binormal(1500, 27)
-    v = venn_abers(cp.sweep(y, x), x[:40])
+    v = venn_abers(cs.sweep(y, x), x[:40])
     for k in range(40):
         for label, ours in ((0, v.low), (1, v.high)):
             theirs = refitted(y, x, np.ones(1500), float(x[k]), label)
             assert ours[k] == pytest.approx(theirs, rel=1e-12)
-    small = venn_abers(cp.sweep(y[:50], x[:50]), x[:40])
+    small = venn_abers(cs.sweep(y[:50], x[:50]), x[:40])
     assert np.mean(small.high - small.low) > 3 * np.mean(v.high - v.low)
     assert "VennAbers of 40 scores: intervals of width" in repr(v)
-    assert len(venn_abers(cp.sweep(y, x), [])) == 0
-    assert repr(venn_abers(cp.sweep(y, x), [])) == "VennAbers of no scores"
+    assert len(venn_abers(cs.sweep(y, x), [])) == 0
+    assert repr(venn_abers(cs.sweep(y, x), [])) == "VennAbers of no scores"
 
 
 def test_venn_abers_by_hand() -> None:
-    v = venn_abers(cp.sweep([1, 0], [2, 1]), [3, 1.5, 0])
+    v = venn_abers(cs.sweep([1, 0], [2, 1]), [3, 1.5, 0])
     assert v.low.tolist() == [0.5, 0, 0]
     assert v.high.tolist() == [1, 1, 0.5]
     assert v.probability.tolist() == [2 / 3, 0.5, 1 / 3]
-    one = venn_abers(cp.sweep([1], [2]), [2])
+    one = venn_abers(cs.sweep([1], [2]), [2])
     assert (one.low.tolist(), one.high.tolist()) == ([0.5], [1])
 
 
 def test_venn_abers_of_bad_input() -> None:
-    with pytest.raises(cp.UndefinedError, match="Venn–Abers prediction needs rows"):
-        venn_abers(cp.sweep([], []), [1])
-    with pytest.raises(cp.DataError, match=r"score\[1\] is NaN"):
-        venn_abers(cp.sweep([1, 0], [2, 1]), [1, nan])
-    with pytest.raises(cp.DataError, match="score must be a column of values"):
-        venn_abers(cp.sweep([1, 0], [2, 1]), 1.0)
+    with pytest.raises(cs.UndefinedError, match="Venn–Abers prediction needs rows"):
+        venn_abers(cs.sweep([], []), [1])
+    with pytest.raises(cs.DataError, match=r"score\[1\] is NaN"):
+        venn_abers(cs.sweep([1, 0], [2, 1]), [1, nan])
+    with pytest.raises(cs.DataError, match="score must be a column of values"):
+        venn_abers(cs.sweep([1, 0], [2, 1]), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -1380,7 +1380,7 @@ def test_venn_abers_of_bad_input() -> None:
     ],
 )
 def test_calibrators_made_by_hand_are_checked(make: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
+    with pytest.raises(cs.DataError, match=message):
         make()
 
 

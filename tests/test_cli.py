@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-import cutpoint
-from cutpoint.cli import main
+import cutscore
+from cutscore.cli import main
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,7 +25,7 @@ def command(
     *arguments: str, cwd: Path, env: dict[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "cutpoint", *arguments],
+        [sys.executable, "-m", "cutscore", *arguments],
         cwd=cwd,
         check=False,
         encoding="utf-8",
@@ -38,7 +38,7 @@ def test_demo_prints_what_the_readme_shows_and_leaves_a_report(tmp_path):
     done = command("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     shown = re.search(
-        r"```console\n\$ \.venv/bin/cutpoint demo\n(.*?)```",
+        r"```console\n\$ \.venv/bin/cutscore demo\n(.*?)```",
         (ROOT / "README.md").read_text("utf-8"),
         re.S,
     )
@@ -53,7 +53,7 @@ def test_demo_prints_what_the_readme_shows_and_leaves_a_report(tmp_path):
 
 def test_version_and_help(capsys):
     for arguments, expected in (
-        (["--version"], cutpoint.__version__),
+        (["--version"], cutscore.__version__),
         (["demo", "--help"], "example:"),
     ):
         with pytest.raises(SystemExit) as stop:
@@ -64,9 +64,9 @@ def test_version_and_help(capsys):
 
 def test_help_needs_neither_numpy_nor_matplotlib():
     code = (
-        "import sys\nfrom cutpoint.cli import main\n"
+        "import sys\nfrom cutscore.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "assert not {'numpy', 'matplotlib', 'cutpoint._native'} & set(sys.modules)"
+        "assert not {'numpy', 'matplotlib', 'cutscore._native'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
@@ -87,8 +87,8 @@ def test_unknown_words_exit_with_2(capsys):
         (["evalute", "t.csv"], "there is no command 'evalute'; did you mean evaluate?"),
         (["fit", "--learner", "logistc"], "there is no learner 'logistc'; did you mean logistic?"),
         (["fit", "--learner", "x"], "no learner 'x'; it must be auto, mean-difference, fisher, "),
-        (["--quiet"], "cutpoint: error: there must be a command before --quiet"),
-        (["demo", "--colour"], "cutpoint demo: error: there is no option --colour; cutpoint demo"),
+        (["--quiet"], "cutscore: error: there must be a command before --quiet"),
+        (["demo", "--colour"], "cutscore demo: error: there is no option --colour; cutscore demo"),
         (["fit", "t.csv", "--target", "y", "--exlude=a"], "--exlude; did you mean --exclude?"),
         # Short for an option is no option, whatever else is missing.
         (["fit", "t.csv", "--targ", "y"], "there is no option --targ; did you mean --target?"),
@@ -100,10 +100,10 @@ def test_unknown_words_exit_with_2(capsys):
         (["fit", "t.csv", "--measure", "f1"], "no option --measure; did you mean --maximize?"),
         (["apply", "m.json", "t.csv", "--target", "y"], "it has no option --target; fit has it"),
         (["choose", "t.csv", "--unit", "u"], "no option --unit; fit, evaluate and compare have it"),
-        (["apply", "m.json", "t.csv", "--colour"], "--colour; cutpoint apply --help lists"),
+        (["apply", "m.json", "t.csv", "--colour"], "--colour; cutscore apply --help lists"),
         (["--vers"], "there must be a command before --vers"),
-        (["demo", "-x"], "cutpoint demo: error: there is no option -x; cutpoint demo --help"),
-        (["demo", "again"], "cutpoint demo: error: 'again' is one word too many"),
+        (["demo", "-x"], "cutscore demo: error: there is no option -x; cutscore demo --help"),
+        (["demo", "again"], "cutscore demo: error: 'again' is one word too many"),
         (["export", "m.json", "--to", "card"], "sql (a query), onnx (an ONNX file), sklearn (a"),
         (["export", "m.json", "--to", "card"], "or markdown (a model card); it is 'card'."),
     ):
@@ -111,7 +111,7 @@ def test_unknown_words_exit_with_2(capsys):
             main(words)
         assert stop.value.code == 2
         err = capsys.readouterr().err
-        assert err.startswith("usage: cutpoint ")
+        assert err.startswith("usage: cutscore ")
         assert said in err
 
 
@@ -155,7 +155,7 @@ def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (50_000, 50_000))
     done = command("demo", cwd=tmp_path, preexec_fn=limit)
     assert done.returncode == 1
-    assert done.stderr.startswith("cutpoint: can't write demo/payments.csv: ")
+    assert done.stderr.startswith("cutscore: can't write demo/payments.csv: ")
     assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in folder.iterdir()) == ["report.html", "scores.csv"]
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
@@ -166,7 +166,7 @@ def test_standard_output_that_is_full(tmp_path):
     with open("/dev/full", "w") as full:
         done = command("demo", cwd=tmp_path, stdout=full)
     assert done.returncode == 1
-    assert done.stderr.startswith("cutpoint: can't write to the standard output: No space left")
+    assert done.stderr.startswith("cutscore: can't write to the standard output: No space left")
     assert done.stderr.count("\n") == 1
 
 
@@ -196,7 +196,7 @@ PAGE = ROOT / "docs" / "howto" / "command.md"
 
 @pytest.fixture(scope="module")
 def loans(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the table that the page makes, a model of it, and `cutpoint` in the PATH."""
+    """A folder with the table that the page makes, a model of it, and `cutscore` in the PATH."""
     folder = tmp_path_factory.mktemp("page")
     made = re.search(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.S)
     assert made is not None
@@ -209,8 +209,8 @@ def shell(line: str, cwd: Path) -> str:
     bin = cwd / "bin"
     if not bin.exists():
         bin.mkdir()
-        (bin / "cutpoint").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cutpoint "$@"\n')
-        (bin / "cutpoint").chmod(0o755)
+        (bin / "cutscore").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cutscore "$@"\n')
+        (bin / "cutscore").chmod(0o755)
     path = f"{bin}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", line],
@@ -251,7 +251,7 @@ def test_help_has_an_example_that_runs(name, tmp_path, capsys, monkeypatch):
     import random
     import shlex
 
-    from cutpoint.tables import write_table
+    from cutscore.tables import write_table
 
     with pytest.raises(SystemExit) as stop:
         main([name, "--help"])
@@ -276,7 +276,7 @@ def test_help_has_an_example_that_runs(name, tmp_path, capsys, monkeypatch):
     if name == "completion":
         example = example.removeprefix('eval "$(').removesuffix(')"')
     words = shlex.split(example)
-    assert words[:2] == ["cutpoint", name]
+    assert words[:2] == ["cutscore", name]
     assert main(words[1:]) == 0
     if "-o" in words:
         assert Path(words[words.index("-o") + 1]).exists()
@@ -300,7 +300,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
         *("schema", "score", "feasible", "threshold", "flags", "objective", "value", "limits"),
         *("confusion", "text"),
     }
-    assert choice["schema"] == "cutpoint.choice/1"
+    assert choice["schema"] == "cutscore.choice/1"
     assert set(choice["value"]) == estimate
     assert choice["limits"][0]["holds"] is True
     assert set(choice["confusion"]) == {"tp", "fp", "fn", "tn"}
@@ -315,7 +315,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
             *("schema", "a", "b", "statistic", "method", "values", "difference", "z", "p_value"),
             *("costs", "text"),
         }
-        assert found["schema"] == "cutpoint.comparison/1"
+        assert found["schema"] == "cutscore.comparison/1"
         assert set(found["difference"]) == estimate
         assert (found["costs"] is None) == (not more)
     keys = {
@@ -327,7 +327,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
     assert out.err == ""
     summary = parsed(out.out)
     assert set(summary) == keys
-    assert summary["schema"] == "cutpoint.summary/1"
+    assert summary["schema"] == "cutscore.summary/1"
     assert main(["fit", "loans.csv", "--target", "defaulted", "--json", "--quiet"]) == 0
     out = capsys.readouterr()
     assert out.err == ""
@@ -342,7 +342,7 @@ def test_columns_found_by_name_are_said_unless_quiet(tmp_path, capsys, monkeypat
     words = ["choose", "t.csv", "--maximize", "f1"]
     assert main(words) == 0
     said = capsys.readouterr().err.splitlines()
-    assert said[1:] == ["cutpoint: label: 'label', by name.", "cutpoint: score: 'score', by name."]
+    assert said[1:] == ["cutscore: label: 'label', by name.", "cutscore: score: 'score', by name."]
     assert main([*words, "-q"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -354,21 +354,21 @@ def test_completion_in_a_real_bash(capsys):
     def completed(*words: str) -> set[str]:
         listed = " ".join(f"'{w}'" for w in words)
         code = (
-            f"{script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _cutpoint\n"
+            f"{script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _cutscore\n"
             'printf "%s\\n" "${COMPREPLY[@]}"'
         )
         done = subprocess.run(["bash", "-c", code], check=True, capture_output=True, text=True)
         assert done.stderr == ""
         return set(done.stdout.split())
 
-    assert completed("cutpoint", "") >= set(COMMANDS)
-    assert completed("cutpoint", "ev") == {"evaluate"}
-    assert completed("cutpoint", "fit", "--le") == {"--learner"}
-    assert completed("cutpoint", "fit", "--learner", "lo") == {"logistic"}
-    assert completed("cutpoint", "export", "m.json", "--to", "") == {
+    assert completed("cutscore", "") >= set(COMMANDS)
+    assert completed("cutscore", "ev") == {"evaluate"}
+    assert completed("cutscore", "fit", "--le") == {"--learner"}
+    assert completed("cutscore", "fit", "--learner", "lo") == {"logistic"}
+    assert completed("cutscore", "export", "m.json", "--to", "") == {
         *("sql", "onnx", "sklearn", "markdown")
     }
-    assert completed("cutpoint", "completion", "f") == {"fish"}
+    assert completed("cutscore", "completion", "f") == {"fish"}
     for shell_name in ("zsh", "fish"):
         assert main(["completion", shell_name]) == 0
         text = capsys.readouterr().out
@@ -439,9 +439,9 @@ def test_values_that_training_never_had_are_counted(capsys, tmp_path):
     assert main(["apply", "m.json", "new.csv", "-o", "out.csv"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[:2] == [
-        "cutpoint: 20 of 21 rows have a 'city' that the training rows never had; the commonest is "
+        "cutscore: 20 of 21 rows have a 'city' that the training rows never had; the commonest is "
         "'bonn'.",
-        "cutpoint: 1 of 21 rows have no 'x', which all training rows had.",
+        "cutscore: 1 of 21 rows have no 'x', which all training rows had.",
     ]
     assert main(["apply", "m.json", "t.csv", "-o", "out.csv"]) == 0
     assert "training" not in capsys.readouterr().err
@@ -459,13 +459,13 @@ def test_a_report_shows_the_command_that_made_it(tmp_path):
         shown = re.search("<code>(.*?)</code>", (tmp_path / "r.html").read_text("utf-8"))
         assert shown is not None
         typed = shlex.split(unescape(re.sub("<[^>]*>", "", shown[1])))
-        assert typed == ["cutpoint", *words, "--subject-to", limit, "-q", "--report", "r.html"]
+        assert typed == ["cutscore", *words, "--subject-to", limit, "-q", "--report", "r.html"]
 
 
 @pytest.mark.usefixtures("made_model")
 def test_a_fit_that_writes_nothing_says_so(capsys):
     words = ["fit", "t.csv", "--target", "y", "--learner", "fisher"]
-    said = "cutpoint: no model was written: add -o model.json.\n"
+    said = "cutscore: no model was written: add -o model.json.\n"
     assert main(words) == 0
     assert capsys.readouterr().err.endswith(said)
     assert main([*words, "-o", "other.json"]) == 0

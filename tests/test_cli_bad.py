@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cutpoint as cp
-from cutpoint import auc_covariance, compare
-from cutpoint.cli import main
-from cutpoint.tables import write_table
+import cutscore as cs
+from cutscore import auc_covariance, compare
+from cutscore.cli import main
+from cutscore.tables import write_table
 
 HOSTILE = ["<script>alert(1)</script>", 'a"b\nc', "\u202eltr", "it's; drop table data"]
 
@@ -63,7 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "wide.csv": ",".join(["y", *(f"x{k}" for k in range(10_000))]) + "\n1,2\n",
         "tampered.json": model.replace('"rows": 400', '"rows": 401'),
         "infinite.json": model.replace('"base": ', '"base": NaN, "was": '),
-        "old.json": model.replace("cutpoint.detector/1", "cutpoint.detector/9"),
+        "old.json": model.replace("cutscore.detector/1", "cutscore.detector/9"),
         "cut.json": model[:700],
         "no.json": "{}",
     }
@@ -77,7 +77,7 @@ def fails(capsys: Any, *words: str, code: int = 1) -> str:
     assert main(list(words)) == code
     out = capsys.readouterr()
     assert out.out == ""
-    assert out.err.startswith("cutpoint: ")
+    assert out.err.startswith("cutscore: ")
     assert out.err.count("\n") == 1
     assert "Traceback" not in out.err
     assert "should not happen" not in out.err
@@ -150,7 +150,7 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("apply old.json t.csv", "another version"),
         ("apply cut.json t.csv", "It may have been cut off"),
         ("apply no.json t.csv", "this has none"),
-        ("export t.csv --to sql", "t.csv is no model of cutpoint: a model is JSON text"),
+        ("export t.csv --to sql", "t.csv is no model of cutscore: a model is JSON text"),
         ("apply folder t.csv", "a detector is a JSON file; folder is a folder.\n"),
         ("apply none.json t.csv", "there is no file none.json"),
         ("apply model.json text.csv", "text.csv has no column 'b'"),
@@ -179,8 +179,8 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
         ("evaluate t.csv --label y --score a --cost fp=2 fn=40", "a space: --cost fp=2,fn=40.\n"),
         ("choose t.csv --label y --score a --cost fp=2, fn=40", "a space: --cost fp=2,fn=40.\n"),
         ("fit --target y --cost fp=2 t.csv fn=40 tp=1", "a space: --cost fp=2,fn=40,tp=1.\n"),
-        ("apply t.csv t.csv", "t.csv is no model of cutpoint: a model is JSON text"),
-        ("apply t.csv model.json", "The model comes before the table: cutpoint apply model.json "),
+        ("apply t.csv t.csv", "t.csv is no model of cutscore: a model is JSON text"),
+        ("apply t.csv model.json", "The model comes before the table: cutscore apply model.json "),
         ("evaluate t.csv --label y --score a --cost fp=-1,fn=1", "must be at least 0"),
         ("evaluate t.csv --label y --score a --confidence 0.9", "--confidence is for limits"),
         ("choose t.csv --label y --score a", "there must be one aim: give --cost fp=1,fn=20 or"),
@@ -246,7 +246,7 @@ def test_what_is_minimised_is_said(made, monkeypatch, capsys):
     ):
         assert main([*words, "--maximize", "false alarm rate"]) == 0
         assert capsys.readouterr().err == (
-            "cutpoint: of 'false alarm rate' less is better: the threshold is chosen for the least "
+            "cutscore: of 'false alarm rate' less is better: the threshold is chosen for the least "
             "of it.\n"
         )
         assert main([*words, "--maximize", "recall"]) == 0
@@ -287,14 +287,14 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     # One of them is enough.
     write_table("one.csv", {"y": data["y"], "a": data["a"], "b": -data["b"]})
     assert main(["compare", "one.csv", "--label", "y", "--score", "a", "--score", "b"]) == 0
-    assert capsys.readouterr().err == f"cutpoint: of 'b' the AUC is below one half. {way}\n"
+    assert capsys.readouterr().err == f"cutscore: of 'b' the AUC is below one half. {way}\n"
     # As it is told, so it goes.
     words = ["low.csv", "--label", "y", "--score", "a", "--reverse", "a"]
     assert main(["choose", *words, "--maximize", "f1"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    s = cp.sweep(data["y"], data["a"])
-    point = cp.choose(s, "f1")
+    s = cs.sweep(data["y"], data["a"])
+    point = cs.choose(s, "f1")
     assert (
         out
         == repr(point).replace(f"from {point.threshold!r} on", f"up to {-point.threshold!r}") + "\n"
@@ -308,7 +308,7 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     assert main(["compare", *both, "a", "--reverse", "b"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("a: a, low is positive\nb: b, low is positive\n")
-    assert out.splitlines()[2:] == repr(cp.compare(data["y"], data["a"], data["b"])).splitlines()
+    assert out.splitlines()[2:] == repr(cs.compare(data["y"], data["a"], data["b"])).splitlines()
     assert main(["compare", *both, "c"]) == 2
     assert "'c' is not among the scores, 'a', 'b'. Name it there too" in capsys.readouterr().err
 
@@ -440,7 +440,7 @@ def test_ten_thousand_columns(tmp_path, monkeypatch, capsys):
 
 def command(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "cutpoint", *words], cwd=cwd, check=False, encoding="utf-8",
+        [sys.executable, "-m", "cutscore", *words], cwd=cwd, check=False, encoding="utf-8",
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
     )  # fmt: skip
 
@@ -460,7 +460,7 @@ def test_no_space_left(made, tmp_path):
             (tmp_path / file).write_text("mine too")
         done = command(*words, str(kept), cwd=made, preexec_fn=limit)
         assert done.returncode == 1
-        assert done.stderr.startswith(f"cutpoint: can't write {kept}: File too large.")
+        assert done.stderr.startswith(f"cutscore: can't write {kept}: File too large.")
         assert done.stderr.count("\n") == 1
         assert kept.read_text() == "mine"
         assert not file or (tmp_path / file).read_text() == "mine too"
@@ -476,7 +476,7 @@ def test_a_standard_output_that_is_full(made):
         with open("/dev/full", "w") as full:
             done = command(*words, cwd=made, stdout=full)
         assert done.returncode == 1
-        assert done.stderr.startswith("cutpoint: can't write to the standard output: No space")
+        assert done.stderr.startswith("cutscore: can't write to the standard output: No space")
         assert done.stderr.count("\n") == 1
 
 
@@ -496,7 +496,7 @@ def interrupted(
 ) -> tuple[int, str]:
     """The command is interrupted as soon as something is so."""
     running = subprocess.Popen(
-        [sys.executable, "-m", "cutpoint", *words], cwd=cwd, encoding="utf-8",
+        [sys.executable, "-m", "cutscore", *words], cwd=cwd, encoding="utf-8",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -541,7 +541,7 @@ def test_interrupted_while_it_writes(made, tmp_path, which):
         which,
     )
     if which == signal.SIGINT:
-        assert (code, said) == (130, "cutpoint: interrupted; files are as they were.\n")
+        assert (code, said) == (130, "cutscore: interrupted; files are as they were.\n")
     else:
         assert (code, said) == (143, "")
     assert [p.name for p in folder.iterdir()] == ["out.csv"]
@@ -555,20 +555,20 @@ def test_interrupted_while_it_reads(tmp_path, monkeypatch):
     code, said = interrupted(
         ["evaluate", "-", "--label", "y", "--score", "a"],
         tmp_path,
-        lambda: any(p.name.startswith("cutpoint-") for p in tmp_path.iterdir()),
+        lambda: any(p.name.startswith("cutscore-") for p in tmp_path.iterdir()),
     )
-    assert (code, said) == (130, "cutpoint: interrupted; files are as they were.\n")
+    assert (code, said) == (130, "cutscore: interrupted; files are as they were.\n")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_of_our_own_is_one_sentence_too(made, monkeypatch, capsys):
-    monkeypatch.setattr("cutpoint.cli.evaluate.summarise", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("cutscore.cli.evaluate.summarise", lambda *_, **__: 1 / 0)
     words = ["evaluate", str(made / "t.csv"), "--label", "y", "--score", "a"]
     assert main(words) == 1
     said = capsys.readouterr().err
-    assert said.startswith("cutpoint: this should not happen (ZeroDivisionError: division by zero)")
+    assert said.startswith("cutscore: this should not happen (ZeroDivisionError: division by zero)")
     assert said.count("\n") == 1
-    monkeypatch.setenv("CUTPOINT_TRACEBACK", "1")
+    monkeypatch.setenv("CUTSCORE_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         main(words)
 
@@ -576,12 +576,12 @@ def test_an_error_of_our_own_is_one_sentence_too(made, monkeypatch, capsys):
 def test_warnings_of_libraries_stay_inside(made, monkeypatch, capsys):
     import warnings
 
-    from cutpoint.report import summarise
+    from cutscore.report import summarise
 
     def noisy(*arguments: Any, **options: Any) -> Any:
         warnings.warn("overflow encountered in exp", RuntimeWarning, stacklevel=1)
         return summarise(*arguments, **options)
 
-    monkeypatch.setattr("cutpoint.cli.evaluate.summarise", noisy)
+    monkeypatch.setattr("cutscore.cli.evaluate.summarise", noisy)
     assert main(["evaluate", str(made / "t.csv"), "--label", "y", "--score", "a"]) == 0
     assert capsys.readouterr().err == ""

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from clusters import local_session, needs_spark
-from cutpoint.cli import main
-from cutpoint.engines.scan import as_label
-from cutpoint.errors import DataError
+from cutscore.cli import main
+from cutscore.engines.scan import as_label
+from cutscore.errors import DataError
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +251,7 @@ def test_large_tables_are_streamed_without_a_word(
     words = ["evaluate", table, "--label", "y", "--score", "a"]
     _, expected, _ = ran(capsys, *words)
     seen = []
-    from cutpoint.cli import engines
+    from cutscore.cli import engines
 
     real = engines._by_arrow
     monkeypatch.setattr(engines, "_by_arrow", lambda *a: seen.append(1) or real(*a))
@@ -270,7 +270,7 @@ def test_a_small_table_waits_for_no_other_engine(tmp_path: Path, command: str) -
     file = tmp_path / "t.csv"
     file.write_text("y,s\n1,0.9\n0,0.4\n1,0.35\n0,0.2\n")
     code = (
-        "import sys; from cutpoint.cli import main; code = main(); "
+        "import sys; from cutscore.cli import main; code = main(); "
         "print(*sys.modules, file=sys.stderr); sys.exit(code)"
     )
     words = [command, str(file), "--label", "y", "--score", "s", "--cost", "fp=1,fn=5"]
@@ -279,8 +279,8 @@ def test_a_small_table_waits_for_no_other_engine(tmp_path: Path, command: str) -
     )
     assert done.returncode == 0, done.stderr
     loaded = set(done.stderr.split())
-    assert "cutpoint.cli.engines" in loaded
-    assert not loaded & {"pandas", "pyarrow.dataset", "cutpoint.engines.scan", "pyspark"}
+    assert "cutscore.cli.engines" in loaded
+    assert not loaded & {"pandas", "pyarrow.dataset", "cutscore.engines.scan", "pyspark"}
 
 
 # Not every integer is a float: the two next to 2**53 are one.
@@ -343,7 +343,7 @@ def test_labels_past_every_float(
 def test_a_process_of_its_own(table: Path) -> None:
     """As people run it: nothing has loaded pandas, or Spark, before."""
     words = ["choose", str(table), "--label", "y", "--score", "a", "--cost", "fp=1,fn=5"]
-    code = "import sys; from cutpoint.cli import main; sys.exit(main())"
+    code = "import sys; from cutscore.cli import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", code, *words, *SPARK],
         capture_output=True,

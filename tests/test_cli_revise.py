@@ -1,4 +1,4 @@
-"""cutpoint revise: another threshold for the same model, and what is known of it."""
+"""cutscore revise: another threshold for the same model, and what is known of it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cutpoint as cp
-from cutpoint.cli import main
-from cutpoint.cli.revise import Revision
-from cutpoint.detector import Detector
-from cutpoint.detector.artefact import Training
-from cutpoint.export import to_markdown
-from cutpoint.tables import write_table
+import cutscore as cs
+from cutscore.cli import main
+from cutscore.cli.revise import Revision
+from cutscore.detector import Detector
+from cutscore.detector.artefact import Training
+from cutscore.export import to_markdown
+from cutscore.tables import write_table
 
 Capture = pytest.CaptureFixture[str]
 
@@ -78,7 +78,7 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     assert err == ""
     assert out.endswith(f"\n\nWrote {new}\n")
     old = Detector.load("model.json")
-    costs = cp.Costs(fp=1, fn=50)
+    costs = cs.Costs(fp=1, fn=50)
     expected = old.revised(costs=costs, prior=0.02)
     assert new.read_text() == expected.to_json() + "\n"
     shown = rows_of(out)
@@ -93,7 +93,7 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
 def test_nothing_is_written_unless_asked(made: Path, capsys: Capture) -> None:
     before = {path.name: path.read_bytes() for path in made.iterdir()}
     out, err = asked(capsys, "model.json", "--prior", "0.1")
-    assert err == "cutpoint: nothing was written: add -o new.json.\n"
+    assert err == "cutscore: nothing was written: add -o new.json.\n"
     assert out.splitlines()[0].split() == ["was", "would", "be"]
     assert asked(capsys, "model.json", "--prior", "0.1", "--quiet") == (out, "")
     assert as_json(capsys, "model.json", "--prior", "0.1")["written"] is None
@@ -107,7 +107,7 @@ def test_json_has_all_digits_and_its_schema(capsys: Capture, tmp_path: Path) -> 
         *("schema", "model", "written", "before", "after", "rates", "cost_per_1000_if_kept"),
         "text",
     }
-    assert found["schema"] == "cutpoint.revision/1"
+    assert found["schema"] == "cutscore.revision/1"
     assert (found["model"], found["written"]) == ("model.json", new)
     for which, path in (("before", "model.json"), ("after", new)):
         d, saved = Detector.load(path), json.loads(Path(path).read_text())
@@ -130,9 +130,9 @@ def test_json_has_all_digits_and_its_schema(capsys: Capture, tmp_path: Path) -> 
 def test_rates_lie_between_what_is_said(threshold: float, prior: float) -> None:
     rng = np.random.default_rng(5)
     y = rng.random(400) < 0.3
-    s = cp.sweep(y, rng.normal(size=400).round(1) + y)
+    s = cs.sweep(y, rng.normal(size=400).round(1) + y)
     old = Detector(
-        (), 0.0, cp.Affine(1.0, 0.0), prior=0.3, threshold=0.3, costs=cp.Costs(1, 4),
+        (), 0.0, cs.Affine(1.0, 0.0), prior=0.3, threshold=0.3, costs=cs.Costs(1, 4),
         training=Training(400, int(y.sum()), confusion=s.at(0.3)),
     )  # fmt: skip
     new = old.revised(prior=prior, threshold=threshold)
@@ -150,20 +150,20 @@ def test_rates_lie_between_what_is_said(threshold: float, prior: float) -> None:
         assert span.low - 1e-15 <= value <= span.high + 1e-15
         assert (span.low == span.high) == (threshold == old.threshold)
     assert rates["share flagged"][0] == pytest.approx(s.at(0.3).deployed(0.3).flagged_rate)
-    assert revision.kept == pytest.approx(1000 * cp.Costs(1, 4)(s.at(0.3).deployed(prior)))
+    assert revision.kept == pytest.approx(1000 * cs.Costs(1, 4)(s.at(0.3).deployed(prior)))
     # Of a threshold that has moved nothing is claimed; one that stays keeps what is known of it.
     assert new.training.confusion == (s.at(0.3) if threshold == 0.3 else None)
 
 
 def test_words_for_rates() -> None:
-    def said(confusion: cp.Confusion | None, threshold: float) -> str:
+    def said(confusion: cs.Confusion | None, threshold: float) -> str:
         d = Detector(
-            (), 0.0, cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0, target="y", positive="1",
+            (), 0.0, cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0, target="y", positive="1",
             training=Training(20, 10, confusion=confusion),
         )  # fmt: skip
         return Revision(d, d.revised(threshold=threshold), "n.json").text(80)
 
-    c = cp.Confusion(tp=8, fp=2, fn=2, tn=8)
+    c = cs.Confusion(tp=8, fp=2, fn=2, tn=8)
     assert rows_of(said(c, 1.0))["recall"] == ["0.8", "at most 0.8"]
     assert rows_of(said(c, -1.0))["false alarm rate"] == ["0.2", "at least 0.2"]
     assert "it can't tell more of the new one" in " ".join(said(c, -1.0).split())
@@ -172,11 +172,11 @@ def test_words_for_rates() -> None:
     assert "The threshold stays" in same
     assert "can't tell" not in same
     # All are caught already, but more false alarms there may be.
-    all_caught = said(cp.Confusion(tp=10, fp=2, fn=0, tn=8), -1.0)
+    all_caught = said(cs.Confusion(tp=10, fp=2, fn=0, tn=8), -1.0)
     assert rows_of(all_caught)["recall"] == ["1", "1"]
     assert "can't tell more" in " ".join(all_caught.split())
-    assert rows_of(said(cp.Confusion(10, 2, 0, 8), 1.0))["recall"] == ["1", "from 0 to 1"]
-    for unknown in (None, cp.Confusion(tp=0, fp=2, fn=0, tn=8)):
+    assert rows_of(said(cs.Confusion(10, 2, 0, 8), 1.0))["recall"] == ["1", "from 0 to 1"]
+    for unknown in (None, cs.Confusion(tp=0, fp=2, fn=0, tn=8)):
         text = said(unknown, 1.0)
         assert "recall" not in rows_of(text)
         assert "is not in the model" in text
@@ -195,8 +195,8 @@ def test_the_way_that_is_named_works(
     assert main(shlex.split(first)[1:]) == 0
     assert main(shlex.split(second)[1:]) == 0
     d = Detector.load("new one.json")
-    columns = cp.tables.open_table("rows.csv").columns(["is bad", "x"])
-    c = cp.sweep(columns["is bad"], d.scores(columns), positive="yes").at(d.threshold)
+    columns = cs.tables.open_table("rows.csv").columns(["is bad", "x"])
+    c = cs.sweep(columns["is bad"], d.scores(columns), positive="yes").at(d.threshold)
     assert repr(c) in capsys.readouterr().out
 
 
@@ -204,7 +204,7 @@ def test_limits_are_let_go_only_when_told(capsys: Capture) -> None:
     for words in (["--cost", "fp=1,fn=5"], ["--threshold", "0"]):
         _, err = asked(capsys, "limited.json", *words, code=1)
         assert err == (
-            "cutpoint: this detector keeps to fpr <= 0.2, which another threshold need not. Fit it "
+            "cutscore: this detector keeps to fpr <= 0.2, which another threshold need not. Fit it "
             "again, or let go of that: --drop-limits.\n"
         )
         out, _ = asked(capsys, "limited.json", *words, "--drop-limits")
@@ -221,7 +221,7 @@ def test_thresholds_are_taken_as_they_are(text: str, capsys: Capture, tmp_path: 
     asked(capsys, "model.json", "--threshold", text, "-o", new)
     d = Detector.load(new)
     assert d.threshold == float(text)
-    assert (d.objective, d.costs) == (None, cp.Costs(fp=1, fn=10))
+    assert (d.objective, d.costs) == (None, cs.Costs(fp=1, fn=10))
     assert d.training.confusion is None
     assert "of 600 cases" not in to_markdown(d)
 
@@ -250,7 +250,7 @@ def test_costs_that_are_no_others_are_told(capsys: Capture) -> None:
         ("model.json --prior 0.1 -o ./model.json", "./model.json is read from; write to an", 2),
         ("model.json --prior 0.1 -o - --json", "takes one of them: -o - or --json", 2),
         ("none.json --prior 0.1", "there is no file none.json", 1),
-        ("t.csv --prior 0.1", "t.csv is no model of cutpoint", 1),
+        ("t.csv --prior 0.1", "t.csv is no model of cutscore", 1),
         ("model.json --prior 0.1 -o no/new.json", "its folder is not there", 1),
     ],
 )
@@ -260,7 +260,7 @@ def test_what_can_not_be_done(
     before = {path.name: path.read_bytes() for path in made.iterdir()}
     out, err = asked(capsys, *words.split(" "), code=code)
     assert out == ""
-    assert err.startswith("cutpoint: ")
+    assert err.startswith("cutscore: ")
     assert err.count("\n") == 1
     assert message in err
     assert {path.name: path.read_bytes() for path in made.iterdir()} == before
@@ -268,15 +268,15 @@ def test_what_can_not_be_done(
 
 def test_costs_without_a_gain_flag_nothing() -> None:
     # An LLR may overflow, and no score is worth a false alarm then either.
-    d = Detector((), 0.0, cp.Affine(1.1, 0.0), prior=0.5, threshold=0.0)
-    assert d.revised(costs=cp.Costs(fp=1, fn=0)).threshold == math.inf
-    assert d.revised(costs=cp.Costs(fp=0, fn=1)).threshold == -math.inf
+    d = Detector((), 0.0, cs.Affine(1.1, 0.0), prior=0.5, threshold=0.0)
+    assert d.revised(costs=cs.Costs(fp=1, fn=0)).threshold == math.inf
+    assert d.revised(costs=cs.Costs(fp=0, fn=1)).threshold == -math.inf
 
 
 def test_a_given_threshold_needs_no_costs() -> None:
-    d = Detector((), 0.0, cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0, objective="f1")
+    d = Detector((), 0.0, cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0, objective="f1")
     assert d.revised(threshold=2, prior=0.1) == replace(d, threshold=2, prior=0.1, objective=None)
-    with pytest.raises(cp.DataError, match="a threshold must be a number"):
+    with pytest.raises(cs.DataError, match="a threshold must be a number"):
         d.revised(threshold=math.nan)
-    with pytest.raises(cp.DataError, match=r"Give some, costs=Costs\(.*\), or a threshold=\.\.\.$"):
+    with pytest.raises(cs.DataError, match=r"Give some, costs=Costs\(.*\), or a threshold=\.\.\.$"):
         d.revised(prior=0.1)

@@ -18,18 +18,18 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import cutpoint as cp
-from cutpoint._rows import ArrayRows
-from cutpoint.errors import DataError, UndefinedError
-from cutpoint.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
-from cutpoint.linear.closed import (
+import cutscore as cs
+from cutscore._rows import ArrayRows
+from cutscore.errors import DataError, UndefinedError
+from cutscore.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
+from cutscore.linear.closed import (
     fisher,
     gaussian,
     least_squares,
     mean_difference,
     shrinkage_of,
 )
-from cutpoint.moments import ClassMoments
+from cutscore.moments import ClassMoments
 
 LEARN: dict[str, Callable[..., Any]] = {
     "mean_difference": mean_difference,
@@ -377,7 +377,7 @@ def test_estimators_are_the_learners(estimator: Any) -> None:
     assert fitted.n_iter_ == fitted.fit_.passes == 1
     if not hasattr(estimator, "class_weight"):
         return
-    weighted = clone(estimator).set_params(class_weight=cp.Costs(fp=1, fn=5)).fit(X, y)
+    weighted = clone(estimator).set_params(class_weight=cs.Costs(fp=1, fn=5)).fit(X, y)
     copies = clone(estimator).fit(np.vstack([X, *[X[y]] * 4]), np.append(y, [True] * 4 * y.sum()))
     assert_allclose(weighted.coef_, copies.coef_, rtol=1e-10)
     assert_allclose(weighted.intercept_, copies.intercept_, rtol=1e-10)
@@ -387,7 +387,7 @@ def test_costs_move_least_squares() -> None:
     X, y, _ = table()
     plain, dear = (
         LeastSquares().fit(X, y),
-        LeastSquares(class_weight=cp.Costs(fp=1, fn=20)).fit(X, y),
+        LeastSquares(class_weight=cs.Costs(fp=1, fn=20)).fit(X, y),
     )
     assert plain.predict(X).sum() < dear.predict(X).sum()
 

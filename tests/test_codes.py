@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import cutpoint as cp
-from cutpoint.cli import main
-from cutpoint.detector import Detector, Encoding
-from cutpoint.errors import DataError
-from cutpoint.tables import digits, open_table
-from cutpoint.tables import text as text_module
-from cutpoint.training import train
+import cutscore as cs
+from cutscore.cli import main
+from cutscore.detector import Detector, Encoding
+from cutscore.errors import DataError
+from cutscore.tables import digits, open_table
+from cutscore.tables import text as text_module
+from cutscore.training import train
 
 LONG = 12345678901234567890
 STAMP = "timestamp[s]"
@@ -267,7 +267,7 @@ def test_scores_too_long_to_be_told_apart_are_refused(tmp_path: Path, between: s
     with pytest.raises(DataError, match=wanted):
         open_table(path).columns(["y", "s"], numbers=["s"])
     with pytest.raises(DataError, match=wanted):
-        cp.sweep_file(path, label="y", score="s")
+        cs.sweep_file(path, label="y", score="s")
     # Of a detector's column the last digits are lost, which does no harm.
     (batch,) = open_table(path).batches(["s"], numbers=["s"])
     assert batch.column(0).to_pylist() == [5.0, float(LONG)]
@@ -281,7 +281,7 @@ def test_scores_with_commas_here_and_zeros_there(tmp_path: Path) -> None:
     for paths in ([a, b], [b, a]):
         scores = open_table(paths).column("s", number=True)
         assert sorted(scores.tolist()) == [1.5, 5.0]
-    assert cp.sweep_file([a, b], label="y", score="s").auc == 0
+    assert cs.sweep_file([a, b], label="y", score="s").auc == 0
     file(b, "y;s\n0;05\n1;0x1F\n")
     wanted = r"'s' must hold numbers; row 2 of .*b.csv has '0x1F'\. Write it with digits"
     for paths in ([a, b], [b]):
@@ -290,7 +290,7 @@ def test_scores_with_commas_here_and_zeros_there(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=wanted):
             list(open_table(paths).batches(["s"], numbers=["s"]))
         with pytest.raises(DataError, match=wanted):
-            cp.sweep_file(paths, label="y", score="s")
+            cs.sweep_file(paths, label="y", score="s")
 
 
 def test_groups_that_are_long_numbers_stay_apart(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_groups_that_are_long_numbers_stay_apart(tmp_path: Path) -> None:
         source.column("g")
     assert source.column("g", number=True).tolist() == [2.0**53, 1.5]
     wide = pa.table({"g": pa.array([LONG, LONG + 1], pa.decimal128(38, 0)), "s": [1, 2]})
-    from cutpoint.tables import write_table
+    from cutscore.tables import write_table
 
     write_table(tmp_path / "a.parquet", wide)
     source = open_table(tmp_path / "a.parquet")
@@ -436,7 +436,7 @@ def test_a_model_of_numbers_takes_zeros_in_front(tmp_path: Path) -> None:
     t = train(coded, "y", learner="fisher", numbers=["x"])
     assert t.encoding.features == ["x"]
     assert t.detector.decide(coded).tolist() == [False, True, False] * 30
-    assert cp.sweep(coded.column("y"), coded.column("x", number=True)).auc == 1
+    assert cs.sweep(coded.column("y"), coded.column("x", number=True)).auc == 1
 
 
 def test_running_numbers_on_the_command_line(

@@ -20,15 +20,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import cutpoint as cp
+import cutscore as cs
 from clusters import local_session, needs_spark, standalone
-from cutpoint.linear import ArrayRows, Rows, closed
-from cutpoint.linear.logistic import logistic
-from cutpoint.linear.perceptron import perceptron
-from cutpoint.linear.structural import as_aim, structural
-from cutpoint.tables import open_table
+from cutscore.linear import ArrayRows, Rows, closed
+from cutscore.linear.logistic import logistic
+from cutscore.linear.perceptron import perceptron
+from cutscore.linear.structural import as_aim, structural
+from cutscore.tables import open_table
 
-MASTER = os.environ.get("CUTPOINT_TEST_MASTER")
+MASTER = os.environ.get("CUTSCORE_TEST_MASTER")
 FEATURES = ["a", "b", "c"]
 N = 9000
 
@@ -40,7 +40,7 @@ class Engine(ABC):
     def sweep(self, folder: Path, **options: Any) -> Any: ...
 
     @abstractmethod
-    def by_group(self, folder: Path, **roles: Any) -> cp.GroupAuc: ...
+    def by_group(self, folder: Path, **roles: Any) -> cs.GroupAuc: ...
 
     @abstractmethod
     def rows(self, folder: Path, **roles: Any) -> Any:
@@ -57,12 +57,12 @@ class Memory(Engine):
         binned, bits = o.pop("binned", False), o.pop("bits", 16)
         y, s, w = self._columns(folder, o.pop("label"), o.pop("score"), o.pop("weight", None))
         if binned:
-            return cp.BinnedSweep.of(y, s, w, bits=bits)
-        return cp.sweep(y, s, w, **o)
+            return cs.BinnedSweep.of(y, s, w, bits=bits)
+        return cs.sweep(y, s, w, **o)
 
-    def by_group(self, folder: Path, **o: Any) -> cp.GroupAuc:
+    def by_group(self, folder: Path, **o: Any) -> cs.GroupAuc:
         y, s, g, w = self._columns(folder, o["label"], o["score"], o["group"], o.get("weight"))
-        return cp.by_group(y, s, g, weight=w)
+        return cs.by_group(y, s, g, weight=w)
 
     @contextmanager
     def rows(self, folder: Path, **o: Any) -> Iterator[Rows]:
@@ -75,14 +75,14 @@ class Memory(Engine):
 
 class Arrow(Engine):
     def sweep(self, folder: Path, **o: Any) -> Any:
-        return cp.sweep_file(folder, **o)
+        return cs.sweep_file(folder, **o)
 
-    def by_group(self, folder: Path, **o: Any) -> cp.GroupAuc:
-        return cp.by_group_file(folder, **o)
+    def by_group(self, folder: Path, **o: Any) -> cs.GroupAuc:
+        return cs.by_group_file(folder, **o)
 
     @contextmanager
     def rows(self, folder: Path, **o: Any) -> Iterator[Rows]:
-        yield cp.rows_file(folder, **o)
+        yield cs.rows_file(folder, **o)
 
 
 class Spark(Engine):
@@ -90,17 +90,17 @@ class Spark(Engine):
         if MASTER is None:
             self.spark = local_session()
         else:
-            self.spark = cp.spark.session(MASTER, deadline=240)
+            self.spark = cs.spark.session(MASTER, deadline=240)
 
     def sweep(self, folder: Path, **o: Any) -> Any:
-        return cp.spark.sweep(folder, spark=self.spark, **o)
+        return cs.spark.sweep(folder, spark=self.spark, **o)
 
-    def by_group(self, folder: Path, **o: Any) -> cp.GroupAuc:
-        return cp.spark.by_group(folder, spark=self.spark, **o)
+    def by_group(self, folder: Path, **o: Any) -> cs.GroupAuc:
+        return cs.spark.by_group(folder, spark=self.spark, **o)
 
     @contextmanager
     def rows(self, folder: Path, **o: Any) -> Iterator[Rows]:
-        with cp.spark.rows(folder, spark=self.spark, **o) as rows:
+        with cs.spark.rows(folder, spark=self.spark, **o) as rows:
             yield rows
 
 
@@ -114,14 +114,14 @@ class SparkFrame(Spark):
         return frame.filter(col("y").isNull() | (col("y") > -9)).repartition(3)
 
     def sweep(self, folder: Path, **o: Any) -> Any:
-        return cp.spark.sweep(self._frame(folder), **o)
+        return cs.spark.sweep(self._frame(folder), **o)
 
-    def by_group(self, folder: Path, **o: Any) -> cp.GroupAuc:
-        return cp.spark.by_group(self._frame(folder), **o)
+    def by_group(self, folder: Path, **o: Any) -> cs.GroupAuc:
+        return cs.spark.by_group(self._frame(folder), **o)
 
     @contextmanager
     def rows(self, folder: Path, **o: Any) -> Iterator[Rows]:
-        with cp.spark.rows(self._frame(folder), **o) as rows:
+        with cs.spark.rows(self._frame(folder), **o) as rows:
             yield rows
 
 
@@ -178,7 +178,7 @@ def written(folder: Path, data: dict[str, Any], files: int = 3) -> Path:
     return folder
 
 
-def same(a: cp.Sweep, b: cp.Sweep) -> None:
+def same(a: cs.Sweep, b: cs.Sweep) -> None:
     """The same integers; weights here are whole numbers, whose sums are exact."""
     for name in ("threshold", "pos", "neg", "pos2", "neg2", "top"):
         x, y = getattr(a, name), getattr(b, name)
@@ -190,30 +190,30 @@ def same(a: cp.Sweep, b: cp.Sweep) -> None:
 
 @pytest.mark.parametrize("score", ["s", "single", "rounded", "odd"])
 def test_sweep(engine: Engine, folder: Path, data: dict[str, Any], score: str) -> None:
-    expected = cp.sweep(data["y"], data[score])
+    expected = cs.sweep(data["y"], data[score])
     found = engine.sweep(folder, label="y", score=score)
     same(found, expected)
     assert found.auc == expected.auc
-    question = cp.Costs(fp=1, fn=4)
-    assert cp.choose(found, question).threshold == cp.choose(expected, question).threshold
+    question = cs.Costs(fp=1, fn=4)
+    assert cs.choose(found, question).threshold == cs.choose(expected, question).threshold
 
 
 @pytest.mark.parametrize("score", ["s", "rounded"])
 def test_compact_sweep(engine: Engine, folder: Path, data: dict[str, Any], score: str) -> None:
-    full = cp.sweep(data["y"], data[score])
+    full = cs.sweep(data["y"], data[score])
     found = engine.sweep(folder, label="y", score=score, compact=True)
     same(found, full.compact())
-    question = cp.Costs(fp=1, fn=4)
-    assert cp.choose(found, question).threshold == cp.choose(full, question).threshold
+    question = cs.Costs(fp=1, fn=4)
+    assert cs.choose(found, question).threshold == cs.choose(full, question).threshold
 
 
 def test_weights_and_other_labels(engine: Engine, folder: Path, data: dict[str, Any]) -> None:
-    expected = cp.sweep(data["sign"], data["s"], data["w"], squares=True)
+    expected = cs.sweep(data["sign"], data["s"], data["w"], squares=True)
     same(engine.sweep(folder, label="sign", score="s", weight="w", squares=True), expected)
 
 
 def test_binned_sweep(engine: Engine, folder: Path, data: dict[str, Any]) -> None:
-    expected = cp.BinnedSweep.of(data["y"], data["s"], bits=12)
+    expected = cs.BinnedSweep.of(data["y"], data["s"], bits=12)
     found = engine.sweep(folder, label="y", score="s", binned=True, bits=12)
     np.testing.assert_array_equal(found.bin_pos, expected.bin_pos)
     np.testing.assert_array_equal(found.bin_neg, expected.bin_neg)
@@ -223,7 +223,7 @@ def test_binned_sweep(engine: Engine, folder: Path, data: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("group", ["user", "name"])
 def test_groups(engine: Engine, folder: Path, data: dict[str, Any], group: str) -> None:
-    expected = cp.by_group(data["y"], data["rounded"], data[group])
+    expected = cs.by_group(data["y"], data["rounded"], data[group])
     found = engine.by_group(folder, label="y", score="rounded", group=group)
     order, other = (np.argsort(g.group) for g in (found, expected))
     assert found.group[order].tolist() == expected.group[other].tolist()
@@ -284,7 +284,7 @@ def test_a_bad_row_is_named(
     engine: Engine, tmp_path: Path, data: dict[str, Any], name: str, value: Any
 ) -> None:
     folder = changed(tmp_path, data, name, value)
-    with pytest.raises(cp.DataError) as error:
+    with pytest.raises(cs.DataError) as error:
         engine.sweep(folder, label="y", score="s")
     text = str(error.value)
     assert ("label" if value == 7 else name) in text
@@ -300,20 +300,20 @@ def test_broken_files(engine: Engine, tmp_path: Path, data: dict[str, Any]) -> N
     one = tmp_path / "1.parquet"
     whole = one.read_bytes()
     one.write_bytes(whole[:-1000])
-    with pytest.raises(cp.DataError, match=r"1\.parquet"):
+    with pytest.raises(cs.DataError, match=r"1\.parquet"):
         engine.sweep(tmp_path, label="y", score="s")
     at = pq.ParquetFile(tmp_path / "0.parquet").metadata.row_group(1).column(2)
     start = at.dictionary_page_offset or at.data_page_offset
     one.write_bytes(whole[:start] + b"\xff" * 60 + whole[start + 60 :])
-    with pytest.raises(cp.DataError, match=r"1\.parquet is damaged: row group 2 of 3"):
+    with pytest.raises(cs.DataError, match=r"1\.parquet is damaged: row group 2 of 3"):
         engine.sweep(tmp_path, label="y", score="s")
     table = pq.read_table(tmp_path / "0.parquet")
     text = table.set_column(2, "s", pa.array(["x"] * len(table)))
     pq.write_table(text, one)
-    with pytest.raises(cp.DataError, match=r"1\.parquet"):
+    with pytest.raises(cs.DataError, match=r"1\.parquet"):
         engine.sweep(tmp_path, label="y", score="s")
     pq.write_table(table.drop_columns(["s"]), one)
-    with pytest.raises(cp.DataError, match=r"1\.parquet lacks 's'"):
+    with pytest.raises(cs.DataError, match=r"1\.parquet lacks 's'"):
         engine.sweep(tmp_path, label="y", score="s")
 
 
@@ -333,7 +333,7 @@ def test_all_of_it_on_a_cluster(tmp_path: Path) -> None:
                 "spark",
                 __file__,
             ],
-            env={**os.environ, "CUTPOINT_TEST_MASTER": cluster.url},
+            env={**os.environ, "CUTSCORE_TEST_MASTER": cluster.url},
             cwd=Path(__file__).parents[1],
             capture_output=True,
             text=True,

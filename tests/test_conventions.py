@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import cutpoint as cp
+import cutscore as cs
 
 DOC = Path(__file__).parents[1] / "docs" / "conventions.md"
 
@@ -178,14 +178,14 @@ def test_every_case_is_in_the_table_once() -> None:
 @cache
 def _names() -> dict[str, Any]:
     """What the inputs may use."""
-    names: dict[str, Any] = {name: getattr(cp, name) for name in cp._HOME}
+    names: dict[str, Any] = {name: getattr(cs, name) for name in cs._HOME}
     for short in MODULES:
-        module = import_module(f"cutpoint.{short}")
+        module = import_module(f"cutscore.{short}")
         names |= {name: getattr(module, name) for name in module.__all__}
     x = names["NumberTerm"](
         names["NumberColumn"]("x", mean=0.0, scale=1.0), weight=1.0, missing=0.0
     )
-    names["d"] = names["Detector"]((x,), 0.5, cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    names["d"] = names["Detector"]((x,), 0.5, cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
     numbers = {"nan": math.nan, "inf": math.inf, "Decimal": Decimal, "Fraction": Fraction}
     return names | numbers | {"np": np}
 
@@ -202,8 +202,8 @@ def _files(folder: Path) -> Callable[[str], Path]:
 
 
 def _category(name: str) -> Any:
-    """An error or a warning: cutpoint's, Python's or scikit-learn's."""
-    for place in (cp, builtins, import_module("sklearn.exceptions")):
+    """An error or a warning: cutscore's, Python's or scikit-learn's."""
+    for place in (cs, builtins, import_module("sklearn.exceptions")):
         if hasattr(place, name):
             return getattr(place, name)
     raise AssertionError(f"what is a {name}?")
@@ -250,7 +250,7 @@ def test_the_parser_reads_both_kinds_of_rows() -> None:
 
 @pytest.mark.parametrize("asked", ["0", "1025", "two", "", "-1", "²", "1" * 5000])
 def test_number_of_threads(monkeypatch: pytest.MonkeyPatch, asked: str) -> None:
-    monkeypatch.setenv("CUTPOINT_THREADS", asked)
-    with pytest.raises(cp.DataError, match="must be a whole number from 1 to 1024; it is '") as e:
-        cp.sweep([1, 0], [2, 1])
+    monkeypatch.setenv("CUTSCORE_THREADS", asked)
+    with pytest.raises(cs.DataError, match="must be a whole number from 1 to 1024; it is '") as e:
+        cs.sweep([1, 0], [2, 1])
     assert len(str(e.value)) < 130

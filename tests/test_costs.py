@@ -11,19 +11,19 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import cutpoint as cp
+import cutscore as cs
 from strategies import Case, rows
 
 
-def all_rates(s: cp.Sweep) -> tuple[Any, Any]:
-    roc = cp.roc(s)
+def all_rates(s: cs.Sweep) -> tuple[Any, Any]:
+    roc = cs.roc(s)
     return roc.fpr, 1 - roc.tpr
 
 
 @given(rows(both=True))
 def test_cost_curve_is_the_lower_envelope(case: Case) -> None:
-    s = cp.sweep(*case)
-    curve = cp.cost_curve(s)
+    s = cs.sweep(*case)
+    curve = cs.cost_curve(s)
     fpr, fnr = all_rates(s)
     x = np.concatenate((np.linspace(0, 1, 41), curve.low, curve.high))
     lines = fnr[:, None] * x + fpr[:, None] * (1 - x)
@@ -41,12 +41,12 @@ def test_cost_curve_is_the_lower_envelope(case: Case) -> None:
 
 
 def test_cost_curve_of_weights_and_bad_input() -> None:
-    s = cp.sweep([1, 0, 1], [3, 2, 1], [1, 2, 3])
-    assert cp.cost_curve(s).cost(0.5) == pytest.approx(0.375)
-    with pytest.raises(cp.DataError, match=r"must lie between 0 and 1; it is 1\.5"):
-        cp.cost_curve(s).cost(1.5)
-    with pytest.raises(cp.UndefinedError):
-        cp.cost_curve(cp.sweep([1], [1]))
+    s = cs.sweep([1, 0, 1], [3, 2, 1], [1, 2, 3])
+    assert cs.cost_curve(s).cost(0.5) == pytest.approx(0.375)
+    with pytest.raises(cs.DataError, match=r"must lie between 0 and 1; it is 1\.5"):
+        cs.cost_curve(s).cost(1.5)
+    with pytest.raises(cs.UndefinedError):
+        cs.cost_curve(cs.sweep([1], [1]))
 
 
 @pytest.mark.parametrize("prior", [None, 0.01, 0.9])
@@ -55,8 +55,8 @@ def test_net_benefit(prior: float | None) -> None:
     y = rng.random(300) < 0.3
     score = np.round(1 / (1 + np.exp(-(rng.standard_normal(300) + y))), 2)
     score[:2] = (0.0, 1.0)
-    s = cp.sweep(y, score)
-    curve = cp.net_benefit(s, prior=prior)
+    s = cs.sweep(y, score)
+    curve = cs.net_benefit(s, prior=prior)
     assert curve.threshold.tolist() == [np.inf, *s.threshold.tolist()]
     assert (curve.net_benefit[0], curve.best[0]) == (0, 0)
     p = s.prevalence if prior is None else prior
@@ -75,20 +75,20 @@ def test_net_benefit(prior: float | None) -> None:
 
 def test_net_benefit_at_certainty() -> None:
     # At the probability 1 a false alarm costs infinitely much, and none costs nothing.
-    sure = cp.net_benefit(cp.sweep([1, 0], [1.0, 0.5]))
+    sure = cs.net_benefit(cs.sweep([1, 0], [1.0, 0.5]))
     assert sure.net_benefit.tolist() == [0.0, 0.5, 0.0]
-    wrong = cp.net_benefit(cp.sweep([0, 1], [1.0, 0.5]))
+    wrong = cs.net_benefit(cs.sweep([0, 1], [1.0, 0.5]))
     assert wrong.net_benefit.tolist() == [0.0, -np.inf, 0.0]
     assert wrong.best.tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(
-        cp.DataError, match="needs scores that are probabilities; these reach from -1 to 2"
+        cs.DataError, match="needs scores that are probabilities; these reach from -1 to 2"
     ):
-        cp.net_benefit(cp.sweep([1, 0], [2, -1]))
+        cs.net_benefit(cs.sweep([1, 0], [2, -1]))
 
 
 @given(rows(both=True))
 def test_h_measure(case: Case) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     fpr, fnr = all_rates(s)
     p = s.prevalence
     for a, b in ((None, None), (2.0, 2.0), (3.5, 1.2)):
@@ -97,45 +97,45 @@ def test_h_measure(case: Case) -> None:
         c = beta.ppf((np.arange(4000) + 0.5) / 4000)
         least = (np.outer(c, (1 - p) * fpr) + np.outer(1 - c, p * fnr)).min(axis=1).mean()
         blind = np.minimum(c * (1 - p), (1 - c) * p).mean()
-        assert cp.h_measure(s, a=a, b=b) == pytest.approx(1 - least / blind, abs=2e-4)
+        assert cs.h_measure(s, a=a, b=b) == pytest.approx(1 - least / blind, abs=2e-4)
 
 
 def test_h_measure_at_its_ends() -> None:
-    assert cp.h_measure(cp.sweep([1, 1, 0, 0], [4, 3, 2, 1])) == pytest.approx(1)
-    assert cp.h_measure(cp.sweep([1, 0, 1, 0], [1, 1, 1, 1])) == pytest.approx(0)
-    assert cp.h_measure(cp.sweep([0, 0, 1, 1], [4, 3, 2, 1])) == pytest.approx(0)
+    assert cs.h_measure(cs.sweep([1, 1, 0, 0], [4, 3, 2, 1])) == pytest.approx(1)
+    assert cs.h_measure(cs.sweep([1, 0, 1, 0], [1, 1, 1, 1])) == pytest.approx(0)
+    assert cs.h_measure(cs.sweep([0, 0, 1, 1], [4, 3, 2, 1])) == pytest.approx(0)
     with pytest.raises(
-        cp.DataError, match="a Beta distribution needs a > 0 and b > 0; they are 0 and 1"
+        cs.DataError, match="a Beta distribution needs a > 0 and b > 0; they are 0 and 1"
     ):
-        cp.h_measure(cp.sweep([1, 0], [2, 1]), a=0, b=1)
-    with pytest.raises(cp.UndefinedError):
-        cp.h_measure(cp.sweep([1], [1]))
+        cs.h_measure(cs.sweep([1, 0], [2, 1]), a=0, b=1)
+    with pytest.raises(cs.UndefinedError):
+        cs.h_measure(cs.sweep([1], [1]))
 
 
 def test_gini() -> None:
-    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
-    assert cp.gini(s) == 2 * s.auc - 1 == 0.5
+    s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    assert cs.gini(s) == 2 * s.auc - 1 == 0.5
     with pytest.raises(
-        cp.UndefinedError, match="the Gini coefficient needs positives and negatives"
+        cs.UndefinedError, match="the Gini coefficient needs positives and negatives"
     ):
-        cp.gini(cp.sweep([1], [1]))
+        cs.gini(cs.sweep([1], [1]))
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(-1e3, 1e3), st.floats(1e-6, 1 - 1e-6))
 def test_probability_cost(fp: float, fn: float, tp: float, prior: float) -> None:
     """At it the cost curve has the cost of the best cut, as a share of the highest possible."""
     assume(fn + tp >= 0 and fp + fn + tp > 1e-9)
-    costs = cp.Costs(fp=fp, fn=fn, tp=tp)
+    costs = cs.Costs(fp=fp, fn=fn, tp=tp)
     x = costs.probability_cost(prior)
     up, down = prior * (fn + tp), (1 - prior) * fp
     assert x == pytest.approx(up / (up + down), rel=1e-9, abs=1e-12)
-    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
-    best = cp.choose(s, costs, prior=prior).value + prior * tp
-    assert cp.cost_curve(s).cost(x) * (up + down) == pytest.approx(best, rel=1e-9, abs=1e-9)
+    s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    best = cs.choose(s, costs, prior=prior).value + prior * tp
+    assert cs.cost_curve(s).cost(x) * (up + down) == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
 def test_probability_cost_at_the_ends() -> None:
-    assert cp.Costs(fp=1, fn=0).probability_cost(0.3) == 0
-    assert cp.Costs(fp=0, fn=1).probability_cost(0.3) == 1
-    with pytest.raises(cp.DataError, match="a prior"):
-        cp.Costs(fp=1, fn=1).probability_cost(0)
+    assert cs.Costs(fp=1, fn=0).probability_cost(0.3) == 0
+    assert cs.Costs(fp=0, fn=1).probability_cost(0.3) == 1
+    with pytest.raises(cs.DataError, match="a prior"):
+        cs.Costs(fp=1, fn=1).probability_cost(0)

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn import metrics
 
-import cutpoint as cp
+import cutscore as cs
 import oracle
 from strategies import Case, rows, weights
 
-CURVES: tuple[Callable[[cp.Sweep], Any], ...] = (cp.roc, cp.pr, cp.det, cp.gain)
+CURVES: tuple[Callable[[cs.Sweep], Any], ...] = (cs.roc, cs.pr, cs.det, cs.gain)
 
 
 def floats(values: list[Fraction]) -> list[float]:
@@ -29,7 +29,7 @@ def floats(values: list[Fraction]) -> list[float]:
 
 @given(rows(both=True))
 def test_order_length_and_start(case: Case) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     for make in CURVES:
         curve = make(s)
         for field in fields(curve):
@@ -46,10 +46,10 @@ def test_order_length_and_start(case: Case) -> None:
 @given(rows(both=True))
 def test_values(case: Case) -> None:
     """Each is one division of integers, so it is the fraction rounded once."""
-    s, t = cp.sweep(*case), oracle.table(*case)
+    s, t = cs.sweep(*case), oracle.table(*case)
     p = oracle.points(t)
     fpr, tpr = [a.fp / t.N for a in p], [a.tp / t.P for a in p]
-    roc, pr, det, gain = cp.roc(s), cp.pr(s), cp.det(s), cp.gain(s)
+    roc, pr, det, gain = cs.roc(s), cs.pr(s), cs.det(s), cs.gain(s)
     assert roc.fpr.tolist() == floats(fpr)
     assert roc.tpr.tolist() == floats(tpr)
     assert det.fpr.tolist() == floats(fpr)
@@ -66,19 +66,19 @@ def test_values(case: Case) -> None:
 @given(st.data(), rows(both=True))
 def test_values_with_weights(data: st.DataObject, case: Case) -> None:
     w = data.draw(weights(len(case.y)))
-    s, t = cp.sweep(*case, w), oracle.table(*case, w)
+    s, t = cs.sweep(*case, w), oracle.table(*case, w)
     assume(s.P > 0 and s.N > 0)
     p = oracle.points(t)
     close: dict[str, float] = {"rtol": 1e-13, "atol": 0}
-    np.testing.assert_allclose(cp.roc(s).fpr, floats([a.fp / t.N for a in p]), **close)
-    np.testing.assert_allclose(cp.roc(s).tpr, floats([a.tp / t.P for a in p]), **close)
+    np.testing.assert_allclose(cs.roc(s).fpr, floats([a.fp / t.N for a in p]), **close)
+    np.testing.assert_allclose(cs.roc(s).tpr, floats([a.tp / t.P for a in p]), **close)
     precision = floats([Fraction(1)] + [a.tp / (a.tp + a.fp) for a in p[1:]])
-    np.testing.assert_allclose(cp.pr(s).precision, precision, **close)
+    np.testing.assert_allclose(cs.pr(s).precision, precision, **close)
 
 
 @given(rows(both=True))
 def test_shape_of_a_roc_curve(case: Case) -> None:
-    roc = cp.roc(cp.sweep(*case))
+    roc = cs.roc(cs.sweep(*case))
     assert (roc.fpr[0], roc.tpr[0]) == (0, 0)
     assert (roc.fpr[-1], roc.tpr[-1]) == (1, 1)
     assert (np.diff(roc.fpr) >= 0).all()
@@ -87,8 +87,8 @@ def test_shape_of_a_roc_curve(case: Case) -> None:
 
 
 def test_worked_example() -> None:
-    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [0.91, 0.85, 0.77, 0.72, 0.61, 0.48, 0.42, 0.33])
-    roc = cp.roc(s)
+    s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [0.91, 0.85, 0.77, 0.72, 0.61, 0.48, 0.42, 0.33])
+    roc = cs.roc(s)
     points = [(0, 0.25), (0.25, 0.25), (0.25, 0.5), (0.25, 0.75), (0.5, 0.75)]
     points += [(0.5, 1), (0.75, 1), (1, 1)]
     assert list(zip(roc.fpr, roc.tpr, strict=True)) == [(0, 0), *points]
@@ -98,50 +98,50 @@ def test_peer() -> None:
     """scikit-learn's curves, brought into the one order."""
     rng = np.random.default_rng(0)
     y, score = rng.integers(0, 2, 500), rng.standard_normal(500).round(1)
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
     fpr, tpr, threshold = metrics.roc_curve(y, score, drop_intermediate=False)
-    roc = cp.roc(s)
+    roc = cs.roc(s)
     for ours, theirs in ((roc.fpr, fpr), (roc.tpr, tpr), (roc.threshold, threshold)):
         assert_array_equal(ours, theirs)
     precision, recall, _ = metrics.precision_recall_curve(y, score)
-    assert_array_equal(cp.pr(s).precision, precision[::-1])
-    assert_array_equal(cp.pr(s).recall, recall[::-1])
+    assert_array_equal(cs.pr(s).precision, precision[::-1])
+    assert_array_equal(cs.pr(s).recall, recall[::-1])
 
 
 def test_start_and_infinite_scores() -> None:
     """Entry 0 flags nothing, even where a score is +inf itself."""
-    s = cp.sweep([1, 0, 1], [np.inf, np.inf, -np.inf])
-    roc = cp.roc(s)
+    s = cs.sweep([1, 0, 1], [np.inf, np.inf, -np.inf])
+    roc = cs.roc(s)
     assert roc.threshold.tolist() == [np.inf, np.inf, -np.inf]
     assert roc.tpr.tolist() == [0, 0.5, 1]
     assert roc.fpr.tolist() == [0, 1, 1]
-    assert cp.pr(s).precision.tolist() == [1, 0.5, 2 / 3]
-    assert cp.gain(s).lift.tolist() == [1.5, 0.75, 1]
-    assert cp.gain(s).flagged.tolist() == [0, 2 / 3, 1]
-    assert cp.det(s).fnr.tolist() == [1, 0.5, 0]
+    assert cs.pr(s).precision.tolist() == [1, 0.5, 2 / 3]
+    assert cs.gain(s).lift.tolist() == [1.5, 0.75, 1]
+    assert cs.gain(s).flagged.tolist() == [0, 2 / 3, 1]
+    assert cs.det(s).fnr.tolist() == [1, 0.5, 0]
 
 
 @pytest.mark.parametrize("make", CURVES)
-def test_one_class(make: Callable[[cp.Sweep], Any]) -> None:
-    with pytest.raises(cp.UndefinedError, match=r"curve needs rows; this sweep has none"):
-        make(cp.sweep([], []))
-    with pytest.raises(cp.UndefinedError, match=r"needs positives.*all rows are negative \(2 of"):
-        make(cp.sweep([0, 0], [1, 2]))
-    positives = cp.sweep([1, 1], [1, 2])
-    if make in (cp.roc, cp.det):
-        with pytest.raises(cp.UndefinedError, match=r"needs positives and negatives.*positive \(2"):
+def test_one_class(make: Callable[[cs.Sweep], Any]) -> None:
+    with pytest.raises(cs.UndefinedError, match=r"curve needs rows; this sweep has none"):
+        make(cs.sweep([], []))
+    with pytest.raises(cs.UndefinedError, match=r"needs positives.*all rows are negative \(2 of"):
+        make(cs.sweep([0, 0], [1, 2]))
+    positives = cs.sweep([1, 1], [1, 2])
+    if make in (cs.roc, cs.det):
+        with pytest.raises(cs.UndefinedError, match=r"needs positives and negatives.*positive \(2"):
             make(positives)
     else:  # recall and precision need no negatives
         curve = make(positives)
         assert len(curve) == 3
-        assert (cp.pr(positives).precision == 1).all()
-        assert (cp.gain(positives).lift == 1).all()
+        assert (cs.pr(positives).precision == 1).all()
+        assert (cs.gain(positives).lift == 1).all()
 
 
 @pytest.mark.parametrize("make", CURVES)
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))])
-def test_frozen_and_copied(make: Callable[[cp.Sweep], Any], copied: Callable[[Any], Any]) -> None:
-    curve = make(cp.sweep([1, 0, 1], [3, 2, 1]))
+def test_frozen_and_copied(make: Callable[[cs.Sweep], Any], copied: Callable[[Any], Any]) -> None:
+    curve = make(cs.sweep([1, 0, 1], [3, 2, 1]))
     with pytest.raises(FrozenInstanceError):
         curve.threshold = None
     again = copied(curve)
@@ -152,8 +152,8 @@ def test_frozen_and_copied(make: Callable[[cp.Sweep], Any], copied: Callable[[An
 
 
 def test_repr() -> None:
-    s = cp.sweep([1, 0, 1], [3, 2, 1])
-    assert repr(cp.roc(s)) == "Roc of 4 points: threshold, fpr, tpr"
-    assert repr(cp.pr(s)) == "PrecisionRecall of 4 points: threshold, recall, precision"
-    assert repr(cp.det(s)) == "Det of 4 points: threshold, fpr, fnr"
-    assert repr(cp.gain(s)) == "Gain of 4 points: threshold, flagged, gain, lift"
+    s = cs.sweep([1, 0, 1], [3, 2, 1])
+    assert repr(cs.roc(s)) == "Roc of 4 points: threshold, fpr, tpr"
+    assert repr(cs.pr(s)) == "PrecisionRecall of 4 points: threshold, recall, precision"
+    assert repr(cs.det(s)) == "Det of 4 points: threshold, fpr, fnr"
+    assert repr(cs.gain(s)) == "Gain of 4 points: threshold, flagged, gain, lift"

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutpoint.cli import main
-from cutpoint.detector import Encoding
-from cutpoint.errors import DataError
-from cutpoint.tables import open_table, write_table
-from cutpoint.tables import text as text_module
+from cutscore.cli import main
+from cutscore.detector import Encoding
+from cutscore.errors import DataError
+from cutscore.tables import open_table, write_table
+from cutscore.tables import text as text_module
 
 NARROW, HARD = "\u202f", "\u00a0"
 SIGNS = [".", " ", HARD, NARROW, "'", "’"]

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
+import cutscore as cs
 import oracle
-from cutpoint import decision, guarantee
+from cutscore import decision, guarantee
 from strategies import Case, rows
 
 OBJECTIVES: dict[str, tuple[Any, tuple[Any, int]]] = {
@@ -24,7 +24,7 @@ OBJECTIVES: dict[str, tuple[Any, tuple[Any, int]]] = {
 for _costs in ("fp=1 fn=20", "fp=0.1 fn=0.3", "fp=3 fn=0", "fp=0 fn=1", "fp=1 fn=1 tp=2.5 tn=0.7"):
     _fields = dict(field.split("=") for field in _costs.split())
     _floats = {name: float(value) for name, value in _fields.items()}
-    OBJECTIVES[_costs] = (cp.Costs(**_floats), oracle.cost(**_fields))
+    OBJECTIVES[_costs] = (cs.Costs(**_floats), oracle.cost(**_fields))
 OBJECTIVES["custom"] = (
     lambda tp, fp, fn, tn: 3 * tp - fp * fp + 0 * (fn + tn),
     (lambda a, b, c, d: 3 * a - b * b + 0 * (c + d), 1),
@@ -69,18 +69,18 @@ LIMITS: dict[str, list[tuple[str, str, Fraction]]] = {
 }
 
 
-def random_sweep(rng: np.random.Generator) -> tuple[cp.Sweep, oracle.Table]:
+def random_sweep(rng: np.random.Generator) -> tuple[cs.Sweep, oracle.Table]:
     """Few scores, many ties, one time in two with weights (whose sums are exact)."""
     n = int(rng.integers(2, 14))
     y = rng.integers(0, 2, n)
     y[:2] = (0, 1)
     score = rng.integers(0, rng.integers(1, 9) + 1, n) / 4
     w = rng.integers(1, 9, n) / 4 if rng.random() < 0.5 else None
-    return cp.sweep(y, score, w), oracle.table(y, score, w)
+    return cs.sweep(y, score, w), oracle.table(y, score, w)
 
 
 def agree(
-    s: cp.Sweep, t: oracle.Table, objective: str, limits: str, prior: Fraction | None = None
+    s: cs.Sweep, t: oracle.Table, objective: str, limits: str, prior: Fraction | None = None
 ) -> None:
     wanted, exact = OBJECTIVES[objective]
     best = oracle.choose(t, exact, LIMITS[limits], prior)
@@ -88,10 +88,10 @@ def agree(
     question: dict[str, Any] = {"subject_to": limits.split(", ") if limits else None}
     question["prior"] = None if prior is None else float(prior)
     if oracle.choose(t, exact, (), prior).value is None:
-        with pytest.raises(cp.UndefinedError, match="is 0/0 at every cut of this sweep"):
-            cp.choose(s, wanted, **question)
+        with pytest.raises(cs.UndefinedError, match="is 0/0 at every cut of this sweep"):
+            cs.choose(s, wanted, **question)
         return
-    mine = cp.choose(s, wanted, **question)
+    mine = cs.choose(s, wanted, **question)
     assert mine.feasible == best.feasible, where
     assert mine.cut == best.cut or (objective, limits) in ROUNDED or prior is not None, where
     if best.value is None:
@@ -150,7 +150,7 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
     rng = np.random.default_rng(0)
     y = rng.random(9000) < share
     score = np.round(rng.standard_normal(9000) + 1.5 * y, 3)
-    s = cp.sweep(y, score, rng.integers(1, 5, 9000) / 2 if weighted else None)
+    s = cs.sweep(y, score, rng.integers(1, 5, 9000) / 2 if weighted else None)
     assert len(s) > 4 * s.blocks.size
     looked: list[int] = []
     everything = decision._promising
@@ -171,11 +171,11 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
         asked = {"subject_to": limit.split(", ") if limit else None}
         with monkeypatch.context() as m:
             m.setattr(decision, "_promising", counted)
-            quick = cp.choose(s, OBJECTIVES[objective][0], **asked)
+            quick = cs.choose(s, OBJECTIVES[objective][0], **asked)
             m.setattr(
                 decision, "_promising", lambda s, q, _: decision._Cuts(s, q, *decision._all(s))
             )
-            slow = cp.choose(s, OBJECTIVES[objective][0], **asked)
+            slow = cs.choose(s, OBJECTIVES[objective][0], **asked)
         where = f"{objective} subject to {limit}"
         assert (quick.cut, quick.feasible) == (slow.cut, slow.feasible), where
         assert quick.confusion == slow.confusion, where
@@ -185,36 +185,36 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
 def test_costs_beyond_the_integers_of_the_processor() -> None:
     # Products of counts and costs leave 64 bits: floats find candidates and fractions decide.
     big = 2**50
-    s = cp.Sweep.from_counts([3, 2, 1], [big, 1, 1], [0, 3, big])
+    s = cs.Sweep.from_counts([3, 2, 1], [big, 1, 1], [0, 3, big])
     # One more caught for three more false alarms: worth it by the last digit of the costs only.
     for fn, cut in (("3000000000000001", 2), ("3000000000000000", 1), ("2999999999999999", 1)):
-        costs = cp.Costs(fp=1e15, fn=float(fn))
-        p = cp.choose(s, costs)
+        costs = cs.Costs(fp=1e15, fn=float(fn))
+        p = cs.choose(s, costs)
         assert p.cut == cut
 
 
 def test_decimal_costs_are_decimals() -> None:
     # 0.1 : 0.3 is 1 : 3 as people write it, though not as floats are: a tie, so flag less.
-    s = cp.Sweep.from_counts([2, 1], [5, 1], [0, 3])
-    assert cp.choose(s, cp.Costs(fp=0.1, fn=0.3)).cut == cp.choose(s, cp.Costs(fp=1, fn=3)).cut == 1
-    assert cp.choose(s, cp.Costs(fp=0.1, fn=0.3 + 1e-16)).cut == 2
+    s = cs.Sweep.from_counts([2, 1], [5, 1], [0, 3])
+    assert cs.choose(s, cs.Costs(fp=0.1, fn=0.3)).cut == cs.choose(s, cs.Costs(fp=1, fn=3)).cut == 1
+    assert cs.choose(s, cs.Costs(fp=0.1, fn=0.3 + 1e-16)).cut == 2
 
 
 @given(rows(both=True))
 def test_invariances(case: Case) -> None:
     if not np.isfinite(case.score).all() or np.abs(case.score).max() > 1e30:
         return
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     order = np.arange(len(s), 0, -1, dtype=np.float64)
-    for objective in ("f1", cp.Costs(fp=1, fn=3), "recall", "youden"):
-        p = cp.choose(s, objective)
-        moved = cp.choose(cp.Sweep(order, s.pos, s.neg), objective)
+    for objective in ("f1", cs.Costs(fp=1, fn=3), "recall", "youden"):
+        p = cs.choose(s, objective)
+        moved = cs.choose(cs.Sweep(order, s.pos, s.neg), objective)
         assert (moved.cut, moved.value) == (p.cut, p.value)
-        double = cp.choose(s + s, objective)
+        double = cs.choose(s + s, objective)
         assert double.cut == p.cut
         assert double.value == pytest.approx(p.value, rel=1e-12)
-    heavy = cp.choose(cp.sweep(*case, np.full(len(case.y), 2.0)), "f1")
-    assert heavy.value == pytest.approx(cp.choose(s, "f1").value, rel=1e-12)
+    heavy = cs.choose(cs.sweep(*case, np.full(len(case.y), 2.0)), "f1")
+    assert heavy.value == pytest.approx(cs.choose(s, "f1").value, rel=1e-12)
 
 
 # --------------------------------------------------------------------------------------- thresholds
@@ -222,7 +222,7 @@ def test_invariances(case: Case) -> None:
 
 @given(rows(least=1))
 def test_thresholds_make_their_cuts(case: Case) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     scores = case.score.astype(np.float64)
     for cut in range(len(s) + 1):
         t = s.threshold_of(cut)
@@ -236,7 +236,7 @@ def test_thresholds_make_their_cuts(case: Case) -> None:
 
 
 def test_thresholds_are_short() -> None:
-    s = cp.sweep([1, 0, 1, 0], [0.98765, 0.12345, -7123.4, -7123.5])
+    s = cs.sweep([1, 0, 1, 0], [0.98765, 0.12345, -7123.4, -7123.5])
     assert [s.threshold_of(k) for k in range(5)] == [np.inf, 0.6, -4000.0, -7123.45, -np.inf]
 
 
@@ -246,18 +246,18 @@ def test_thresholds_between_huge_neighbours(top: float) -> None:
     for _ in range(4):
         scores.append(float(np.nextafter(scores[-1], 0)))
     for some in (scores, scores[::2], scores[::4]):
-        s = cp.sweep(np.arange(len(some)) % 2, some)
+        s = cs.sweep(np.arange(len(some)) % 2, some)
         for cut in range(len(s) + 1):
             assert s.at(s.threshold_of(cut)).flagged == cut
 
 
 def test_infinite_scores() -> None:
-    s = cp.sweep([1, 0, 0, 1], [np.inf, 1, -np.inf, -np.inf])
-    assert cp.choose(s, "fpr").threshold == np.inf
-    assert cp.choose(s, "fpr").confusion.tp == 1  # no threshold flags nothing
-    assert cp.choose(s, "recall").threshold == -np.inf
-    worst = cp.sweep([0, 1], [np.inf, 0])
-    p = cp.choose(worst, "fpr", subject_to="precision >= 0.9")
+    s = cs.sweep([1, 0, 0, 1], [np.inf, 1, -np.inf, -np.inf])
+    assert cs.choose(s, "fpr").threshold == np.inf
+    assert cs.choose(s, "fpr").confusion.tp == 1  # no threshold flags nothing
+    assert cs.choose(s, "recall").threshold == -np.inf
+    worst = cs.sweep([0, 1], [np.inf, 0])
+    p = cs.choose(worst, "fpr", subject_to="precision >= 0.9")
     assert (p.feasible, p.cut) == (False, 2)
     assert worst.at(p.threshold) == p.confusion
 
@@ -265,49 +265,49 @@ def test_infinite_scores() -> None:
 # ------------------------------------------------------------------------------ what a point tells
 
 
-def detector() -> cp.Sweep:
-    return cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+def detector() -> cs.Sweep:
+    return cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
 
 
-def noisy() -> cp.Sweep:
+def noisy() -> cs.Sweep:
     rng = np.random.default_rng(0)
     y = rng.random(4000) < 0.1
-    return cp.sweep(y, rng.standard_normal(4000) + 2 * y)
+    return cs.sweep(y, rng.standard_normal(4000) + 2 * y)
 
 
 def test_point() -> None:
-    p = cp.choose(detector(), cp.Costs(fp=1, fn=20))
+    p = cs.choose(detector(), cs.Costs(fp=1, fn=20))
     assert (p.threshold, p.feasible, p.status, p.objective) == (0.7, True, (), "cost")
-    assert p.confusion == cp.Confusion(17, 41, 3, 9939)
+    assert p.confusion == cs.Confusion(17, 41, 3, 9939)
     assert p.value == pytest.approx(101 / 10_000)
     assert p.cost_per_1000 == pytest.approx(10.1)
     assert p.value in p.interval
-    assert p.interval == cp.interval(detector(), cp.Costs(fp=1, fn=20), at=p)
-    assert cp.choose(detector(), "f1").cost_per_1000 is None
+    assert p.interval == cs.interval(detector(), cs.Costs(fp=1, fn=20), at=p)
+    assert cs.choose(detector(), "f1").cost_per_1000 is None
     assert p.explanation == "all limits hold"
     copy = pickle.loads(pickle.dumps(p))
     assert repr(copy) == repr(p)
 
 
 def test_natural_frequencies() -> None:
-    point = cp.choose(detector(), cp.Costs(fp=1, fn=20))
+    point = cs.choose(detector(), cs.Costs(fp=1, fn=20))
     assert "of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms" in repr(point)
-    shifted = cp.choose(detector(), cp.Costs(fp=1, fn=500), prior=0.0001)
+    shifted = cs.choose(detector(), cs.Costs(fp=1, fn=500), prior=0.0001)
     # Not the counts of the rows any more, and so it says.
     words = "of every 100,000 cases 10 are positive: 8.5 caught, 1.5 missed, 411 false alarms"
     assert words in repr(shifted)
-    many = cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[34, 4, 2], neg=[82, 1000, 18_878])
+    many = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[34, 4, 2], neg=[82, 1000, 18_878])
     words = "of every 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms"
-    assert words in repr(cp.choose(many, cp.Costs(fp=1, fn=20)))
-    everything = cp.choose(detector(), "recall", subject_to="recall >= 1")
+    assert words in repr(cs.choose(many, cs.Costs(fp=1, fn=20)))
+    everything = cs.choose(detector(), "recall", subject_to="recall >= 1")
     assert repr(everything).startswith("flag everything, for the most recall: 1 [")
-    assert repr(cp.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0 [")
+    assert repr(cs.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0 [")
     assert "1,000 cases" in point._repr_html_()
     assert "<svg" in point._repr_html_()
 
 
 def test_infeasible_is_explained() -> None:
-    p = cp.choose(detector(), "recall", subject_to=["precision >= 0.5", "recall >= 0.5"])
+    p = cs.choose(detector(), "recall", subject_to=["precision >= 0.5", "recall >= 0.5"])
     assert not p.feasible
     assert [s.holds for s in p.status] == [False, True]
     assert p.status[0].value == pytest.approx(17 / 58)
@@ -319,15 +319,15 @@ def test_infeasible_is_explained() -> None:
 
 
 def test_user_functions_may_divide_by_nothing() -> None:
-    p = cp.choose(detector(), lambda tp, fp, fn, tn: tp / (tp + fp) + 0 * (fn + tn))
+    p = cs.choose(detector(), lambda tp, fp, fn, tn: tp / (tp + fp) + 0 * (fn + tn))
     assert (p.cut, p.objective) == (1, "objective")
     assert p.value == 17 / 58
 
 
 def test_per_cents_are_decimals() -> None:
-    s = cp.Sweep.from_counts([3, 2, 1], [10, 0, 0], [7, 1, 992])
+    s = cs.Sweep.from_counts([3, 2, 1], [10, 0, 0], [7, 1, 992])
     for limit in ("fpr <= 0.7 %", "fpr <= 0.007"):
-        assert cp.choose(s, "recall", subject_to=limit).value == 1
+        assert cs.choose(s, "recall", subject_to=limit).value == 1
 
 
 @pytest.mark.parametrize("prior", [0.2, 0.002, 0.9])
@@ -340,7 +340,7 @@ def test_rates_of_a_class_do_not_depend_on_the_prior(prior: float) -> None:
             for sign in (">=", "<="):
                 limit = f"{name} {sign} {getattr(c, name)!r}"
                 here, there = (
-                    cp.choose(s, "youden", subject_to=limit, prior=p) for p in (None, prior)
+                    cs.choose(s, "youden", subject_to=limit, prior=p) for p in (None, prior)
                 )
                 assert here.cut == there.cut
 
@@ -352,18 +352,18 @@ def test_functions_get_arrays_and_keep_their_names_to_themselves() -> None:
         return value
 
     s = detector()
-    p = cp.choose(s, recall)
+    p = cs.choose(s, recall)
     assert p.value == -1
-    assert p.interval != cp.interval(s, "recall", at=p)
-    nothing = cp.choose(
+    assert p.interval != cs.interval(s, "recall", at=p)
+    nothing = cs.choose(
         s, lambda tp, fp, fn, tn: tp / (tp + fp) + 0 * (fn + tn), subject_to="flagged <= 0"
     )
     assert math.isnan(nothing.value)
 
 
-@pytest.mark.parametrize("objective", ["youden", "accuracy", cp.f(2), cp.Costs(fp=1, fn=2)])
+@pytest.mark.parametrize("objective", ["youden", "accuracy", cs.f(2), cs.Costs(fp=1, fn=2)])
 def test_points_can_be_sent_to_other_processes(objective: Any) -> None:
-    p = cp.choose(detector(), objective)
+    p = cs.choose(detector(), objective)
     assert repr(pickle.loads(pickle.dumps(p))) == repr(p)
 
 
@@ -371,37 +371,37 @@ def test_printed_thresholds_are_the_rule() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(3000) < 0.3
     for score in (1e9 + rng.standard_normal(3000) + y, 1 - 1e-6 * rng.random(3000) / (1 + y)):
-        s = cp.sweep(y, score)
+        s = cs.sweep(y, score)
         for options in ({}, {"subject_to": "precision >= 0.3", "confidence": 0.9}):
-            p = cp.choose(s, "recall" if options else "f1", **options)  # type: ignore[arg-type]
+            p = cs.choose(s, "recall" if options else "f1", **options)  # type: ignore[arg-type]
             printed = repr(p).split(" on,")[0].removeprefix("flag from ")
             assert s.at(float(printed)) == p.confusion
 
 
 def test_intervals_without_errors_are_no_points() -> None:
-    p = cp.choose(cp.sweep([1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1]), cp.Costs(fp=1, fn=20))
+    p = cs.choose(cs.sweep([1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1]), cs.Costs(fp=1, fn=20))
     assert p.value == p.interval.low == 0
     assert p.interval.high > 1
-    there = cp.choose(detector(), "precision", subject_to="recall >= 0.5", prior=0.01)
-    assert cp.interval(detector(), "precision", at=there) == there.interval
+    there = cs.choose(detector(), "precision", subject_to="recall >= 0.5", prior=0.01)
+    assert cs.interval(detector(), "precision", at=there) == there.interval
 
 
 def test_one_traceback() -> None:
-    with pytest.raises(cp.DataError, match="it is 3") as error:
-        cp.choose(detector(), "f1", subject_to=3)  # type: ignore[arg-type]
+    with pytest.raises(cs.DataError, match="it is 3") as error:
+        cs.choose(detector(), "f1", subject_to=3)  # type: ignore[arg-type]
     assert error.value.__context__ is None
 
 
 def test_stability_of_flagging_nothing() -> None:
-    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
-    st_ = cp.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95).stability(20)
+    s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    st_ = cs.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95).stability(20)
     assert tuple(st_.thresholds) == (np.inf, np.inf)
     assert "inf" in repr(st_)
 
 
 def test_stability() -> None:
     s = noisy()
-    p = cp.choose(s, "f1")
+    p = cs.choose(s, "f1")
     st_ = p.stability(100)
     assert len(st_.threshold) == len(st_.regret) == 100
     assert (st_.regret >= -1e-12).all()  # nothing is better on the rows themselves
@@ -412,7 +412,7 @@ def test_stability() -> None:
     assert p.stability(100, seed=1).threshold.tolist() != st_.threshold.tolist()
     for threshold, regret in zip(st_.threshold[:5], st_.regret[:5], strict=True):
         assert regret == pytest.approx(p.value - s.at(threshold).f1)
-    few = cp.choose(s + s + s + s, "f1").stability(100)
+    few = cs.choose(s + s + s + s, "f1").stability(100)
     assert few.thresholds.width < st_.thresholds.width
 
 
@@ -424,7 +424,7 @@ def test_regret_is_of_cuts_that_could_be_chosen(limit: str, prior: Any, confiden
     if prior and confidence and "precision" in limit:
         prior = None  # no such guarantee
     s = noisy()
-    p = cp.choose(s, "recall", subject_to=limit, prior=prior, confidence=confidence)
+    p = cs.choose(s, "recall", subject_to=limit, prior=prior, confidence=confidence)
     again = p.stability(100)
     known = again.comparable
     assert p.feasible
@@ -443,7 +443,7 @@ def test_regret_is_of_cuts_that_could_be_chosen(limit: str, prior: Any, confiden
 
 def test_no_regret_where_limits_can_not_be_met() -> None:
     s = noisy()
-    again = cp.choose(s, "recall", subject_to=["fpr <= 0.02", "recall >= 0.99"]).stability(20)
+    again = cs.choose(s, "recall", subject_to=["fpr <= 0.02", "recall >= 0.99"]).stability(20)
     assert not again.comparable.any()
     assert math.isnan(again.mean_regret)
     assert math.isnan(again.regrets.low)
@@ -454,14 +454,14 @@ def test_no_regret_where_limits_can_not_be_met() -> None:
 
 def test_infinite_values() -> None:
     """Of a likelihood ratio: as large as any other, and 0/0 is worse."""
-    s = cp.sweep([1, 0, 1, 0, 1], [5, 4, 3, 2, 1])
-    p = cp.choose(s, "LR+")
+    s = cs.sweep([1, 0, 1, 0, 1], [5, 4, 3, 2, 1])
+    p = cs.choose(s, "LR+")
     assert (p.value, p.cut, p.objective) == (np.inf, 1, "lr_positive")
     assert p.interval.high == np.inf > p.interval.low > 0
     again = p.stability(20)
     assert (again.regret >= 0).all()
     assert (again.regret == 0).any()
-    least = cp.choose(s, "LR-", subject_to="fpr >= 1")
+    least = cs.choose(s, "LR-", subject_to="fpr >= 1")
     assert (least.value, least.cut) == (np.inf, 4)  # and not to flag everything, which is 0/0
 
 
@@ -470,13 +470,13 @@ def test_infinite_values() -> None:
 
 def test_names() -> None:
     s = detector()
-    assert cp.choose(s, "Sensitivity").objective == "recall"
-    assert cp.choose(s, " f2 ").value == cp.choose(s, cp.f(2)).value
-    assert cp.choose(s, "f0.5").objective == "f0.5"
-    p = cp.choose(s, "recall", subject_to="fpr≤1 %")
+    assert cs.choose(s, "Sensitivity").objective == "recall"
+    assert cs.choose(s, " f2 ").value == cs.choose(s, cs.f(2)).value
+    assert cs.choose(s, "f0.5").objective == "f0.5"
+    p = cs.choose(s, "recall", subject_to="fpr≤1 %")
     assert p.status[0].limit == "fpr <= 0.01"
-    assert cp.choose(s, "tp", subject_to="fp < 41").confusion.fp == 0
-    assert cp.choose(s, "tp", subject_to="fp <= 4_1").confusion.fp == 41
+    assert cs.choose(s, "tp", subject_to="fp < 41").confusion.fp == 0
+    assert cs.choose(s, "tp", subject_to="fp <= 4_1").confusion.fp == 41
 
 
 @pytest.mark.parametrize(
@@ -524,13 +524,13 @@ def test_names() -> None:
     ],
 )
 def test_bad_questions(objective: Any, limits: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
-        cp.choose(detector(), objective, subject_to=limits)
+    with pytest.raises(cs.DataError, match=message):
+        cs.choose(detector(), objective, subject_to=limits)
 
 
 def test_measures_are_called_as_they_are_printed() -> None:
-    from cutpoint.objectives import MEASURES, as_limits, as_objective
-    from cutpoint.report.text import WORDS
+    from cutscore.objectives import MEASURES, as_limits, as_objective
+    from cutscore.report.text import WORDS
 
     for name, words in WORDS.items():
         if name != "cost":
@@ -552,24 +552,24 @@ def test_measures_are_called_as_they_are_printed() -> None:
 def test_shares_in_per_cent_are_explained() -> None:
     s = detector()
     for prior, hint in ((2, "Write 0.02, which is 2 %."), (1.5, "Write 0.015, which is 1.5 %.")):
-        with pytest.raises(cp.DataError, match=f"it is {prior}. {hint}"):
-            cp.choose(s, "f1", prior=prior)
-    with pytest.raises(cp.DataError, match=r"it is 95\. Write 0.95, which is 95 %."):
-        cp.choose(s, "f1", subject_to="fpr <= 0.1", confidence=95)
+        with pytest.raises(cs.DataError, match=f"it is {prior}. {hint}"):
+            cs.choose(s, "f1", prior=prior)
+    with pytest.raises(cs.DataError, match=r"it is 95\. Write 0.95, which is 95 %."):
+        cs.choose(s, "f1", subject_to="fpr <= 0.1", confidence=95)
     for level in (1.2, 0, 1000):
-        with pytest.raises(cp.DataError, match=rf"it is {level}\.$"):
-            cp.choose(s, "f1", subject_to="fpr <= 0.1", confidence=level)
+        with pytest.raises(cs.DataError, match=rf"it is {level}\.$"):
+            cs.choose(s, "f1", subject_to="fpr <= 0.1", confidence=level)
 
 
 def test_no_value_has_a_reason() -> None:
-    p = cp.choose(detector(), "precision", subject_to=["flagged <= 0", "npv >= 0.5"])
+    p = cs.choose(detector(), "precision", subject_to=["flagged <= 0", "npv >= 0.5"])
     first, _, flagged, npv = repr(p).splitlines()
     assert first == "flag nothing, for the most precision: 0/0 where nothing is flagged"
     assert flagged == "flagged <= 0: holds, it is 0 of these 10,000 rows"
     assert npv == "npv >= 0.5: holds, it is 0.998 here"
-    everything = cp.choose(detector(), "npv", subject_to="flagged_rate >= 1")
+    everything = cs.choose(detector(), "npv", subject_to="flagged_rate >= 1")
     assert repr(everything).startswith("flag everything, for the most npv: 0/0 where everything is")
-    p = cp.choose(cp.sweep([0, 0], [1, 2]), "fpr", subject_to="recall >= 0.5")
+    p = cs.choose(cs.sweep([0, 0], [1, 2]), "fpr", subject_to="recall >= 0.5")
     assert "recall >= 0.5: fails, it is 0/0 where no row is positive" in repr(p)
 
 
@@ -595,22 +595,22 @@ def test_too_few_rows_for_a_guarantee(rate, confidence, limit, what) -> None:
     if n > 100:  # the first, between the last two
         low = int(n / 1.01) - 1
         n = next(k for k in range(low, n + 1) if guarantee.most(k, share, 1 - confidence) >= 0)
-    p = cp.choose(cp.sweep([1, 0], [1, 0]), "recall", subject_to=text, confidence=confidence)
+    p = cs.choose(cs.sweep([1, 0], [1, 0]), "recall", subject_to=text, confidence=confidence)
     said = what.format(None, f"{n:,}", None)
     assert (said in repr(p)) == (n > (2 if "rows" in what else 1)), repr(p)
 
 
 def test_no_word_of_too_few_rows_where_there_are_enough() -> None:
-    p = cp.choose(detector(), "recall", subject_to="fpr <= 0.001", confidence=0.95)
+    p = cs.choose(detector(), "recall", subject_to="fpr <= 0.001", confidence=0.95)
     assert "it takes" not in repr(p)
-    few = cp.choose(detector(), "recall", subject_to="fpr <= 0.0001", confidence=0.95)
+    few = cs.choose(detector(), "recall", subject_to="fpr <= 0.0001", confidence=0.95)
     assert "\nto flag any it takes at least 29,956 negatives; these are 9,980" in repr(few)
 
 
 @pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, math.nan, "0.1", None.__class__, 10**400])
 def test_bad_prior(prior: Any) -> None:
-    with pytest.raises(cp.DataError, match="a prior, the share of positives where decisions"):
-        cp.choose(detector(), "f1", prior=prior)
+    with pytest.raises(cs.DataError, match="a prior, the share of positives where decisions"):
+        cs.choose(detector(), "f1", prior=prior)
 
 
 @pytest.mark.parametrize(
@@ -628,44 +628,44 @@ def test_bad_prior(prior: Any) -> None:
     ],
 )
 def test_bad_costs(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
-        cp.Costs(**fields)
+    with pytest.raises(cs.DataError, match=message):
+        cs.Costs(**fields)
 
 
 def test_costs() -> None:
-    costs = cp.Costs(fp=1, fn=20)
+    costs = cs.Costs(fp=1, fn=20)
     assert costs.ratio == 0.05
     assert costs.log_odds == pytest.approx(math.log(1 / 20))
     assert costs.probability == pytest.approx(1 / 21)
     assert costs.llr(0.002) == pytest.approx(math.log(1 / 20) - math.log(0.002 / 0.998))
     assert costs.llr(0.5) == pytest.approx(costs.log_odds)
-    assert repr(cp.Costs(fp=1, fn=20, tp=3)) == "Costs(fp=1, fn=20, tp=3)"
+    assert repr(cs.Costs(fp=1, fn=20, tp=3)) == "Costs(fp=1, fn=20, tp=3)"
     # A benefit of a caught positive counts as a cost of a missed one does.
-    assert cp.Costs(fp=1, fn=15, tp=5).ratio == costs.ratio
-    assert cp.Costs(fp=1, fn=0).ratio == math.inf
-    assert cp.Costs(fp=0, fn=1).log_odds == -math.inf
+    assert cs.Costs(fp=1, fn=15, tp=5).ratio == costs.ratio
+    assert cs.Costs(fp=1, fn=0).ratio == math.inf
+    assert cs.Costs(fp=0, fn=1).log_odds == -math.inf
     # The theoretical threshold and the empirical one agree on scores that are calibrated.
     rng = np.random.default_rng(0)
     y = rng.random(400_000) < 0.3
     llr = rng.standard_normal(400_000) * 2 + np.where(y, 2, -2)  # the LLR of N(±2, 4) is itself
-    found = cp.choose(cp.sweep(y, llr), costs, prior=0.05).threshold
+    found = cs.choose(cs.sweep(y, llr), costs, prior=0.05).threshold
     assert found == pytest.approx(costs.llr(0.05), abs=0.15)
 
 
 def test_one_class_and_no_rows() -> None:
-    with pytest.raises(cp.UndefinedError, match="an operating point needs rows"):
-        cp.choose(cp.sweep([], []), "f1")
-    with pytest.raises(cp.UndefinedError, match="recall is 0/0 at every cut"):
-        cp.choose(cp.sweep([0, 0], [1, 2]), "recall")
-    with pytest.raises(cp.UndefinedError, match="needs positives and negatives"):
-        cp.choose(cp.sweep([0, 0], [1, 2]), cp.Costs(fp=1, fn=1), prior=0.1)
-    assert cp.choose(cp.sweep([0, 0], [1, 2]), cp.Costs(fp=1, fn=1)).threshold == np.inf
-    assert cp.choose(cp.sweep([1, 1], [1, 2]), cp.Costs(fp=1, fn=1)).threshold == -np.inf
+    with pytest.raises(cs.UndefinedError, match="an operating point needs rows"):
+        cs.choose(cs.sweep([], []), "f1")
+    with pytest.raises(cs.UndefinedError, match="recall is 0/0 at every cut"):
+        cs.choose(cs.sweep([0, 0], [1, 2]), "recall")
+    with pytest.raises(cs.UndefinedError, match="needs positives and negatives"):
+        cs.choose(cs.sweep([0, 0], [1, 2]), cs.Costs(fp=1, fn=1), prior=0.1)
+    assert cs.choose(cs.sweep([0, 0], [1, 2]), cs.Costs(fp=1, fn=1)).threshold == np.inf
+    assert cs.choose(cs.sweep([1, 1], [1, 2]), cs.Costs(fp=1, fn=1)).threshold == -np.inf
 
 
 @given(st.floats(1e-300, 1 - 1e-9), rows(both=True))
 def test_deployed_confusion(prior: float, case: Case) -> None:
-    c = cp.sweep(*case).at(0.5)
+    c = cs.sweep(*case).at(0.5)
     d = c.deployed(prior)
     assert d.total == pytest.approx(c.total)
     assert d.prevalence == pytest.approx(prior)

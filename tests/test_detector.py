@@ -16,37 +16,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
-from cutpoint.detector import CategoryTerm, Detector, Encoding, NumberTerm, Training
-from cutpoint.detector.artefact import GROUP, as_text, lowest_score
-from cutpoint.errors import CutpointError, DataError, UndefinedError
-from cutpoint.tables import open_table, write_table
+import cutscore as cs
+from cutscore.detector import CategoryTerm, Detector, Encoding, NumberTerm, Training
+from cutscore.detector.artefact import GROUP, as_text, lowest_score
+from cutscore.errors import CutscoreError, DataError, UndefinedError
+from cutscore.tables import open_table, write_table
 from test_encoding import tables
 
 HOSTILE = "<script>alert('x')</script>\n\u202e\"';--"
 
 
-def calibrators() -> list[cp.Calibrator]:
-    s = cp.Sweep.from_counts([3, 2, 1, -1], pos=[6, 3, 1, 1], neg=[1, 3, 6, 9])
+def calibrators() -> list[cs.Calibrator]:
+    s = cs.Sweep.from_counts([3, 2, 1, -1], pos=[6, 3, 1, 1], neg=[1, 3, 6, 9])
     return [
-        cp.Affine(1.7, 0.2),
-        cp.calibrate(s, "monotone"),
-        cp.Monotone([2.0, 0.5, -3.0], [2.5, 0.1, -np.pi], interpolate=True, tilt=2**-10, scale=3.0),
-        cp.Monotone([np.inf, 0.0, -np.inf], [np.inf, 1.0, -np.inf]),
-        cp.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0),
-        cp.Gaussian(1.0, 1.0, 0.0, 1.0, low=-4.0, high=9.0).then(cp.Affine(0.5, 0.1)),
+        cs.Affine(1.7, 0.2),
+        cs.calibrate(s, "monotone"),
+        cs.Monotone([2.0, 0.5, -3.0], [2.5, 0.1, -np.pi], interpolate=True, tilt=2**-10, scale=3.0),
+        cs.Monotone([np.inf, 0.0, -np.inf], [np.inf, 1.0, -np.inf]),
+        cs.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0),
+        cs.Gaussian(1.0, 1.0, 0.0, 1.0, low=-4.0, high=9.0).then(cs.Affine(0.5, 0.1)),
     ]
 
 
 def made(
-    table: Any, seed: int = 0, calibrator: cp.Calibrator | None = None, **more: Any
+    table: Any, seed: int = 0, calibrator: cs.Calibrator | None = None, **more: Any
 ) -> Detector:
     """A detector with drawn weights."""
     e = Encoding.fit(table, min_rows=1, max_categories=3)
     rng = np.random.default_rng(seed)
-    line = cp.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
+    line = cs.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
     options = {"prior": 0.1, "threshold": 0.25} | more
-    return Detector.of(e, line, calibrator=calibrator or cp.Affine(1.5, 0.1), **options)
+    return Detector.of(e, line, calibrator=calibrator or cs.Affine(1.5, 0.1), **options)
 
 
 TABLE = pa.table(
@@ -61,7 +61,7 @@ TABLE = pa.table(
 def full() -> Detector:
     return made(
         TABLE,
-        costs=cp.Costs(fp=1, fn=20, tp=0.5),
+        costs=cs.Costs(fp=1, fn=20, tp=0.5),
         objective="cost",
         limits=("recall >= 0.9",),
         confidence=0.95,
@@ -73,8 +73,8 @@ def full() -> Detector:
             7,
             "logistic",
             0.91,
-            cp.Interval(0.85, 0.95, 0.95),
-            cp.Confusion(6, 4, 1, 89),
+            cs.Interval(0.85, 0.95, 0.95),
+            cs.Confusion(6, 4, 1, 89),
             ("é",),
         ),
     )
@@ -87,8 +87,8 @@ def full() -> Detector:
 def test_scores_are_the_line_on_the_features(train: pa.Table, seed: int) -> None:
     e = Encoding.fit(train, min_rows=1, max_categories=3)
     rng = np.random.default_rng(seed)
-    line = cp.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
-    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    line = cs.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
     # Rows with nothing but missing values, and with levels that training never had.
     gone = pa.table({f.name: pa.nulls(2, f.type) for f in train.schema})
     new = {
@@ -121,7 +121,7 @@ def by_hand(d: Detector, row: dict[str, Any]) -> float:
 
 
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
-def test_apply_is_the_formula(calibrator: cp.Calibrator) -> None:
+def test_apply_is_the_formula(calibrator: cs.Calibrator) -> None:
     d = made(TABLE, calibrator=calibrator)
     new = pa.concat_tables([TABLE, TABLE.set_column(1, "colour", pa.array(["pink", *["red"] * 5]))])
     out = d.apply(new, keep=["colour"])
@@ -205,8 +205,8 @@ def test_apply_by_batches_and_from_files(tmp_path: Path) -> None:
         {"x": rng.normal(size=n), "c": pa.array(rng.choice(["a", "b", "c"], n)), "id": np.arange(n)}
     )
     e = Encoding.fit(table, exclude=["id"])
-    line = cp.LinearDetector(np.array([1.0, 0.5, -0.5]), 0.1)
-    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.3, threshold=0.0)
+    line = cs.LinearDetector(np.array([1.0, 0.5, -0.5]), 0.1)
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.3, threshold=0.0)
     whole = d.apply(table, keep=["id"])
     batches = list(d.apply_batches(table, keep=["id"]))
     assert len(batches) == 3
@@ -264,10 +264,10 @@ def test_costs_are_costs(costs: Any) -> None:
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
 @pytest.mark.parametrize("prior", [0.001, 0.3, 0.9])
 def test_revised_costs_flag_where_the_calibrator_says(
-    calibrator: cp.Calibrator, prior: float
+    calibrator: cs.Calibrator, prior: float
 ) -> None:
     d = made(TABLE, calibrator=calibrator)
-    costs = cp.Costs(fp=1, fn=5)
+    costs = cs.Costs(fp=1, fn=5)
     if not getattr(calibrator, "monotone", True):
         with pytest.raises(UndefinedError, match="rises and falls"):
             d.revised(costs=costs, prior=prior)
@@ -289,12 +289,12 @@ def test_revising_needs_costs() -> None:
     with pytest.raises(DataError, match=r"keeps to recall >= 0\.9, which .* drop_limits=True"):
         d.revised(prior=0.2)
     r = d.revised(prior=0.2, drop_limits=True)
-    assert (r.costs, r.limits) == (cp.Costs(fp=1, fn=20, tp=0.5), ())
+    assert (r.costs, r.limits) == (cs.Costs(fp=1, fn=20, tp=0.5), ())
     with pytest.raises(UndefinedError, match="falls"):
-        lowest_score(cp.Affine(-1.0, 0.0), 0.0)
-    assert lowest_score(cp.Affine(0.0, 0.0), 1.0) == np.inf
-    assert lowest_score(cp.Affine(0.0, 0.0), -1.0) == -np.inf
-    assert lowest_score(cp.Affine(1.0, 0.0), -0.0) == 0.0
+        lowest_score(cs.Affine(-1.0, 0.0), 0.0)
+    assert lowest_score(cs.Affine(0.0, 0.0), 1.0) == np.inf
+    assert lowest_score(cs.Affine(0.0, 0.0), -1.0) == -np.inf
+    assert lowest_score(cs.Affine(1.0, 0.0), -0.0) == 0.0
 
 
 # ------------------------------------------------------------------------------------- saved files
@@ -306,7 +306,7 @@ def same(a: Detector, b: Detector) -> bool:
 
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
 @pytest.mark.parametrize("threshold", [0.1 + 0.2, np.inf, -np.inf, 5e-324, -0.0])
-def test_round_trip(tmp_path: Path, calibrator: cp.Calibrator, threshold: float) -> None:
+def test_round_trip(tmp_path: Path, calibrator: cs.Calibrator, threshold: float) -> None:
     d = made(TABLE, calibrator=calibrator, threshold=threshold)
     back = Detector.from_json(d.to_json())
     assert same(back, d)
@@ -334,10 +334,10 @@ def test_everything_is_kept(tmp_path: Path) -> None:
     for name in ("costs", "objective", "limits", "confidence", "target", "positive", "training"):
         assert getattr(back, name) == getattr(d, name)
     assert back.fingerprint.startswith("sha256:")
-    assert back.library == f"cutpoint {cp.__version__}"
+    assert back.library == f"cutscore {cs.__version__}"
     text = (tmp_path / "m.json").read_text(encoding="utf-8")
     data = json.loads(text)
-    assert data["format"] == "cutpoint.detector/1"
+    assert data["format"] == "cutscore.detector/1"
     assert data["columns"][0]["name"] == "income"
     assert data["target"] == {"column": "label", "positive": "1", "labels": [0, 1]}
     assert "é" in text  # names can be read
@@ -357,7 +357,7 @@ def test_labels_keep_their_type(labels: Any) -> None:
 
 def test_files_without_labels_are_read() -> None:
     """As earlier versions wrote them, with a checksum of their own."""
-    from cutpoint.detector.saved import _checksum
+    from cutscore.detector.saved import _checksum
 
     data = json.loads(full().to_json())
     del data["checksum"], data["target"]["labels"]
@@ -393,11 +393,11 @@ def test_labels_that_can_not_be(labels: Any, message: str) -> None:
 
 def test_counts_of_numpy_are_written() -> None:
     training = Training(
-        np.int64(9), np.int32(3), auc=np.float64(0.5), confusion=cp.Confusion(*np.arange(4))
+        np.int64(9), np.int32(3), auc=np.float64(0.5), confusion=cs.Confusion(*np.arange(4))
     )
     d = made(TABLE, training=training)
     assert Detector.from_json(d.to_json()).training == Training(
-        9, 3, auc=0.5, confusion=cp.Confusion(0, 1, 2, 3)
+        9, 3, auc=0.5, confusion=cs.Confusion(0, 1, 2, 3)
     )
 
 
@@ -466,7 +466,7 @@ def test_every_change_is_noticed() -> None:
             assert len(str(error.value)) < 500
             refused += 1
             # What is wrong in itself is refused without the checksum as well; nothing else raises.
-            with suppress(CutpointError):
+            with suppress(CutscoreError):
                 Detector.from_json(text, verify=False)
     assert refused > 500
 
@@ -474,7 +474,7 @@ def test_every_change_is_noticed() -> None:
 @pytest.mark.parametrize(
     ("at", "value", "message"),
     [
-        (("format",), "cutpoint.detector/2", "'cutpoint.detector/2' is another version of it"),
+        (("format",), "cutscore.detector/2", "'cutscore.detector/2' is another version of it"),
         (("format",), "other", "no format of it"),
         (("format",), 1, "has none"),
         (("threshold",), "high", "threshold must be a number; it is 'high'"),
@@ -528,7 +528,7 @@ def test_a_change_by_hand_is_noticed_and_can_be_meant() -> None:
     [
         (b"", "a detector is JSON text; this is not, from line 1 on"),
         *(
-            (other, "is no model of cutpoint: a model is JSON text, as cutpoint fit and Detector")
+            (other, "is no model of cutscore: a model is JSON text, as cutscore fit and Detector")
             for other in (b"\xff\xfe", b"[]", b"3", b"null", b"a,b\n1,2\n", b"PAR1", b"\x80\x04K.")
         ),
         (b" \n{}", "has none"),
@@ -539,7 +539,7 @@ def test_a_change_by_hand_is_noticed_and_can_be_meant() -> None:
         (b'{"a": 1, "a": 2}', "'a' is there twice"),
         (b'{"a": ' + b"[" * 200_000, "nested too deep"),
         (b'{"format": ' + b"9" * 10_000 + b"}", "JSON text"),
-        (b'{"format": "cutpoint.detector/1"}', "rule is missing"),
+        (b'{"format": "cutscore.detector/1"}', "rule is missing"),
     ],
 )
 def test_files_that_are_no_detectors(tmp_path: Path, content: bytes, message: str) -> None:
@@ -567,7 +567,7 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         Detector.load(tmp_path)
     with pytest.raises(DataError, match="can't be read"):
         Detector.load("a\0b")
-    monkeypatch.setattr("cutpoint.detector.saved._MOST", 10)
+    monkeypatch.setattr("cutscore.detector.saved._MOST", 10)
     full().save(tmp_path / "m.json")
     with pytest.raises(DataError, match="is larger"):
         Detector.load(tmp_path / "m.json")
@@ -578,15 +578,15 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_detectors_that_can_not_be() -> None:
     e = Encoding.fit(TABLE, min_rows=1)
-    good = cp.LinearDetector(np.ones(len(e.features)), 0.0)
-    options: dict[str, Any] = {"calibrator": cp.Affine(1.0, 0.0), "prior": 0.5, "threshold": 0.0}
+    good = cs.LinearDetector(np.ones(len(e.features)), 0.0)
+    options: dict[str, Any] = {"calibrator": cs.Affine(1.0, 0.0), "prior": 0.5, "threshold": 0.0}
     for line, more, message in (
-        (cp.LinearDetector(np.ones(2), 0.0), {}, "one weight for each"),
-        (cp.LinearDetector(np.full(len(e.features), np.nan), 0.0), {}, "weights must be finite"),
+        (cs.LinearDetector(np.ones(2), 0.0), {}, "one weight for each"),
+        (cs.LinearDetector(np.full(len(e.features), np.nan), 0.0), {}, "weights must be finite"),
         (good, {"prior": 0.0}, "between 0 and 1"),
         (good, {"threshold": np.nan}, "a threshold must be a number"),
-        (good, {"calibrator": cp.Beta(1.0, 1.0, 0.0)}, "must map any number"),
-        (good, {"calibrator": cp.Beta(1.0, 1.0, 0.0).then(cp.Affine(1, 0))}, "must map any number"),
+        (good, {"calibrator": cs.Beta(1.0, 1.0, 0.0)}, "must map any number"),
+        (good, {"calibrator": cs.Beta(1.0, 1.0, 0.0).then(cs.Affine(1, 0))}, "must map any number"),
         (good, {"calibrator": 3}, "must map any number"),
         (good, {"positive": "1", "labels": (0, 1, 2)}, "labels must be two that differ"),
         (good, {"positive": "1", "labels": 3}, "labels must be two that differ"),

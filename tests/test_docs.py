@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import cutpoint
+import cutscore
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -24,14 +24,14 @@ ADVANCED += ("linear.surrogates",)
 
 def public() -> dict[str, object]:
     """Every public name once: what the package itself offers is not repeated by its modules."""
-    names = {f"cutpoint.{name}": getattr(cutpoint, name) for name in cutpoint._HOME}
+    names = {f"cutscore.{name}": getattr(cutscore, name) for name in cutscore._HOME}
     own = {id(value) for value in names.values()}
-    for short in (*cutpoint._MODULES, *ADVANCED):
-        module = import_module(f"cutpoint.{short}")
+    for short in (*cutscore._MODULES, *ADVANCED):
+        module = import_module(f"cutscore.{short}")
         for name in module.__all__:
             value = getattr(module, name)
             if id(value) not in own:
-                names[f"cutpoint.{short}.{name}"] = value
+                names[f"cutscore.{short}.{name}"] = value
     return names
 
 
@@ -49,13 +49,13 @@ def test_every_public_name_is_documented_and_exemplified(name):
     assert len(text.split()) >= 5
     if not (isinstance(value, type) and issubclass(value, Exception)):
         # A result is exemplified where it is made, and says where that is.
-        makers = re.findall(r"`cutpoint\.([\w.]+)`", text) if isinstance(value, type) else []
+        makers = re.findall(r"`cutscore\.([\w.]+)`", text) if isinstance(value, type) else []
         assert ">>>" in text or any(">>>" in (_named(m).__doc__ or "") for m in makers)
 
 
 def _named(path: str) -> object:
-    """What ``cutpoint.path`` is."""
-    return reduce(getattr, path.split("."), cutpoint)
+    """What ``cutscore.path`` is."""
+    return reduce(getattr, path.split("."), cutscore)
 
 
 def test_every_page_is_in_the_table_of_contents():
@@ -71,7 +71,7 @@ def test_every_page_is_in_the_table_of_contents():
     [
         (
             "| layer | modules | what |",
-            {p.stem for p in Path(cutpoint.__file__).parent.iterdir() if p.suffix in ("", ".py")}
+            {p.stem for p in Path(cutscore.__file__).parent.iterdir() if p.suffix in ("", ".py")}
             - {"__init__", "__main__", "__pycache__"},
         ),
         ("| file | what |", {p.name for p in (ROOT / "native").glob("*.?pp")}),

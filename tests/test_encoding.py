@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
-from cutpoint.detector import CategoryColumn, Detector, Encoding, NumberColumn, deciding
-from cutpoint.errors import DataError
-from cutpoint.tables import open_table, write_table
-from cutpoint.training import train
+import cutscore as cs
+from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, deciding
+from cutscore.errors import DataError
+from cutscore.tables import open_table, write_table
+from cutscore.training import train
 
 TABLE = {
     "age": [30.0, 40.0, None, 50.0, 35.0, 45.0],
@@ -616,7 +616,7 @@ def test_matrices(sparse: bool) -> None:
     wanted = [s or 1.0 for s in X.std(axis=0).tolist()]
     assert [c.scale for c in e.columns if isinstance(c, NumberColumn)] == pytest.approx(wanted)
     assert e.fingerprint == Encoding.of_matrix(X, names).fingerprint
-    line = cp.LinearDetector(rng.normal(size=5), 0.3)
+    line = cs.LinearDetector(rng.normal(size=5), 0.3)
     table = {name: X[:, k] for k, name in enumerate(names)}
     assert e.from_raw(line).scores(e.transform(table)) == pytest.approx(X @ line.w + 0.3, abs=1e-12)
     with pytest.raises(DataError, match="one column for each name"):
@@ -632,8 +632,8 @@ def test_libsvm_files_are_tables(tmp_path: Path) -> None:
     source = open_table(tmp_path / "a.libsvm")
     X, _ = source.sparse()
     e = Encoding.of_matrix(X, source.names[1:])
-    line = cp.LinearDetector(np.array([1.0, -2.0, 0.5]), 0.1)
-    d = Detector.of(e, e.from_raw(line), calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    line = cs.LinearDetector(np.array([1.0, -2.0, 0.5]), 0.1)
+    d = Detector.of(e, e.from_raw(line), calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
     assert d.scores(source) == pytest.approx(X @ line.w + 0.1, abs=1e-14)
     # A file without the last feature: it is 0 there, not missing.
     (tmp_path / "b.libsvm").write_text("1 1:1\n")

@@ -29,9 +29,9 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import cutpoint as cp
-from cutpoint.calibration import Affine, Beta, calibrate
-from cutpoint.estimators import (
+import cutscore as cs
+from cutscore.calibration import Affine, Beta, calibrate
+from cutscore.estimators import (
     CalibratedDetector,
     DetectorBank,
     GaussianDiscriminant,
@@ -40,7 +40,7 @@ from cutpoint.estimators import (
     Perceptron,
     Structural,
 )
-from cutpoint.scoring import cllr, log_loss
+from cutscore.scoring import cllr, log_loss
 
 X, Y = make_classification(
     600, n_features=6, n_informative=3, weights=[0.7], flip_y=0.1, random_state=0
@@ -63,7 +63,7 @@ def test_out_of_fold_scores_calibrate_the_final_classifier(method: str) -> None:
     d = CalibratedDetector(LinearSVC(), method=method, cv=4).fit(X, Y)
     scores = cross_val_predict(LinearSVC(), X, Y, cv=4, method="decision_function")
     options: Any = {"smooth": True} if method == "platt" else {}
-    c = calibrate(cp.sweep(Y, scores), method, **options)
+    c = calibrate(cs.sweep(Y, scores), method, **options)
     final = LinearSVC().fit(X, Y).decision_function(X)
     expected = c.llr(final) + log(Y.mean() / (1 - Y.mean()))
     np.testing.assert_allclose(d.decision_function(X), expected, rtol=1e-12, atol=1e-12)
@@ -85,7 +85,7 @@ def test_prior_and_costs_are_bound_late() -> None:
     d.set_params(prior=0.01)
     moved = log(0.01 / 0.99) - log(Y.mean() / (1 - Y.mean()))
     np.testing.assert_allclose(d.decision_function(X), odds + moved, rtol=1e-12, atol=1e-12)
-    costs = cp.Costs(fp=1, fn=20)
+    costs = cs.Costs(fp=1, fn=20)
     d.set_params(costs=costs)
     scores = LinearSVC().fit(X, Y).decision_function(X)
     expected = d.calibrator_.decide(scores, costs, 0.01)
@@ -140,7 +140,7 @@ def test_prefit() -> None:
     inner = LinearSVC().fit(X[:300], Y[:300])
     d = CalibratedDetector(inner, method="platt", cv="prefit").fit(X[300:], Y[300:])
     assert d.estimator_ is inner
-    c = calibrate(cp.sweep(Y[300:], inner.decision_function(X[300:])), "platt", smooth=True)
+    c = calibrate(cs.sweep(Y[300:], inner.decision_function(X[300:])), "platt", smooth=True)
     assert d.calibrator_ == c
     frozen = CalibratedDetector(FrozenEstimator(inner), method="platt").fit(X[300:], Y[300:])
     assert isinstance(frozen.calibrator_, Affine)
@@ -157,7 +157,7 @@ def test_beta_reads_probabilities() -> None:
     d = CalibratedDetector(LogisticRegression(), method="beta").fit(X, Y)
     p = cross_val_predict(LogisticRegression(), X, Y, method="predict_proba")[:, 1]
     assert isinstance(d.calibrator_, Beta)
-    assert d.calibrator_ == calibrate(cp.sweep(Y, p), "beta", smooth=True)
+    assert d.calibrator_ == calibrate(cs.sweep(Y, p), "beta", smooth=True)
     with pytest.raises(TypeError, match="LinearSVC has no predict_proba, which 'beta' needs"):
         CalibratedDetector(LinearSVC(), method="beta").fit(X, Y)
 
@@ -165,7 +165,7 @@ def test_beta_reads_probabilities() -> None:
 def test_classifiers_of_either_kind() -> None:
     for inner in (DecisionTreeClassifier(random_state=0), GaussianNB(), LinearSVC(), None):
         d = CalibratedDetector(inner).fit(X, Y)
-        assert cp.sweep(Y, d.decision_function(X)).auc > 0.7
+        assert cs.sweep(Y, d.decision_function(X)).auc > 0.7
         assert d.calibrator_.comparison.chosen == d.calibrator_.method
 
     class Silent(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -184,10 +184,10 @@ def test_it_calibrates() -> None:
     raw = GaussianNB().fit(wide[half], Y[half]).predict_proba(wide[~half])[:, 1]
     d = CalibratedDetector(GaussianNB()).fit(wide[half], Y[half])
     ours = d.predict_proba(wide[~half])[:, 1]
-    s_raw, s_ours = (cp.sweep(Y[~half], np.clip(p, 1e-12, 1 - 1e-12)) for p in (raw, ours))
+    s_raw, s_ours = (cs.sweep(Y[~half], np.clip(p, 1e-12, 1 - 1e-12)) for p in (raw, ours))
     assert log_loss(s_ours) < 0.6 * log_loss(s_raw)
     llr = d.decision_function(wide[~half]) - log(d.prior_ / (1 - d.prior_))
-    assert cllr(cp.sweep(Y[~half], llr)) < 1
+    assert cllr(cs.sweep(Y[~half], llr)) < 1
 
 
 def test_labels_of_any_kind() -> None:
@@ -227,27 +227,27 @@ def test_bad_input() -> None:
         CalibratedDetector().fit(X, np.zeros(600))
     with pytest.raises(ValueError, match="y has 1 class with any weight, 1"):
         CalibratedDetector().fit(X, Y, sample_weight=Y)
-    with pytest.raises(cp.DataError, match="method must be one of"):
+    with pytest.raises(cs.DataError, match="method must be one of"):
         CalibratedDetector(method="isotonic").fit(X, Y)
-    with pytest.raises(cp.DataError, match=r"a prior.*between 0 and 1; it is 2"):
+    with pytest.raises(cs.DataError, match=r"a prior.*between 0 and 1; it is 2"):
         CalibratedDetector(prior=2).fit(X, Y).predict(X)
-    assert clone(CalibratedDetector(LinearSVC(), costs=cp.Costs(fp=1, fn=2))).costs.fn == 2
+    assert clone(CalibratedDetector(LinearSVC(), costs=cs.Costs(fp=1, fn=2))).costs.fn == 2
 
 
 @pytest.mark.parametrize("costs", [{"fp": 5, "fn": 120}, "cost", (1, 2)])
 def test_costs_that_are_none_show_at_the_fit(costs: Any) -> None:
-    with pytest.raises(cp.DataError, match=r"costs must be Costs\(fp=\.\.\., fn=\.\.\.\); it is"):
+    with pytest.raises(cs.DataError, match=r"costs must be Costs\(fp=\.\.\., fn=\.\.\.\); it is"):
         CalibratedDetector(method="platt", costs=costs).fit(X, Y)
     late = CalibratedDetector(method="platt").fit(X, Y).set_params(costs=costs)
-    with pytest.raises(cp.DataError, match="costs must be Costs"):
+    with pytest.raises(cs.DataError, match="costs must be Costs"):
         late.predict(X)
-    with pytest.raises(cp.DataError, match=r"a prior.*must lie between 0 and 1; it is 3"):
+    with pytest.raises(cs.DataError, match=r"a prior.*must lie between 0 and 1; it is 3"):
         CalibratedDetector(method="platt", prior=3).fit(X, Y)
 
 
 # ------------------------------------------------------------------------- which class is positive
 
-COSTS = cp.Costs(fp=5, fn=12)
+COSTS = cs.Costs(fp=5, fn=12)
 APART = X + Y[:, None]
 FRAUD = np.where(Y == 1, "fraud", "legit")  # "legit" sorts last
 # The settings that treat the classes differently, and how each is named in the error.
@@ -271,10 +271,10 @@ def test_costs_and_priors_need_a_positive_class(estimator: Any, what: str) -> No
     message = (
         rf"^{what} must be told which class.*'fraud' and 'legit'.*y == 'fraud' or y == 'legit'"
     )
-    with pytest.raises(cp.DataError, match=message):
+    with pytest.raises(cs.DataError, match=message):
         clone(estimator).fit(APART, FRAUD)
     for labels in (Y + 1, Y.astype(str), 2 * Y):
-        with pytest.raises(cp.DataError, match=rf"^{what} must be told which class"):
+        with pytest.raises(cs.DataError, match=rf"^{what} must be told which class"):
             clone(estimator).fit(APART, labels)
 
 
@@ -293,11 +293,11 @@ def test_costs_and_priors_that_come_late_need_a_positive_class() -> None:
     bank = DetectorBank().fit(APART, FRAUD)
     for model in (d, bank):
         model.set_params(costs=COSTS)
-        with pytest.raises(cp.DataError, match=r"^costs.* must be told which class"):
+        with pytest.raises(cs.DataError, match=r"^costs.* must be told which class"):
             model.predict(APART)
     d.set_params(costs=None, prior=0.01)
     for ask in (d.predict, d.decision_function, d.predict_proba):
-        with pytest.raises(cp.DataError, match="prior must be told which class is the positive"):
+        with pytest.raises(cs.DataError, match="prior must be told which class is the positive"):
             ask(APART)
 
 
@@ -314,7 +314,7 @@ def test_what_goes_by_label_needs_no_positive_class() -> None:
     assert even.classes_.tolist() == ["fraud", "legit"]
 
 
-@pytest.mark.parametrize("measure", ["f1", cp.f(2), "precision@5%", "recall@5%", "prbep"])
+@pytest.mark.parametrize("measure", ["f1", cs.f(2), "precision@5%", "recall@5%", "prbep"])
 def test_a_measure_of_the_positives_says_which_these_are(measure: Any) -> None:
     message = r"'legit' was taken for them, since it sorts last.*y == 'fraud'; y == 'legit' says"
     with pytest.warns(UserWarning, match=message) as said:

@@ -22,14 +22,14 @@ from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
 
-import cutpoint as cp
-from cutpoint._written import MISSING
-from cutpoint.detector import Detector, Encoding, Training
-from cutpoint.errors import DataError
-from cutpoint.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
-from cutpoint.export.markdown import text
-from cutpoint.tables import open_table
-from cutpoint.training import train
+import cutscore as cs
+from cutscore._written import MISSING
+from cutscore.detector import Detector, Encoding, Training
+from cutscore.errors import DataError
+from cutscore.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
+from cutscore.export.markdown import text
+from cutscore.tables import open_table
+from cutscore.training import train
 
 NAMES = [
     "x",
@@ -47,22 +47,22 @@ NAMES = [
 WORDS = ["red", "blue", "it's", '"', "", "NULL", "<b>", "é\n", "\u202e", "true", "0", "--"]
 
 
-def calibrators() -> list[cp.Calibrator]:
+def calibrators() -> list[cs.Calibrator]:
     rng = np.random.default_rng(5)
     y = rng.random(400) < 0.4
-    s = cp.sweep(y, rng.normal(size=400) + y)
+    s = cs.sweep(y, rng.normal(size=400) + y)
     return [
-        cp.Affine(1.7, 0.2),
-        cp.Affine(0.0, 0.2),
-        cp.calibrate(s, "monotone"),
-        cp.Monotone([2.0, 0.5, -3.0], [2.5, 0.1, -np.pi], interpolate=True, tilt=2**-10, scale=3.0),
-        cp.Monotone([1.0], [0.5], interpolate=True),
-        cp.Monotone([-np.inf], [0.5]),
-        cp.Monotone([np.inf, 0.0, -np.inf], [np.inf, 1.0, -np.inf]),
-        cp.Monotone([0.0, -np.inf], [2.0, -1.0], tilt=2**-10, centre=0.3),
-        cp.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0),
-        cp.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0).then(cp.Affine(0.5, 0.1)),
-        cp.calibrate(s, "monotone").then(cp.Affine(2.0, 0.1)).then(cp.Affine(0.5, 0.0)),
+        cs.Affine(1.7, 0.2),
+        cs.Affine(0.0, 0.2),
+        cs.calibrate(s, "monotone"),
+        cs.Monotone([2.0, 0.5, -3.0], [2.5, 0.1, -np.pi], interpolate=True, tilt=2**-10, scale=3.0),
+        cs.Monotone([1.0], [0.5], interpolate=True),
+        cs.Monotone([-np.inf], [0.5]),
+        cs.Monotone([np.inf, 0.0, -np.inf], [np.inf, 1.0, -np.inf]),
+        cs.Monotone([0.0, -np.inf], [2.0, -1.0], tilt=2**-10, centre=0.3),
+        cs.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0),
+        cs.Gaussian(1.0, 2.0, 0.0, 1.0, low=-4.0, high=9.0).then(cs.Affine(0.5, 0.1)),
+        cs.calibrate(s, "monotone").then(cs.Affine(2.0, 0.1)).then(cs.Affine(0.5, 0.0)),
     ]
 
 
@@ -97,7 +97,7 @@ def rows(n: int, seed: int = 0, *, dates: bool = False, empty: bool = True) -> p
 
 
 def made(
-    train: pa.Table, calibrator: cp.Calibrator | None = None, seed: int = 0, **more: Any
+    train: pa.Table, calibrator: cs.Calibrator | None = None, seed: int = 0, **more: Any
 ) -> Detector:
     e = Encoding.fit(
         train,
@@ -106,9 +106,9 @@ def made(
         categories=[n for n in ["a.b"] if n in train.schema.names],
     )
     rng = np.random.default_rng(seed)
-    line = cp.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
+    line = cs.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
     options = {"prior": 0.07, "threshold": 0.25} | more
-    return Detector.of(e, line, calibrator=calibrator or cp.Affine(1.5, 0.1), **options)
+    return Detector.of(e, line, calibrator=calibrator or cs.Affine(1.5, 0.1), **options)
 
 
 def in_duckdb(query: str, table: pa.Table, name: str = "data") -> list[dict[str, Any]]:
@@ -157,7 +157,7 @@ def agree(wanted: pa.Table, got: list[dict[str, Any]], tolerance: float = 1e-9) 
 
 @pytest.mark.parametrize("engine", [in_duckdb, in_sqlite])
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
-def test_sql_decides_as_the_detector(engine: Any, calibrator: cp.Calibrator) -> None:
+def test_sql_decides_as_the_detector(engine: Any, calibrator: cs.Calibrator) -> None:
     d = made(rows(300), calibrator)
     new = rows(300, seed=1)
     agree(d.apply(new), engine(to_sql(d), new))
@@ -237,7 +237,7 @@ NOTHING = dict.fromkeys(("score", "llr", "probability", "decision"))
 @pytest.mark.parametrize("threshold", [0.25, np.inf, -np.inf])
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
 def test_what_apply_refuses_is_null_in_sqlite(
-    calibrator: cp.Calibrator, threshold: float, tmp_path: Path
+    calibrator: cs.Calibrator, threshold: float, tmp_path: Path
 ) -> None:
     """1,234 may be a thousand: apply refuses it, and SQL decides nothing about such a row."""
     day = [dt.date(2024, 1, 1), dt.date(2024, 2, 1), None, dt.date(2024, 3, 1)]
@@ -326,12 +326,12 @@ def test_many_columns_levels_and_steps(engine: Any) -> None:
     table = pa.table({f"x{j}": rng.normal(size=n) for j in range(k)})
     steps = np.sort(rng.normal(size=3000))[::-1]
     value = np.sort(rng.normal(size=3001))[::-1]
-    d = made(table, cp.Monotone(np.append(steps, -np.inf), value))
+    d = made(table, cs.Monotone(np.append(steps, -np.inf), value))
     agree(d.apply(table), engine(to_sql(d), table))
     words = pa.table({"c": [f"w{j % 900}" for j in range(9000)]})
     e = Encoding.fit(words, max_categories=1000)
-    line = cp.LinearDetector(rng.normal(size=len(e.features)), 0.0)
-    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    line = cs.LinearDetector(rng.normal(size=len(e.features)), 0.0)
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
     agree(d.apply(words.slice(0, 950)), engine(to_sql(d), words.slice(0, 950)))
 
 
@@ -381,7 +381,7 @@ def run(model: Any, inputs: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
-def test_onnx_decides_as_the_detector(calibrator: cp.Calibrator) -> None:
+def test_onnx_decides_as_the_detector(calibrator: cs.Calibrator) -> None:
     d = made(rows(300, empty=False, dates=True), calibrator)
     new = rows(300, seed=1, empty=False, dates=True)
     agree(d.apply(new), run(to_onnx(d), onnx_inputs(d, new)))
@@ -399,7 +399,7 @@ def test_onnx_on_random_tables(seed: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("calibrator", calibrators()[:5], ids=lambda c: c.kind)
-def test_onnx_in_float32(calibrator: cp.Calibrator) -> None:
+def test_onnx_in_float32(calibrator: cs.Calibrator) -> None:
     d = made(rows(300, empty=False), calibrator)
     new = rows(2000, seed=1, empty=False)
     wanted = d.apply(new)
@@ -412,7 +412,7 @@ def test_onnx_in_float32(calibrator: cp.Calibrator) -> None:
     clear = np.abs(wanted["score"].to_numpy() - d.threshold) > 1e-4
     flagged = np.array([row["decision"] for row in got])
     assert np.array_equal(flagged[clear], wanted["decision"].to_numpy()[clear])
-    if not isinstance(calibrator, cp.Monotone) or calibrator.interpolate:
+    if not isinstance(calibrator, cs.Monotone) or calibrator.interpolate:
         p = np.array([row["probability"] for row in got])
         assert np.abs(p - wanted["probability"].to_numpy()).max() < 1e-5
 
@@ -442,7 +442,7 @@ def test_what_onnx_can_not_say() -> None:
     with pytest.raises(DataError, match="dtype must be"):
         to_onnx(made(pa.table({"x": [1.0, 2.0]})), dtype="float16")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="without columns"):
-        to_onnx(Detector((), 0.0, cp.Affine(1.0, 0.0), 0.5, 0.0))
+        to_onnx(Detector((), 0.0, cs.Affine(1.0, 0.0), 0.5, 0.0))
 
 
 def test_onnx_says_what_it_is() -> None:
@@ -451,14 +451,14 @@ def test_onnx_says_what_it_is() -> None:
     props = {p.key: p.value for p in model.metadata_props}
     assert props["target"] == "y"
     assert props["fingerprint"] == d.fingerprint
-    assert model.producer_name == "cutpoint"
+    assert model.producer_name == "cutscore"
 
 
 # ----------------------------------------------------------------------------------- scikit-learn
 
 
 @pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
-def test_scikit_learn_decides_as_the_detector(calibrator: cp.Calibrator) -> None:
+def test_scikit_learn_decides_as_the_detector(calibrator: cs.Calibrator) -> None:
     d = made(rows(300, dates=True), calibrator)
     new = rows(300, seed=1, dates=True)
     frame = new.to_pandas()
@@ -566,7 +566,7 @@ def test_scorers_of_scikit_learn_say_what_the_detector_says(negative: Any, posit
     assert (away[~off] == 0).all()
     wanted = {
         "accuracy": np.mean(flagged == ill),
-        "roc_auc": cp.sweep(ill, score).auc,
+        "roc_auc": cs.sweep(ill, score).auc,
         "neg_log_loss": np.mean(np.log(np.where(ill, p, 1 - p))),
     }
     for name, value in wanted.items():
@@ -586,7 +586,7 @@ def test_several_negative_labels_are_one_in_scikit_learn() -> None:
         assert model.classes_.tolist() == sorted([other, str(positive)])
         assert np.array_equal(model.predict(table) == str(positive), d.decide(table))
         two = np.where(y == positive, str(positive), other)
-        auc = cp.sweep(y == positive, d.scores(table)).auc
+        auc = cs.sweep(y == positive, d.scores(table)).auc
         assert get_scorer("roc_auc")(model, table, two) == pytest.approx(auc, abs=1e-12)
         assert auc > 0.8
 
@@ -613,7 +613,7 @@ def card(**more: Any) -> str:
 
 def test_the_card_says_it_all() -> None:
     out = card(
-        costs=cp.Costs(fp=1, fn=20),
+        costs=cs.Costs(fp=1, fn=20),
         objective="cost",
         limits=("recall >= 0.9",),
         confidence=0.95,
@@ -624,8 +624,8 @@ def test_the_card_says_it_all() -> None:
             20,
             "logistic",
             0.91,
-            cp.Interval(0.85, 0.95, 0.95),
-            cp.Confusion(18, 9, 2, 171),
+            cs.Interval(0.85, 0.95, 0.95),
+            cs.Confusion(18, 9, 2, 171),
             ("a note",),
         ),
     )
@@ -644,11 +644,11 @@ def test_the_card_says_it_all() -> None:
 
 def test_numbers_and_dates_of_the_card_are_for_people() -> None:
     table = pa.table({"day": [dt.date(2024, 12, 24), dt.date(2024, 12, 26)] * 20})
-    weighted = cp.Confusion(1234567.891, 0.123456789, 3, 4_000_000)
+    weighted = cs.Confusion(1234567.891, 0.123456789, 3, 4_000_000)
     out = to_markdown(
         made(
             table,
-            costs=cp.Costs(fp=1, fn=30, tp=2.5, tn=-0.5),
+            costs=cs.Costs(fp=1, fn=30, tp=2.5, tn=-0.5),
             training=Training(40, 4, confusion=weighted),
         )
     )
@@ -661,7 +661,7 @@ def test_numbers_and_dates_of_the_card_are_for_people() -> None:
 def test_the_card_reads_well_as_it_is() -> None:
     out = card(
         threshold=-3.574,
-        calibrator=cp.Affine(2.0, -0.5),
+        calibrator=cs.Affine(2.0, -0.5),
         objective="recall",
         limits=("flagged_rate <= 0.05", "fpr < 0.1"),
         target="since_when (days)",
@@ -678,9 +678,9 @@ def test_the_card_of_a_fresh_detector_is_that_of_a_saved_one() -> None:
     """The comparison of methods, which comes with a fresh calibrator, is no part of either."""
     rng = np.random.default_rng(0)
     y = rng.random(200) < 0.3
-    fresh = cp.calibrate(cp.sweep(y, y + rng.normal(size=200)))
+    fresh = cs.calibrate(cs.sweep(y, y + rng.normal(size=200)))
     assert fresh.comparison is not None
-    for calibrator in (fresh, fresh.then(cp.Affine(2.0, 0.1)), cp.Affine(2.0, 0.1).then(fresh)):
+    for calibrator in (fresh, fresh.then(cs.Affine(2.0, 0.1)), cs.Affine(2.0, 0.1).then(fresh)):
         d = made(rows(50), calibrator)
         saved = Detector.from_json(d.to_json())
         assert to_markdown(d) == to_markdown(saved)
@@ -833,6 +833,6 @@ def re_space(value: str) -> str:
 def test_long_lists_of_levels_are_cut() -> None:
     words = pa.table({"c": [f"w{j % 40}" for j in range(4000)]})
     e = Encoding.fit(words, max_categories=50)
-    line = cp.LinearDetector(np.arange(len(e.features), dtype=float), 0.0)
-    d = Detector.of(e, line, calibrator=cp.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    line = cs.LinearDetector(np.arange(len(e.features), dtype=float), 0.0)
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
     assert "| c | 28 more levels |  |  |" in to_markdown(d)

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-import cutpoint as cp
-from cutpoint.linear.structural import as_aim
-from cutpoint.linear.surrogates import Classes, Masses
+import cutscore as cs
+from cutscore.linear.structural import as_aim
+from cutscore.linear.surrogates import Classes, Masses
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
@@ -93,7 +93,7 @@ def test_the_same_bytes_again(made: Path, tmp_path: Path) -> None:
 
 
 def test_the_flow_shows_the_numbers_of_its_sweep(made: Path) -> None:
-    s = cp.sweep(*FIGURES.TEN)
+    s = cs.sweep(*FIGURES.TEN)
     texts = [
         e.text for e in ElementTree.parse(made / "sweep-flow.svg").iter() if e.tag.endswith("text")
     ]
@@ -102,7 +102,7 @@ def test_the_flow_shows_the_numbers_of_its_sweep(made: Path) -> None:
     columns = (s.threshold.tolist(), s.pos.tolist(), s.neg.tolist())
     assert masses == [f"{v:g}" for row in zip(*columns, strict=True) for v in row]
     assert f"AUC {s.auc:g}: a fraction" in texts
-    t = cp.choose(s, "f1").threshold
+    t = cs.choose(s, "f1").threshold
     assert f"flag from {t:g} on:" in texts
 
 

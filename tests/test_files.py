@@ -20,16 +20,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
-from cutpoint.engines import files
-from cutpoint.engines.memory import Spill, limit_of
-from cutpoint.engines.runs import merged, pack, quantiles, split, stacked, unpack
-from cutpoint.tables import open_table
+import cutscore as cs
+from cutscore.engines import files
+from cutscore.engines.memory import Spill, limit_of
+from cutscore.engines.runs import merged, pack, quantiles, split, stacked, unpack
+from cutscore.tables import open_table
 
 FIELDS = ("threshold", "pos", "neg", "pos2", "neg2", "top")
 
 
-def same(a: cp.Sweep, b: cp.Sweep, exact: bool = True) -> None:
+def same(a: cs.Sweep, b: cs.Sweep, exact: bool = True) -> None:
     for name in FIELDS:
         x, y = getattr(a, name), getattr(b, name)
         assert (x is None) == (y is None), name
@@ -87,18 +87,18 @@ def test_the_sweep_of_memory(
                 self.pool, self.sorted = 1, 1024
 
         monkeypatch.setattr(files, "_Plan", Tiny)
-        monkeypatch.setattr("cutpoint.tables.binary._PIECE", 1)
-    found = cp.sweep_file(folder, label="y", score="s")
-    same(found, cp.sweep(data["y"], data["s"]))
+        monkeypatch.setattr("cutscore.tables.binary._PIECE", 1)
+    found = cs.sweep_file(folder, label="y", score="s")
+    same(found, cs.sweep(data["y"], data["s"]))
     same(
-        cp.sweep_file(folder, label="y", score="s", compact=True),
-        cp.sweep(data["y"], data["s"]).compact(),
+        cs.sweep_file(folder, label="y", score="s", compact=True),
+        cs.sweep(data["y"], data["s"]).compact(),
     )
-    weighted = cp.sweep_file(folder, label="y", score="s", weight="w", squares=True)
-    same(weighted, cp.sweep(data["y"], data["s"], data["w"], squares=True))
+    weighted = cs.sweep_file(folder, label="y", score="s", weight="w", squares=True)
+    same(weighted, cs.sweep(data["y"], data["s"], data["w"], squares=True))
     same(
-        cp.sweep_file(folder, label="y", score="s", weight="w", squares=True, compact=True),
-        cp.sweep(data["y"], data["s"], data["w"], squares=True, compact=True),
+        cs.sweep_file(folder, label="y", score="s", weight="w", squares=True, compact=True),
+        cs.sweep(data["y"], data["s"], data["w"], squares=True, compact=True),
     )
 
 
@@ -110,14 +110,14 @@ def test_rows_are_written_where_memory_ends(
     spilled = []
 
     class Watched(files._Stream):
-        def sweep(self) -> cp.Sweep:
+        def sweep(self) -> cs.Sweep:
             spilled.append(self.streams[0].spilled)
             return super().sweep()
 
     monkeypatch.setattr(files, "_Stream", Watched)
-    cp.sweep_file(folder, label="y", score="s")
+    cs.sweep_file(folder, label="y", score="s")
     monkeypatch.setattr(files._Plan, "pool", property(lambda _: 1, lambda *_: None), raising=False)
-    same(cp.sweep_file(folder, label="y", score="s"), cp.sweep(data["y"], data["s"]))
+    same(cs.sweep_file(folder, label="y", score="s"), cs.sweep(data["y"], data["s"]))
     assert spilled[0] == 0
     assert spilled[1] >= 100_000 * 4  # bytes: a float32 and its label take 4
 
@@ -126,14 +126,14 @@ def test_rows_are_written_where_memory_ends(
 def test_every_format(tmp_path: Path, extension: str) -> None:
     data = columns(5000, "rounded", np.float64)
     file = tmp_path / f"t.{extension}"
-    cp.tables.write_table(file, data)
-    same(cp.sweep_file(file, label="y", score="s"), cp.sweep(data["y"], data["s"]))
-    b = cp.sweep_file(open_table(file), label="y", score="s", binned=True, bits=12)
-    expected = cp.BinnedSweep.of(data["y"], data["s"], bits=12)
+    cs.tables.write_table(file, data)
+    same(cs.sweep_file(file, label="y", score="s"), cs.sweep(data["y"], data["s"]))
+    b = cs.sweep_file(open_table(file), label="y", score="s", binned=True, bits=12)
+    expected = cs.BinnedSweep.of(data["y"], data["s"], bits=12)
     assert np.array_equal(b.bin_pos, expected.bin_pos)
     assert np.array_equal(b.bin_neg, expected.bin_neg)
     assert b.rows == 5000
-    heavy = cp.sweep_file(file, label="y", score="s", weight="w", binned=True)
+    heavy = cs.sweep_file(file, label="y", score="s", weight="w", binned=True)
     assert pytest.approx(data["w"][data["y"] == 1].sum()) == heavy.P
 
 
@@ -142,7 +142,7 @@ def test_few_rows(tmp_path: Path, n: int) -> None:
     data = columns(100, "plain")
     file = tmp_path / "few.parquet"
     pq.write_table(pa.table({name: column[:n] for name, column in data.items()}), file)
-    same(cp.sweep_file(file, label="y", score="s"), cp.sweep(data["y"][:n], data["s"][:n]))
+    same(cs.sweep_file(file, label="y", score="s"), cs.sweep(data["y"][:n], data["s"][:n]))
 
 
 def test_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,14 +150,14 @@ def test_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = written(tmp_path, data, parts=2)
     for least in (1 << 16, 1000):
         monkeypatch.setattr(files, "_GROUP_ROWS", least)
-        found = cp.sweep_file(folder, label="y", score="s", group="g")
+        found = cs.sweep_file(folder, label="y", score="s", group="g")
         assert list(found) == [0, 1, 2, 3, 4]
         for g, s in found.items():
             at = data["g"] == g
-            same(s, cp.sweep(data["y"][at], data["s"][at]))
+            same(s, cs.sweep(data["y"][at], data["s"][at]))
     monkeypatch.setattr(files, "_GROUPS", 3)
-    with pytest.raises(cp.DataError, match=r"more than 3 groups.*by_group_file"):
-        cp.sweep_file(folder, label="y", score="s", group="g")
+    with pytest.raises(cs.DataError, match=r"more than 3 groups.*by_group_file"):
+        cs.sweep_file(folder, label="y", score="s", group="g")
 
 
 @pytest.mark.parametrize("kind", ["numbers", "text", "floats"])
@@ -173,15 +173,15 @@ def test_the_auc_inside_groups(
     ]
     folder = written(tmp_path, data, parts=3)
     if limit:  # as if there were much more of it
-        monkeypatch.setattr("cutpoint.engines.groups._ROW", 1 << 16)
-        monkeypatch.setattr("cutpoint.engines.groups._CHUNK", 1000)
-        monkeypatch.setattr("cutpoint.tables.binary._PIECE", 1)
+        monkeypatch.setattr("cutscore.engines.groups._ROW", 1 << 16)
+        monkeypatch.setattr("cutscore.engines.groups._CHUNK", 1000)
+        monkeypatch.setattr("cutscore.tables.binary._PIECE", 1)
     for weight in (None, "w"):
-        found = cp.by_group_file(
+        found = cs.by_group_file(
             folder, label="y", score="s", group="user", weight=weight, memory_limit=limit
         )
         w = None if weight is None else data["w"]
-        expected = cp.by_group(data["y"], data["s"], data["user"], weight=w)
+        expected = cs.by_group(data["y"], data["s"], data["user"], weight=w)
         assert found.group.tolist() == expected.group.tolist()
         np.testing.assert_array_equal(found.P, expected.P)
         np.testing.assert_array_equal(found.N, expected.N)
@@ -203,8 +203,8 @@ def test_the_auc_inside_groups(
 def test_labels(tmp_path: Path, labels: list[Any], positive: Any) -> None:
     file = tmp_path / "t.parquet"
     pq.write_table(pa.table({"y": labels, "s": [3, 2, 1]}), file)
-    s = cp.sweep_file(file, label="y", score="s", positive=positive)
-    same(s, cp.sweep([1, 0, 1], np.array([3, 2, 1])))
+    s = cs.sweep_file(file, label="y", score="s", positive=positive)
+    same(s, cs.sweep([1, 0, 1], np.array([3, 2, 1])))
 
 
 def test_a_filter_is_pushed_down(tmp_path: Path) -> None:
@@ -212,12 +212,12 @@ def test_a_filter_is_pushed_down(tmp_path: Path) -> None:
     data["day"] = np.sort(data["g"])
     folder = written(tmp_path, data, parts=2)
     some = data["day"] >= 3
-    expected = cp.sweep(data["y"][some], data["s"][some])
+    expected = cs.sweep(data["y"][some], data["s"][some])
     condition = pc.field("day") >= 3
-    same(cp.sweep_file(folder, label="y", score="s", filter=condition), expected)
+    same(cs.sweep_file(folder, label="y", score="s", filter=condition), expected)
     dataset = ds.dataset(folder)
-    same(cp.sweep_file(dataset, label="y", score="s", filter=condition), expected)
-    same(cp.sweep_file(dataset, label="y", score="s"), cp.sweep(data["y"], data["s"]))
+    same(cs.sweep_file(dataset, label="y", score="s", filter=condition), expected)
+    same(cs.sweep_file(dataset, label="y", score="s"), cs.sweep(data["y"], data["s"]))
     # Row groups that have no such day are not even read: what is broken in them does no harm.
     broken = folder / "part-0.parquet"
     content = bytearray(broken.read_bytes())
@@ -225,15 +225,15 @@ def test_a_filter_is_pushed_down(tmp_path: Path) -> None:
     at = group.dictionary_page_offset or group.data_page_offset
     content[at : at + 64] = b"\xff" * 64
     broken.write_bytes(content)
-    same(cp.sweep_file(folder, label="y", score="s", filter=condition), expected)
-    with pytest.raises(cp.DataError, match=r"row group 1 of .*part-0\.parquet"):
-        cp.sweep_file(ds.dataset(folder), label="y", score="s")
-    with pytest.raises(cp.DataError, match="expression of pyarrow"):
-        cp.sweep_file(folder, label="y", score="s", filter="day >= 3")
+    same(cs.sweep_file(folder, label="y", score="s", filter=condition), expected)
+    with pytest.raises(cs.DataError, match=r"row group 1 of .*part-0\.parquet"):
+        cs.sweep_file(ds.dataset(folder), label="y", score="s")
+    with pytest.raises(cs.DataError, match="expression of pyarrow"):
+        cs.sweep_file(folder, label="y", score="s", filter="day >= 3")
     text = tmp_path / "t.csv"
     text.write_text("y,s\n1,2\n")
-    with pytest.raises(cp.DataError, match="pushed down into Parquet and Arrow"):
-        cp.sweep_file(text, label="y", score="s", filter=condition)
+    with pytest.raises(cs.DataError, match="pushed down into Parquet and Arrow"):
+        cs.sweep_file(text, label="y", score="s", filter=condition)
 
 
 def test_hive_partitions_of_a_dataset(tmp_path: Path) -> None:
@@ -246,10 +246,10 @@ def test_hive_partitions_of_a_dataset(tmp_path: Path) -> None:
         partitioning=ds.partitioning(pa.schema([("g", pa.int64())]), flavor="hive"),
     )
     dataset = ds.dataset(tmp_path, partitioning="hive")
-    found = cp.sweep_file(dataset, label="y", score="s", group="g")
+    found = cs.sweep_file(dataset, label="y", score="s", group="g")
     for g, s in found.items():
         at = data["g"] == int(g)
-        same(s, cp.sweep(data["y"][at], data["s"][at]))
+        same(s, cs.sweep(data["y"][at], data["s"][at]))
 
 
 # ------------------------------------------------------------------------------------------- faults
@@ -285,8 +285,8 @@ def put(name: str, value: Any) -> Any:
 )
 def test_one_bad_row(tmp_path: Path, name: str, value: Any, message: str) -> None:
     file = faulty(tmp_path, put(name, value))
-    with pytest.raises(cp.DataError, match=message) as error:
-        cp.sweep_file(file, label="y", score="s", weight="w")
+    with pytest.raises(cs.DataError, match=message) as error:
+        cs.sweep_file(file, label="y", score="s", weight="w")
     assert "rows.parquet" in str(error.value)
 
 
@@ -295,36 +295,36 @@ def test_damaged_and_different_files(tmp_path: Path) -> None:
     one = folder / "part-1.parquet"
     whole = one.read_bytes()
     one.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(cp.DataError, match=r"part-1\.parquet is no whole Parquet file"):
-        cp.sweep_file(folder, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"part-1\.parquet is no whole Parquet file"):
+        cs.sweep_file(folder, label="y", score="s")
     meta = pq.ParquetFile(folder / "part-0.parquet").metadata.row_group(0).column(1)
     start = meta.dictionary_page_offset or meta.data_page_offset
     damaged = bytearray(whole)
     damaged[start : start + 40] = b"\xff" * 40
     one.write_bytes(damaged)
-    with pytest.raises(cp.DataError, match=r"part-1\.parquet is damaged: row group 1 of 1"):
-        cp.sweep_file(folder, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"part-1\.parquet is damaged: row group 1 of 1"):
+        cs.sweep_file(folder, label="y", score="s")
     pq.write_table(pa.table({"y": [1], "s": ["high"]}), one)
-    with pytest.raises(cp.DataError, match=r"lacks 'w'|must have the same columns|one type"):
-        cp.sweep_file(folder, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"lacks 'w'|must have the same columns|one type"):
+        cs.sweep_file(folder, label="y", score="s")
     names = ["y", "s", "w", "g"]
     pq.write_table(pa.table({n: ["x"] if n == "s" else [1] for n in names}), one)
-    with pytest.raises(cp.DataError, match=r"'s' is numbers in .*part-0.* and text in .*part-1"):
-        cp.sweep_file(folder, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"'s' is numbers in .*part-0.* and text in .*part-1"):
+        cs.sweep_file(folder, label="y", score="s")
     one.unlink()
     source = open_table(folder)
     (folder / "part-2.parquet").unlink()
-    with pytest.raises(cp.DataError, match=r"part-2\.parquet can't be read"):
-        cp.sweep_file(source, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"part-2\.parquet can't be read"):
+        cs.sweep_file(source, label="y", score="s")
 
 
 def test_integers_and_floats_of_several_files_are_one_column(tmp_path: Path) -> None:
     pq.write_table(pa.table({"y": [1, 0], "s": [3, 1]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"y": [True, False], "s": [2.5, 0.5]}), tmp_path / "b.parquet")
-    with pytest.raises(cp.DataError, match=r"'y' is numbers in .* and booleans in"):
-        cp.sweep_file(tmp_path, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"'y' is numbers in .* and booleans in"):
+        cs.sweep_file(tmp_path, label="y", score="s")
     pq.write_table(pa.table({"y": [1.0, 0.0], "s": [2.5, 0.5]}), tmp_path / "b.parquet")
-    same(cp.sweep_file(tmp_path, label="y", score="s"), cp.sweep([1, 0, 1, 0], [3, 1, 2.5, 0.5]))
+    same(cs.sweep_file(tmp_path, label="y", score="s"), cs.sweep([1, 0, 1, 0], [3, 1, 2.5, 0.5]))
 
 
 @pytest.mark.parametrize(
@@ -341,8 +341,8 @@ def test_integers_and_floats_of_several_files_are_one_column(tmp_path: Path) -> 
 )
 def test_bad_questions(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     folder = written(tmp_path, columns(100, "plain"))
-    with pytest.raises(cp.DataError, match=message):
-        cp.sweep_file(folder, **({"label": "y", "score": "s"} | options))
+    with pytest.raises(cs.DataError, match=message):
+        cs.sweep_file(folder, **({"label": "y", "score": "s"} | options))
 
 
 def test_a_sweep_larger_than_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,8 +350,8 @@ def test_a_sweep_larger_than_the_limit(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(
         files._Plan, "entries", property(lambda _: 1000, lambda *_: None), raising=False
     )
-    with pytest.raises(cp.DataError, match=r"more than 1,000 entries of 24 bytes. Pass compact"):
-        cp.sweep_file(folder, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"more than 1,000 entries of 24 bytes. Pass compact"):
+        cs.sweep_file(folder, label="y", score="s")
 
 
 def test_limits() -> None:
@@ -386,8 +386,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_peak_memory_stays_within_the_limit(large: Path) -> None:
     code = f"""
-import cutpoint as cp
-s = cp.sweep_file({str(large)!r}, label="y", score="s", compact=True, memory_limit="256 MiB")
+import cutscore as cs
+s = cs.sweep_file({str(large)!r}, label="y", score="s", compact=True, memory_limit="256 MiB")
 # Not ru_maxrss: a child begins with what its parent had.
 peak = open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]
 print(s.P, s.N, s.auc, int(peak) // 1024)
@@ -396,7 +396,7 @@ print(s.P, s.N, s.auc, int(peak) // 1024)
     assert done.returncode == 0, done.stderr
     P, N, auc, peak = done.stdout.split()
     table = pq.read_table(large)
-    s = cp.sweep(table["y"].to_numpy(), table["s"].to_numpy(), compact=True)
+    s = cs.sweep(table["y"].to_numpy(), table["s"].to_numpy(), compact=True)
     assert (int(P), int(N), float(auc)) == (s.P, s.N, s.auc)
     # The interpreter with NumPy and pyarrow takes some 120 MiB itself.
     assert int(peak) < 256 + 130
@@ -404,12 +404,12 @@ print(s.P, s.N, s.auc, int(peak) // 1024)
 
 def test_a_full_disk(large: Path, tmp_path: Path) -> None:
     code = f"""
-import resource, signal, cutpoint as cp
+import resource, signal, cutscore as cs
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 try:
-    cp.sweep_file({str(large)!r}, label="y", score="s", compact=True, memory_limit="256 MiB")
-except cp.DataError as error:
+    cs.sweep_file({str(large)!r}, label="y", score="s", compact=True, memory_limit="256 MiB")
+except cs.DataError as error:
     print(error)
 """
     done = run(code, TMPDIR=str(tmp_path))
@@ -421,7 +421,7 @@ def test_a_file_that_was_never_made_matters_when_it_is_needed(tmp_path: Path) ->
     spill = Spill(str(tmp_path / "gone"))
     assert spill.fileno() == -1
     message = r"kept in .*gone, which refused it after 0 bytes: No such file or directory\. Free"
-    with pytest.raises(cp.DataError, match=message), spill.guard():
+    with pytest.raises(cs.DataError, match=message), spill.guard():
         spill.write(b"something")
     spill.close()
 
@@ -430,7 +430,7 @@ def test_how_far_a_file_came_is_said(tmp_path: Path) -> None:
     spill = Spill(str(tmp_path))
     # As the native core does: not by write().
     os.pwrite(spill.fileno(), b"12345", 0)
-    with pytest.raises(cp.DataError, match="after 5 bytes: No space left"), spill.guard():
+    with pytest.raises(cs.DataError, match="after 5 bytes: No space left"), spill.guard():
         raise OSError(errno.ENOSPC, "full")
     spill.close()
 
@@ -464,7 +464,7 @@ masses = st.lists(
 @given(masses, st.lists(st.floats(allow_nan=False), max_size=5))
 def test_cut_and_put_together(rows: list[Any], bounds: list[float]) -> None:
     t, p, n = zip(*rows, strict=True) if rows else ((), (), ())
-    s = cp.Sweep.from_counts(np.array(t, float), np.array(p, int), np.array(n, int))
+    s = cs.Sweep.from_counts(np.array(t, float), np.array(p, int), np.array(n, int))
     pieces = split(s, np.unique(np.array(bounds, float)))
     same(stacked([unpack(pack(piece)) for piece in pieces]), s)
     for low, piece in zip([-np.inf, *np.unique(bounds).tolist()], pieces, strict=True):
@@ -476,12 +476,12 @@ def test_cut_and_put_together(rows: list[Any], bounds: list[float]) -> None:
 
 def test_compact_pieces_stack_to_the_compact_whole() -> None:
     data = columns(5000, "plain", np.float64)
-    s = cp.sweep(data["y"], data["s"], data["w"], squares=True)
+    s = cs.sweep(data["y"], data["s"], data["w"], squares=True)
     bounds = quantiles(data["s"], 7)
     assert len(bounds) == 6
     pieces = [piece.compact() for piece in split(s, bounds)]
     same(stacked(pieces).compact(), s.compact(), exact=False)
-    assert len(pack(cp.sweep(data["y"], data["s"].astype(np.float32)))) < 6.1 * 5000
+    assert len(pack(cs.sweep(data["y"], data["s"].astype(np.float32)))) < 6.1 * 5000
 
 
 # --------------------------------------------------------------------- what reviewers once found
@@ -491,7 +491,7 @@ def test_a_batch_of_one_label_says_nothing_of_the_other(tmp_path: Path) -> None:
     y = np.array([1] * 2000 + [-1] * 2000, np.int8)
     s = np.arange(4000.0)
     pq.write_table(pa.table({"y": y, "s": s}), tmp_path / "t.parquet", row_group_size=1000)
-    same(cp.sweep_file(tmp_path, label="y", score="s"), cp.sweep(y, s))
+    same(cs.sweep_file(tmp_path, label="y", score="s"), cs.sweep(y, s))
 
 
 def test_a_filter_over_files_of_several_types_rounds_nothing(tmp_path: Path) -> None:
@@ -500,11 +500,11 @@ def test_a_filter_over_files_of_several_types_rounds_nothing(tmp_path: Path) -> 
     pq.write_table(pa.table(narrow), tmp_path / "a.parquet")
     pq.write_table(pa.table(data), tmp_path / "b.parquet")
     both = np.concatenate((narrow["s"].astype(np.float64), data["s"]))
-    expected = cp.sweep(np.tile(data["y"], 2), both)
+    expected = cs.sweep(np.tile(data["y"], 2), both)
     everything = pc.field("w") >= 0
-    same(cp.sweep_file(tmp_path, label="y", score="s", filter=everything), expected)
-    with pytest.raises(cp.DataError, match=r"'s' is float in the dataset and double in .*b\.parq"):
-        cp.sweep_file(ds.dataset(tmp_path), label="y", score="s")
+    same(cs.sweep_file(tmp_path, label="y", score="s", filter=everything), expected)
+    with pytest.raises(cs.DataError, match=r"'s' is float in the dataset and double in .*b\.parq"):
+        cs.sweep_file(ds.dataset(tmp_path), label="y", score="s")
 
 
 def test_a_filter_by_a_hive_partition(tmp_path: Path) -> None:
@@ -513,21 +513,21 @@ def test_a_filter_by_a_hive_partition(tmp_path: Path) -> None:
     ds.write_dataset(pa.table(data), tmp_path, format="parquet", partitioning=hive)
     dataset = ds.dataset(tmp_path, partitioning="hive")
     some = data["g"] == 1
-    found = cp.sweep_file(dataset, label="y", score="s", filter=pc.field("g") == 1)
-    same(found, cp.sweep(data["y"][some], data["s"][some]))
-    with pytest.raises(cp.DataError, match=r"filter can't be applied|No match for"):
-        cp.sweep_file(dataset, label="y", score="s", filter=pc.field("nothing") == 1)
+    found = cs.sweep_file(dataset, label="y", score="s", filter=pc.field("g") == 1)
+    same(found, cs.sweep(data["y"][some], data["s"][some]))
+    with pytest.raises(cs.DataError, match=r"filter can't be applied|No match for"):
+        cs.sweep_file(dataset, label="y", score="s", filter=pc.field("nothing") == 1)
 
 
 def test_infinite_scores_stay_alone() -> None:
-    full = cp.sweep([0, 0, 1, 0], [np.inf, 3, 2, 1])
+    full = cs.sweep([0, 0, 1, 0], [np.inf, 3, 2, 1])
     small = full.compact()
     assert small.threshold.tolist() == [np.inf, 3, 2, 1]
     y = np.array([0, 0, 0, 1, 0, 0])
     s = np.array([np.inf, np.inf, 4, 3, 2, 1])
-    for sweep in (cp.sweep(y, s).compact(), cp.sweep(y, s, compact=True)):
+    for sweep in (cs.sweep(y, s).compact(), cs.sweep(y, s, compact=True)):
         assert sweep.threshold.tolist() == [np.inf, 4, 3, 1]
-        a, b = (cp.choose(x, cp.Costs(fp=1, fn=1)) for x in (sweep, cp.sweep(y, s)))
+        a, b = (cs.choose(x, cs.Costs(fp=1, fn=1)) for x in (sweep, cs.sweep(y, s)))
         assert (a.threshold, a.confusion) == (b.threshold, b.confusion)
 
 
@@ -535,15 +535,15 @@ def test_files_that_change_are_found_out(tmp_path: Path) -> None:
     data = columns(4000, "plain")
     file = written(tmp_path, data, group=1000) / "part-0.parquet"
     source = open_table(file)
-    from cutpoint.engines.scan import Scan
+    from cutscore.engines.scan import Scan
 
     scan = Scan(source, label="y", score="s")
     other = {name: column[:3200] for name, column in data.items()}
     pq.write_table(pa.table(other), file, row_group_size=800)
-    with pytest.raises(cp.DataError, match="changed while it was read"):
+    with pytest.raises(cs.DataError, match="changed while it was read"):
         files.swept(scan, limit=1 << 30)
     pq.write_table(pa.table({"y": data["y"]}), file, row_group_size=1000)
-    with pytest.raises(cp.DataError, match=r"part-0\.parquet"):
+    with pytest.raises(cs.DataError, match=r"part-0\.parquet"):
         files.swept(scan, limit=1 << 30)
 
 
@@ -551,7 +551,7 @@ def test_integers_past_every_float_are_labels(tmp_path: Path) -> None:
     big = 2**60
     y = np.array([big] * 90 + [big + 1] * 10)
     pq.write_table(pa.table({"y": y, "s": np.arange(100.0)}), tmp_path / "t.parquet")
-    assert cp.sweep_file(tmp_path, label="y", score="s", positive=str(big + 1)).P == 10
+    assert cs.sweep_file(tmp_path, label="y", score="s", positive=str(big + 1)).P == 10
 
 
 def test_dictionaries_with_holes(tmp_path: Path) -> None:
@@ -560,13 +560,13 @@ def test_dictionaries_with_holes(tmp_path: Path) -> None:
     file = tmp_path / "t.arrow"
     with pa.ipc.new_file(file, table.schema) as out:
         out.write_table(table)
-    assert list(cp.sweep_file(file, label="y", score="s", group="g")) == ["a", "b"]
+    assert list(cs.sweep_file(file, label="y", score="s", group="g")) == ["a", "b"]
     holes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1]), pa.array(["a", None]))
     table = table.set_column(2, "g", holes)
     with pa.ipc.new_file(file, table.schema) as out:
         out.write_table(table)
-    with pytest.raises(cp.DataError, match="'g' must have a value in every row; row 2"):
-        cp.sweep_file(file, label="y", score="s", group="g")
+    with pytest.raises(cs.DataError, match="'g' must have a value in every row; row 2"):
+        cs.sweep_file(file, label="y", score="s", group="g")
 
 
 @pytest.mark.parametrize("coded", [False, True])
@@ -581,12 +581,12 @@ def test_nan_is_no_group(tmp_path: Path, coded: bool) -> None:
             out.write_table(table)
 
     put(4)
-    for find in (cp.sweep_file, cp.by_group_file):
-        with pytest.raises(cp.DataError, match=r"must have a group; row 4 of .* has NaN in 'g'"):
+    for find in (cs.sweep_file, cs.by_group_file):
+        with pytest.raises(cs.DataError, match=r"must have a group; row 4 of .* has NaN in 'g'"):
             find(file, label="y", score="s", group="g")
     put(3)  # a dictionary may still hold it
-    assert list(cp.sweep_file(file, label="y", score="s", group="g")) == [0.0, 1.5]
-    found = cp.by_group_file(file, label="y", score="s", group="g")
+    assert list(cs.sweep_file(file, label="y", score="s", group="g")) == [0.0, 1.5]
+    found = cs.by_group_file(file, label="y", score="s", group="g")
     assert (found.group.tolist(), found.N.tolist()) == ([1.5, 0.0], [0, 2])
 
 
@@ -595,13 +595,13 @@ def test_sorted_rows_past_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     s = np.sort(np.random.default_rng(0).normal(size=300_000))
     y = (np.arange(300_000) % 7 == 0).astype(np.uint8)
     file = tmp_path / "sorted.csv"
-    cp.tables.write_table(file, {"y": y, "s": s})
+    cs.tables.write_table(file, {"y": y, "s": s})
     monkeypatch.setattr(files._Plan, "pool", property(lambda _: 1, lambda *_: None), raising=False)
     monkeypatch.setattr(
         files._Plan, "sorted", property(lambda _: 2000, lambda *_: None), raising=False
     )
-    same(cp.sweep_file(file, label="y", score="s"), cp.sweep(y, s))
-    same(cp.sweep_file(file, label="y", score="s", compact=True), cp.sweep(y, s, compact=True))
+    same(cs.sweep_file(file, label="y", score="s"), cs.sweep(y, s))
+    same(cs.sweep_file(file, label="y", score="s", compact=True), cs.sweep(y, s, compact=True))
 
 
 @pytest.mark.parametrize(
@@ -616,8 +616,8 @@ def test_columns_of_odd_types(
     tmp_path: Path, column: list[Any], options: dict[str, Any], message: str
 ) -> None:
     pq.write_table(pa.table({"y": [1, 0], "s": [1.0, 2.0], "x": column}), tmp_path / "t.parquet")
-    with pytest.raises(cp.DataError, match=message):
-        cp.sweep_file(tmp_path, **({"label": "y", "score": "s"} | options))
+    with pytest.raises(cs.DataError, match=message):
+        cs.sweep_file(tmp_path, **({"label": "y", "score": "s"} | options))
 
 
 def test_memory_that_is_enough_needs_no_folder(tmp_path: Path) -> None:
@@ -625,8 +625,8 @@ def test_memory_that_is_enough_needs_no_folder(tmp_path: Path) -> None:
     code = f"""
 import tempfile
 tempfile.tempdir = {str(tmp_path / "nowhere")!r}
-import cutpoint as cp
-print(len(cp.sweep_file({str(folder)!r}, label="y", score="s")))
+import cutscore as cs
+print(len(cs.sweep_file({str(folder)!r}, label="y", score="s")))
 """
     done = run(code)
     assert done.returncode == 0, done.stderr

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
-from cutpoint._names import in_sql, named_columns, no_column
-from cutpoint.cli import main
-from cutpoint.detector import Detector, Encoding
-from cutpoint.errors import DataError
-from cutpoint.tables import open_table
-from cutpoint.training import train
+from cutscore._names import in_sql, named_columns, no_column
+from cutscore.cli import main
+from cutscore.detector import Detector, Encoding
+from cutscore.errors import DataError
+from cutscore.tables import open_table
+from cutscore.training import train
 
 INDEX = "__index_level_0__"
 

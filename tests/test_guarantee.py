@@ -11,8 +11,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
-from cutpoint.guarantee import _starts, just_above, most, precise
+import cutscore as cs
+from cutscore.guarantee import _starts, just_above, most, precise
 
 
 @given(st.integers(1, 300), st.floats(0.001, 0.999), st.sampled_from((0.01, 0.05, 0.3)))
@@ -41,7 +41,7 @@ def test_starts_share_the_error() -> None:
 
 def test_certified_precision_by_hand() -> None:
     # 100 positives, then 100 negatives: 2·29 = 58 start rows suffice at 0.9, 5 % over two starts.
-    s = cp.sweep([1] * 100 + [0] * 100, np.arange(200)[::-1])
+    s = cs.sweep([1] * 100 + [0] * 100, np.arange(200)[::-1])
     certified = precise(s, 0.9, 0.05)
     tests = scipy.stats.binom.sf(s.tp - 1, s.tp + s.fp, 0.9)
     starts = _starts(200, 0.9, 0.05)
@@ -81,47 +81,47 @@ def test_just_above_decides_as_the_next_float32(low: float, of_float32: bool) ->
 def test_points_and_what_they_say() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(50_000) < 0.05
-    s = cp.sweep(y, rng.standard_normal(50_000) + 2.5 * y)
-    plain = cp.choose(s, "recall", subject_to="fpr <= 0.001")
-    sure = cp.choose(s, "recall", subject_to="fpr <= 0.001", confidence=0.95)
+    s = cs.sweep(y, rng.standard_normal(50_000) + 2.5 * y)
+    plain = cs.choose(s, "recall", subject_to="fpr <= 0.001")
+    sure = cs.choose(s, "recall", subject_to="fpr <= 0.001", confidence=0.95)
     assert sure.feasible
     assert sure.threshold > plain.threshold
     assert sure.value < plain.value
     assert sure.confusion.fp == most(int(s.N), 0.001, 0.05)
     assert "fpr <= 0.001 with 95 % confidence: holds, it is" in repr(sure)
-    both = cp.choose(s, "recall", subject_to=["fpr <= 0.001", "flagged <= 2000"], confidence=0.95)
+    both = cs.choose(s, "recall", subject_to=["fpr <= 0.001", "flagged <= 2000"], confidence=0.95)
     # The error is shared.
     allowed = most(int(s.N), 0.001, 0.025)
     assert allowed - 1 <= both.confusion.fp <= allowed < most(int(s.N), 0.001, 0.05)
     assert both.confusion.tp == s.tp[s.fp <= allowed].max()
-    recall = cp.choose(s, "fpr", subject_to="recall >= 0.9", confidence=0.9)
+    recall = cs.choose(s, "fpr", subject_to="recall >= 0.9", confidence=0.9)
     assert recall.confusion.fn <= most(int(s.P), 0.1, 0.1)
     assert recall.confusion.recall > 0.9
-    same = cp.choose(s, "fpr", subject_to="fnr <= 0.1", confidence=0.9)
+    same = cs.choose(s, "fpr", subject_to="fnr <= 0.1", confidence=0.9)
     assert same.threshold == recall.threshold
-    specific = cp.choose(s, "recall", subject_to="specificity >= 0.999", confidence=0.95)
+    specific = cs.choose(s, "recall", subject_to="specificity >= 0.999", confidence=0.95)
     assert specific.cut == sure.cut
-    precision = cp.choose(s, "recall", subject_to="precision >= 0.9", confidence=0.95)
-    unsure = cp.choose(s, "recall", subject_to="precision >= 0.9")
+    precision = cs.choose(s, "recall", subject_to="precision >= 0.9", confidence=0.95)
+    unsure = cs.choose(s, "recall", subject_to="precision >= 0.9")
     assert 0.5 * unsure.value < precision.value < unsure.value
     assert precision.confusion.precision > 0.9
     assert s.at(precision.threshold) == precision.confusion
-    few = cp.choose(s, "recall", subject_to="flagged_rate <= 0.01", confidence=0.95)
+    few = cs.choose(s, "recall", subject_to="flagged_rate <= 0.01", confidence=0.95)
     assert 440 < few.confusion.flagged < 500
-    lots = cp.choose(s, "precision", subject_to="flagged >= 500", confidence=0.95)
+    lots = cs.choose(s, "precision", subject_to="flagged >= 500", confidence=0.95)
     assert 500 < lots.confusion.flagged < 560
     # With another prior: rates of one class are the same there.
-    there = cp.choose(s, "precision", subject_to="recall >= 0.5", confidence=0.95, prior=0.001)
+    there = cs.choose(s, "precision", subject_to="recall >= 0.5", confidence=0.95, prior=0.001)
     assert there.feasible
 
 
 def test_nothing_can_be_shown() -> None:
-    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
-    none = cp.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95)
+    s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    none = cs.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95)
     assert (none.feasible, none.threshold, none.confusion.flagged) == (True, np.inf, 0)
-    everything = cp.choose(s, "fpr", subject_to="recall >= 0.9", confidence=0.95)
+    everything = cs.choose(s, "fpr", subject_to="recall >= 0.9", confidence=0.95)
     assert (everything.feasible, everything.threshold) == (True, -np.inf)
-    p = cp.choose(s, "recall", subject_to="precision >= 0.9", confidence=0.95)
+    p = cs.choose(s, "recall", subject_to="precision >= 0.9", confidence=0.95)
     assert not p.feasible
     assert "no cut can be shown to have precision >= 0.9 with that confidence" in repr(p)
     assert p.confusion.precision == 1.0  # the nearest: the most precise
@@ -129,16 +129,16 @@ def test_nothing_can_be_shown() -> None:
 
 @pytest.mark.parametrize("limit", ["recall > 1", "fnr < 0", "fpr < 0", "flagged < 0"])
 def test_impossible_limits_are_infeasible(limit: str) -> None:
-    s = cp.sweep([1, 0, 1, 0], [4, 3, 2, 1])
-    assert not cp.choose(s, "recall", subject_to=limit, confidence=0.9).feasible
-    assert not cp.choose(s, "recall", subject_to=limit).feasible
+    s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    assert not cs.choose(s, "recall", subject_to=limit, confidence=0.9).feasible
+    assert not cs.choose(s, "recall", subject_to=limit).feasible
 
 
 def test_nearest_is_measured_by_the_limits_as_given() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(2000) < 0.3
-    s = cp.sweep(y, rng.standard_normal(2000) + 1.5 * y)
-    p = cp.choose(s, "recall", subject_to=["recall >= 0.8", "fpr <= 0.2"], confidence=0.95)
+    s = cs.sweep(y, rng.standard_normal(2000) + 1.5 * y)
+    p = cs.choose(s, "recall", subject_to=["recall >= 0.8", "fpr <= 0.2"], confidence=0.95)
     assert not p.feasible
     assert p.confusion.recall > 0.7
     assert p.confusion.fpr < 0.3
@@ -147,25 +147,25 @@ def test_nearest_is_measured_by_the_limits_as_given() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"subject_to": "f1 >= 0.5"}, cp.DataError, "guarantees exist for upper limits on fpr"),
-        ({"subject_to": "fpr >= 0.5"}, cp.DataError, "not for 'fpr >= 0.5'"),
-        ({"subject_to": "precision <= 0.5"}, cp.DataError, "not for 'precision <= 0.5'"),
-        ({}, cp.DataError, "confidence is for limits to hold with"),
+        ({"subject_to": "f1 >= 0.5"}, cs.DataError, "guarantees exist for upper limits on fpr"),
+        ({"subject_to": "fpr >= 0.5"}, cs.DataError, "not for 'fpr >= 0.5'"),
+        ({"subject_to": "precision <= 0.5"}, cs.DataError, "not for 'precision <= 0.5'"),
+        ({}, cs.DataError, "confidence is for limits to hold with"),
         (
             {"subject_to": "fpr <= 0.5", "confidence": 95},
-            cp.DataError,
+            cs.DataError,
             "confidence must lie between",
         ),
         (
             {"subject_to": "precision >= 0.5", "prior": 0.1},
-            cp.DataError,
+            cs.DataError,
             "a guarantee of the precision is for cases like these, not for another prior",
         ),
     ],
 )
 def test_bad_guarantees(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        cp.choose(cp.sweep([1, 0], [2, 1]), "recall", **({"confidence": 0.95} | options))
+        cs.choose(cs.sweep([1, 0], [2, 1]), "recall", **({"confidence": 0.95} | options))
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,12 @@ def test_bad_guarantees(options: dict[str, Any], error: type[Exception], message
     ],
 )
 def test_weights_without_a_guarantee(limit: str, weight: list[float], message: str) -> None:
-    s = cp.sweep([1, 0, 0], [3, 2, 1], weight, squares=True)
-    with pytest.raises(cp.UndefinedError, match=message):
-        cp.choose(s, "recall", subject_to=limit, confidence=0.9)
-    with pytest.raises(cp.UndefinedError, match="squares=True"):
-        cp.choose(
-            cp.sweep([1, 0], [2, 1], [1, 2]), "recall", subject_to="fpr <= 0.1", confidence=0.9
+    s = cs.sweep([1, 0, 0], [3, 2, 1], weight, squares=True)
+    with pytest.raises(cs.UndefinedError, match=message):
+        cs.choose(s, "recall", subject_to=limit, confidence=0.9)
+    with pytest.raises(cs.UndefinedError, match="squares=True"):
+        cs.choose(
+            cs.sweep([1, 0], [2, 1], [1, 2]), "recall", subject_to="fpr <= 0.1", confidence=0.9
         )
 
 
@@ -200,8 +200,8 @@ def test_thinned_negatives_count_as_rows(
     y = rng.random(3000) < 0.2
     score = np.round(rng.normal(size=3000) + 2 * y, digits)
     w = np.where(y, *weights)
-    plain = cp.choose(cp.sweep(y, score), goal, subject_to=limit, confidence=0.9)
-    p = cp.choose(cp.sweep(y, score, w, squares=True), goal, subject_to=limit, confidence=0.9)
+    plain = cs.choose(cs.sweep(y, score), goal, subject_to=limit, confidence=0.9)
+    p = cs.choose(cs.sweep(y, score, w, squares=True), goal, subject_to=limit, confidence=0.9)
     assert (p.threshold, p.feasible) == (plain.threshold, plain.feasible)
     assert p.confusion.fpr == pytest.approx(plain.confusion.fpr, rel=1e-12)
 
@@ -221,8 +221,8 @@ def test_broken_at_most_as_often_as_promised(limit: str, ties: bool) -> None:
         score = rng.standard_normal(300) + 1.5 * y
         if grid is not None:
             score = grid[np.searchsorted(grid, score)]
-        p = cp.choose(
-            cp.sweep(y, score),
+        p = cs.choose(
+            cs.sweep(y, score),
             "recall" if sign == "<=" or name == "precision" else "fpr",
             subject_to=limit,
             confidence=0.8,

@@ -13,7 +13,7 @@ import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
+import cutscore as cs
 import oracle
 from strategies import Case, rows, weights
 
@@ -35,15 +35,15 @@ def wrapped(t: oracle.Table) -> list[oracle.Point]:
     return out
 
 
-def same(h: cp.Hull, vertices: list[oracle.Point]) -> None:
+def same(h: cs.Hull, vertices: list[oracle.Point]) -> None:
     assert [Fraction(x) for x in h.tp.tolist()] == [v.tp for v in vertices]
     assert [Fraction(x) for x in h.fp.tolist()] == [v.fp for v in vertices]
 
 
 @given(rows(both=True))
 def test_hull_is_that_of_fractions(case: Case) -> None:
-    s = cp.sweep(*case)
-    h, t = cp.hull(s), oracle.table(*case)
+    s = cs.sweep(*case)
+    h, t = cs.hull(s), oracle.table(*case)
     vertices = wrapped(t)
     same(h, vertices)
     assert h.tp.dtype == np.int64
@@ -68,15 +68,15 @@ def test_hull_of_weights(case: Case, data: st.DataObject) -> None:
     w = data.draw(weights(len(case.y), exact=True))
     if not (w[case.y == 1].sum() and w[case.y == 0].sum()):
         return
-    same(cp.hull(cp.sweep(*case, w)), wrapped(oracle.table(*case, w)))
+    same(cs.hull(cs.sweep(*case, w)), wrapped(oracle.table(*case, w)))
 
 
 def test_hull_of_any_weights_is_concave_and_above() -> None:
     rng = np.random.default_rng(0)
     for scale in (1.0, 1e-150, 1e150, 1e-290, 1e290):
         y = rng.integers(0, 2, 3000)
-        s = cp.sweep(y, rng.standard_normal(3000).round(2) + y, scale * rng.exponential(size=3000))
-        h = cp.hull(s)
+        s = cs.sweep(y, rng.standard_normal(3000).round(2) + y, scale * rng.exponential(size=3000))
+        h = cs.hull(s)
         assert (np.diff(h.slope) < 0).all()
         above = np.interp(s.fp / s.N, h.fpr, h.tpr) - s.tp / s.P
         assert above.min() > -1e-12
@@ -86,20 +86,20 @@ def test_hull_of_any_weights_is_concave_and_above() -> None:
 @pytest.mark.parametrize("w", [1.0, 1e-200, 1e200, 1e-300, 1e300])
 def test_hull_does_not_depend_on_the_scale_of_weights(w: float) -> None:
     y = [1, 0, 1, 1, 0, 1, 0, 0]
-    s = cp.sweep(y, np.arange(8)[::-1], [w] * 8)
-    assert cp.hull(s).cut.tolist() == cp.hull(cp.sweep(y, np.arange(8)[::-1])).cut.tolist()
-    assert cp.thresholds_for(s, [0.05])[0] == cp.choose(s, cp.Costs(fp=1, fn=20)).threshold
+    s = cs.sweep(y, np.arange(8)[::-1], [w] * 8)
+    assert cs.hull(s).cut.tolist() == cs.hull(cs.sweep(y, np.arange(8)[::-1])).cut.tolist()
+    assert cs.thresholds_for(s, [0.05])[0] == cs.choose(s, cs.Costs(fp=1, fn=20)).threshold
 
 
 def test_ratios_of_any_kind() -> None:
-    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], np.arange(8)[::-1])
-    one = cp.Costs(fp=1, fn=20)
+    s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], np.arange(8)[::-1])
+    one = cs.Costs(fp=1, fn=20)
     for several in ([Decimal("0.05"), Fraction(1, 20), one], (r for r in (0.05, 0.05, one))):
-        assert cp.thresholds_for(s, several).tolist() == 3 * cp.thresholds_for(s, [0.05]).tolist()
+        assert cs.thresholds_for(s, several).tolist() == 3 * cs.thresholds_for(s, [0.05]).tolist()
 
 
 def test_hull_of_extreme_weights() -> None:
-    h = cp.hull(cp.sweep([1, 0, 1], [2, 1, 0], [1e300, 1e-300, 5e-324]))
+    h = cs.hull(cs.sweep([1, 0, 1], [2, 1, 0], [1e300, 1e-300, 5e-324]))
     assert h.slope.tolist() == [np.inf, 0.0]
 
 
@@ -107,10 +107,10 @@ def test_counts_past_what_floats_tell_apart() -> None:
     # Slopes that differ by less than 1e-30: only products of 128 bits see the order.
     big = 2**51
     for shift, vertices in ((1, 3), (0, 2), (-1, 2)):
-        s = cp.Sweep.from_counts([2, 1], [big // 2 + shift, big // 2], [big // 2, big // 2 + shift])
-        assert len(cp.hull(s)) == vertices
+        s = cs.Sweep.from_counts([2, 1], [big // 2 + shift, big // 2], [big // 2, big // 2 + shift])
+        assert len(cs.hull(s)) == vertices
         same(
-            cp.hull(s),
+            cs.hull(s),
             wrapped(
                 oracle.Table([2, 1], *(list(map(Fraction, m.tolist())) for m in (s.pos, s.neg)))
             ),
@@ -119,8 +119,8 @@ def test_counts_past_what_floats_tell_apart() -> None:
 
 @given(rows(both=True))
 def test_slopes_are_the_odds_of_isotonic_regression(case: Case) -> None:
-    s = cp.sweep(*case)
-    h = cp.hull(s)
+    s = cs.sweep(*case)
+    h = cs.hull(s)
     mass = s.pos + s.neg
     fit = scipy.optimize.isotonic_regression((s.pos / mass)[::-1], weights=mass[::-1]).x[::-1]
     with np.errstate(divide="ignore"):
@@ -133,19 +133,19 @@ def test_slopes_are_the_odds_of_isotonic_regression(case: Case) -> None:
 
 @given(rows(both=True), st.fractions(0, 20, max_denominator=50))
 def test_vertices_are_best_for_every_ratio(case: Case, ratio: Fraction) -> None:
-    s, t = cp.sweep(*case), oracle.table(*case)
+    s, t = cs.sweep(*case), oracle.table(*case)
     points = oracle.points(t)
 
     def cost(point: oracle.Point) -> Fraction:
         return ratio * point.fp + t.P - point.tp
 
     least = min(map(cost, points))
-    h = cp.hull(s)
+    h = cs.hull(s)
     vertices = [points[k] for k in h.cut]
     assert min(map(cost, vertices)) == least
     # By one binary search, and the fewest false alarms of the best; but where scores are +inf, no
     # threshold flags nothing.
-    threshold = cp.thresholds_for(s, [float(ratio)])[0]
+    threshold = cs.thresholds_for(s, [float(ratio)])[0]
     if Fraction(float(ratio)) == ratio:
         possible = range(int(s.threshold[0] == np.inf), len(points))
         best = min(possible, key=lambda k: (cost(points[k]), points[k].fp, -points[k].tp))
@@ -155,20 +155,20 @@ def test_vertices_are_best_for_every_ratio(case: Case, ratio: Fraction) -> None:
 def test_thresholds_for_another_prior_and_many_ratios() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 500)
-    s = cp.sweep(y, (rng.standard_normal(500) + y).round(1))
+    s = cs.sweep(y, (rng.standard_normal(500) + y).round(1))
     ratios = np.concatenate(([0.0, 1e9, np.inf], rng.exponential(size=50)))
     for prior in (None, 0.001, 0.7):
-        thresholds = cp.thresholds_for(s, ratios, prior=prior)
+        thresholds = cs.thresholds_for(s, ratios, prior=prior)
         for ratio, threshold in zip(ratios.tolist(), thresholds.tolist(), strict=True):
             if np.isfinite(ratio):
-                p = cp.choose(s, cp.Costs(fp=ratio, fn=1), prior=prior)
+                p = cs.choose(s, cs.Costs(fp=ratio, fn=1), prior=prior)
                 assert p.threshold == threshold
     assert (
-        cp.thresholds_for(s, [cp.Costs(fp=1, fn=20), 0.05]).tolist()
-        == [cp.choose(s, cp.Costs(fp=1, fn=20)).threshold] * 2
+        cs.thresholds_for(s, [cs.Costs(fp=1, fn=20), 0.05]).tolist()
+        == [cs.choose(s, cs.Costs(fp=1, fn=20)).threshold] * 2
     )
     # Where misses cost nothing: all that is caught without a false alarm.
-    assert cp.thresholds_for(s, [np.inf])[0] == cp.choose(s, cp.Costs(fp=1, fn=0)).threshold
+    assert cs.thresholds_for(s, [np.inf])[0] == cs.choose(s, cs.Costs(fp=1, fn=0)).threshold
 
 
 # ------------------------------------------------------------------------------ several classifiers
@@ -179,9 +179,9 @@ def test_thresholds_for_another_prior_and_many_ratios() -> None:
     st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=4),
 )
 def test_joint_hull(cases: list[Case], spots: list[tuple[int, int]]) -> None:
-    sweeps = [cp.sweep(*case) for case in cases]
+    sweeps = [cs.sweep(*case) for case in cases]
     plain = [(a / 8, b / 8) for a, b in spots]
-    h = cp.hull([*sweeps, *plain])
+    h = cs.hull([*sweeps, *plain])
     # All points of all classifiers together, and the trivial ones.
     everything = {(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))}
     for case in cases:
@@ -209,8 +209,8 @@ def test_joint_hull(cases: list[Case], spots: list[tuple[int, int]]) -> None:
 
 
 def test_ranges_tell_who_is_best_where() -> None:
-    s = cp.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
-    h = cp.hull({"score": s, "rule": (0.1, 0.6), "bad": (0.5, 0.5)})
+    s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    h = cs.hull({"score": s, "rule": (0.1, 0.6), "bad": (0.5, 0.5)})
     assert h.ranges(prior=0.5) == [("score", 0.0, 1.0), ("rule", 1.0, 3.5), ("score", 3.5, np.inf)]
     shifted = h.ranges(prior=0.2)
     assert [r.name for r in shifted] == ["score", "rule", "score"]
@@ -219,16 +219,16 @@ def test_ranges_tell_who_is_best_where() -> None:
         for r in h.ranges(prior=prior):
             ratio = r.low + 0.1 if np.isinf(r.high) else (r.low + r.high) / 2
             cost = {"rule": ratio * (1 - prior) * 0.1 + prior * 0.4}
-            p = cp.choose(s, cp.Costs(fp=ratio, fn=1), prior=prior)
+            p = cs.choose(s, cs.Costs(fp=ratio, fn=1), prior=prior)
             cost["score"] = p.value
             assert min(cost, key=lambda name: cost[name]) == r.name
     assert repr(h) == "JointHull of 5 vertices, area 0.8625: score, rule"
     assert "never best" in h._repr_html_()
-    assert "<i>" not in cp.hull({"<i>": s})._repr_html_()
+    assert "<i>" not in cs.hull({"<i>": s})._repr_html_()
 
 
 def test_flagging_all_or_none_may_be_best() -> None:
-    h = cp.hull([(0.5, 0.6)])
+    h = cs.hull([(0.5, 0.6)])
     ranges = h.ranges(prior=0.5)
     assert [r.name for r in ranges] == ["flag all", "0", "flag none"]
     assert [r.low for r in ranges] == pytest.approx([0, 0.8, 1.2])
@@ -247,15 +247,15 @@ def test_flagging_all_or_none_may_be_best() -> None:
     ],
 )
 def test_bad_classifiers(given_: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
-        cp.hull(given_)
+    with pytest.raises(cs.DataError, match=message):
+        cs.hull(given_)
 
 
 def test_one_class() -> None:
-    with pytest.raises(cp.UndefinedError, match="a hull needs positives and negatives"):
-        cp.hull(cp.sweep([1, 1], [1, 2]))
-    with pytest.raises(cp.UndefinedError):
-        cp.hull([cp.sweep([], [])])
+    with pytest.raises(cs.UndefinedError, match="a hull needs positives and negatives"):
+        cs.hull(cs.sweep([1, 1], [1, 2]))
+    with pytest.raises(cs.UndefinedError):
+        cs.hull([cs.sweep([], [])])
 
 
 @pytest.mark.parametrize(
@@ -267,5 +267,5 @@ def test_one_class() -> None:
     ],
 )
 def test_bad_ratios(ratios: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
-        cp.thresholds_for(cp.sweep([1, 0], [2, 1]), ratios)
+    with pytest.raises(cs.DataError, match=message):
+        cs.thresholds_for(cs.sweep([1, 0], [2, 1]), ratios)

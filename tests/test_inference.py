@@ -14,9 +14,9 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import cutpoint as cp
-from cutpoint import _native
-from cutpoint.inference import Sampler, clopper_pearson, wilson
+import cutscore as cs
+from cutscore import _native
+from cutscore.inference import Sampler, clopper_pearson, wilson
 from strategies import Case, rows, weights
 
 ASAH = Path(__file__).parents[2] / "shared" / "data" / "asah.csv"
@@ -44,19 +44,19 @@ def test_delong_variance(case: Case) -> None:
     assume(2 <= case.y.sum() <= len(case.y) - 2)
     of_pos, of_neg = placements(case)
     exact = variance(of_pos) / len(of_pos) + variance(of_neg) / len(of_neg)
-    s = cp.sweep(*case)
-    assert cp.auc_variance(s) == float(exact)
+    s = cs.sweep(*case)
+    assert cs.auc_variance(s) == float(exact)
     # The same by floats, which sweeps of weights take; and with every row twice as heavy.
     for w in (1.0, 2.0):
-        heavy = cp.sweep(*case, np.full(len(case.y), w), squares=True)
-        assert cp.auc_variance(heavy) == pytest.approx(float(exact), rel=1e-12, abs=1e-15)
+        heavy = cs.sweep(*case, np.full(len(case.y), w), squares=True)
+        assert cs.auc_variance(heavy) == pytest.approx(float(exact), rel=1e-12, abs=1e-15)
 
 
 def test_delong_variance_of_weights() -> None:
     rng = np.random.default_rng(0)
     y, w = rng.integers(0, 2, 200), rng.exponential(size=200)
     score = (rng.standard_normal(200) + y).round(1)
-    s = cp.sweep(y, score, w, squares=True)
+    s = cs.sweep(y, score, w, squares=True)
     v = np.array(
         [
             sum(w[y != c] * ((2 * c - 1) * (x - score[y != c]) > 0))
@@ -70,30 +70,30 @@ def test_delong_variance_of_weights() -> None:
         placed = v[own] / w[other].sum()
         n = w[own].sum() ** 2 / (w[own] ** 2).sum()
         expected += (w[own] ** 2 * (placed - s.auc) ** 2).sum() / w[own].sum() ** 2 * n / (n - 1)
-    assert cp.auc_variance(s) == pytest.approx(expected, rel=1e-12)
-    halves = cp.sweep(y[:90], score[:90], w[:90], squares=True)
-    halves += cp.sweep(y[90:], score[90:], w[90:], squares=True)
-    assert cp.auc_variance(halves) == pytest.approx(expected, rel=1e-12)
+    assert cs.auc_variance(s) == pytest.approx(expected, rel=1e-12)
+    halves = cs.sweep(y[:90], score[:90], w[:90], squares=True)
+    halves += cs.sweep(y[90:], score[90:], w[90:], squares=True)
+    assert cs.auc_variance(halves) == pytest.approx(expected, rel=1e-12)
 
 
 @given(rows(both=True), st.data())
 def test_squares(case: Case, data: st.DataObject) -> None:
     w = data.draw(weights(len(case.y)))
     if w.max() > 1e100 or (0 < w[w > 0].min(initial=1.0) < 1e-150):
-        with pytest.raises(cp.DataError, match=r"weights must lie between .* to be squared"):
-            cp.sweep(*case, w, squares=True)
+        with pytest.raises(cs.DataError, match=r"weights must lie between .* to be squared"):
+            cs.sweep(*case, w, squares=True)
         return
-    s = cp.sweep(*case, w, squares=True)
+    s = cs.sweep(*case, w, squares=True)
     assert s.pos2 is not None
     assert s.neg2 is not None
     for k, threshold in enumerate(s.threshold):
         here = case.score == threshold
         for mass, cls in ((s.pos2, 1), (s.neg2, 0)):
             assert mass[k] == pytest.approx((w[here & (case.y == cls)] ** 2).sum(), rel=1e-14)
-    plain = cp.sweep(*case, w)
+    plain = cs.sweep(*case, w)
     assert plain.pos2 is None
     assert (s + plain).pos2 is None
-    merged = s + cp.sweep(*case)  # rows without weights weigh 1, and so do their squares
+    merged = s + cs.sweep(*case)  # rows without weights weigh 1, and so do their squares
     assert merged.pos2 is not None
     assert merged.pos2.sum() == pytest.approx(s.pos2.sum() + case.y.sum())
     compact = s.compact()
@@ -105,10 +105,10 @@ def test_large_counts_take_the_float_route() -> None:
     # P (2N)² leaves 128 bits: counts as floats, and the same number.
     rng = np.random.default_rng(0)
     pos, neg = rng.integers(1, 2**40, 200), rng.integers(1, 2**40, 200)
-    s = cp.Sweep.from_counts(np.arange(200), pos, neg)
-    small = cp.Sweep.from_counts(np.arange(200), pos // 2**30, neg // 2**30)
+    s = cs.Sweep.from_counts(np.arange(200), pos, neg)
+    small = cs.Sweep.from_counts(np.arange(200), pos // 2**30, neg // 2**30)
     ratio = s.P / small.P
-    assert cp.auc_variance(s) * ratio == pytest.approx(cp.auc_variance(small), rel=1e-2)
+    assert cs.auc_variance(s) * ratio == pytest.approx(cs.auc_variance(small), rel=1e-2)
 
 
 @pytest.mark.skipif(not ASAH.exists(), reason="pROC's data are not ours to ship")
@@ -116,29 +116,29 @@ def test_figures_of_proc() -> None:
     with ASAH.open() as file:
         table = list(csv.DictReader(file))
     poor = [row["outcome"] == "Poor" for row in table]
-    wfns, ndka = (cp.sweep(poor, [float(row[c]) for row in table]) for c in ("wfns", "ndka"))
+    wfns, ndka = (cs.sweep(poor, [float(row[c]) for row in table]) for c in ("wfns", "ndka"))
     assert (wfns.P, wfns.N) == (41, 72)
     assert wfns.auc == pytest.approx(0.823678861788618, abs=5e-16)
     assert ndka.auc == pytest.approx(0.611957994579946, abs=5e-16)
-    assert cp.auc_variance(wfns) == pytest.approx(0.00146991470882363, abs=5e-18)
-    assert cp.auc_variance(ndka) == pytest.approx(0.0031908105493913, abs=5e-17)
-    low, high = cp.auc_interval(ndka)
+    assert cs.auc_variance(wfns) == pytest.approx(0.00146991470882363, abs=5e-18)
+    assert cs.auc_variance(ndka) == pytest.approx(0.0031908105493913, abs=5e-17)
+    low, high = cs.auc_interval(ndka)
     assert low == pytest.approx(0.501244999271703, abs=5e-16)
     assert high == pytest.approx(0.722670989888189, abs=5e-16)
 
 
-def binormal(n: int, share: float = 0.3, distance: float = 1.0, seed: int = 0) -> cp.Sweep:
+def binormal(n: int, share: float = 0.3, distance: float = 1.0, seed: int = 0) -> cs.Sweep:
     rng = np.random.default_rng(seed)
     y = rng.random(n) < share
-    return cp.sweep(y, rng.standard_normal(n) + distance * y)
+    return cs.sweep(y, rng.standard_normal(n) + distance * y)
 
 
 def test_auc_intervals() -> None:
     s = binormal(400)
     plain, logit, newcombe, percentile, bca = (
-        cp.auc_interval(s, method=m) for m in ("delong", "logit", "newcombe", "bootstrap", "bca")
+        cs.auc_interval(s, method=m) for m in ("delong", "logit", "newcombe", "bootstrap", "bca")
     )
-    half = scipy.stats.norm.ppf(0.975) * cp.auc_variance(s) ** 0.5
+    half = scipy.stats.norm.ppf(0.975) * cs.auc_variance(s) ** 0.5
     assert tuple(plain) == pytest.approx((s.auc - half, s.auc + half))
     for other in (logit, newcombe, percentile, bca):
         assert s.auc in other
@@ -148,19 +148,19 @@ def test_auc_intervals() -> None:
     a = s.auc
     half /= a * (1 - a)
     assert np.log(logit.high / (1 - logit.high)) == pytest.approx(np.log(a / (1 - a)) + half)
-    assert cp.auc_interval(s, level=0.5).width < plain.width < cp.auc_interval(s, level=0.99).width
-    assert cp.interval(s, "auc") == plain
-    assert cp.interval(s, "auc", method="logit") == logit
+    assert cs.auc_interval(s, level=0.5).width < plain.width < cs.auc_interval(s, level=0.99).width
+    assert cs.interval(s, "auc") == plain
+    assert cs.interval(s, "auc", method="logit") == logit
 
 
 def test_perfect_separation_is_not_certainty() -> None:
     for n in (3, 30):
-        s = cp.sweep([1] * n + [0] * n, [1.0] * n + [0.0] * n)
+        s = cs.sweep([1] * n + [0] * n, [1.0] * n + [0.0] * n)
         for method in ("delong", "logit", "newcombe"):
-            interval = cp.auc_interval(s, method=method)
+            interval = cs.auc_interval(s, method=method)
             assert interval.high == 1.0
             assert interval.low < 1 - 0.5 / n
-    tied = cp.auc_interval(cp.sweep([1, 0] * 10, [0.0] * 20))
+    tied = cs.auc_interval(cs.sweep([1, 0] * 10, [0.0] * 20))
     assert tied.low < 0.4
     assert tied.high > 0.6
 
@@ -170,15 +170,15 @@ def test_perfect_separation_of_weights_is_not_certainty() -> None:
     for _ in range(200):
         n = rng.integers(2, 6)
         w = rng.random(2 * n) + 0.01
-        s = cp.sweep([1] * n + [0] * n, np.arange(2 * n)[::-1], w, squares=True)
+        s = cs.sweep([1] * n + [0] * n, np.arange(2 * n)[::-1], w, squares=True)
         for method in ("delong", "logit"):
-            assert cp.auc_interval(s, method=method) == cp.auc_interval(s, method="newcombe")
+            assert cs.auc_interval(s, method=method) == cs.auc_interval(s, method="newcombe")
 
 
 def test_newcombe_solves_its_equation() -> None:
     s = binormal(100)
     z = scipy.stats.norm.ppf(0.975)
-    for end in cp.auc_interval(s, method="newcombe"):
+    for end in cs.auc_interval(s, method="newcombe"):
         others = (s.P + s.N) / 2 - 1
         spread = end * (1 - end) * (1 + others * ((1 - end) / (2 - end) + end / (1 + end)))
         assert abs(end - s.auc) == pytest.approx(z * (spread / (s.P * s.N)) ** 0.5, rel=1e-9)
@@ -199,8 +199,8 @@ def test_shares_as_scipy_has_them(k: int, n: int, level: float) -> None:
 
 
 def test_intervals_of_rates() -> None:
-    s = cp.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
-    p = cp.choose(s, "f1")
+    s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+    p = cs.choose(s, "f1")
     for name, k, n in (
         ("recall", 17, 20),
         ("fnr", 3, 20),
@@ -209,9 +209,9 @@ def test_intervals_of_rates() -> None:
         ("precision", 17, 58),
         ("flagged_rate", 58, 10_000),
     ):
-        assert tuple(cp.interval(s, name, at=p)) == wilson(k, n, 0.95)
+        assert tuple(cs.interval(s, name, at=p)) == wilson(k, n, 0.95)
         assert tuple(
-            cp.interval(s, name, at=0.9, level=0.8, method="clopper-pearson")
+            cs.interval(s, name, at=0.9, level=0.8, method="clopper-pearson")
         ) == clopper_pearson(k, n, 0.8)
     # Any other measure: as the two rates and the share of positives may be, by Jeffreys'
     # distribution of each.
@@ -221,77 +221,77 @@ def test_intervals_of_rates() -> None:
     for name, values in (
         ("f1", 2 * tp / (tp + fp + P)),
         ("youden", tp / P - fp / (10_000 - P)),
-        (cp.Costs(fp=1, fn=20), (fp + 20 * (P - tp)) / 10_000),
+        (cs.Costs(fp=1, fn=20), (fp + 20 * (P - tp)) / 10_000),
         (lambda tp, fp, fn, tn: tp - fp + 0 * (fn + tn), tp - fp),
     ):
         low, high = np.quantile(values, (0.025, 0.975))
-        mine = cp.interval(s, name, at=p)
+        mine = cs.interval(s, name, at=p)
         assert (mine.low, mine.high) == pytest.approx((low, high), abs=0.05 * (high - low) + 1e-9)
     # The share of positives is known where it was given.
-    nothing = [cp.interval(s, cp.Costs(1, 1), at=2, prior=prior) for prior in (None, 0.002)]
+    nothing = [cs.interval(s, cs.Costs(1, 1), at=2, prior=prior) for prior in (None, 0.002)]
     assert nothing[0].low < 0.0015
     assert nothing[0].high > 0.0027
     assert nothing[1].width < 0.5 * nothing[0].width
     # At another prior the precision is no share of counted rows.
-    there = cp.interval(s, "precision", at=p, prior=0.5)
+    there = cs.interval(s, "precision", at=p, prior=0.5)
     assert 17 / 20 / (17 / 20 + 41 / 9980) in there
-    assert cp.interval(s, "recall", at=p, prior=0.5) == cp.interval(s, "recall", at=p)
+    assert cs.interval(s, "recall", at=p, prior=0.5) == cs.interval(s, "recall", at=p)
 
 
 def test_intervals_of_likelihood_ratios() -> None:
     """Simel, Samsa & Matchar's, on the logarithm, from the four counts."""
-    s = cp.Sweep.from_counts([1, 0], pos=[90, 10], neg=[40, 160])
+    s = cs.Sweep.from_counts([1, 0], pos=[90, 10], neg=[40, 160])
     z = float(scipy.stats.norm.ppf(0.975))
     for name, ratio, a, b in (("lr_positive", 4.5, 90, 40), ("lr_negative", 0.125, 10, 160)):
         half = z * math.sqrt(1 / a - 1 / 100 + 1 / b - 1 / 200)
         both = ratio * math.exp(-half), ratio * math.exp(half)
-        assert tuple(cp.interval(s, name, at=1)) == pytest.approx(both, rel=1e-12)
-        assert cp.interval(s, name, at=1, prior=0.01) == cp.interval(s, name, at=1)
-        heavy = cp.sweep([1, 0] * 2, [1, 1, 0, 0], [90.0, 40, 10, 160], squares=True)
-        assert cp.interval(heavy, name, at=1).width > 10 * (both[1] - both[0])
-    copies = cp.sweep(
+        assert tuple(cs.interval(s, name, at=1)) == pytest.approx(both, rel=1e-12)
+        assert cs.interval(s, name, at=1, prior=0.01) == cs.interval(s, name, at=1)
+        heavy = cs.sweep([1, 0] * 2, [1, 1, 0, 0], [90.0, 40, 10, 160], squares=True)
+        assert cs.interval(heavy, name, at=1).width > 10 * (both[1] - both[0])
+    copies = cs.sweep(
         np.repeat([1, 0, 1, 0], [90, 40, 10, 160]),
         np.repeat([1, 1, 0, 0], [90, 40, 10, 160]),
         np.full(300, 7.0),
         squares=True,
     )
-    assert tuple(cp.interval(copies, "LR-", at=1)) == pytest.approx(both, rel=1e-12)
+    assert tuple(cs.interval(copies, "LR-", at=1)) == pytest.approx(both, rel=1e-12)
 
 
 def test_likelihood_ratios_of_certain_rates() -> None:
     """A rate of 0 or 1 has no spread to measure: then as the rates may be, by Jeffreys."""
     rng = np.random.default_rng(1)
     tpr, fpr = rng.beta(18.5, 2.5, 100_000), rng.beta(0.5, 30.5, 100_000)
-    s = cp.Sweep.from_counts([1, 0], pos=[18, 2], neg=[0, 30])
-    low, high = cp.interval(s, "lr_positive", at=1)
+    s = cs.Sweep.from_counts([1, 0], pos=[18, 2], neg=[0, 30])
+    low, high = cs.interval(s, "lr_positive", at=1)
     assert low == pytest.approx(np.quantile(tpr / fpr, 0.025), rel=0.05)
     assert high == np.inf
-    all_ = cp.Sweep.from_counts([1, 0], pos=[20, 0], neg=[30, 0])
-    assert 1.0 in cp.interval(all_, "lr_positive", at=1)
-    assert cp.interval(all_, "lr_positive", at=1).width > 0.05
-    with pytest.raises(cp.UndefinedError, match="lr_negative is 0/0 at this threshold"):
-        cp.interval(all_, "lr_negative", at=1)
-    light = cp.sweep([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1e-12, 1], squares=True)
-    assert cp.interval(light, "lr_positive", at=1).high == np.inf
+    all_ = cs.Sweep.from_counts([1, 0], pos=[20, 0], neg=[30, 0])
+    assert 1.0 in cs.interval(all_, "lr_positive", at=1)
+    assert cs.interval(all_, "lr_positive", at=1).width > 0.05
+    with pytest.raises(cs.UndefinedError, match="lr_negative is 0/0 at this threshold"):
+        cs.interval(all_, "lr_negative", at=1)
+    light = cs.sweep([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1e-12, 1], squares=True)
+    assert cs.interval(light, "lr_positive", at=1).high == np.inf
 
 
 def test_intervals_of_weighted_rates() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(1000) < 0.4
     score = rng.standard_normal(1000) + y
-    plain = cp.interval(cp.sweep(y, score), "recall", at=0.5)
-    same = cp.interval(cp.sweep(y, score, np.full(1000, 7.0), squares=True), "recall", at=0.5)
+    plain = cs.interval(cs.sweep(y, score), "recall", at=0.5)
+    same = cs.interval(cs.sweep(y, score, np.full(1000, 7.0), squares=True), "recall", at=0.5)
     assert tuple(same) == pytest.approx(tuple(plain))
-    f1 = cp.interval(cp.sweep(y, score, np.full(1000, 7.0), squares=True), "f1", at=0.5)
+    f1 = cs.interval(cs.sweep(y, score, np.full(1000, 7.0), squares=True), "f1", at=0.5)
     assert tuple(f1) == pytest.approx(
-        tuple(cp.interval(cp.sweep(y, score), "f1", at=0.5)), abs=0.01
+        tuple(cs.interval(cs.sweep(y, score), "f1", at=0.5)), abs=0.01
     )
-    uneven = cp.sweep(y, score, rng.exponential(size=1000) ** 3, squares=True)
-    assert cp.interval(uneven, "recall", at=0.5).width > 2 * plain.width
-    with pytest.raises(cp.UndefinedError, match="squares=True"):
-        cp.interval(cp.sweep(y, score, np.ones(1000)), "recall", at=0.5)
-    with pytest.raises(cp.UndefinedError, match="squares=True"):
-        cp.auc_interval(cp.sweep(y, score, np.ones(1000)))
+    uneven = cs.sweep(y, score, rng.exponential(size=1000) ** 3, squares=True)
+    assert cs.interval(uneven, "recall", at=0.5).width > 2 * plain.width
+    with pytest.raises(cs.UndefinedError, match="squares=True"):
+        cs.interval(cs.sweep(y, score, np.ones(1000)), "recall", at=0.5)
+    with pytest.raises(cs.UndefinedError, match="squares=True"):
+        cs.auc_interval(cs.sweep(y, score, np.ones(1000)))
 
 
 def test_intervals_of_thinned_negatives() -> None:
@@ -302,9 +302,9 @@ def test_intervals_of_thinned_negatives() -> None:
     keep = y | (rng.random(20_000) < 0.1)
     y = y[keep]
     score, w = rng.standard_normal(len(y)) + 1.2 * y, np.where(y, 1.0, 10.0)
-    s = cp.sweep(y, score, w, squares=True)
+    s = cs.sweep(y, score, w, squares=True)
     for measure in ("precision", "recall", "fpr"):
-        boot = cp.bootstrap_rows(
+        boot = cs.bootstrap_rows(
             y,
             score,
             lambda s, m=measure: getattr(s.at(1.0), m),
@@ -312,7 +312,7 @@ def test_intervals_of_thinned_negatives() -> None:
             unit=range(len(y)),
             n=500,
         )
-        width = cp.interval(s, measure, at=1.0).width
+        width = cs.interval(s, measure, at=1.0).width
         assert width == pytest.approx(boot.interval.width, rel=0.15), measure
 
 
@@ -320,11 +320,11 @@ def test_a_part_without_rows_weighs_what_its_class_does() -> None:
     """No false alarm among 20 caught: a single one would have weighed ten."""
     y = np.repeat([1, 0], [40, 100])
     score = np.concatenate((np.repeat([9, 0], 20), np.zeros(100)))
-    s = cp.sweep(y, score, np.where(y, 1.0, 10.0), squares=True)
-    found = cp.interval(s, "precision", at=5)
+    s = cs.sweep(y, score, np.where(y, 1.0, 10.0), squares=True)
+    found = cs.interval(s, "precision", at=5)
     assert tuple(found) == pytest.approx(wilson(2, 2, 0.95))
-    none = cp.sweep(1 - y, score, np.where(y, 10.0, 1.0), squares=True)
-    assert tuple(cp.interval(none, "precision", at=5)) == pytest.approx(wilson(0, 200, 0.95))
+    none = cs.sweep(1 - y, score, np.where(y, 10.0, 1.0), squares=True)
+    assert tuple(cs.interval(none, "precision", at=5)) == pytest.approx(wilson(0, 200, 0.95))
 
 
 # ---------------------------------------------------------------------------------------- bootstrap
@@ -336,7 +336,7 @@ def test_a_part_without_rows_weighs_what_its_class_does() -> None:
 def test_samples_are_multinomial(n: int, digits: int) -> None:
     rng = np.random.default_rng(0)
     y = rng.random(n) < 0.3
-    s = cp.sweep(y, np.round(rng.standard_normal(n), digits))
+    s = cs.sweep(y, np.round(rng.standard_normal(n), digits))
     sampler = Sampler(s, 5)
     assert sampler.by_rows == (digits == 9 or n < 6000)
     drawn = [sampler.sample(k) for k in range(300)]
@@ -380,10 +380,10 @@ def test_native_areas_are_those_of_the_samples(
 ) -> None:
     rng = np.random.default_rng(0)
     y = rng.random(3000) < share
-    s = cp.sweep(y, np.round(rng.standard_normal(3000) + y, 3))
+    s = cs.sweep(y, np.round(rng.standard_normal(3000) + y, 3))
     one, many = (np.empty(0),) * 2
     for threads in ("1", "3"):
-        monkeypatch.setenv("CUTPOINT_THREADS", threads)
+        monkeypatch.setenv("CUTSCORE_THREADS", threads)
         one, many = many, Sampler(s, 3).areas(40)
     assert one.tolist() == many.tolist()
     small = Sampler(s.compact(), 3)
@@ -392,17 +392,17 @@ def test_native_areas_are_those_of_the_samples(
 
 def test_bootstrap_agrees_with_delong_and_with_resampled_rows() -> None:
     s = binormal(2000)
-    b = cp.bootstrap(s, n=4000)
+    b = cs.bootstrap(s, n=4000)
     assert b.estimate == s.auc
-    assert b.standard_error == pytest.approx(cp.auc_variance(s) ** 0.5, rel=0.05)
+    assert b.standard_error == pytest.approx(cs.auc_variance(s) ** 0.5, rel=0.05)
     assert abs(b.bias) < 3 * b.standard_error / 4000**0.5
-    by_rows = cp.bootstrap_rows(
+    by_rows = cs.bootstrap_rows(
         np.repeat([1, 0], (s.pos.sum(), s.neg.sum())),
         np.concatenate((np.repeat(s.threshold, s.pos), np.repeat(s.threshold, s.neg))),
-        cp.auc,
+        cs.auc,
     )
     assert scipy.stats.ks_2samp(b.replicates, by_rows.replicates).pvalue > 1e-3
-    slow = cp.bootstrap(s, lambda x: x.auc, n=300)  # the same samples, one by one
+    slow = cs.bootstrap(s, lambda x: x.auc, n=300)  # the same samples, one by one
     assert slow.replicates.tolist() == b.replicates[:300].tolist()
 
 
@@ -432,8 +432,8 @@ def test_bca_as_scipy_has_it() -> None:
         rng=np.random.default_rng(0),
     ).confidence_interval
     for mine in (
-        cp.bootstrap(s, "auc", n=4000, method="bca"),
-        cp.bootstrap(s, lambda x: x.auc, n=4000, method="bca"),
+        cs.bootstrap(s, "auc", n=4000, method="bca"),
+        cs.bootstrap(s, lambda x: x.auc, n=4000, method="bca"),
     ):
         assert mine.interval.low == pytest.approx(theirs.low, abs=0.006)
         assert mine.interval.high == pytest.approx(theirs.high, abs=0.006)
@@ -442,18 +442,18 @@ def test_bca_as_scipy_has_it() -> None:
 
 def test_infinite_statistics() -> None:
     s = binormal(40)
-    b = cp.bootstrap(s, lambda x: np.inf if x.auc > 0.8 else x.auc, n=200, method="bca")
+    b = cs.bootstrap(s, lambda x: np.inf if x.auc > 0.8 else x.auc, n=200, method="bca")
     assert np.isnan(b.standard_error)
     assert not np.isnan(b.interval.low)
-    one = cp.bootstrap(cp.sweep([1, 1], [2, 1]), cp.average_precision, n=20, method="bca")
+    one = cs.bootstrap(cs.sweep([1, 1], [2, 1]), cs.average_precision, n=20, method="bca")
     assert tuple(one.interval) == (1.0, 1.0)
 
 
 def test_seeds() -> None:
     s = binormal(300)
-    a, b, c = (cp.bootstrap(s, n=50, seed=seed).replicates.tolist() for seed in (1, 1, 2))
+    a, b, c = (cs.bootstrap(s, n=50, seed=seed).replicates.tolist() for seed in (1, 1, 2))
     assert a == b != c
-    few = cp.bootstrap(cp.sweep([1, 0], [2, 1]), n=10)
+    few = cs.bootstrap(cs.sweep([1, 0], [2, 1]), n=10)
     assert few.replicates.tolist() == [1.0] * 10
 
 
@@ -462,8 +462,8 @@ def test_seeds() -> None:
 
 def test_band() -> None:
     s = binormal(1000)
-    band = cp.roc_band(s)
-    roc = cp.roc(s)
+    band = cs.roc_band(s)
+    roc = cs.roc(s)
     low, high = np.interp(roc.fpr, band.fpr, band.low), np.interp(roc.fpr, band.fpr, band.high)
     assert (low <= roc.tpr + 1e-12).all()
     assert (high >= roc.tpr - 1e-12).all()
@@ -472,9 +472,9 @@ def test_band() -> None:
     assert (np.diff(band.fpr) > 0).all()
     assert (np.diff(band.low) >= 0).all()
     assert (np.diff(band.high) >= 0).all()
-    assert cp.roc_band(s, level=0.5).low.mean() > band.low.mean()
+    assert cs.roc_band(s, level=0.5).low.mean() > band.low.mean()
     # Few negatives on a long diagonal, many positives: only interpolation holds the truth.
-    tied = cp.roc_band(cp.Sweep.from_counts([2, 1], [190_000, 10_000], [50, 50]))
+    tied = cs.roc_band(cs.Sweep.from_counts([2, 1], [190_000, 10_000], [50, 50]))
     truth = np.interp(tied.fpr, [0, 0.5, 1], [0, 0.95, 1])
     assert (tied.low <= truth).all()
     assert (truth <= tied.high).all()
@@ -489,92 +489,92 @@ def test_band() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: cp.auc_interval(s, level=95), "level must lie between 0 and 1.*it is 95"),
-        (lambda s: cp.auc_interval(s, method="wald"), "method must be 'delong'.*it is 'wald'"),
-        (lambda s: cp.interval(s, "recall"), "an interval needs a threshold: at=0.5"),
-        (lambda s: cp.interval(s, "recall", at="x"), "a threshold must be a number; it is 'x'"),
+        (lambda s: cs.auc_interval(s, level=95), "level must lie between 0 and 1.*it is 95"),
+        (lambda s: cs.auc_interval(s, method="wald"), "method must be 'delong'.*it is 'wald'"),
+        (lambda s: cs.interval(s, "recall"), "an interval needs a threshold: at=0.5"),
+        (lambda s: cs.interval(s, "recall", at="x"), "a threshold must be a number; it is 'x'"),
         (
-            lambda s: cp.interval(s, "recall", at=np.array([1, 2])),
+            lambda s: cs.interval(s, "recall", at=np.array([1, 2])),
             "an interval is at one threshold; at is array",
         ),
         (
-            lambda s: cp.interval(s, "recall", at=[1, 2]),
+            lambda s: cs.interval(s, "recall", at=[1, 2]),
             r"at one threshold; at is \[1, 2\]. For several write \[interval\(s, measure, at=t\)",
         ),
         (
-            lambda s: cp.interval(s, "LR+", at=1, method="wilson"),
+            lambda s: cs.interval(s, "LR+", at=1, method="wilson"),
             "the lr_positive is no share of counted rows, so its interval has no method 'wilson'",
         ),
-        (lambda s: cp.interval(s, "rcall", at=1), "'rcall' is not the name of a measure"),
-        (lambda s: cp.interval(s, "recall", at=1, method="exact"), "'wilson' or 'clopper-pearson'"),
+        (lambda s: cs.interval(s, "rcall", at=1), "'rcall' is not the name of a measure"),
+        (lambda s: cs.interval(s, "recall", at=1, method="exact"), "'wilson' or 'clopper-pearson'"),
         (
-            lambda s: cp.interval(s, "f1", at=1, method="wilson"),
+            lambda s: cs.interval(s, "f1", at=1, method="wilson"),
             "the f1 is no share of counted rows",
         ),
-        (lambda s: cp.interval(s, "f1", at=1, prior=2), "a prior, the share of positives"),
+        (lambda s: cs.interval(s, "f1", at=1, prior=2), "a prior, the share of positives"),
         (
-            lambda s: cp.bootstrap(s, 3),
+            lambda s: cs.bootstrap(s, 3),
             'a statistic must be "auc" or a function of a sweep; it is 3',
         ),
         (
-            lambda s: cp.bootstrap(s, n=1),
+            lambda s: cs.bootstrap(s, n=1),
             "the number of samples must be from 2 to 10,000,000; it is 1",
         ),
-        (lambda s: cp.bootstrap(s, n=True), "number of samples"),
-        (lambda s: cp.bootstrap(s, n=10, seed=-1), "a seed must be a whole number from 0"),
-        (lambda s: cp.bootstrap(s, n=10, method="t"), "'percentile' or 'bca'"),
-        (lambda s: cp.bootstrap(s, lambda _: "a", n=10), "must return a number.*it returned 'a'"),
-        (lambda s: cp.roc_band(s, level="x"), "level must lie between 0 and 1"),
+        (lambda s: cs.bootstrap(s, n=True), "number of samples"),
+        (lambda s: cs.bootstrap(s, n=10, seed=-1), "a seed must be a whole number from 0"),
+        (lambda s: cs.bootstrap(s, n=10, method="t"), "'percentile' or 'bca'"),
+        (lambda s: cs.bootstrap(s, lambda _: "a", n=10), "must return a number.*it returned 'a'"),
+        (lambda s: cs.roc_band(s, level="x"), "level must lie between 0 and 1"),
     ],
 )
 def test_bad_input(call: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
-        call(cp.sweep([1, 1, 0, 0], [4, 2, 3, 1]))
+    with pytest.raises(cs.DataError, match=message):
+        call(cs.sweep([1, 1, 0, 0], [4, 2, 3, 1]))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda: cp.auc_variance(cp.sweep([1, 0, 0], [3, 2, 1])),
+            lambda: cs.auc_variance(cs.sweep([1, 0, 0], [3, 2, 1])),
             "at least two rows of each class",
         ),
-        (lambda: cp.auc_interval(cp.sweep([1, 1], [2, 1])), "needs positives and negatives"),
-        (lambda: cp.interval(cp.sweep([1, 0], [2, 1]), "precision", at=5), "the precision is 0/0"),
-        (lambda: cp.interval(cp.sweep([0, 0], [2, 1]), "f1", at=5), "the f1 is 0/0"),
-        (lambda: cp.bootstrap(cp.sweep([1, 0], [2, 1], [1, 2])), "bootstrap_rows"),
-        (lambda: cp.bootstrap(cp.sweep([], [])), "needs rows"),
+        (lambda: cs.auc_interval(cs.sweep([1, 1], [2, 1])), "needs positives and negatives"),
+        (lambda: cs.interval(cs.sweep([1, 0], [2, 1]), "precision", at=5), "the precision is 0/0"),
+        (lambda: cs.interval(cs.sweep([0, 0], [2, 1]), "f1", at=5), "the f1 is 0/0"),
+        (lambda: cs.bootstrap(cs.sweep([1, 0], [2, 1], [1, 2])), "bootstrap_rows"),
+        (lambda: cs.bootstrap(cs.sweep([], [])), "needs rows"),
         (
-            lambda: cp.bootstrap(cp.sweep([1, 0], [2, 1]), lambda _: np.nan, n=5),
+            lambda: cs.bootstrap(cs.sweep([1, 0], [2, 1]), lambda _: np.nan, n=5),
             "the statistic is nan",
         ),
-        (lambda: cp.roc_band(cp.sweep([1], [1])), "needs positives and negatives"),
+        (lambda: cs.roc_band(cs.sweep([1], [1])), "needs positives and negatives"),
     ],
 )
 def test_undefined(call: Any, message: str) -> None:
-    with pytest.raises(cp.UndefinedError, match=message):
+    with pytest.raises(cs.UndefinedError, match=message):
         call()
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda s: cp.choose(s, "f1"),
-        cp.auc_interval,
-        cp.auc_variance,
-        cp.bootstrap,
-        lambda s: cp.interval(s, "recall", at=1),
-        cp.roc_band,
-        cp.cost_curve,
-        cp.net_benefit,
-        cp.h_measure,
-        lambda s: cp.thresholds_for(s, [1]),
+        lambda s: cs.choose(s, "f1"),
+        cs.auc_interval,
+        cs.auc_variance,
+        cs.bootstrap,
+        lambda s: cs.interval(s, "recall", at=1),
+        cs.roc_band,
+        cs.cost_curve,
+        cs.net_benefit,
+        cs.h_measure,
+        lambda s: cs.thresholds_for(s, [1]),
     ],
 )
 def test_rows_are_no_sweep(ask: Any) -> None:
-    with pytest.raises(cp.DataError, match=r"this needs a sweep; it is \[1, 0\]. Make one: sweep"):
+    with pytest.raises(cs.DataError, match=r"this needs a sweep; it is \[1, 0\]. Make one: sweep"):
         ask([1, 0])
 
 
 def test_one_row_of_each_class() -> None:
-    assert cp.auc_interval(cp.sweep([1, 0], [2, 1]), method="newcombe").low < 0.3
+    assert cs.auc_interval(cs.sweep([1, 0], [2, 1]), method="newcombe").low < 0.3

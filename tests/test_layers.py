@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import cutpoint
+import cutscore
 
-SOURCE = Path(cutpoint.__file__).parent
+SOURCE = Path(cutscore.__file__).parent
 
 # From the top down. A package counts as one: what it imports inside itself is its own affair.
 LAYERS = """
@@ -65,8 +65,8 @@ def _imported(tree: ast.AST, package: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             base = package.split(".")[: -node.level + 1 or None] if node.level else []
             module = ".".join([*base, node.module] if node.module else base)
-            if module == "cutpoint":  # from cutpoint import _native: the module, or the facade
-                yield from (f"cutpoint.{alias.name}" for alias in node.names)
+            if module == "cutscore":  # from cutscore import _native: the module, or the facade
+                yield from (f"cutscore.{alias.name}" for alias in node.names)
             else:
                 yield module
 
@@ -91,16 +91,16 @@ def _at_module_level(tree: ast.Module) -> ast.Module:
 
 
 def _package(path: Path) -> str:
-    parts = ["cutpoint", *path.relative_to(SOURCE).parts[:-1]]
+    parts = ["cutscore", *path.relative_to(SOURCE).parts[:-1]]
     return ".".join(parts)
 
 
-def _faults(source: str, component: str, package: str = "cutpoint") -> list[str]:
+def _faults(source: str, component: str, package: str = "cutscore") -> list[str]:
     """What is wrong with the imports of one module."""
     tree = ast.parse(source)
     out = []
     for name in _imported(tree, package):
-        if name == "cutpoint.__version__" or name.partition(".")[0] != "cutpoint":
+        if name == "cutscore.__version__" or name.partition(".")[0] != "cutscore":
             continue
         other = name.partition(".")[2].partition(".")[0]
         if other not in DEPTH:
@@ -124,16 +124,16 @@ def test_imports_point_down(path: Path) -> None:
 @pytest.mark.parametrize(
     ("component", "source"),
     [
-        ("_sweep", "from cutpoint.curves import roc"),
-        ("_sweep", "from cutpoint import binned"),
+        ("_sweep", "from cutscore.curves import roc"),
+        ("_sweep", "from cutscore import binned"),
         ("_sweep", "from . import binned"),
         ("_sweep", "from .binned import BinnedSweep"),
-        ("_sweep", "import cutpoint.areas"),
-        ("_sweep", "import cutpoint as cp"),
-        ("areas", "from cutpoint import roc"),
-        ("areas", "def f():\n    from cutpoint.curves import roc"),
-        ("areas", "if TYPE_CHECKING:\n    from cutpoint.metrics import auc"),
-        ("errors", "from cutpoint._check import Columns"),
+        ("_sweep", "import cutscore.areas"),
+        ("_sweep", "import cutscore as cs"),
+        ("areas", "from cutscore import roc"),
+        ("areas", "def f():\n    from cutscore.curves import roc"),
+        ("areas", "if TYPE_CHECKING:\n    from cutscore.metrics import auc"),
+        ("errors", "from cutscore._check import Columns"),
         ("areas", "import scipy.stats"),
         ("areas", "try:\n    from sklearn import metrics\nexcept ImportError: pass"),
         ("areas", "class A:\n    import torch"),
@@ -148,13 +148,13 @@ def test_the_contract_is_able_to_fail(component: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("component", "source"),
     [
-        ("areas", "from cutpoint._sweep import Sweep\nfrom cutpoint.errors import DataError"),
-        ("areas", "from cutpoint import _native\nfrom . import _check"),
+        ("areas", "from cutscore._sweep import Sweep\nfrom cutscore.errors import DataError"),
+        ("areas", "from cutscore import _native\nfrom . import _check"),
         ("areas", "def f():\n    import scipy.stats"),
         ("areas", "if TYPE_CHECKING:\n    import pandas"),
         ("plot", "def f():\n    import matplotlib"),
         ("torch", "import torch"),
-        ("report", "from cutpoint.report.summary import Summary\nfrom cutpoint.curves import roc"),
+        ("report", "from cutscore.report.summary import Summary\nfrom cutscore.curves import roc"),
     ],
 )
 def test_the_contract_allows(component: str, source: str) -> None:
@@ -162,9 +162,9 @@ def test_the_contract_allows(component: str, source: str) -> None:
 
 
 def test_relative_imports_inside_a_package() -> None:
-    assert _faults("from .summary import Summary", "report", "cutpoint.report") == []
-    assert _faults("from ..curves import roc", "report", "cutpoint.report") == []
-    assert len(_faults("from ..cli import main", "report", "cutpoint.report")) == 1
+    assert _faults("from .summary import Summary", "report", "cutscore.report") == []
+    assert _faults("from ..curves import roc", "report", "cutscore.report") == []
+    assert len(_faults("from ..cli import main", "report", "cutscore.report")) == 1
 
 
 # ------------------------------------------------------------------------------------- the facade
@@ -180,15 +180,15 @@ def _fresh(code: str) -> str:
 
 
 def test_import_is_light() -> None:
-    code = "import sys, cutpoint; print(sorted({m.partition('.')[0] for m in sys.modules}))"
+    code = "import sys, cutscore; print(sorted({m.partition('.')[0] for m in sys.modules}))"
     loaded = set(ast.literal_eval(_fresh(code)))
-    assert "cutpoint" in loaded
+    assert "cutscore" in loaded
     assert not loaded & (HEAVY | {"numpy"})
 
 
 def test_a_sweep_needs_numpy_only() -> None:
     code = (
-        "import sys, cutpoint as cp; cp.roc(cp.sweep([1, 0], [2, 1])); cp.sweep; "
+        "import sys, cutscore as cs; cs.roc(cs.sweep([1, 0], [2, 1])); cs.sweep; "
         "print(sorted({m.partition('.')[0] for m in sys.modules}))"
     )
     loaded = set(ast.literal_eval(_fresh(code)))
@@ -207,23 +207,23 @@ def _facade() -> tuple[dict[str, str], ast.Module]:
                 for alias in line.names:
                     # `as` the same name: that is how a stub re-exports.
                     assert alias.asname == alias.name
-                    typed[alias.name] = line.module.removeprefix("cutpoint.")
+                    typed[alias.name] = line.module.removeprefix("cutscore.")
     return typed, tree
 
 
 def test_names_for_type_checkers_are_the_names_at_run_time() -> None:
     typed, _ = _facade()
-    assert typed == cutpoint._HOME
+    assert typed == cutscore._HOME
 
 
-@pytest.mark.parametrize("name", sorted(cutpoint._HOME))
+@pytest.mark.parametrize("name", sorted(cutscore._HOME))
 def test_every_name_is_there(name: str) -> None:
-    value = getattr(cutpoint, name)
-    assert value.__module__ == f"cutpoint.{cutpoint._HOME[name]}"
-    assert name in dir(cutpoint)
-    assert name in cutpoint.__all__
+    value = getattr(cutscore, name)
+    assert value.__module__ == f"cutscore.{cutscore._HOME[name]}"
+    assert name in dir(cutscore)
+    assert name in cutscore.__all__
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(AttributeError, match="module 'cutpoint' has no attribute 'rocc'"):
-        _ = cutpoint.rocc
+    with pytest.raises(AttributeError, match="module 'cutscore' has no attribute 'rocc'"):
+        _ = cutscore.rocc

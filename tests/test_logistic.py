@@ -19,14 +19,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import cutpoint as cp
-from cutpoint._rows import ArrayRows, Block
-from cutpoint.errors import DataError, UndefinedError
-from cutpoint.estimators._logistic import Logistic
-from cutpoint.linear import logistic as module
-from cutpoint.linear import newton
-from cutpoint.linear.detector import Fit
-from cutpoint.linear.logistic import logistic
+import cutscore as cs
+from cutscore._rows import ArrayRows, Block
+from cutscore.errors import DataError, UndefinedError
+from cutscore.estimators._logistic import Logistic
+from cutscore.linear import logistic as module
+from cutscore.linear import newton
+from cutscore.linear.detector import Fit
+from cutscore.linear.logistic import logistic
 
 Floats = NDArray[np.float64]
 TIGHT: dict[str, Any] = {"tol": 1e-20}
@@ -58,11 +58,11 @@ def gradient(X: Any, y: Any, line: Any, C: float, weight: Any = None) -> Floats:
     return np.append(X.T @ p + penalty, p.sum())
 
 
-def by_scipy(X: Floats, y: Any, C: float, weight: Any = None) -> cp.LinearDetector:
+def by_scipy(X: Floats, y: Any, C: float, weight: Any = None) -> cs.LinearDetector:
     d = X.shape[1]
 
-    def line(theta: Floats) -> cp.LinearDetector:
-        return cp.LinearDetector(theta[:d], float(theta[d]))
+    def line(theta: Floats) -> cs.LinearDetector:
+        return cs.LinearDetector(theta[:d], float(theta[d]))
 
     def hessian(theta: Floats) -> Floats:
         q = 1 / (1 + np.exp(-(X @ theta[:d] + theta[d])))
@@ -81,7 +81,7 @@ def by_scipy(X: Floats, y: Any, C: float, weight: Any = None) -> cp.LinearDetect
     return line(best.x)
 
 
-def same(a: Fit | cp.LinearDetector, b: Fit | cp.LinearDetector, rtol: float = 1e-8) -> None:
+def same(a: Fit | cs.LinearDetector, b: Fit | cs.LinearDetector, rtol: float = 1e-8) -> None:
     a, b = (f.detector if isinstance(f, Fit) else f for f in (a, b))
     top = float(np.max(np.abs(np.append(b.w, b.b))))
     np.testing.assert_allclose(a.w, b.w, rtol=0, atol=rtol * top)
@@ -123,7 +123,7 @@ def test_scikit_learn(C: float) -> None:
     X, y = table(2000, 8, seed=1)
     peer = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12, max_iter=1000).fit(X, y)
     fit = logistic(ArrayRows(X, y), C=C, **TIGHT)
-    same(fit, cp.LinearDetector(peer.coef_[0], float(peer.intercept_[0])))
+    same(fit, cs.LinearDetector(peer.coef_[0], float(peer.intercept_[0])))
 
 
 # 30,000 rows are drawn from, 400 are not; more than 1,024 columns go by conjugate gradients.
@@ -199,7 +199,7 @@ def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) 
     X, y = table(60_000, 6)
     fits = []
     for threads in ("1", "3"):
-        monkeypatch.setenv("CUTPOINT_THREADS", threads)
+        monkeypatch.setenv("CUTSCORE_THREADS", threads)
         fits.append(logistic(ArrayRows(X, y)))
     a, b = fits
     assert a.detector.w.tolist() == b.detector.w.tolist()
@@ -603,8 +603,8 @@ def test_attributes() -> None:
 
 def test_costs_are_weights() -> None:
     X, y = table(500, 3)
-    a = Logistic(class_weight=cp.Costs(fp=2, fn=7)).fit(X, y)
-    costs = cp.Costs(fp=2, fn=7)
+    a = Logistic(class_weight=cs.Costs(fp=2, fn=7)).fit(X, y)
+    costs = cs.Costs(fp=2, fn=7)
     weight = np.where(y, float(costs.on_positives), float(costs.on_negatives))
     b = Logistic().fit(X, y, weight)
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-12)
@@ -628,7 +628,7 @@ def test_float32_is_not_widened(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.add(rows.X.dtype)
         return logistic(rows, **options)
 
-    monkeypatch.setattr("cutpoint.estimators._logistic.logistic", spy)
+    monkeypatch.setattr("cutscore.estimators._logistic.logistic", spy)
     X, y = table(100, 2)
     Logistic().fit(X.astype(np.float32), y)
     Logistic().fit(X, y)
@@ -656,7 +656,7 @@ def test_progress_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         assert label == "Logistic"
         yield (lambda done, note: told.append((done, note))) if wanted else None
 
-    monkeypatch.setattr("cutpoint.estimators._logistic.progress", bar)
+    monkeypatch.setattr("cutscore.estimators._logistic.progress", bar)
     Logistic().fit(*table(500, 5))
     assert not told
     model = Logistic(verbose=True).fit(*table(500, 5))

@@ -1,4 +1,4 @@
-"""cutpoint.metrics against sklearn.metrics: the same values, or the same warnings and errors."""
+"""cutscore.metrics against sklearn.metrics: the same values, or the same warnings and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-import cutpoint.metrics as ours
+import cutscore.metrics as ours
 
 AREAS = ["roc_auc_score", "average_precision_score"]
 CURVES = ["roc_curve", "precision_recall_curve", "det_curve"]
@@ -85,7 +85,7 @@ def test_all_is_all():
 PLAIN = """
 import sys
 import numpy as np
-import cutpoint.metrics as m
+import cutscore.metrics as m
 assert not {"sklearn", "scipy", "pandas"} & set(sys.modules), "imported on import"
 y, s, w = np.array([0, 1, 1, 0, 1]), np.array([0.1, 0.4, 0.35, 0.8, 0.7]), np.arange(1.0, 6.0)
 for labels in (y, y == 1, 2 * y - 1, y.tolist(), y.astype(float), y.astype(np.uint8)):
@@ -112,7 +112,7 @@ def test_plain_input_does_not_import_sklearn():
 @pytest.mark.parametrize("name", BINARY)
 def test_without_sklearn_the_error_says_what_is_wrong_and_the_way_out(name):
     with pytest.raises(
-        ModuleNotFoundError, match=rf"{name}.*finite.*pip install 'cutpoint\[sklearn"
+        ModuleNotFoundError, match=rf"{name}.*finite.*pip install 'cutscore\[sklearn"
     ):
         getattr(ours, name)([0, 1], [0.1, np.inf])
 
@@ -417,7 +417,7 @@ def test_errors_inside_are_not_handed_on(monkeypatch):
     def broken(*_):
         raise TypeError("a mistake of ours")
 
-    monkeypatch.setattr("cutpoint.metrics._columns.check_rows", broken)
+    monkeypatch.setattr("cutscore.metrics._columns.check_rows", broken)
     with pytest.raises(TypeError, match="a mistake of ours"):
         ours.roc_auc_score(Y, S)
 

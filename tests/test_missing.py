@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cutpoint._written import MISSING
-from cutpoint.cli import main
-from cutpoint.detector import Encoding
-from cutpoint.errors import DataError
-from cutpoint.tables import open_table, write_table
-from cutpoint.tables import text as text_module
+from cutscore._written import MISSING
+from cutscore.cli import main
+from cutscore.detector import Encoding
+from cutscore.errors import DataError
+from cutscore.tables import open_table, write_table
+from cutscore.tables import text as text_module
 
 
 def file(path: Path, text: str) -> Path:

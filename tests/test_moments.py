@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from cutpoint import _rows, moments
-from cutpoint._rows import ArrayRows, Block, one_thread_blas
-from cutpoint.errors import DataError, UndefinedError
-from cutpoint.moments import ClassMoments
+from cutscore import _rows, moments
+from cutscore._rows import ArrayRows, Block, one_thread_blas
+from cutscore.errors import DataError, UndefinedError
+from cutscore.moments import ClassMoments
 
 RNG = np.random.default_rng(0)
 
@@ -220,7 +220,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(_rows, "_BLOCK", 1 << 12)
     seen = []
     for k in ("1", "2", "5"):
-        monkeypatch.setenv("CUTPOINT_THREADS", k)
+        monkeypatch.setenv("CUTSCORE_THREADS", k)
         m = ClassMoments.of_rows(ArrayRows(X, y, w))
         seen.append((m.weight.tobytes(), m.offset.tobytes(), m.scatter.tobytes()))  # type: ignore[union-attr]
     assert len(set(seen)) == 1
@@ -339,7 +339,7 @@ def test_json_and_pickle() -> None:
     ):
         with pytest.raises(DataError):
             ClassMoments.from_dict({**m.to_dict(), **change})
-    with pytest.raises(DataError, match="cutpoint moments"):
+    with pytest.raises(DataError, match="cutscore moments"):
         ClassMoments.from_dict([1])
 
 

@@ -13,45 +13,45 @@ import pytest
     [
         (
             "sklearn",
-            "import cutpoint.estimators",
-            "cutpoint.estimators needs scikit-learn: pip install 'cutpoint[sklearn]'",
+            "import cutscore.estimators",
+            "cutscore.estimators needs scikit-learn: pip install 'cutscore[sklearn]'",
         ),
         (
             "torch",
-            "import cutpoint.torch",
-            "cutpoint.torch needs PyTorch: pip install 'cutpoint[torch]'",
+            "import cutscore.torch",
+            "cutscore.torch needs PyTorch: pip install 'cutscore[torch]'",
         ),
         (
             "sklearn",
-            "import cutpoint.export.sklearn",
-            "a classifier of scikit-learn needs it: pip install 'cutpoint[sklearn]'",
+            "import cutscore.export.sklearn",
+            "a classifier of scikit-learn needs it: pip install 'cutscore[sklearn]'",
         ),
         (
             "pyspark",
-            "import cutpoint.spark",
-            "cutpoint.spark needs PySpark: pip install 'cutpoint[spark]'",
+            "import cutscore.spark",
+            "cutscore.spark needs PySpark: pip install 'cutscore[spark]'",
         ),
         (
             "matplotlib",
-            "s = cp.sweep([1, 0], [2, 1]); cp.plot.roc(cp.roc(s))",
-            "cutpoint.plot needs matplotlib: pip install 'cutpoint[plot]'",
+            "s = cs.sweep([1, 0], [2, 1]); cs.plot.roc(cs.roc(s))",
+            "cutscore.plot needs matplotlib: pip install 'cutscore[plot]'",
         ),
         (
             "matplotlib",
-            "cp.plot.overview(cp.sweep([1, 0], [2, 1]))",
-            "cutpoint.plot needs matplotlib: pip install 'cutpoint[plot]'",
+            "cs.plot.overview(cs.sweep([1, 0], [2, 1]))",
+            "cutscore.plot needs matplotlib: pip install 'cutscore[plot]'",
         ),
         (
             "matplotlib",
-            "import numpy as np; cp.plot.margins(cp.Margins(np.array([1.0, -1.0])))",
-            "cutpoint.plot needs matplotlib: pip install 'cutpoint[plot]'",
+            "import numpy as np; cs.plot.margins(cs.Margins(np.array([1.0, -1.0])))",
+            "cutscore.plot needs matplotlib: pip install 'cutscore[plot]'",
         ),
     ],
 )
 def test_what_is_missing_is_said(library: str, use: str, words: str) -> None:
     code = (
         f"import sys; sys.modules[{library!r}] = None\n"
-        f"import cutpoint as cp\n"
+        f"import cutscore as cs\n"
         f"try:\n    {use}\n"
         f"except ImportError as error:\n    print(error.name, error, sep=': ')"
     )

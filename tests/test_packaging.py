@@ -21,10 +21,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-import cutpoint
+import cutscore
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "cutpoint"
+SOURCE = ROOT / "src" / "cutscore"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PYPROJECT["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -72,9 +72,9 @@ def test_the_sdist_has_what_it_is_built_from_and_nothing_else(sdist: Path) -> No
         found = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
     assert found == wanted | {"PKG-INFO"}
     assert {
-        "src/cutpoint/py.typed",
-        "src/cutpoint/_native.pyi",
-        "src/cutpoint/report/page.js",
+        "src/cutscore/py.typed",
+        "src/cutscore/_native.pyi",
+        "src/cutscore/report/page.js",
     } <= found
 
 
@@ -98,8 +98,8 @@ def test_every_file_that_the_build_names_is_in_the_sdist(sdist: Path) -> None:
 
 
 def test_metadata(metadata: Message) -> None:
-    assert metadata["Name"] == "cutpoint"
-    assert metadata["Version"] == cutpoint.__version__
+    assert metadata["Name"] == "cutscore"
+    assert metadata["Version"] == cutscore.__version__
     assert metadata["License-Expression"] == "BSD-3-Clause"
     assert metadata["Requires-Python"] == PROJECT["requires-python"]
     assert set(metadata.get_all("Provides-Extra", [])) == OFFERED | {"test", "docs"}
@@ -112,7 +112,7 @@ def test_metadata(metadata: Message) -> None:
 
 
 def test_one_version() -> None:
-    version = Version(cutpoint.__version__)
+    version = Version(cutscore.__version__)
     assert len(version.release) == 3
     changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
     newest = re.search(r"^## .*?(\d+\.\d+\.\d+\S*)", changes, re.MULTILINE)
@@ -136,7 +136,7 @@ def _third_party() -> set[str]:
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules.add(node.module.partition(".")[0])
-    modules -= {"cutpoint", *sys.stdlib_module_names}
+    modules -= {"cutscore", *sys.stdlib_module_names}
     return {BROUGHT.get(name, DISTRIBUTIONS.get(name, name)) for name in modules}
 
 
@@ -153,7 +153,7 @@ def test_advice_names_extras_that_there_are() -> None:
     named = [
         extra
         for page in pages
-        for words in re.findall(r"cutpoint\[([\w,]+)\]", page.read_text("utf-8"))
+        for words in re.findall(r"cutscore\[([\w,]+)\]", page.read_text("utf-8"))
         for extra in words.split(",")
     ]
     assert set(named) == OFFERED
@@ -194,4 +194,4 @@ def test_what_is_installed_works(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"cutpoint {cutpoint.__version__} works: ")
+    assert done.stdout.startswith(f"cutscore {cutscore.__version__} works: ")

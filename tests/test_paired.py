@@ -22,15 +22,15 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy import stats
 
-import cutpoint as cp
+import cutscore as cs
 import oracle
-from cutpoint.cli import main
-from cutpoint.inference import auc_variance
-from cutpoint.objectives import Costs
-from cutpoint.paired import best as best_
-from cutpoint.paired import drawing
-from cutpoint.paired.best import Best, Cells, RowItems
-from cutpoint.paired.rows import read
+from cutscore.cli import main
+from cutscore.inference import auc_variance
+from cutscore.objectives import Costs
+from cutscore.paired import best as best_
+from cutscore.paired import drawing
+from cutscore.paired.best import Best, Cells, RowItems
+from cutscore.paired.rows import read
 from strategies import scores, weights
 
 Array = NDArray[Any]
@@ -109,11 +109,11 @@ def normal(n: int = 300, seed: int = 0, decimals: int = 1) -> Pair:
 @given(pairs())
 def test_covariance(rows: Pair) -> None:
     y, a, b = rows
-    ours, exact = cp.auc_covariance(y, [a, b]), covariance(y, [a, b])
+    ours, exact = cs.auc_covariance(y, [a, b]), covariance(y, [a, b])
     for i, s in enumerate((a, b)):
         assert ours.auc[i] == float(oracle.auc(y, s))
         # The sweep's route: integers, and no row in sight.
-        variance = auc_variance(cp.sweep(y, s))
+        variance = auc_variance(cs.sweep(y, s))
         assert ours.covariance[i, i] == pytest.approx(variance, rel=1e-12, abs=1e-30)
         for j in (0, 1):
             assert close(ours.covariance[i, j], exact[i][j])
@@ -125,7 +125,7 @@ def test_weighted_covariance(data: st.DataObject, rows: Pair, unit: float) -> No
     y, a, b = rows
     w = data.draw(weights(len(y), exact=True))
     assume(all(np.count_nonzero(w[y == label]) >= 2 for label in (0, 1)))
-    ours, exact = cp.auc_covariance(y, [a, b], weight=w * unit), covariance(y, [a, b], w)
+    ours, exact = cs.auc_covariance(y, [a, b], weight=w * unit), covariance(y, [a, b], w)
     for i, s in enumerate((a, b)):
         assert close(ours.auc[i], oracle.auc(y, s, w))
         for j in (0, 1):
@@ -143,10 +143,10 @@ def test_compare(data: st.DataObject, rows: Pair, weighted: bool) -> None:
     variance = exact[0][0] + exact[1][1] - 2 * exact[0][1]
     difference = oracle.auc(y, a, w) - oracle.auc(y, b, w)
     if variance < Fraction(1, 10**30) and abs(difference) > Fraction(1, 10**12):
-        with pytest.raises(cp.UndefinedError, match="doesn't vary over these rows"):
-            cp.compare(y, a, b, weight=w)
+        with pytest.raises(cs.UndefinedError, match="doesn't vary over these rows"):
+            cs.compare(y, a, b, weight=w)
         return
-    c = cp.compare(y, a, b, weight=w)
+    c = cs.compare(y, a, b, weight=w)
     assert (c.statistic, c.method, c.df, c.cost_interval) == ("auc", "delong", inf, None)
     if variance < Fraction(1, 10**30):
         assert (c.difference, c.standard_error, c.z, c.p_value) == (0, 0, 0, 1)
@@ -165,7 +165,7 @@ def test_compare(data: st.DataObject, rows: Pair, weighted: bool) -> None:
 
 def test_compare_by_hand() -> None:
     # Placements of the positives: 1, 1 and 1, 0; of the negatives: 1, 1 and 1/2, 1/2.
-    c = cp.compare([1, 1, 0, 0], [4, 3, 2, 1], [4, 1, 2, 3], level=0.9)
+    c = cs.compare([1, 1, 0, 0], [4, 3, 2, 1], [4, 1, 2, 3], level=0.9)
     assert (c.a, c.b, c.difference) == (1, 0.5, 0.5)
     # The differences 0, 1 have the variance 1/2, over 2 rows; 1/2, 1/2 have none.
     assert c.standard_error == sqrt(0.5 / 2)
@@ -187,7 +187,7 @@ def test_proc() -> None:
     column = {name: [float(row[name]) for row in table] for name in ("wfns", "s100b", "ndka")}
     near = {"rel": 1e-12}
 
-    c = cp.auc_covariance(y, column, positive="Poor")
+    c = cs.auc_covariance(y, column, positive="Poor")
     assert c.names == ("wfns", "s100b", "ndka")
     assert c.auc[[0, 2]] == pytest.approx([0.823678861788618, 0.611957994579946], **near)
     assert c.covariance[0, 0] == pytest.approx(0.00146991470882363, **near)
@@ -213,11 +213,11 @@ def test_proc() -> None:
             *(-1.55995743389685, 0.120192832430845),
         ),
     ):
-        paired = cp.compare(y, column[a], column[b], positive="Poor")
+        paired = cs.compare(y, column[a], column[b], positive="Poor")
         assert (paired.z, paired.p_value) == pytest.approx((z, p), **near)
         assert tuple(paired.interval) == pytest.approx(interval, **near)
-        unpaired = cp.compare_unpaired(
-            *(cp.sweep(y, column[name], positive="Poor") for name in (a, b))
+        unpaired = cs.compare_unpaired(
+            *(cs.sweep(y, column[name], positive="Poor") for name in (a, b))
         )
         assert (unpaired.z, unpaired.p_value) == pytest.approx((t, p_unpaired), **near)
 
@@ -226,12 +226,12 @@ def test_proc() -> None:
 def test_swap(rows: Pair) -> None:
     y, a, b = rows
     try:
-        c = cp.compare(y, a, b)
-    except cp.UndefinedError:
-        with pytest.raises(cp.UndefinedError, match="doesn't vary"):
-            cp.compare(y, b, a)
+        c = cs.compare(y, a, b)
+    except cs.UndefinedError:
+        with pytest.raises(cs.UndefinedError, match="doesn't vary"):
+            cs.compare(y, b, a)
         return
-    d = cp.compare(y, b, a)
+    d = cs.compare(y, b, a)
     assert (d.a, d.b, d.difference, d.z, d.p_value) == (c.b, c.a, -c.difference, -c.z, c.p_value)
     assert tuple(d.interval) == (-c.interval.high, -c.interval.low)
 
@@ -247,24 +247,24 @@ INVARIANCES: tuple[Callable[[Pair], Pair], ...] = (
 @pytest.mark.parametrize("change", INVARIANCES)
 def test_invariances(change: Callable[[Pair], Pair]) -> None:
     rows = normal(200)
-    c, d = cp.compare(*rows), cp.compare(*change(rows))
+    c, d = cs.compare(*rows), cs.compare(*change(rows))
     assert (d.a, d.b) == (c.a, c.b)
     assert (d.standard_error, d.z) == pytest.approx((c.standard_error, c.z), rel=1e-13)
 
 
 def test_weights_are_repetitions_for_the_values_alone() -> None:
     y, a, b = normal(100)
-    twice = cp.compare(*(np.repeat(column, 2) for column in (y, a, b)))
-    heavy = cp.compare(y, a, b, weight=np.full(100, 2.0))
-    plain = cp.compare(y, a, b)
+    twice = cs.compare(*(np.repeat(column, 2) for column in (y, a, b)))
+    heavy = cs.compare(y, a, b, weight=np.full(100, 2.0))
+    plain = cs.compare(y, a, b)
     assert (twice.a, twice.b) == (heavy.a, heavy.b) == (plain.a, plain.b)
     # Weights say how much a row counts, and not that there are more of it.
     assert heavy.standard_error == pytest.approx(plain.standard_error, rel=1e-14)
     assert twice.standard_error < 0.75 * plain.standard_error
     # A row of weight 0 is as good as absent.
     w = np.arange(100) % 3.0
-    some = cp.compare(y, a, b, weight=w)
-    kept = cp.compare(y[w > 0], a[w > 0], b[w > 0], weight=w[w > 0])
+    some = cs.compare(y, a, b, weight=w)
+    kept = cs.compare(y[w > 0], a[w > 0], b[w > 0], weight=w[w > 0])
     assert some == kept
 
 
@@ -274,17 +274,17 @@ def test_rounding_of_weights_is_no_difference() -> None:
     y, a = np.repeat([1, 0, 1], 200), np.arange(600.0)
     b = np.concatenate((a[:200], a[200:400][::-1], a[400:]))
     w = rng.exponential(size=600)
-    c = cp.compare(y, a, b, weight=w)
+    c = cs.compare(y, a, b, weight=w)
     assert (c.z, c.p_value, c.difference) == (0, 1, 0)
-    c = cp.compare(y, a, b, weight=w, method="bootstrap", n=20)
+    c = cs.compare(y, a, b, weight=w, method="bootstrap", n=20)
     assert (c.z, c.p_value, c.difference) == (0, 1, 0)
 
 
 @pytest.mark.parametrize("method", ["delong", "bootstrap"])
 @pytest.mark.parametrize("other", [[1, 2, 3, 4], [0, 0, 0, 0]])
 def test_a_difference_that_never_varies(method: Any, other: list[int]) -> None:
-    with pytest.raises(cp.UndefinedError, match=r"between a = 1 and b = 0\.?5? doesn't vary"):
-        cp.compare([1, 1, 0, 0], [4, 3, 2, 1], other, method=method, n=20)
+    with pytest.raises(cs.UndefinedError, match=r"between a = 1 and b = 0\.?5? doesn't vary"):
+        cs.compare([1, 1, 0, 0], [4, 3, 2, 1], other, method=method, n=20)
 
 
 # --------------------------------------------------------------------------------------- unpaired t
@@ -292,10 +292,10 @@ def test_a_difference_that_never_varies(method: Any, other: list[int]) -> None:
 
 def test_unpaired_is_welch() -> None:
     first, second = normal(150, seed=1), normal(80, seed=2)
-    a, b = cp.sweep(first.y, first.a), cp.sweep(second.y, second.b)
-    c = cp.compare_unpaired(a, b, level=0.9)
+    a, b = cs.sweep(first.y, first.a), cs.sweep(second.y, second.b)
+    c = cs.compare_unpaired(a, b, level=0.9)
     v = [
-        cp.auc_covariance(p.y, [s]).covariance[0, 0]
+        cs.auc_covariance(p.y, [s]).covariance[0, 0]
         for p, s in ((first, first.a), (second, second.b))
     ]
     df = sum(v) ** 2 / (v[0] ** 2 / 149 + v[1] ** 2 / 79)
@@ -311,26 +311,26 @@ def test_unpaired_is_welch() -> None:
 def test_unpaired_with_weights() -> None:
     y, a, b = normal(100)
     w = np.random.default_rng(0).exponential(size=100)
-    plain = cp.compare_unpaired(cp.sweep(y, a), cp.sweep(y, b))
-    equal = [cp.sweep(y, s, np.full(100, 0.1), squares=True) for s in (a, b)]
-    c = cp.compare_unpaired(*equal)
+    plain = cs.compare_unpaired(cs.sweep(y, a), cs.sweep(y, b))
+    equal = [cs.sweep(y, s, np.full(100, 0.1), squares=True) for s in (a, b)]
+    c = cs.compare_unpaired(*equal)
     assert (c.z, c.df, c.p_value) == pytest.approx((plain.z, plain.df, plain.p_value), rel=1e-9)
     # The same variances by the other route; and 1/Σw² rows instead of 100.
-    some = cp.compare_unpaired(*(cp.sweep(y, s, w, squares=True) for s in (a, b)))
-    v = np.diag(cp.auc_covariance(y, [a, b], weight=w).covariance)
+    some = cs.compare_unpaired(*(cs.sweep(y, s, w, squares=True) for s in (a, b)))
+    v = np.diag(cs.auc_covariance(y, [a, b], weight=w).covariance)
     rows = w.sum() ** 2 / (w * w).sum()
     assert some.standard_error == pytest.approx(sqrt(v.sum()), rel=1e-12)
     assert some.df == pytest.approx(v.sum() ** 2 / (v @ v) * (rows - 1), rel=1e-12)
-    with pytest.raises(cp.UndefinedError, match="squares=True"):
-        cp.compare_unpaired(cp.sweep(y, a, w), cp.sweep(y, b, w))
+    with pytest.raises(cs.UndefinedError, match="squares=True"):
+        cs.compare_unpaired(cs.sweep(y, a, w), cs.sweep(y, b, w))
 
 
 def test_unpaired_of_perfect_scores() -> None:
-    perfect, useless = cp.sweep([1, 1, 0, 0], [2, 2, 1, 1]), cp.sweep([1, 1, 0, 0], [1, 1, 1, 1])
-    c = cp.compare_unpaired(perfect, perfect)
+    perfect, useless = cs.sweep([1, 1, 0, 0], [2, 2, 1, 1]), cs.sweep([1, 1, 0, 0], [1, 1, 1, 1])
+    c = cs.compare_unpaired(perfect, perfect)
     assert (c.z, c.p_value, tuple(c.interval)) == (0, 1, (0, 0))
-    with pytest.raises(cp.UndefinedError, match=r"a = 1 and b = 0.5 doesn't vary"):
-        cp.compare_unpaired(perfect, useless)
+    with pytest.raises(cs.UndefinedError, match=r"a = 1 and b = 0.5 doesn't vary"):
+        cs.compare_unpaired(perfect, useless)
 
 
 # ---------------------------------------------------------------------------------------- bootstrap
@@ -338,7 +338,7 @@ def test_unpaired_of_perfect_scores() -> None:
 
 def test_bootstrap_agrees_with_delong() -> None:
     rows = normal(400)
-    delong, boot = cp.compare(*rows), cp.compare(*rows, method="bootstrap", n=1500)
+    delong, boot = cs.compare(*rows), cs.compare(*rows, method="bootstrap", n=1500)
     assert (boot.a, boot.b, boot.difference) == (delong.a, delong.b, delong.difference)
     assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.08)
     assert tuple(boot.interval) == pytest.approx(tuple(delong.interval), abs=0.012)
@@ -346,18 +346,18 @@ def test_bootstrap_agrees_with_delong() -> None:
     assert boot.p_value == pytest.approx(2 * stats.norm.sf(abs(boot.z)), rel=1e-12)
     # Were the scores resampled apart, the error would be that of the unpaired test.
     y, a, b = rows
-    apart = cp.compare_unpaired(cp.sweep(y, a), cp.sweep(y, b)).standard_error
+    apart = cs.compare_unpaired(cs.sweep(y, a), cs.sweep(y, b)).standard_error
     assert boot.standard_error < 0.85 * apart
 
 
 def test_bootstrap_with_weights_agrees_with_delong() -> None:
     y, a, b = normal(400, seed=3)
     w = np.random.default_rng(1).choice([0.5, 1.0, 3.0], 400)
-    delong = cp.compare(y, a, b, weight=w)
-    boot = cp.compare(y, a, b, weight=w, method="bootstrap", n=1500)
+    delong = cs.compare(y, a, b, weight=w)
+    boot = cs.compare(y, a, b, weight=w, method="bootstrap", n=1500)
     assert (boot.a, boot.b) == (delong.a, delong.b)
     assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.08)
-    assert delong.standard_error > 1.1 * cp.compare(y, a, b).standard_error
+    assert delong.standard_error > 1.1 * cs.compare(y, a, b).standard_error
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -367,20 +367,20 @@ def test_samples_are_sweeps_of_drawn_rows(weighted: bool, clustered: bool) -> No
     y, a, b = normal(60)
     w = np.random.default_rng(0).integers(1, 4, 60).astype(float) if weighted else None
     unit = np.arange(60) // 2 if clustered else None
-    seen: list[cp.Sweep] = []
+    seen: list[cs.Sweep] = []
 
-    def statistic(s: cp.Sweep) -> float:
+    def statistic(s: cs.Sweep) -> float:
         seen.append(s)
         return s.auc
 
-    c = cp.compare(y, a, b, weight=w, unit=unit, method="bootstrap", statistic=statistic, n=30)
+    c = cs.compare(y, a, b, weight=w, unit=unit, method="bootstrap", statistic=statistic, n=30)
     whole, samples = seen[:2], seen[2:]
     differences = [
         first.auc - second.auc for first, second in zip(*[iter(samples)] * 2, strict=True)
     ]
     assert c.standard_error == pytest.approx(np.std(differences, ddof=1), rel=1e-12)
     assert len(samples) == 60
-    assert [s.auc for s in whole] == [cp.sweep(y, s, w).auc for s in (a, b)]
+    assert [s.auc for s in whole] == [cs.sweep(y, s, w).auc for s in (a, b)]
     sizes = set()
     for first, second in zip(samples[::2], samples[1::2], strict=True):
         assert (first.P, first.N) == (second.P, second.N)
@@ -399,15 +399,15 @@ def test_samples_are_sweeps_of_drawn_rows(weighted: bool, clustered: bool) -> No
 
 def test_bootstrap_rows() -> None:
     y, score, _ = normal(300)
-    boot = cp.bootstrap_rows(y, score, cp.auc, n=1000)
-    assert boot.estimate == cp.sweep(y, score).auc
+    boot = cs.bootstrap_rows(y, score, cs.auc, n=1000)
+    assert boot.estimate == cs.sweep(y, score).auc
     assert len(boot.replicates) == 1000
-    error = cp.auc_covariance(y, [score]).standard_error[0]
+    error = cs.auc_covariance(y, [score]).standard_error[0]
     assert boot.standard_error == pytest.approx(error, rel=0.1)
     low, high = np.quantile(boot.replicates, [0.025, 0.975])
     assert tuple(boot.interval) == pytest.approx((low, high), rel=1e-14)
-    assert cp.bootstrap_rows(y, score, cp.auc, n=1000, level=0.5).interval.width < high - low
-    same, other = (cp.bootstrap_rows(y, score, cp.auc, n=10, seed=seed) for seed in (0, 1))
+    assert cs.bootstrap_rows(y, score, cs.auc, n=1000, level=0.5).interval.width < high - low
+    same, other = (cs.bootstrap_rows(y, score, cs.auc, n=10, seed=seed) for seed in (0, 1))
     assert (same.replicates == boot.replicates[:10]).all()
     assert (same.replicates != other.replicates).any()
 
@@ -415,18 +415,18 @@ def test_bootstrap_rows() -> None:
 def test_zeros_have_one_sign() -> None:
     signs = set()
 
-    def statistic(s: cp.Sweep) -> float:
+    def statistic(s: cs.Sweep) -> float:
         signs.update(np.signbit(s.threshold).tolist())
         return s.auc
 
-    cp.bootstrap_rows([1, 0], [-0.0, 0.0], statistic, n=2)
+    cs.bootstrap_rows([1, 0], [-0.0, 0.0], statistic, n=2)
     assert signs == {False}
 
 
 def test_units_of_one_row_are_rows() -> None:
     y, score, _ = normal(300)
-    rows = cp.bootstrap_rows(y, score, cp.auc, n=1000)
-    units = cp.bootstrap_rows(y, score, cp.auc, unit=np.arange(300)[::-1], n=1000)
+    rows = cs.bootstrap_rows(y, score, cs.auc, n=1000)
+    units = cs.bootstrap_rows(y, score, cs.auc, unit=np.arange(300)[::-1], n=1000)
     assert units.standard_error == pytest.approx(rows.standard_error, rel=0.1)
 
 
@@ -434,13 +434,13 @@ def test_copies_in_a_unit_add_nothing() -> None:
     y, a, b = normal(100)
     four = [np.repeat(column, 4) for column in (y, a, b)]
     unit = np.repeat([f"patient {i}" for i in range(100)], 4)
-    once = cp.bootstrap_rows(y, a, cp.auc, unit=range(100), n=500)
-    copied = cp.bootstrap_rows(*four[:2], cp.auc, unit=unit, n=500)
+    once = cs.bootstrap_rows(y, a, cs.auc, unit=range(100), n=500)
+    copied = cs.bootstrap_rows(*four[:2], cs.auc, unit=unit, n=500)
     assert (copied.replicates == once.replicates).all()  # the same units are drawn
-    naive = cp.bootstrap_rows(*four[:2], cp.auc, n=500)
+    naive = cs.bootstrap_rows(*four[:2], cs.auc, n=500)
     assert naive.standard_error < 0.6 * copied.standard_error
-    paired = cp.compare(*four, unit=unit, method="bootstrap", n=500)
-    naive_pair = cp.compare(*four, method="bootstrap", n=500)
+    paired = cs.compare(*four, unit=unit, method="bootstrap", n=500)
+    naive_pair = cs.compare(*four, method="bootstrap", n=500)
     assert naive_pair.interval.width < 0.6 * paired.interval.width
 
 
@@ -448,10 +448,10 @@ def test_delong_of_units_that_are_rows_is_delong() -> None:
     y, a, b = normal(300)
     w = np.random.default_rng(2).random(300)
     for weight in (None, w):
-        plain = cp.auc_covariance(y, [a, b], weight=weight)
-        units = cp.auc_covariance(y, [a, b], weight=weight, unit=np.arange(300)[::-1])
+        plain = cs.auc_covariance(y, [a, b], weight=weight)
+        units = cs.auc_covariance(y, [a, b], weight=weight, unit=np.arange(300)[::-1])
         assert_allclose(units.covariance, plain.covariance, rtol=1e-12)
-    rows, units = cp.compare(y, a, b), cp.compare(y, a, b, unit=range(300))
+    rows, units = cs.compare(y, a, b), cs.compare(y, a, b, unit=range(300))
     assert units.standard_error == pytest.approx(rows.standard_error, rel=1e-12)
 
 
@@ -459,11 +459,11 @@ def test_delong_of_copies_in_a_unit_is_that_of_one() -> None:
     y, a, b = normal(100)
     four = [np.repeat(column, 4) for column in (y, a, b)]
     unit = np.repeat([f"patient {i}" for i in range(100)], 4)
-    once = cp.auc_covariance(y, [a, b])
-    copied = cp.auc_covariance(four[0], four[1:], unit=unit)
+    once = cs.auc_covariance(y, [a, b])
+    copied = cs.auc_covariance(four[0], four[1:], unit=unit)
     assert_allclose(copied.covariance, once.covariance, rtol=1e-12)
-    error = cp.compare(*four, unit=unit).standard_error
-    assert error == pytest.approx(cp.compare(y, a, b).standard_error, rel=1e-12)
+    error = cs.compare(*four, unit=unit).standard_error
+    assert error == pytest.approx(cs.compare(y, a, b).standard_error, rel=1e-12)
 
 
 def test_delong_of_units_by_the_formula_itself() -> None:
@@ -487,18 +487,18 @@ def test_delong_of_units_by_the_formula_itself() -> None:
     factor = [e / (e - 1) for e in eff]
     want = factor[0] * np.square(x).sum() / M**2 + factor[1] * np.square(z).sum() / N**2
     want += 2 * both / (both - 1) * np.dot(x, z) / (M * N)
-    found = cp.auc_covariance(y, [score], unit=unit)
+    found = cs.auc_covariance(y, [score], unit=unit)
     assert found.covariance[0, 0] == pytest.approx(want, rel=1e-12)
     (span,) = found.intervals(level=0.9)
     assert span.high - auc == pytest.approx(1.6448536 * sqrt(want), rel=1e-6)
-    assert cp.auc_covariance(y, [y * 1.0], unit=unit).intervals()[0].high == 1
+    assert cs.auc_covariance(y, [y * 1.0], unit=unit).intervals()[0].high == 1
 
 
 def test_units_of_which_nothing_varies() -> None:
     y, score = [1, 1, 0, 0], [4, 3, 2, 1]
-    (span,) = cp.auc_covariance(y, [score], unit=[1, 2, 3, 4]).intervals()
-    assert tuple(span) == pytest.approx(tuple(cp.auc_interval(cp.sweep(y, score))))
-    twice = cp.auc_covariance(y * 2, [score * 2], unit=[1, 2, 3, 4] * 2)
+    (span,) = cs.auc_covariance(y, [score], unit=[1, 2, 3, 4]).intervals()
+    assert tuple(span) == pytest.approx(tuple(cs.auc_interval(cs.sweep(y, score))))
+    twice = cs.auc_covariance(y * 2, [score * 2], unit=[1, 2, 3, 4] * 2)
     assert twice.sizes == (2, 2)
     assert tuple(twice.intervals()[0]) == pytest.approx(tuple(span))
 
@@ -506,14 +506,14 @@ def test_units_of_which_nothing_varies() -> None:
 def test_a_unit_without_weight_is_absent() -> None:
     y, score, _ = normal(40)
     w, unit = np.repeat([0.0, 1.0], 20), np.arange(40) // 2
-    some = cp.bootstrap_rows(y, score, cp.auc, weight=w, unit=unit, n=20)
-    kept = cp.bootstrap_rows(y[20:], score[20:], cp.auc, weight=w[20:], unit=unit[20:], n=20)
+    some = cs.bootstrap_rows(y, score, cs.auc, weight=w, unit=unit, n=20)
+    kept = cs.bootstrap_rows(y[20:], score[20:], cs.auc, weight=w[20:], unit=unit[20:], n=20)
     assert (some.replicates == kept.replicates).all()
 
 
 def test_samples_that_lack_a_class_are_drawn_again() -> None:
     # Half of all samples of these two units would.
-    boot = cp.bootstrap_rows([1, 0, 0], [3, 2, 1], lambda s: s.P, unit=["a", "b", "b"], n=50)
+    boot = cs.bootstrap_rows([1, 0, 0], [3, 2, 1], lambda s: s.P, unit=["a", "b", "b"], n=50)
     assert (boot.replicates == 1).all()
 
 
@@ -524,23 +524,23 @@ def test_samples_that_lack_a_class_are_drawn_again() -> None:
 @pytest.mark.parametrize("prior", [None, 0.01])
 def test_costs(method: Any, prior: float | None) -> None:
     y, a, b = normal(120)
-    costs = cp.Costs(fp=1, fn=5)
+    costs = cs.Costs(fp=1, fn=5)
 
-    def cost(s: cp.Sweep) -> float:
+    def cost(s: cs.Sweep) -> float:
         p = s.prevalence if prior is None else prior
-        roc = cp.roc(s)
+        roc = cs.roc(s)
         return float(np.min(5 * p * (1 - roc.tpr) + (1 - p) * roc.fpr))
 
-    c = cp.compare(y, a, b, costs=costs, prior=prior, method=method, n=200)
-    assert c.cost_a == pytest.approx(cost(cp.sweep(y, a)), rel=1e-12)
-    assert c.cost_b == pytest.approx(cost(cp.sweep(y, b)), rel=1e-12)
+    c = cs.compare(y, a, b, costs=costs, prior=prior, method=method, n=200)
+    assert c.cost_a == pytest.approx(cost(cs.sweep(y, a)), rel=1e-12)
+    assert c.cost_b == pytest.approx(cost(cs.sweep(y, b)), rel=1e-12)
     # The cost as a statistic of the same samples, by formula.
-    d = cp.compare(y, a, b, statistic=cost, method="bootstrap", n=200)
+    d = cs.compare(y, a, b, statistic=cost, method="bootstrap", n=200)
     assert c.cost_interval is not None
     assert tuple(c.cost_interval) == pytest.approx(tuple(d.interval), abs=1e-12)
     assert c.cost_interval.level == 0.95
     assert c.cost_difference == c.cost_a - c.cost_b
-    plain = cp.compare(y, a, b, method=method, n=200)
+    plain = cs.compare(y, a, b, method=method, n=200)
     assert plain.cost_difference is None
     assert (c.difference, c.interval, c.z) == (plain.difference, plain.interval, plain.z)
 
@@ -571,7 +571,7 @@ def test_best_values_are_those_of_sweeps(
     best = Best(objective, prior)
     assert best.linear
     found = sampler.replicates(best)
-    swept = sampler.replicates(lambda s: cp.choose(s, objective, prior=prior).value)
+    swept = sampler.replicates(lambda s: cs.choose(s, objective, prior=prior).value)
     if w is None and objective not in OBJECTIVES[2:5]:  # others tie where they round differently
         assert (found == swept).all()
     assert_allclose(found, swept, rtol=1e-12, atol=1e-12 * np.abs(swept).max())
@@ -581,7 +581,7 @@ def test_other_aims_have_sweeps_made() -> None:
     y, a, b = normal(80)
     sampler = drawing.Sampler(read(y, {"a": a, "b": b}, None, None), None, 20, 0)
     assert not Best("f1").linear
-    swept = sampler.replicates(lambda s: cp.choose(s, "f1").value)
+    swept = sampler.replicates(lambda s: cs.choose(s, "f1").value)
     assert (sampler.replicates(Best("f1")) == swept).all()
 
 
@@ -623,7 +623,7 @@ def test_cells_have_the_cuts_of_their_rows(
             drawn = np.repeat(order, one_by_one)
             P, N = known[-1]
             for score, (tp, fp) in zip((a, b), known[:-1], strict=True):
-                s = cp.sweep(y[drawn], score[drawn], None if w is None else w[drawn])
+                s = cs.sweep(y[drawn], score[drawn], None if w is None else w[drawn])
                 value = float(best.values(*map(np.array, (tp, fp, P, N))))
                 assert value == pytest.approx(best(s), rel=1e-12, abs=1e-12)
             if found is not None:
@@ -689,9 +689,9 @@ def test_costs_of_many_rows(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> 
     y, a, b = normal(4000)
     w = np.where(y == 1, 1.0, 10.0) if weighted else None
     costs = Costs(fp=1, fn=5)
-    few = cp.compare(y, a, b, weight=w, costs=costs)
+    few = cs.compare(y, a, b, weight=w, costs=costs)
     monkeypatch.setattr(drawing, "_MANY", 1000)
-    many = cp.compare(y, a, b, weight=w, costs=costs)
+    many = cs.compare(y, a, b, weight=w, costs=costs)
     assert (few.cost_a, few.cost_b) == (many.cost_a, many.cost_b)
     assert few.cost_interval is not None
     assert many.cost_interval is not None
@@ -700,24 +700,24 @@ def test_costs_of_many_rows(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> 
     assert few.cost_interval.low == pytest.approx(
         many.cost_interval.low, abs=0.1 * few.cost_interval.width
     )
-    assert many.cost_interval == cp.compare(y, a, b, weight=w, costs=costs).cost_interval
+    assert many.cost_interval == cs.compare(y, a, b, weight=w, costs=costs).cost_interval
     # Weights that are all different have rows drawn one by one.
     w = 1 + np.arange(4000) / 4000
-    drawn = cp.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
+    drawn = cs.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
     monkeypatch.setattr(drawing, "_MANY", 10**6)
-    assert drawn == cp.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
+    assert drawn == cs.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
 
 
 @pytest.mark.parametrize("options", [{"costs": Costs(fp=1, fn=2)}, {"method": "bootstrap"}])
 def test_progress(options: Any) -> None:
     y, a, b = normal(60)
     told: list[tuple[float, str]] = []
-    c = cp.compare(y, a, b, n=500, report=lambda *what: told.append(what), **options)
+    c = cs.compare(y, a, b, n=500, report=lambda *what: told.append(what), **options)
     done = [share for share, _ in told]
     assert done == sorted(done)
     assert (done[-1], told[-1][1]) == (1.0, "500 of 500 samples")
     assert 100 <= len(told) <= 300
-    assert c == cp.compare(y, a, b, n=500, **options)
+    assert c == cs.compare(y, a, b, n=500, **options)
 
 
 @pytest.mark.parametrize("quiet", [False, True])
@@ -732,11 +732,11 @@ def test_command_tells_progress(
     def bar(label: str, wanted: bool) -> Iterator[Any]:
         yield (lambda _, note: told.append(f"{label} {note}")) if wanted else None
 
-    monkeypatch.setattr("cutpoint.cli.compare.progress", bar)
+    monkeypatch.setattr("cutscore.cli.compare.progress", bar)
     words = ["compare", str(tmp_path / "t.csv"), "--label=y", "--score=a", "--score=b"]
     assert main([*words, "--cost", "fp=1,fn=5", *["--quiet"] * quiet]) == 0
     assert told[-1:] == ([] if quiet else ["comparing 2,000 of 2,000 samples"])
-    c = cp.compare(y, a, b, costs=Costs(fp=1, fn=5))
+    c = cs.compare(y, a, b, costs=Costs(fp=1, fn=5))
     assert capsys.readouterr().out == f"a: a\nb: b\n{c!r}\n"
 
 
@@ -760,13 +760,13 @@ def grouped(draw: st.DrawFn) -> Grouped:
 def check_groups(rows: Grouped, w: Array | None = None) -> None:
     """by_group against one sweep for each group, and its sums against fractions."""
     y, score, group = rows
-    g = cp.by_group(y, score, group, weight=w)
+    g = cs.by_group(y, score, group, weight=w)
     present = group if w is None else group[w > 0]
     assert g.group.tolist() == list(dict.fromkeys(present.tolist()))
     aucs, wins, all_pairs, mass = [], Fraction(0), Fraction(0), []
     for i, label in enumerate(g.group):
         at = group == label
-        s = cp.sweep(y[at], score[at], None if w is None else w[at])
+        s = cs.sweep(y[at], score[at], None if w is None else w[at])
         assert (g.P[i], g.N[i]) == pytest.approx((s.P, s.N), rel=0 if w is None else 1e-14)
         if not (s.P > 0 and s.N > 0):
             assert isnan(g.auc[i])
@@ -781,7 +781,7 @@ def check_groups(rows: Grouped, w: Array | None = None) -> None:
         all_pairs += Fraction(s.P) * Fraction(s.N)
     if not aucs:
         for summary in ("pooled", "weighted", "macro"):
-            with pytest.raises(cp.UndefinedError, match=f"none of {len(g)} has both"):
+            with pytest.raises(cs.UndefinedError, match=f"none of {len(g)} has both"):
                 getattr(g, summary)
         return
     assert close(g.pooled, wins / all_pairs)
@@ -793,7 +793,7 @@ def check_groups(rows: Grouped, w: Array | None = None) -> None:
 @given(grouped())
 def test_by_group(rows: Grouped) -> None:
     check_groups(rows)
-    g = cp.by_group(*rows)
+    g = cs.by_group(*rows)
     assert g.P.dtype == g.N.dtype == np.int64
 
 
@@ -813,8 +813,8 @@ def test_by_group_of_a_thousand() -> None:
 
 def test_one_group_is_a_sweep() -> None:
     y, score, _ = normal(100)
-    g = cp.by_group(y, score, np.zeros(100))
-    auc = cp.sweep(y, score).auc
+    g = cs.by_group(y, score, np.zeros(100))
+    auc = cs.sweep(y, score).auc
     assert (g.pooled, g.weighted, g.macro, g.covered) == (auc, auc, auc, 1)
 
 
@@ -837,11 +837,11 @@ def many_groups(seed: int, groups: int = 12) -> tuple[Array, Array, Array, Array
 def test_interval_of_groups_is_that_of_leaving_out_their_rows(average: str, weighted: bool) -> None:
     y, a, _, group = many_groups(1)
     w = np.random.default_rng(2).exponential(size=len(y)) if weighted else None
-    g = cp.by_group(y, a, group, weight=w)
+    g = cs.by_group(y, a, group, weight=w)
     left = []
     for k in range(11):
         rest = group != k
-        part = cp.by_group(y[rest], a[rest], group[rest], weight=None if w is None else w[rest])
+        part = cs.by_group(y[rest], a[rest], group[rest], weight=None if w is None else w[rest])
         left.append(getattr(part, average))
     whole = getattr(g, average)
     error = sqrt(10 / 11 * np.sum(np.square(np.array(left) - whole)))
@@ -856,11 +856,11 @@ def test_interval_of_groups_is_that_of_leaving_out_their_rows(average: str, weig
 def test_equal_groups_have_the_t_test() -> None:
     """The plain mean of groups: Student's interval, and his test of pairs."""
     y, a, b, group = many_groups(3)
-    first, second = (cp.by_group(y, score, group) for score in (a, b))
+    first, second = (cs.by_group(y, score, group) for score in (a, b))
     values = [g.auc[~np.isnan(g.auc)] for g in (first, second)]
     expected = stats.ttest_1samp(values[0], 0.5).confidence_interval(0.9)
     assert tuple(first.interval("macro", level=0.9)) == pytest.approx(tuple(expected), rel=1e-12)
-    c = cp.compare_groups(first, second, average="macro", level=0.9)
+    c = cs.compare_groups(first, second, average="macro", level=0.9)
     paired = stats.ttest_rel(*values)
     assert (c.z, c.p_value, c.df) == pytest.approx((paired.statistic, paired.pvalue, 10), rel=1e-10)
     assert tuple(c.interval) == pytest.approx(tuple(paired.confidence_interval(0.9)), rel=1e-10)
@@ -870,10 +870,10 @@ def test_equal_groups_have_the_t_test() -> None:
 @pytest.mark.parametrize("average", AVERAGES)
 def test_comparison_of_groups(average: str) -> None:
     y, a, b, group = many_groups(4, groups=80)
-    first, second = (cp.by_group(y, score, group) for score in (a, b))
-    c = cp.compare_groups(first, second, average=average)
+    first, second = (cs.by_group(y, score, group) for score in (a, b))
+    c = cs.compare_groups(first, second, average=average)
     assert c.difference == getattr(first, average) - getattr(second, average)
-    back = cp.compare_groups(second, first, average=average)
+    back = cs.compare_groups(second, first, average=average)
     assert (back.difference, back.z, back.p_value) == (-c.difference, -c.z, c.p_value)
     assert tuple(back.interval) == (-c.interval.high, -c.interval.low)
     # Scores that vary together: surer than if they were of different groups.
@@ -881,18 +881,18 @@ def test_comparison_of_groups(average: str) -> None:
     assert c.interval.width < 0.8 * apart
     assert repr(c).startswith(f"{average} auc a {c.a:.4f}, b {c.b:.4f}: a is better by ")
     assert repr(c).endswith("(paired by group)")
-    same = cp.compare_groups(first, first, average=average)
+    same = cs.compare_groups(first, first, average=average)
     assert (same.z, same.p_value) == (0, 1)
 
 
 def test_copies_of_rows_tell_nothing_new_inside_groups() -> None:
     y, a, _, group = many_groups(5)
-    once = cp.by_group(y, a, group).interval()
-    copied = cp.by_group(*(np.tile(column, 3) for column in (y, a, group))).interval()
+    once = cs.by_group(y, a, group).interval()
+    copied = cs.by_group(*(np.tile(column, 3) for column in (y, a, group))).interval()
     assert tuple(copied) == pytest.approx(tuple(once), rel=1e-12)
-    heavy = cp.by_group(y, a, group, weight=np.full(len(y), 1e-200)).interval("pooled")
+    heavy = cs.by_group(y, a, group, weight=np.full(len(y), 1e-200)).interval("pooled")
     assert tuple(heavy) == pytest.approx(
-        tuple(cp.by_group(y, a, group).interval("pooled")), rel=1e-12
+        tuple(cs.by_group(y, a, group).interval("pooled")), rel=1e-12
     )
 
 
@@ -904,45 +904,45 @@ def test_intervals_of_groups_cover() -> None:
         group = np.repeat(np.arange(40), rng.integers(5, 40, 40))
         y = rng.random(len(group)) < 0.3
         s = rng.standard_normal(len(group)) + y  # the same AUC inside of all
-        g = cp.by_group(y, s, group)
+        g = cs.by_group(y, s, group)
         hits += [stats.norm.cdf(1 / sqrt(2)) in g.interval(average) for average in AVERAGES]
     assert (np.abs(hits / 250 - 0.95) < 0.04).all()
 
 
 def test_groups_that_tell_nothing() -> None:
-    one = cp.by_group([1, 0, 1], [1, 2, 3], ["a", "a", "b"])
-    with pytest.raises(cp.UndefinedError, match="at least 2 groups with both classes; there is 1"):
+    one = cs.by_group([1, 0, 1], [1, 2, 3], ["a", "a", "b"])
+    with pytest.raises(cs.UndefinedError, match="at least 2 groups with both classes; there is 1"):
         one.interval()
-    with pytest.raises(cp.UndefinedError, match="at least 2 groups"):
-        cp.compare_groups(one, one)
-    none = cp.by_group([1, 1], [1, 2], ["a", "b"])
-    with pytest.raises(cp.UndefinedError, match="none of 2 has both"):
+    with pytest.raises(cs.UndefinedError, match="at least 2 groups"):
+        cs.compare_groups(one, one)
+    none = cs.by_group([1, 1], [1, 2], ["a", "b"])
+    with pytest.raises(cs.UndefinedError, match="none of 2 has both"):
         none.interval()
-    lopsided = cp.by_group(
+    lopsided = cs.by_group(
         [1, 0, 1, 0], [1, 2, 4, 3], ["a", "a", "b", "b"], weight=[1e9, 1e9, 1, 1]
     )
-    with pytest.raises(cp.UndefinedError, match="there are 2, and 1 has nearly all weight"):
+    with pytest.raises(cs.UndefinedError, match="there are 2, and 1 has nearly all weight"):
         lopsided.interval()
-    perfect = cp.by_group([1, 0, 1, 0], [2, 1, 4, 3], ["a", "a", "b", "b"])
-    with pytest.raises(cp.UndefinedError, match="the AUC is 1 in each of 2 groups"):
+    perfect = cs.by_group([1, 0, 1, 0], [2, 1, 4, 3], ["a", "a", "b", "b"])
+    with pytest.raises(cs.UndefinedError, match="the AUC is 1 in each of 2 groups"):
         perfect.interval()
-    awful = cp.by_group([1, 0, 1, 0], [1, 2, 3, 4], ["a", "a", "b", "b"])
-    with pytest.raises(cp.UndefinedError, match="doesn't vary over these rows"):
-        cp.compare_groups(perfect, awful)
+    awful = cs.by_group([1, 0, 1, 0], [1, 2, 3, 4], ["a", "a", "b", "b"])
+    with pytest.raises(cs.UndefinedError, match="doesn't vary over these rows"):
+        cs.compare_groups(perfect, awful)
 
 
 def test_groups_that_are_others() -> None:
     y, a, b, group = many_groups(7)
-    g = cp.by_group(y, a, group)
-    with pytest.raises(cp.DataError, match=r"average must be 'weighted', .*; it is 'mean'"):
+    g = cs.by_group(y, a, group)
+    with pytest.raises(cs.DataError, match=r"average must be 'weighted', .*; it is 'mean'"):
         g.interval("mean")
-    with pytest.raises(cp.DataError, match="level must lie between 0 and 1"):
+    with pytest.raises(cs.DataError, match="level must lie between 0 and 1"):
         g.interval(level=95)
-    with pytest.raises(cp.DataError, match="what by_group returns; got Sweep of"):
-        cp.compare_groups(g, cp.sweep(y, b))  # type: ignore[arg-type]
-    for other in (cp.by_group(y, b, -group), cp.by_group(1 - y, b, group), cp.by_group([], [], [])):
-        with pytest.raises(cp.DataError, match="same rows in the same groups; a has 12 groups"):
-            cp.compare_groups(g, other)
+    with pytest.raises(cs.DataError, match="what by_group returns; got Sweep of"):
+        cs.compare_groups(g, cs.sweep(y, b))  # type: ignore[arg-type]
+    for other in (cs.by_group(y, b, -group), cs.by_group(1 - y, b, group), cs.by_group([], [], [])):
+        with pytest.raises(cs.DataError, match="same rows in the same groups; a has 12 groups"):
+            cs.compare_groups(g, other)
 
 
 TEXT = ["b", "a", "b", "a", "c", "b"]
@@ -974,21 +974,21 @@ def test_columns_of_groups(column: Any) -> None:
         whole[:] = column
         column = whole
     y, score = [1, 1, 0, 0, 1, 0], [5, 2, 5, 3, 1, 4]
-    g = cp.by_group(y, score, column)
+    g = cs.by_group(y, score, column)
     assert len(g) == 3
     assert g.P.tolist() == [1, 1, 1]
     assert g.N.tolist() == [2, 1, 0]
     assert g.auc.tolist()[:2] == [0.75, 0]
     assert isnan(g.auc[2])
     assert g.group.tolist() == list(dict.fromkeys(np.asarray(column).tolist()))
-    boot = cp.bootstrap_rows(y, score, cp.auc, unit=column, n=5)
-    plain = cp.bootstrap_rows(y, score, cp.auc, unit=TEXT, n=5)
+    boot = cs.bootstrap_rows(y, score, cs.auc, unit=column, n=5)
+    plain = cs.bootstrap_rows(y, score, cs.auc, unit=TEXT, n=5)
     assert (boot.replicates == plain.replicates).all()
 
 
 def test_a_group_without_weight_is_absent() -> None:
     w = [0, 1, 0, 1, 1, 2]
-    g = cp.by_group([1, 1, 0, 0, 1, 0], [5, 2, 5, 3, 1, 4], list("babacb"), weight=w)
+    g = cs.by_group([1, 1, 0, 0, 1, 0], [5, 2, 5, 3, 1, 4], list("babacb"), weight=w)
     assert g.group.tolist() == ["a", "c", "b"]
     assert (g.P.tolist(), g.N.tolist()) == ([1, 1, 0], [1, 0, 2])
 
@@ -996,18 +996,18 @@ def test_a_group_without_weight_is_absent() -> None:
 def test_perfect_groups_are_not_more_than_perfect() -> None:
     rng = np.random.default_rng(0)
     y, group = rng.integers(0, 2, 20_000), rng.integers(0, 1000, 20_000)
-    g = cp.by_group(y, y + rng.random(20_000), group, weight=rng.exponential(size=20_000))
+    g = cs.by_group(y, y + rng.random(20_000), group, weight=rng.exponential(size=20_000))
     both = (g.P > 0) & (g.N > 0)
     assert g.auc[both].max() == 1
     assert g.auc[both].min() > 1 - 1e-15
 
 
 def test_no_rows_in_no_groups() -> None:
-    g = cp.by_group([], [], [])
+    g = cs.by_group([], [], [])
     assert len(g) == 0
-    with pytest.raises(cp.UndefinedError, match="needs rows; there are none"):
+    with pytest.raises(cs.UndefinedError, match="needs rows; there are none"):
         _ = g.covered
-    assert cp.by_group([1, 1], [2, 1], ["a", "b"]).covered == 0
+    assert cs.by_group([1, 1], [2, 1], ["a", "b"]).covered == 0
 
 
 # ------------------------------------------------------------------------------ how results present
@@ -1015,22 +1015,22 @@ def test_no_rows_in_no_groups() -> None:
 
 def test_words() -> None:
     y, a, b = normal(300)
-    c = cp.compare(y, a, b, costs=cp.Costs(fp=1, fn=2), n=20)
-    flipped = cp.compare(y, b, a)
+    c = cs.compare(y, a, b, costs=cs.Costs(fp=1, fn=2), n=20)
+    flipped = cs.compare(y, b, a)
     assert repr(c).startswith(f"a {c.a:.4f}, b {c.b:.4f}: a is better by {c.difference:.4g} [")
     assert repr(flipped).startswith(
         f"a {c.b:.4f}, b {c.a:.4f}: b is better by {c.difference:.4g} ["
     )
     assert "(paired DeLong); cost per case a " in repr(c)
     assert "b is dearer by" in repr(c)
-    assert "no difference: 0 [0, 0] at 95 %, z = 0, p = 1" in repr(cp.compare(y, a, a))
+    assert "no difference: 0 [0, 0] at 95 %, z = 0, p = 1" in repr(cs.compare(y, a, a))
     for one, other in ((a, b), (b, a)):
         for less, chance in ((1e-6, False), (-1e-6, True)):  # the interval just reaches 0 or not
-            said = repr(cp.compare(y, one, other, level=1 - c.p_value * (1 + less)))
+            said = repr(cs.compare(y, one, other, level=1 - c.p_value * (1 + less)))
             assert (" %, which may be chance, z = " in said) is chance
-    unpaired = cp.compare_unpaired(cp.sweep(y, a), cp.sweep(y, b))
+    unpaired = cs.compare_unpaired(cs.sweep(y, a), cs.sweep(y, b))
     assert f"at 95 %, t({unpaired.df:.4g}) = " in repr(unpaired)
-    boot = cp.compare(y, a, b, method="bootstrap", statistic=lambda s: -s.auc, n=20)
+    boot = cs.compare(y, a, b, method="bootstrap", statistic=lambda s: -s.auc, n=20)
     assert repr(boot).startswith("<lambda> a -0.")
     assert "b is higher by" in repr(boot)
     assert "&lt;lambda&gt;" in boot._repr_html_()
@@ -1040,43 +1040,43 @@ def test_words() -> None:
 
 def test_words_of_several() -> None:
     y, a, b = normal(100)
-    c = cp.auc_covariance(y, {"<old>": a, "new": b})
+    c = cs.auc_covariance(y, {"<old>": a, "new": b})
     assert repr(c).startswith(f"AUC ± standard error: <old> {c.auc[0]:.4f} ± ")
     assert "&lt;old&gt;" in c._repr_html_()
-    g = cp.by_group(y, a, y, weight=np.ones(100))
+    g = cs.by_group(y, a, y, weight=np.ones(100))
     assert repr(g) == "GroupAuc of 2 groups: 0 have both classes, no AUC"
-    g = cp.by_group(y, a, np.arange(100) % 3, weight=np.full(100, 0.5))
+    g = cs.by_group(y, a, np.arange(100) % 3, weight=np.full(100, 0.5))
     assert "3 have both classes (100 % of weight 50), AUC" in repr(g)
     assert f"{g.macro:.6g}" in g._repr_html_()
 
 
 def test_frozen() -> None:
     y, a, b = normal(50)
-    covariance, groups = cp.auc_covariance(y, [a, b]), cp.by_group(y, a, np.arange(50) % 4)
+    covariance, groups = cs.auc_covariance(y, [a, b]), cs.by_group(y, a, np.arange(50) % 4)
     for array in (covariance.auc, covariance.covariance, groups.P, groups.auc, groups.group):
         assert not array.flags.writeable
     for again in (pickle.loads(pickle.dumps(groups)), copy.deepcopy(groups)):
         assert repr(again) == repr(groups)
         assert not again.auc.flags.writeable
-    c = cp.compare(y, a, b)
+    c = cs.compare(y, a, b)
     assert pickle.loads(pickle.dumps(c)) == c
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame])
 def test_scores_by_name(make: Callable[..., Any]) -> None:
     y, a, b = normal(50)
-    c, plain = cp.auc_covariance(y, make({"a": a, "b": b})), cp.auc_covariance(y, [a, b])
+    c, plain = cs.auc_covariance(y, make({"a": a, "b": b})), cs.auc_covariance(y, [a, b])
     assert c.names == ("a", "b")
     assert plain.names == (0, 1)
     assert (c.covariance == plain.covariance).all()
-    assert (cp.auc_covariance(y, np.column_stack([a, b])).covariance == c.covariance).all()
+    assert (cs.auc_covariance(y, np.column_stack([a, b])).covariance == c.covariance).all()
 
 
 # ---------------------------------------------------------------------------------------- bad input
 
 
 def _compare(y: Any, a: Any, b: Any, **more: Any) -> Any:
-    return cp.compare(y, a, b, **{"n": 10, **more})
+    return cs.compare(y, a, b, **{"n": 10, **more})
 
 
 Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
@@ -1097,14 +1097,14 @@ Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
             "level must lie between 0 and 1, .* is 1",
         ),
         (lambda: _compare(Y, A, B, level="x"), "as 0.95 does; it is 'x'"),
-        (lambda: cp.bootstrap_rows(Y, A, cp.auc, level=0), "as 0.95 does; it is 0"),
+        (lambda: cs.bootstrap_rows(Y, A, cs.auc, level=0), "as 0.95 does; it is 0"),
         (
-            lambda: cp.compare_unpaired(cp.sweep(Y, A), cp.sweep(Y, B), level=nan),
+            lambda: cs.compare_unpaired(cs.sweep(Y, A), cs.sweep(Y, B), level=nan),
             "as 0.95 does; it is nan",
         ),
         (lambda: _compare(Y, A, B, method="t"), "must be 'delong' or 'bootstrap'; it is 't'"),
         (lambda: _compare(Y, A, B, statistic="ap"), "or a function of a sweep; it is 'ap'"),
-        (lambda: _compare(Y, A, B, statistic=cp.gini), 'compares AUCs.*method="bootstrap"'),
+        (lambda: _compare(Y, A, B, statistic=cs.gini), 'compares AUCs.*method="bootstrap"'),
         (lambda: _compare(Y, A, B, prior=0.1), "pass costs="),
         (lambda: _compare(Y, A, B, unit=[1, 2]), "one unit for each score"),
         (lambda: _compare(Y, A, B, method="bootstrap", n=1), "samples must be from 2 to"),
@@ -1117,29 +1117,29 @@ Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
             "seed must be a whole number from 0",
         ),
         (
-            lambda: cp.bootstrap_rows(Y, [1, 2, nan, 3], cp.auc),
+            lambda: cs.bootstrap_rows(Y, [1, 2, nan, 3], cs.auc),
             r"^a score must .*score\[2\] is NaN",
         ),
-        (lambda: cp.by_group(Y, A, [1, 2]), "one group for each score; there are 2 groups and 4"),
-        (lambda: cp.by_group(Y, A, "user"), "group must be a column of values; it is 'user'"),
-        (lambda: cp.by_group(Y, A, np.zeros((4, 1))), r"one dimension; it has the shape \(4, 1\)"),
-        (lambda: cp.by_group(Y, A, [1, nan, 2, 3]), r"group\[1\] is missing \(nan\)"),
-        (lambda: cp.by_group(Y, A, ["a", None, "b", "b"]), r"group\[1\] is missing \(None\)"),
-        (lambda: cp.by_group(Y, A, np.array(["a", nan, "b", "b"], object)), r"group\[1\] is mis"),
-        (lambda: cp.by_group(Y, A, pd.Series(["a", "b", "b", None])), r"group\[3\] is missing"),
-        (lambda: cp.by_group(Y, A, pl.Series([1, 2, None, 2])), r"group\[2\] is null"),
+        (lambda: cs.by_group(Y, A, [1, 2]), "one group for each score; there are 2 groups and 4"),
+        (lambda: cs.by_group(Y, A, "user"), "group must be a column of values; it is 'user'"),
+        (lambda: cs.by_group(Y, A, np.zeros((4, 1))), r"one dimension; it has the shape \(4, 1\)"),
+        (lambda: cs.by_group(Y, A, [1, nan, 2, 3]), r"group\[1\] is missing \(nan\)"),
+        (lambda: cs.by_group(Y, A, ["a", None, "b", "b"]), r"group\[1\] is missing \(None\)"),
+        (lambda: cs.by_group(Y, A, np.array(["a", nan, "b", "b"], object)), r"group\[1\] is mis"),
+        (lambda: cs.by_group(Y, A, pd.Series(["a", "b", "b", None])), r"group\[3\] is missing"),
+        (lambda: cs.by_group(Y, A, pl.Series([1, 2, None, 2])), r"group\[2\] is null"),
         (
-            lambda: cp.by_group(Y, A, np.array(["2024", "NaT", "2024", "2025"], "M8[D]")),
+            lambda: cs.by_group(Y, A, np.array(["2024", "NaT", "2024", "2025"], "M8[D]")),
             r"group\[1\] is missing \(.*NaT",
         ),
-        (lambda: cp.by_group(Y, A, np.array([{}, 1, 2, 3], object)), "groups must be plain values"),
-        (lambda: cp.auc_covariance(Y, []), "at least one score"),
-        (lambda: cp.auc_covariance(Y, np.zeros(4)), r"shape \(4,\). Pass a list of columns"),
-        (lambda: cp.auc_covariance(Y, {"x": A, "z": [1, 2, 3, nan]}), r"^with z: .*score\[3\] is"),
+        (lambda: cs.by_group(Y, A, np.array([{}, 1, 2, 3], object)), "groups must be plain values"),
+        (lambda: cs.auc_covariance(Y, []), "at least one score"),
+        (lambda: cs.auc_covariance(Y, np.zeros(4)), r"shape \(4,\). Pass a list of columns"),
+        (lambda: cs.auc_covariance(Y, {"x": A, "z": [1, 2, 3, nan]}), r"^with z: .*score\[3\] is"),
     ],
 )
 def test_bad_input(call: Callable[[], Any], message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
+    with pytest.raises(cs.DataError, match=message):
         call()
 
 
@@ -1153,14 +1153,14 @@ def test_bad_input(call: Callable[[], Any], message: str) -> None:
         (lambda: _compare([1, 1], [1, 2], [2, 1]), "a comparison needs positives and negatives"),
         (lambda: _compare([], [], []), "a comparison needs rows"),
         (lambda: _compare([0], [1], [2], method="bootstrap"), "a comparison needs positives and"),
-        (lambda: cp.bootstrap_rows([1], [1], cp.auc), "needs positives and negatives"),
-        (lambda: cp.auc_covariance([1, 1], [[1, 2]]), "needs positives and negatives"),
+        (lambda: cs.bootstrap_rows([1], [1], cs.auc), "needs positives and negatives"),
+        (lambda: cs.auc_covariance([1, 1], [[1, 2]]), "needs positives and negatives"),
         (
-            lambda: cp.bootstrap_rows(Y, A, lambda s: s.at(inf).precision, n=10),
+            lambda: cs.bootstrap_rows(Y, A, lambda s: s.at(inf).precision, n=10),
             "the statistic is nan in a bootstrap sample",
         ),
     ],
 )
 def test_undefined(call: Callable[[], Any], message: str) -> None:
-    with pytest.raises(cp.UndefinedError, match=message):
+    with pytest.raises(cs.UndefinedError, match=message):
         call()

@@ -15,12 +15,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import cutpoint as cp
-from cutpoint._rows import ArrayRows, Block
-from cutpoint.errors import DataError
-from cutpoint.estimators._perceptron import Perceptron
-from cutpoint.linear import perceptron as module
-from cutpoint.linear.perceptron import State, Step, perceptron, perceptron_pass
+import cutscore as cs
+from cutscore._rows import ArrayRows, Block
+from cutscore.errors import DataError
+from cutscore.estimators._perceptron import Perceptron
+from cutscore.linear import perceptron as module
+from cutscore.linear.perceptron import State, Step, perceptron, perceptron_pass
 
 
 class Literal(NamedTuple):
@@ -313,7 +313,7 @@ def test_costs() -> None:
     """Costs of classes are weights of their rows."""
     X = np.random.default_rng(1).standard_normal((60, 2))
     y = np.random.default_rng(2).random(60) < 0.4
-    costs = cp.Costs(fp=1, fn=3)
+    costs = cs.Costs(fp=1, fn=3)
     one = Perceptron(variant="averaged", class_weight=costs).fit(X, y)
     other = Perceptron(variant="averaged").fit(X, y, np.where(y, 3.0, 1.0))
     assert_array_equal(one.coef_, other.coef_)

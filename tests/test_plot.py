@@ -7,7 +7,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-import cutpoint as cp
+import cutscore as cs
 
 pytest.importorskip("matplotlib")
 
@@ -16,7 +16,7 @@ pytest.importorskip("matplotlib")
 def s():
     rng = np.random.default_rng(0)
     y = rng.random(3000) < 0.1
-    return cp.sweep(y, rng.standard_normal(3000) + 1.5 * y)
+    return cs.sweep(y, rng.standard_normal(3000) + 1.5 * y)
 
 
 def curve_of(ax, n=0):
@@ -24,16 +24,16 @@ def curve_of(ax, n=0):
 
 
 def test_roc_draws_every_point_of_a_small_curve(s):
-    curve = cp.roc(s)
-    xy = curve_of(cp.plot.roc(curve))
+    curve = cs.roc(s)
+    xy = curve_of(cs.plot.roc(curve))
     assert np.array_equal(xy, np.column_stack((curve.fpr, curve.tpr)))
 
 
 def test_large_curves_are_thinned_below_what_a_picture_shows():
     rng = np.random.default_rng(0)
     y = rng.random(200_000) < 0.5
-    curve = cp.roc(cp.sweep(y, rng.standard_normal(200_000) + y))
-    xy = curve_of(cp.plot.roc(curve))
+    curve = cs.roc(cs.sweep(y, rng.standard_normal(200_000) + y))
+    xy = curve_of(cs.plot.roc(curve))
     assert len(xy) < 10_000
     assert tuple(xy[0]) == (0, 0)
     assert tuple(xy[-1]) == (1, 1)
@@ -42,8 +42,8 @@ def test_large_curves_are_thinned_below_what_a_picture_shows():
 
 
 def test_a_second_curve_gets_its_own_colour_and_legend(s):
-    ax = cp.plot.roc(cp.roc(s), label="a")
-    assert cp.plot.roc(cp.roc(s), ax, label="b", linestyle=":") is ax
+    ax = cs.plot.roc(cs.roc(s), label="a")
+    assert cs.plot.roc(cs.roc(s), ax, label="b", linestyle=":") is ax
     lines = [line for line in ax.lines if line.get_gid() == "curve"]
     assert lines[0].get_color() != lines[1].get_color()
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a", "b"]
@@ -51,18 +51,18 @@ def test_a_second_curve_gets_its_own_colour_and_legend(s):
 
 def test_a_mapping_draws_each_under_its_name(s, probabilities):
     """As one call for each on the same axes, wherever there is a label."""
-    other = cp.sweep([1, 0, 1, 0, 1, 0], [0.9, 0.7, 0.6, 0.3, 0.2, 0.1])
+    other = cs.sweep([1, 0, 1, 0, 1, 0], [0.9, 0.7, 0.6, 0.3, 0.2, 0.1])
     for draw, compute in (
-        (cp.plot.roc, cp.roc),
-        (cp.plot.hull, cp.hull),
-        (cp.plot.pr, cp.pr),
-        (cp.plot.det, cp.det),
-        (cp.plot.gain, cp.gain),
-        (cp.plot.lift, cp.gain),
-        (cp.plot.cost_curve, cp.cost_curve),
-        (cp.plot.net_benefit, cp.net_benefit),
-        (cp.plot.reliability, lambda s: cp.reliability(s, n=10)),
-        (cp.plot.calibrator, lambda s: cp.calibrate(s, "platt")),
+        (cs.plot.roc, cs.roc),
+        (cs.plot.hull, cs.hull),
+        (cs.plot.pr, cs.pr),
+        (cs.plot.det, cs.det),
+        (cs.plot.gain, cs.gain),
+        (cs.plot.lift, cs.gain),
+        (cs.plot.cost_curve, cs.cost_curve),
+        (cs.plot.net_benefit, cs.net_benefit),
+        (cs.plot.reliability, lambda s: cs.reliability(s, n=10)),
+        (cs.plot.calibrator, lambda s: cs.calibrate(s, "platt")),
     ):
         several = {"new": compute(probabilities), 2026: compute(other)}
         ax = saved(draw(several, linewidth=3.0).figure).axes[0]
@@ -80,40 +80,40 @@ def test_a_mapping_draws_each_under_its_name(s, probabilities):
         assert len([line for line in ax.lines if line.get_gid() == "curve"]) == 4
         name = draw.__name__
         with pytest.raises(
-            cp.DataError, match=rf"label is for one.*ax = plot\.{name}\(one, ax, la"
+            cs.DataError, match=rf"label is for one.*ax = plot\.{name}\(one, ax, la"
         ):
             draw(several, label="both")
-        with pytest.raises(cp.DataError, match=rf"plot\.{name} needs something to draw"):
+        with pytest.raises(cs.DataError, match=rf"plot\.{name} needs something to draw"):
             draw({}, ax)
-        with pytest.raises(cp.DataError, match=rf"plot\.{name} draws .*; got a Sweep"):
+        with pytest.raises(cs.DataError, match=rf"plot\.{name} draws .*; got a Sweep"):
             draw({"new": s})
-    with pytest.raises(cp.DataError, match=r"band is for one, and a mapping names several"):
-        cp.plot.roc({"new": cp.roc(s)}, band=cp.roc_band(s))
-    with pytest.raises(cp.DataError, match=r"x is for one"):
-        cp.plot.cost_curve({"new": cp.cost_curve(s)}, x=0.0)
+    with pytest.raises(cs.DataError, match=r"band is for one, and a mapping names several"):
+        cs.plot.roc({"new": cs.roc(s)}, band=cs.roc_band(s))
+    with pytest.raises(cs.DataError, match=r"x is for one"):
+        cs.plot.cost_curve({"new": cs.cost_curve(s)}, x=0.0)
 
 
 def test_det_keeps_all_curves_in_sight(s):
     rng = np.random.default_rng(1)
     y = rng.random(20_000) < 0.5
-    better = cp.det(cp.sweep(y, rng.standard_normal(20_000) + 4 * y))
-    for several in ((cp.det(s), better), (better, cp.det(s))):
-        ax = cp.plot.det(dict(zip("ab", several, strict=True)))
+    better = cs.det(cs.sweep(y, rng.standard_normal(20_000) + 4 * y))
+    for several in ((cs.det(s), better), (better, cs.det(s))):
+        ax = cs.plot.det(dict(zip("ab", several, strict=True)))
         for curve in several:
             (left, bottom), (right, top) = np.transpose([ax.get_xlim(), ax.get_ylim()])
-            alone = cp.plot.det(curve)
+            alone = cs.plot.det(curve)
             assert left <= alone.get_xlim()[0] < alone.get_xlim()[1] <= right
             assert bottom <= alone.get_ylim()[0] < alone.get_ylim()[1] <= top
 
 
 def test_pr_gain_lift_det_and_distributions(s):
-    pr, gain = cp.pr(s), cp.gain(s)
-    assert curve_of(cp.plot.pr(pr))[:, 1].tolist() == pr.precision.tolist()
-    assert curve_of(cp.plot.gain(gain))[:, 1].tolist() == gain.gain.tolist()
-    assert curve_of(cp.plot.lift(gain))[:, 1].tolist() == gain.lift[1:].tolist()
-    xy = curve_of(cp.plot.det(cp.det(s)))
+    pr, gain = cs.pr(s), cs.gain(s)
+    assert curve_of(cs.plot.pr(pr))[:, 1].tolist() == pr.precision.tolist()
+    assert curve_of(cs.plot.gain(gain))[:, 1].tolist() == gain.gain.tolist()
+    assert curve_of(cs.plot.lift(gain))[:, 1].tolist() == gain.lift[1:].tolist()
+    xy = curve_of(cs.plot.det(cs.det(s)))
     assert np.isfinite(xy).all()  # points at 0 and 1 have no place on these axes
-    ax = cp.plot.distributions(s, bins=20)
+    ax = cs.plot.distributions(s, bins=20)
     areas = [np.sum(p.get_data().values * np.diff(p.get_data().edges)) for p in ax.patches]
     assert areas == pytest.approx([1.0] * 4)
 
@@ -125,17 +125,17 @@ def test_odd_sweeps_draw_without_a_warning():
         ([1, 0], [np.inf, np.inf]),
         ([0, 1], [1e300, -1e300]),
     ):
-        s = cp.sweep(y, score)
+        s = cs.sweep(y, score)
         for plot, curve in (
-            (cp.plot.roc, cp.roc),
-            (cp.plot.pr, cp.pr),
-            (cp.plot.det, cp.det),
-            (cp.plot.gain, cp.gain),
-            (cp.plot.lift, cp.gain),
+            (cs.plot.roc, cs.roc),
+            (cs.plot.pr, cs.pr),
+            (cs.plot.det, cs.det),
+            (cs.plot.gain, cs.gain),
+            (cs.plot.lift, cs.gain),
         ):
             plot(curve(s)).figure.canvas.draw()
-        cp.plot.distributions(s).figure.canvas.draw()
-    cp.plot.distributions(cp.sweep([0, 0], [1.0, 2.0])).figure.canvas.draw()
+        cs.plot.distributions(s).figure.canvas.draw()
+    cs.plot.distributions(cs.sweep([0, 0], [1.0, 2.0])).figure.canvas.draw()
 
 
 def saved(figure):
@@ -162,20 +162,20 @@ NEXT = np.nextafter(1.0, 2.0)
 )
 def test_scores_of_any_size_have_a_histogram_of_area_1(score):
     for weight in (None, [1e307] * 3, [5e-324] * 3):
-        ax = cp.plot.distributions(cp.sweep([1, 0, 1], score, weight))
+        ax = cs.plot.distributions(cs.sweep([1, 0, 1], score, weight))
         saved(ax.figure)
         data = [patch.get_data() for patch in ax.patches]
         assert [np.sum(d.values * np.diff(d.edges)) for d in data] == pytest.approx([1.0] * 4)
 
 
 def test_overview_of_extreme_scores_and_distributions_of_none():
-    saved(cp.plot.overview(cp.sweep([1, 0, 1], [-1e308, 1e308, 0.0])))
-    assert saved(cp.plot.distributions(cp.sweep([], [])).figure).axes[0].get_legend() is None
+    saved(cs.plot.overview(cs.sweep([1, 0, 1], [-1e308, 1e308, 0.0])))
+    assert saved(cs.plot.distributions(cs.sweep([], [])).figure).axes[0].get_legend() is None
 
 
 @pytest.mark.parametrize("label", ["$x_$", "$", r"\frac{", "<script>", "a\nb", "", "_hidden"])
 def test_a_label_is_text_and_no_formula(s, label):
-    ax = cp.plot.roc(cp.roc(s), label=label)
+    ax = cs.plot.roc(cs.roc(s), label=label)
     saved(ax.figure)
     if label and not label.startswith("_"):  # which matplotlib keeps out of legends
         assert [t.get_text() for t in ax.get_legend().get_texts()] == [label]
@@ -183,28 +183,28 @@ def test_a_label_is_text_and_no_formula(s, label):
 
 def test_what_is_drawn_must_be_computed_first(s):
     for draw, given, call in (
-        (cp.plot.roc, s, r"draws a Roc; got a Sweep. Call plot\.roc\(cp\.roc\(s\)\)"),
-        (cp.plot.roc, cp.det(s), "draws a Roc; got a Det"),
-        (cp.plot.pr, cp.roc(s), r"plot\.pr\(cp\.pr\(s\)\)"),
-        (cp.plot.det, None, r"plot\.det\(cp\.det\(s\)\)"),
-        (cp.plot.gain, s, r"plot\.gain\(cp\.gain\(s\)\)"),
-        (cp.plot.lift, s, r"plot\.lift\(cp\.gain\(s\)\)"),
-        (cp.plot.distributions, cp.roc(s), r"draws a Sweep; got a Roc"),
-        (cp.plot.overview, cp.roc(s), r"plot\.overview\(cp\.sweep\(y, score\)\)"),
-        (cp.plot.hull, s, r"draws a Hull or a JointHull; got a Sweep. Call plot\.hull\(cp\.hull"),
-        (cp.plot.cost_curve, s, r"plot\.cost_curve\(cp\.cost_curve\(s\)\)"),
-        (cp.plot.net_benefit, 3, r"draws a NetBenefit; got an int. Call plot\.net_benefit\(cp\.ne"),
-        (cp.plot.operating_point, s, r"draws an OperatingPoint; got a Sweep.*cp\.choose\(s, obj"),
-        (cp.plot.stability, s, r"draws a Stability; got a Sweep. Call plot\.stability\(p\.stab"),
+        (cs.plot.roc, s, r"draws a Roc; got a Sweep. Call plot\.roc\(cs\.roc\(s\)\)"),
+        (cs.plot.roc, cs.det(s), "draws a Roc; got a Det"),
+        (cs.plot.pr, cs.roc(s), r"plot\.pr\(cs\.pr\(s\)\)"),
+        (cs.plot.det, None, r"plot\.det\(cs\.det\(s\)\)"),
+        (cs.plot.gain, s, r"plot\.gain\(cs\.gain\(s\)\)"),
+        (cs.plot.lift, s, r"plot\.lift\(cs\.gain\(s\)\)"),
+        (cs.plot.distributions, cs.roc(s), r"draws a Sweep; got a Roc"),
+        (cs.plot.overview, cs.roc(s), r"plot\.overview\(cs\.sweep\(y, score\)\)"),
+        (cs.plot.hull, s, r"draws a Hull or a JointHull; got a Sweep. Call plot\.hull\(cs\.hull"),
+        (cs.plot.cost_curve, s, r"plot\.cost_curve\(cs\.cost_curve\(s\)\)"),
+        (cs.plot.net_benefit, 3, r"draws a NetBenefit; got an int. Call plot\.net_benefit\(cs\.ne"),
+        (cs.plot.operating_point, s, r"draws an OperatingPoint; got a Sweep.*cs\.choose\(s, obj"),
+        (cs.plot.stability, s, r"draws a Stability; got a Sweep. Call plot\.stability\(p\.stab"),
         (
-            cp.plot.reliability,
+            cs.plot.reliability,
             s,
-            r"draws a Reliability; got a Sweep. Call plot\.reliability\(cp\.r",
+            r"draws a Reliability; got a Sweep. Call plot\.reliability\(cs\.r",
         ),
-        (cp.plot.calibrator, s, r"draws a Calibrator; got a Sweep. Call plot\.calibrator\(cp\.cal"),
-        (cp.plot.margins, s, r"draws a Margins; got a Sweep. Call plot\.margins\(detector\.mar"),
+        (cs.plot.calibrator, s, r"draws a Calibrator; got a Sweep. Call plot\.calibrator\(cs\.cal"),
+        (cs.plot.margins, s, r"draws a Margins; got a Sweep. Call plot\.margins\(detector\.mar"),
     ):
-        with pytest.raises(cp.DataError, match=call):
+        with pytest.raises(cs.DataError, match=call):
             draw(given)
 
 
@@ -219,18 +219,18 @@ def drawn(ax, gid):
 @pytest.fixture
 def probabilities(s):
     """The same order of cases as probabilities of about the right size."""
-    return cp.Sweep(1 / (1 + np.exp(3.3 - 1.5 * s.threshold)), s.pos, s.neg)
+    return cs.Sweep(1 / (1 + np.exp(3.3 - 1.5 * s.threshold)), s.pos, s.neg)
 
 
 # ------------------------------------------------------------------- the ROC curve's companions
 
 
 def test_roc_with_band_hull_and_points(s):
-    band, hull = cp.roc_band(s, level=0.9), cp.hull(s)
-    points = [cp.choose(s, "f1"), cp.choose(s, "youden")]
-    ax = cp.plot.roc(cp.roc(s), label="mine", band=band, hull=hull, point=points)
+    band, hull = cs.roc_band(s, level=0.9), cs.hull(s)
+    points = [cs.choose(s, "f1"), cs.choose(s, "youden")]
+    ax = cs.plot.roc(cs.roc(s), label="mine", band=band, hull=hull, point=points)
     saved(ax.figure)
-    assert np.array_equal(curve_of(ax), np.column_stack((cp.roc(s).fpr, cp.roc(s).tpr)))
+    assert np.array_equal(curve_of(ax), np.column_stack((cs.roc(s).fpr, cs.roc(s).tpr)))
     edge = ax.collections[0].get_paths()[0].vertices
     for side in (band.low, band.high):
         assert {*zip(band.fpr, side, strict=True)} <= {*map(tuple, edge)}
@@ -244,11 +244,11 @@ def test_roc_with_band_hull_and_points(s):
 
 
 def test_roc_marks_the_ends_and_leaves_out_points_without_rates(s):
-    none = cp.choose(s, "fpr", subject_to="flagged <= 0")
-    tied = cp.choose(cp.sweep([1, 0], [1.0, 1.0]), "recall")
-    infinite = cp.choose(cp.sweep([1, 0], [np.inf, 0.0]), "f1")
-    one_class = cp.choose(cp.sweep([1, 1], [1.0, 2.0]), "recall")
-    ax = cp.plot.roc(cp.roc(s), point=(none, tied, infinite, one_class))
+    none = cs.choose(s, "fpr", subject_to="flagged <= 0")
+    tied = cs.choose(cs.sweep([1, 0], [1.0, 1.0]), "recall")
+    infinite = cs.choose(cs.sweep([1, 0], [np.inf, 0.0]), "f1")
+    one_class = cs.choose(cs.sweep([1, 1], [1.0, 2.0]), "recall")
+    ax = cs.plot.roc(cs.roc(s), point=(none, tied, infinite, one_class))
     saved(ax.figure)
     assert sorted((*text.xy, text.get_text()) for text in ax.texts) == [
         (0, 0, "flag none"),
@@ -260,9 +260,9 @@ def test_roc_marks_the_ends_and_leaves_out_points_without_rates(s):
 def test_labels_of_close_points_do_not_overlap(s):
     from matplotlib.text import Text
 
-    points = [cp.choose(s, cp.Costs(fp=1, fn=fn)) for fn in (1, 2, 3, 4, 5, 6, 8, 10, 30, 80)]
-    ax = cp.plot.roc(cp.roc(s), point=points)
-    ax = cp.plot.roc(cp.roc(s), ax, point=points[2:4])  # again: neither text is put twice
+    points = [cs.choose(s, cs.Costs(fp=1, fn=fn)) for fn in (1, 2, 3, 4, 5, 6, 8, 10, 30, 80)]
+    ax = cs.plot.roc(cs.roc(s), point=points)
+    ax = cs.plot.roc(cs.roc(s), ax, point=points[2:4])  # again: neither text is put twice
     saved(ax.figure)
     assert len(ax.texts) == len({p.threshold for p in points})
     boxes = [Text.get_window_extent(text) for text in ax.texts]  # without its leader
@@ -272,34 +272,34 @@ def test_labels_of_close_points_do_not_overlap(s):
 
 @pytest.mark.parametrize("name", ["band", "hull", "point"])
 def test_companions_must_be_computed_first(s, name):
-    with pytest.raises(cp.DataError, match=rf"^{name} must be an? .*; it is .*Pass {name}=cp\."):
-        cp.plot.roc(cp.roc(s), **{name: s if name != "point" else [0.5]})
-    with pytest.raises(cp.DataError, match=r"point must be an OperatingPoint; it is 0\.5"):
-        cp.plot.roc(cp.roc(s), point=0.5)
+    with pytest.raises(cs.DataError, match=rf"^{name} must be an? .*; it is .*Pass {name}=cs\."):
+        cs.plot.roc(cs.roc(s), **{name: s if name != "point" else [0.5]})
+    with pytest.raises(cs.DataError, match=r"point must be an OperatingPoint; it is 0\.5"):
+        cs.plot.roc(cs.roc(s), point=0.5)
 
 
 # ------------------------------------------------------------------------------------------ hulls
 
 
 def test_hull_of_one_sweep(s):
-    h = cp.hull(s)
-    ax = cp.plot.hull(h, label="hull")
+    h = cs.hull(s)
+    ax = cs.plot.hull(h, label="hull")
     assert np.array_equal(curve_of(ax), np.column_stack((h.fpr, h.tpr)))
     assert drawn(ax, "curve")[0].get_marker() == "o"
-    assert cp.plot.hull(h, ax, label="again", marker="") is ax
+    assert cs.plot.hull(h, ax, label="again", marker="") is ax
     assert texts(ax.get_legend().get_texts()) == ["hull", "again"]
     x = np.linspace(0, 1, 400)  # a circle: all points are vertices
-    round_one = cp.Sweep(
+    round_one = cs.Sweep(
         x[::-1], np.round(1e9 * (1 - x)).astype(int), np.round(1e9 * x).astype(int)
     )
-    assert len(cp.hull(round_one)) > 300
-    assert drawn(cp.plot.hull(cp.hull(round_one)), "curve")[0].get_marker() == "none"
+    assert len(cs.hull(round_one)) > 300
+    assert drawn(cs.plot.hull(cs.hull(round_one)), "curve")[0].get_marker() == "none"
 
 
 def test_joint_hull_has_vertices_by_classifier(s):
-    other = cp.Sweep.from_counts([2.0, 1.0], pos=[97, 3], neg=[30, 70])
-    h = cp.hull({"$a_$": s, "b": other, r"\rule{": (0.05, 0.8), "bad": (0.6, 0.5)})
-    ax = saved(cp.plot.hull(h, label="best of all").figure).axes[0]
+    other = cs.Sweep.from_counts([2.0, 1.0], pos=[97, 3], neg=[30, 70])
+    h = cs.hull({"$a_$": s, "b": other, r"\rule{": (0.05, 0.8), "bad": (0.6, 0.5)})
+    ax = saved(cs.plot.hull(h, label="best of all").figure).axes[0]
     (line,) = drawn(ax, "hull")
     assert np.array_equal(line.get_xydata(), np.column_stack((h.fpr, h.tpr)))
     for k, line in zip((0, 1, 2), drawn(ax, "vertices"), strict=True):
@@ -316,23 +316,23 @@ def test_joint_hull_has_vertices_by_classifier(s):
         r"\rule{",
         "bad (never best)",
     ]
-    saved(cp.plot.roc(cp.roc(s), hull=h).figure)
+    saved(cs.plot.roc(cs.roc(s), hull=h).figure)
 
 
 def test_twenty_classifiers_differ_in_colour_or_marker():
     angle = np.linspace(0.1, 1.4, 20)
-    h = cp.hull([(1 - np.cos(a), np.sin(a)) for a in angle])
-    lines = drawn(saved(cp.plot.hull(h).figure).axes[0], "vertices")
+    h = cs.hull([(1 - np.cos(a), np.sin(a)) for a in angle])
+    lines = drawn(saved(cs.plot.hull(h).figure).axes[0], "vertices")
     assert len(lines) == 20
     assert len({(line.get_color(), line.get_marker()) for line in lines}) == 20
 
 
 def test_hulls_of_next_to_nothing():
     for y, score in (([1, 0], [1.0, 1.0]), ([0, 1], [2.0, 1.0]), ([1, 0], [np.inf, -np.inf])):
-        h = cp.hull(cp.sweep(y, score))
-        saved(cp.plot.roc(cp.roc(cp.sweep(y, score)), cp.plot.hull(h), hull=h).figure)
-    chance = cp.hull({"chance": cp.sweep([0, 1], [2.0, 1.0])})  # no vertex but the ends
-    assert texts(saved(cp.plot.hull(chance).figure).axes[0].get_legend().get_texts()) == [
+        h = cs.hull(cs.sweep(y, score))
+        saved(cs.plot.roc(cs.roc(cs.sweep(y, score)), cs.plot.hull(h), hull=h).figure)
+    chance = cs.hull({"chance": cs.sweep([0, 1], [2.0, 1.0])})  # no vertex but the ends
+    assert texts(saved(cs.plot.hull(chance).figure).axes[0].get_legend().get_texts()) == [
         "chance (never best)"
     ]
 
@@ -341,8 +341,8 @@ def test_hulls_of_next_to_nothing():
 
 
 def test_cost_curve_is_the_envelope(s):
-    curve = cp.cost_curve(s)
-    ax = saved(cp.plot.cost_curve(curve, x=0.05).figure).axes[0]
+    curve = cs.cost_curve(s)
+    ax = saved(cs.plot.cost_curve(curve, x=0.05).figure).axes[0]
     xy = curve_of(ax)
     assert xy[0].tolist() == [0, 0]
     assert xy[-1].tolist() == [1, 0]
@@ -363,22 +363,22 @@ def test_cost_curve_is_the_envelope(s):
 
 
 def test_a_second_cost_curve_adds_its_line_only(s):
-    ax = cp.plot.cost_curve(cp.cost_curve(s), label="a")
+    ax = cs.plot.cost_curve(cs.cost_curve(s), label="a")
     before = len(ax.lines), len(ax.texts), len(ax.collections)
-    cp.plot.cost_curve(cp.cost_curve(s), ax, label="$b")
+    cs.plot.cost_curve(cs.cost_curve(s), ax, label="$b")
     assert (len(ax.lines), len(ax.texts), len(ax.collections)) == (before[0] + 1, *before[1:])
     assert texts(ax.get_legend().get_texts()) == ["a", "$b"]
 
 
 @pytest.mark.parametrize("x", [-0.1, 1.5, np.nan, "half", [0.1, 0.2]])
 def test_a_probability_cost_lies_from_0_to_1(s, x):
-    with pytest.raises(cp.DataError, match="x must be a probability-cost from 0 to 1; it is "):
-        cp.plot.cost_curve(cp.cost_curve(s), x=x)
+    with pytest.raises(cs.DataError, match="x must be a probability-cost from 0 to 1; it is "):
+        cs.plot.cost_curve(cs.cost_curve(s), x=x)
 
 
 def test_net_benefit_draws_model_best_cut_and_both_trivial_rules(probabilities):
-    curve = cp.net_benefit(probabilities)
-    ax = saved(cp.plot.net_benefit(curve).figure).axes[0]
+    curve = cs.net_benefit(probabilities)
+    ax = saved(cs.plot.net_benefit(curve).figure).axes[0]
     assert texts(ax.get_legend().get_texts()) == ["model", "best cut", "flag all", "flag none"]
     bottom, top = ax.get_ylim()
     assert top > curve.best[1:].max()
@@ -399,11 +399,11 @@ def test_net_benefit_draws_model_best_cut_and_both_trivial_rules(probabilities):
 
 
 def test_a_second_decision_curve_shares_the_trivial_rules(probabilities):
-    one, other = (cp.net_benefit(probabilities, prior=p) for p in (None, 0.3))
-    ax = cp.plot.net_benefit(one, label="a")
+    one, other = (cs.net_benefit(probabilities, prior=p) for p in (None, 0.3))
+    ax = cs.plot.net_benefit(one, label="a")
     names = ["a", "a, best cut", "flag all", "flag none", "$b", "$b, best cut"]
-    assert texts(cp.plot.net_benefit(one, ax, label="$b").get_legend().get_texts()) == names
-    cp.plot.net_benefit(other, ax, label="c")
+    assert texts(cs.plot.net_benefit(one, ax, label="$b").get_legend().get_texts()) == names
+    cs.plot.net_benefit(other, ax, label="c")
     saved(ax.figure)
     assert texts(ax.get_legend().get_texts()) == [
         *names,
@@ -417,10 +417,10 @@ def test_a_second_decision_curve_shares_the_trivial_rules(probabilities):
 def test_decision_curves_of_different_scores_share_the_trivial_rules(probabilities):
     """Their axes reach to different heights, and their priors differ by rounding."""
     s = probabilities
-    weak = cp.Sweep(s.threshold[::7], s.pos[::7], s.neg[::7])
+    weak = cs.Sweep(s.threshold[::7], s.pos[::7], s.neg[::7])
     ax = None
     for part in (weak, s, weak):
-        ax = cp.plot.net_benefit(cp.net_benefit(part, prior=0.2), ax)
+        ax = cs.plot.net_benefit(cs.net_benefit(part, prior=0.2), ax)
     assert texts(ax.get_legend().get_texts()) == [
         *("model", "best cut", "flag all", "flag none"),
         *("model 2", "model 2, best cut", "model 3", "model 3, best cut"),
@@ -439,22 +439,22 @@ def test_decision_curves_of_different_scores_share_the_trivial_rules(probabiliti
     ],
 )
 def test_degenerate_costs_and_benefits_draw_without_a_warning(y, score):
-    s = cp.sweep(y, score)
-    ax = saved(cp.plot.net_benefit(cp.net_benefit(s)).figure).axes[0]
+    s = cs.sweep(y, score)
+    ax = saved(cs.plot.net_benefit(cs.net_benefit(s)).figure).axes[0]
     assert np.isfinite(np.concatenate([line.get_xydata() for line in ax.lines])).all()
     ax = None
     for x in (None, 0, 0.5, 1):
-        ax = cp.plot.cost_curve(cp.cost_curve(s), ax, x=x)
+        ax = cs.plot.cost_curve(cs.cost_curve(s), ax, x=x)
     saved(ax.figure)
 
 
 def test_net_benefit_that_is_nan_is_left_out():
     nan = np.full(3, np.nan)
     t = np.array([np.inf, 0.5, 0.2])
-    saved(cp.plot.net_benefit(cp.NetBenefit(t, nan, nan, nan)).figure)
+    saved(cs.plot.net_benefit(cs.NetBenefit(t, nan, nan, nan)).figure)
     some = np.array([0.0, np.nan, 0.1])
-    curve = cp.NetBenefit(t, some, np.array([-np.inf, -0.5, 0.1]), some)
-    xy = curve_of(saved(cp.plot.net_benefit(curve).figure).axes[0])
+    curve = cs.NetBenefit(t, some, np.array([-np.inf, -0.5, 0.1]), some)
+    xy = curve_of(saved(cs.plot.net_benefit(curve).figure).axes[0])
     assert [0.2, 0.1] in xy.tolist()
     assert np.isfinite(xy).all()
 
@@ -462,15 +462,15 @@ def test_net_benefit_that_is_nan_is_left_out():
 def test_large_costs_benefits_and_bands_are_thinned():
     rng = np.random.default_rng(0)
     y = rng.random(200_000) < 0.3
-    s = cp.sweep(y, 1 / (1 + np.exp(0.8 - rng.standard_normal(200_000) - y)))
-    curve = cp.net_benefit(s)
-    ax = cp.plot.net_benefit(curve)
+    s = cs.sweep(y, 1 / (1 + np.exp(0.8 - rng.standard_normal(200_000) - y)))
+    curve = cs.net_benefit(s)
+    ax = cs.plot.net_benefit(curve)
     assert all(len(line.get_xydata()) < 10_000 for line in ax.lines)
     xy = curve_of(ax)
     shows = curve.net_benefit > 0
     drawn_there = np.interp(curve.threshold[shows], *xy.T)
     assert np.abs(drawn_there - curve.net_benefit[shows]).max() < 1e-3
-    ax = cp.plot.roc(cp.roc(s), band=cp.roc_band(s))
+    ax = cs.plot.roc(cs.roc(s), band=cs.roc_band(s))
     assert len(ax.collections[0].get_paths()[0].vertices) < 20_000
 
 
@@ -478,8 +478,8 @@ def test_large_costs_benefits_and_bands_are_thinned():
 
 
 def test_operating_point_says_what_it_does(s):
-    p = cp.choose(s, cp.Costs(fp=1, fn=20))
-    ax = saved(cp.plot.operating_point(p, bins=20).figure).axes[0]
+    p = cs.choose(s, cs.Costs(fp=1, fn=20))
+    ax = saved(cs.plot.operating_point(p, bins=20).figure).axes[0]
     c = p.confusion
     assert texts(ax.texts) == [
         "not flagged",
@@ -501,8 +501,8 @@ def test_operating_points_at_the_ends_and_out_of_reach(s):
         ("fpr", "flagged <= 0", "flag nothing, for the least fpr"),
         ("recall", ["precision >= 0.99", "recall >= 0.99"], "(limits not met)"),
     ):
-        p = cp.choose(s, objective, subject_to=limits)
-        ax = saved(cp.plot.operating_point(p).figure).axes[0]
+        p = cs.choose(s, objective, subject_to=limits)
+        ax = saved(cs.plot.operating_point(p).figure).axes[0]
         assert title in ax.get_title(loc="left")
         assert len(ax.lines) == np.isfinite(p.threshold)
     for y, score in (
@@ -514,9 +514,9 @@ def test_operating_points_at_the_ends_and_out_of_reach(s):
         ([0, 1], [1.0, NEXT]),
         ([0, 1], [0.0, 5e-324]),
     ):
-        saved(cp.plot.operating_point(cp.choose(cp.sweep(y, score), "recall")).figure)
-    weighted = cp.choose(cp.sweep([1, 0, 1], [3, 2, 1], [0.25, 2.0, 0.5]), "precision")
-    assert texts(cp.plot.operating_point(weighted).texts)[1:3] == ["0.5 missed", "2 left alone"]
+        saved(cs.plot.operating_point(cs.choose(cs.sweep(y, score), "recall")).figure)
+    weighted = cs.choose(cs.sweep([1, 0, 1], [3, 2, 1], [0.25, 2.0, 0.5]), "precision")
+    assert texts(cs.plot.operating_point(weighted).texts)[1:3] == ["0.5 missed", "2 left alone"]
 
 
 def test_an_objective_of_any_name_is_text(s):
@@ -524,15 +524,15 @@ def test_an_objective_of_any_name_is_text(s):
         return tp - 0.1 * fp + 0 * (fn + tn)
 
     profit.__name__ = "$profit_$"
-    ax = cp.plot.operating_point(cp.choose(s, profit))
+    ax = cs.plot.operating_point(cs.choose(s, profit))
     saved(ax.figure)
     assert not ax._left_title.get_parse_math()
 
 
 def test_stability_is_a_histogram_of_thresholds(s):
-    p = cp.choose(s, "f1")
+    p = cs.choose(s, "f1")
     st = p.stability(100)
-    ax = saved(cp.plot.stability(st, point=p, bins=10).figure).axes[0]
+    ax = saved(cs.plot.stability(st, point=p, bins=10).figure).axes[0]
     bars = ax.patches[0].get_data()
     assert np.array_equal(bars.values, np.histogram(st.threshold, 10)[0])
     low, high = st.thresholds
@@ -546,15 +546,15 @@ def test_stability_is_a_histogram_of_thresholds(s):
         f"95 %: {low:.6g} to {high:.6g}",
         f"chosen: ≥ {p.threshold:.6g}",
     ]
-    broken = cp.choose(s, "recall", subject_to="fpr <= 5 %").stability(50)
+    broken = cs.choose(s, "recall", subject_to="fpr <= 5 %").stability(50)
     known = np.count_nonzero(broken.comparable)
     assert 0 < known < 50
-    assert cp.plot.stability(broken).get_title(loc="left") == (
+    assert cs.plot.stability(broken).get_title(loc="left") == (
         f"mean regret {broken.mean_regret:.3g} in {known} of 50 bootstrap samples, "
         f"limits broken by {100 * broken.broken.mean():.3g} %"
     )
-    none = cp.Stability(st.threshold, np.full(100, np.nan), np.ones(100, np.bool_))
-    assert cp.plot.stability(none).get_title(loc="left") == (
+    none = cs.Stability(st.threshold, np.full(100, np.nan), np.ones(100, np.bool_))
+    assert cs.plot.stability(none).get_title(loc="left") == (
         "100 bootstrap samples, limits broken by 100 %"
     )
 
@@ -573,9 +573,9 @@ def test_stability_is_a_histogram_of_thresholds(s):
     ids=str,
 )
 def test_thresholds_of_any_size_have_a_bar(s, threshold):
-    st = cp.Stability(np.array(threshold), np.full(3, np.nan), np.ones(3, np.bool_))
-    for point in (None, cp.choose(s, "f1"), cp.choose(s, "fpr", subject_to="flagged <= 0")):
-        ax = saved(cp.plot.stability(st, point=point).figure).axes[0]
+    st = cs.Stability(np.array(threshold), np.full(3, np.nan), np.ones(3, np.bool_))
+    for point in (None, cs.choose(s, "f1"), cs.choose(s, "fpr", subject_to="flagged <= 0")):
+        ax = saved(cs.plot.stability(st, point=point).figure).axes[0]
         bars = [bar.get_height() for bar in ax.containers for bar in bar]
         assert ax.patches[0].get_data().values.sum() + sum(bars) == 3
         assert texts(ax.texts) == [
@@ -587,32 +587,32 @@ def test_thresholds_of_any_size_have_a_bar(s, threshold):
 
 @pytest.mark.parametrize("bins", [0, -3, 2.5, "ten", None, True, 10**9])
 def test_bins_are_a_whole_number(s, bins):
-    p = cp.choose(s, "f1")
+    p = cs.choose(s, "f1")
     for draw, given in (
-        (cp.plot.distributions, s),
-        (cp.plot.operating_point, p),
-        (cp.plot.stability, p.stability(5)),
-        (cp.plot.reliability, cp.reliability(cp.sweep([1, 0], [0.6, 0.4]), level=None)),
-        (cp.plot.margins, cp.Margins(np.ones(3))),
+        (cs.plot.distributions, s),
+        (cs.plot.operating_point, p),
+        (cs.plot.stability, p.stability(5)),
+        (cs.plot.reliability, cs.reliability(cs.sweep([1, 0], [0.6, 0.4]), level=None)),
+        (cs.plot.margins, cs.Margins(np.ones(3))),
     ):
-        with pytest.raises(cp.DataError, match=r"must have from 1 to 100,000 bins.*; it is .*\. L"):
+        with pytest.raises(cs.DataError, match=r"must have from 1 to 100,000 bins.*; it is .*\. L"):
             draw(given, bins=bins)
-    assert len(cp.plot.distributions(s, bins=np.int64(1)).patches[0].get_data().values) == 1
+    assert len(cs.plot.distributions(s, bins=np.int64(1)).patches[0].get_data().values) == 1
 
 
 def test_functions_draw_on_given_axes(s, probabilities):
     from matplotlib.figure import Figure
 
-    p = cp.choose(s, "f1")
+    p = cs.choose(s, "f1")
     for draw, value in (
-        (cp.plot.hull, cp.hull(s)),
-        (cp.plot.cost_curve, cp.cost_curve(s)),
-        (cp.plot.net_benefit, cp.net_benefit(probabilities)),
-        (cp.plot.operating_point, p),
-        (cp.plot.stability, p.stability(10)),
-        (cp.plot.reliability, cp.reliability(probabilities, n=10)),
-        (cp.plot.calibrator, cp.calibrate(s, "monotone")),
-        (cp.plot.margins, cp.Margins(np.array([-1.0, 2.0]))),
+        (cs.plot.hull, cs.hull(s)),
+        (cs.plot.cost_curve, cs.cost_curve(s)),
+        (cs.plot.net_benefit, cs.net_benefit(probabilities)),
+        (cs.plot.operating_point, p),
+        (cs.plot.stability, p.stability(10)),
+        (cs.plot.reliability, cs.reliability(probabilities, n=10)),
+        (cs.plot.calibrator, cs.calibrate(s, "monotone")),
+        (cs.plot.margins, cs.Margins(np.array([-1.0, 2.0]))),
     ):
         ax = Figure(layout="constrained").add_subplot()
         assert draw(value, ax) is ax
@@ -623,8 +623,8 @@ def test_functions_draw_on_given_axes(s, probabilities):
 
 
 def test_reliability_is_level_in_blocks_and_has_a_band_and_a_histogram(probabilities):
-    r = cp.reliability(probabilities, level=0.9, n=50)
-    ax = saved(cp.plot.reliability(r, label="$mine_$", bins=20).figure).axes[0]
+    r = cs.reliability(probabilities, level=0.9, n=50)
+    ax = saved(cs.plot.reliability(r, label="$mine_$", bins=20).figure).axes[0]
     xy = curve_of(ax)
     assert len(xy) <= 2 * len(r.start)
     # Straight lines between the ends of the blocks go through every point in between.
@@ -643,9 +643,9 @@ def test_reliability_is_level_in_blocks_and_has_a_band_and_a_histogram(probabili
 
 
 def test_a_second_reliability_curve_shares_the_name_of_the_band(probabilities):
-    r = cp.reliability(probabilities, n=20)
-    ax = cp.plot.reliability(r, label="a")
-    cp.plot.reliability(r, ax, label="b", linestyle=":")
+    r = cs.reliability(probabilities, n=20)
+    ax = cs.plot.reliability(r, label="a")
+    cs.plot.reliability(r, ax, label="b", linestyle=":")
     saved(ax.figure)
     assert texts(ax.get_legend().get_texts()) == ["a", "95 % band if calibrated", "b"]
     assert len({line.get_color() for line in drawn(ax, "curve")}) == 2
@@ -653,11 +653,11 @@ def test_a_second_reliability_curve_shares_the_name_of_the_band(probabilities):
 
 
 def test_few_forecasts_are_points():
-    few = cp.Sweep.from_counts([0.9, 0.7, 0.1], pos=[8, 3, 1], neg=[2, 3, 9])
-    ax = saved(cp.plot.reliability(cp.reliability(few, n=20)).figure).axes[0]
+    few = cs.Sweep.from_counts([0.9, 0.7, 0.1], pos=[8, 3, 1], neg=[2, 3, 9])
+    ax = saved(cs.plot.reliability(cs.reliability(few, n=20)).figure).axes[0]
     assert drawn(ax, "curve")[0].get_marker() == "o"
     assert len(ax.collections) == 2  # the band, and its width at each forecast
-    ax = saved(cp.plot.reliability(cp.reliability(few, level=None)).figure).axes[0]
+    ax = saved(cs.plot.reliability(cs.reliability(few, level=None)).figure).axes[0]
     assert len(ax.collections) == 0
     assert ax.get_legend() is None
 
@@ -673,24 +673,24 @@ def test_few_forecasts_are_points():
     ],
 )
 def test_odd_reliability_curves_draw_without_a_warning(y, score, weight):
-    r = cp.reliability(cp.sweep(y, score, weight), level=None if weight else 0.95, n=10)
-    ax = saved(cp.plot.reliability(r).figure).axes[0]
+    r = cs.reliability(cs.sweep(y, score, weight), level=None if weight else 0.95, n=10)
+    ax = saved(cs.plot.reliability(r).figure).axes[0]
     assert np.isfinite(curve_of(ax)).all()
 
 
 def test_large_reliability_bands_are_thinned():
     rng = np.random.default_rng(0)
     p = rng.random(200_000)
-    r = cp.reliability(cp.sweep(rng.random(200_000) < p, p), n=10)
-    ax = cp.plot.reliability(r)
+    r = cs.reliability(cs.sweep(rng.random(200_000) < p, p), n=10)
+    ax = cs.plot.reliability(r)
     assert len(ax.collections[0].get_paths()[0].vertices) < 20_000
 
 
 def test_a_calibrator_is_drawn_over_the_scores_of_a_sweep(s):
     ax = None
     for method in ("logistic", "gaussian", "monotone"):
-        c = cp.calibrate(s, method)
-        ax = cp.plot.calibrator(c, ax, s=s, label=method)
+        c = cs.calibrate(s, method)
+        ax = cs.plot.calibrator(c, ax, s=s, label=method)
         x, llr = drawn(ax, "curve")[-1].get_xydata().T
         assert (x[0], x[-1]) == (s.threshold[-1], s.threshold[0])
         assert np.array_equal(llr, c.llr(x))
@@ -703,39 +703,39 @@ def test_a_calibrator_is_drawn_over_the_scores_of_a_sweep(s):
 
 
 def test_the_range_of_a_calibrator_is_found_or_given(s):
-    c = cp.calibrate(s, "platt")
+    c = cs.calibrate(s, "platt")
 
     def ends(ax):
         return drawn(ax, "curve")[-1].get_xdata()[[0, -1]].tolist()
 
-    ax = cp.plot.calibrator(c, low=-2, high=np.float32(3))
+    ax = cs.plot.calibrator(c, low=-2, high=np.float32(3))
     assert ends(ax) == [-2, 3]
-    assert ends(cp.plot.calibrator(cp.Affine(1.0, 0.0), ax)) == [-2, 3]  # as the one before
-    assert ends(cp.plot.calibrator(cp.Beta(1.0, 1.0, 0.0), ax)) == [0, 1]  # as far as it goes
-    assert ends(cp.plot.calibrator(cp.Beta(1.0, 1.0, 0.0))) == [0.001, 0.999]
-    assert ends(cp.plot.calibrator(cp.Affine(-2.0, 1.0))) == [-1.5, 3.5]
-    assert ends(cp.plot.calibrator(cp.Affine(0.0, 1.0))) == [0, 2]
-    assert ends(cp.plot.calibrator(c, s=s, low=0)) == [0, s.threshold[0]]
-    g = cp.calibrate(s, "gaussian")
-    assert ends(cp.plot.calibrator(g)) == [g.low, g.high]
-    assert ends(cp.plot.calibrator(g.then(c))) == [g.low, g.high]
+    assert ends(cs.plot.calibrator(cs.Affine(1.0, 0.0), ax)) == [-2, 3]  # as the one before
+    assert ends(cs.plot.calibrator(cs.Beta(1.0, 1.0, 0.0), ax)) == [0, 1]  # as far as it goes
+    assert ends(cs.plot.calibrator(cs.Beta(1.0, 1.0, 0.0))) == [0.001, 0.999]
+    assert ends(cs.plot.calibrator(cs.Affine(-2.0, 1.0))) == [-1.5, 3.5]
+    assert ends(cs.plot.calibrator(cs.Affine(0.0, 1.0))) == [0, 2]
+    assert ends(cs.plot.calibrator(c, s=s, low=0)) == [0, s.threshold[0]]
+    g = cs.calibrate(s, "gaussian")
+    assert ends(cs.plot.calibrator(g)) == [g.low, g.high]
+    assert ends(cs.plot.calibrator(g.then(c))) == [g.low, g.high]
     for kw, message in (
         ({"low": np.inf}, r"low must be a number within ±1e300; it is inf.*the lowest score"),
         ({"high": "3"}, "high must be a number within ±1e300; it is '3'"),
         ({"high": 10**400}, "high must be a number within"),
         ({"low": 3, "high": 3}, "low must be less than high; they are 3 and 3"),
-        ({"s": c}, r"s must be a Sweep; it is .*Pass s=cp\.sweep"),
+        ({"s": c}, r"s must be a Sweep; it is .*Pass s=cs\.sweep"),
     ):
-        with pytest.raises(cp.DataError, match=message):
-            cp.plot.calibrator(c, **kw)
-    with pytest.raises(cp.DataError, match="maps probabilities, from 0 to 1"):
-        cp.plot.calibrator(cp.Beta(1.0, 1.0, 0.0), low=-1)
+        with pytest.raises(cs.DataError, match=message):
+            cs.plot.calibrator(c, **kw)
+    with pytest.raises(cs.DataError, match="maps probabilities, from 0 to 1"):
+        cs.plot.calibrator(cs.Beta(1.0, 1.0, 0.0), low=-1)
 
 
 def test_infinite_llrs_are_signs_at_the_edge(s):
-    c = cp.calibrate(s, "monotone", smooth=False)
+    c = cs.calibrate(s, "monotone", smooth=False)
     assert np.isinf(c.value[[0, -1]]).all()
-    ax = saved(cp.plot.calibrator(c).figure).axes[0]
+    ax = saved(cs.plot.calibrator(c).figure).axes[0]
     assert texts(ax.texts) == ["∞", "−∞"]
     assert np.isnan(curve_of(ax)[[0, -1], 1]).all()
 
@@ -743,22 +743,22 @@ def test_infinite_llrs_are_signs_at_the_edge(s):
 @pytest.mark.parametrize(
     "c",
     [
-        cp.Affine(1e-300, 0.0),
-        cp.Affine(5e-324, 1e308),
-        cp.Affine(1e300, -1e300),
-        cp.Gaussian(1.0, 1e-100, 0.0, 1.0, -1e308, 1e308),
-        cp.Monotone(np.array([1.0, -np.inf]), np.array([np.inf, -np.inf])),
-        cp.Monotone(np.array([-np.inf]), np.array([0.0])),
-        cp.Monotone(np.array([1.0, 1.0 - 2**-53, -np.inf]), np.array([2.0, 1.0, 0.0])),
-        cp.Monotone(np.array([1.5e308, -1.5e308, -np.inf]), np.array([2.0, 1.0, 0.0])),
-        cp.Monotone(np.array([0.5]), np.array([2.0]), interpolate=True),
+        cs.Affine(1e-300, 0.0),
+        cs.Affine(5e-324, 1e308),
+        cs.Affine(1e300, -1e300),
+        cs.Gaussian(1.0, 1e-100, 0.0, 1.0, -1e308, 1e308),
+        cs.Monotone(np.array([1.0, -np.inf]), np.array([np.inf, -np.inf])),
+        cs.Monotone(np.array([-np.inf]), np.array([0.0])),
+        cs.Monotone(np.array([1.0, 1.0 - 2**-53, -np.inf]), np.array([2.0, 1.0, 0.0])),
+        cs.Monotone(np.array([1.5e308, -1.5e308, -np.inf]), np.array([2.0, 1.0, 0.0])),
+        cs.Monotone(np.array([0.5]), np.array([2.0]), interpolate=True),
     ],
     ids=repr,
 )
 def test_odd_calibrators_draw_without_a_warning(c):
-    saved(cp.plot.calibrator(c).figure)
-    saved(cp.plot.calibrator(c, s=cp.sweep([], [])).figure)
-    saved(cp.plot.calibrator(c, s=cp.sweep([1, 0], [np.inf, 1.0])).figure)
+    saved(cs.plot.calibrator(c).figure)
+    saved(cs.plot.calibrator(c, s=cs.sweep([], [])).figure)
+    saved(cs.plot.calibrator(c, s=cs.sweep([1, 0], [np.inf, 1.0])).figure)
 
 
 # ---------------------------------------------------------------------------------------- margins
@@ -772,7 +772,7 @@ def bars(ax):
 
 def test_margins_are_wrong_below_0_and_correct_above():
     value = np.random.default_rng(0).normal(1, 1, 1000)
-    ax = saved(cp.plot.margins(cp.Margins(value), bins=30).figure).axes[0]
+    ax = saved(cs.plot.margins(cs.Margins(value), bins=30).figure).axes[0]
     errors, wrong, correct = int(np.sum(value <= 0)), *(bars(ax)[k] for k in ("wrong", "correct"))
     assert wrong.edges[-1] == correct.edges[0] == 0
     assert (wrong.values.sum(), correct.values.sum()) == (errors, 1000 - errors)
@@ -792,7 +792,7 @@ def test_margins_are_wrong_below_0_and_correct_above():
 
 def test_a_line_that_separates_has_a_strip_without_rows():
     value = np.array([0.53, 0.6, 1.0, 2.0, 2.0])
-    ax = saved(cp.plot.margins(cp.Margins(value), bins=10).figure).axes[0]
+    ax = saved(cs.plot.margins(cs.Margins(value), bins=10).figure).axes[0]
     assert [*bars(ax)] == ["correct"]
     data = bars(ax)["correct"]
     assert data.edges[0] == 0.53  # no bar reaches into it
@@ -803,11 +803,11 @@ def test_a_line_that_separates_has_a_strip_without_rows():
 
 
 def test_rows_on_the_line_are_errors():
-    ax = saved(cp.plot.margins(cp.Margins(np.array([0.0, 0.0, 1.0])), bins=4).figure).axes[0]
+    ax = saved(cs.plot.margins(cs.Margins(np.array([0.0, 0.0, 1.0])), bins=4).figure).axes[0]
     assert bars(ax)["wrong"].edges.tolist() == [-0.25, 0]
     assert bars(ax)["wrong"].values.tolist() == [2]
     assert bars(ax)["correct"].values.tolist() == [0, 0, 0, 1]
-    both = bars(cp.plot.margins(cp.Margins(np.array([-1.0, 0.0, 1.0])), bins=4))
+    both = bars(cs.plot.margins(cs.Margins(np.array([-1.0, 0.0, 1.0])), bins=4))
     assert both["wrong"].values.tolist() == [1, 1]
     assert both["correct"].values.tolist() == [0, 1]
 
@@ -830,7 +830,7 @@ def test_rows_on_the_line_are_errors():
 )
 def test_margins_of_any_size_are_all_drawn(value):
     for bins in (1, 7, 60):
-        ax = saved(cp.plot.margins(cp.Margins(np.array(value)), bins=bins).figure).axes[0]
+        ax = saved(cs.plot.margins(cs.Margins(np.array(value)), bins=bins).figure).axes[0]
         assert sum(data.values.sum() for data in bars(ax).values()) == len(value)
         assert all(np.all(np.diff(data.edges) > 0) for data in bars(ax).values())
 
@@ -841,10 +841,10 @@ def test_margins_of_any_size_are_all_drawn(value):
 )
 def test_no_margin_is_lost_beyond_rounded_edges(value, bins):
     """Whole numbers of bins that, rounded, end just before the outermost row."""
-    rows = bars(cp.plot.margins(cp.Margins(np.array(value)), bins=bins))
+    rows = bars(cs.plot.margins(cs.Margins(np.array(value)), bins=bins))
     assert sum(data.values.sum() for data in rows.values()) == 3
 
 
 def test_margins_of_no_rows():
-    with pytest.raises(cp.DataError, match="a histogram of margins needs rows; there are 0"):
-        cp.plot.margins(cp.Margins(np.empty(0)))
+    with pytest.raises(cs.DataError, match="a histogram of margins needs rows; there are 0"):
+        cs.plot.margins(cs.Margins(np.empty(0)))

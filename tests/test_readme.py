@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cutpoint.cli import main
-from cutpoint.detector import Detector
-from cutpoint.tables import open_table
+from cutscore.cli import main
+from cutscore.detector import Detector
+from cutscore.tables import open_table
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 
@@ -25,7 +25,7 @@ def test_commands(
     assert len(lines) >= 7
     for line in lines:
         program, *words = shlex.split(line)
-        assert program.endswith("cutpoint")
+        assert program.endswith("cutscore")
         assert main(words) == 0, capsys.readouterr().err
     assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
     assert (tmp_path / "decided.parquet").stat().st_size > 1000
@@ -48,14 +48,14 @@ def test_pictures_are_there() -> None:
 def test_the_tree_in_contributing_is_the_tree() -> None:
     root = Path(__file__).parent.parent
     text = (root / "CONTRIBUTING.md").read_text("utf-8")
-    tree = re.search(r"```\nsrc/cutpoint/(.*?)```", text, re.S)
+    tree = re.search(r"```\nsrc/cutscore/(.*?)```", text, re.S)
     assert tree is not None
     package, _, native = tree[1].partition("\nnative/")
     told = set(re.findall(r"[\w.]+(?:/|\.pyi?\b)", package))
-    there = {path.name for path in (root / "src" / "cutpoint").glob("*.py")}
-    there |= {f"{path.parent.name}/" for path in (root / "src" / "cutpoint").glob("*/__init__.py")}
+    there = {path.name for path in (root / "src" / "cutscore").glob("*.py")}
+    there |= {f"{path.parent.name}/" for path in (root / "src" / "cutscore").glob("*/__init__.py")}
     assert there <= told, "modules that CONTRIBUTING.md does not name"
-    every = {path.name for path in (root / "src" / "cutpoint").rglob("*.py*")}
+    every = {path.name for path in (root / "src" / "cutscore").rglob("*.py*")}
     assert {name for name in told if not name.endswith("/")} <= every, "modules that are gone"
     sources = {path.name for path in (root / "native").glob("*.?pp")}
     named = set(re.findall(r"\w+\.[ch]pp", native))

@@ -20,17 +20,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cutpoint as cp
-from cutpoint.confusion import counted
-from cutpoint.report import Summary, making, render, summarise, summarise_sweeps
-from cutpoint.report import summary as of_summary
-from cutpoint.report import trace as of_trace
-from cutpoint.report.drawing import path
-from cutpoint.report.figures import precision_steps
-from cutpoint.report.live import share_text
-from cutpoint.report.summary import AVERAGES, Estimate, Learner, Learners, Notice, Weight
-from cutpoint.report.text import shown
-from cutpoint.report.trace import Axis, by_parts, cuts_at, flagged, largest_tie, of_positives
+import cutscore as cs
+from cutscore.confusion import counted
+from cutscore.report import Summary, making, render, summarise, summarise_sweeps
+from cutscore.report import summary as of_summary
+from cutscore.report import trace as of_trace
+from cutscore.report.drawing import path
+from cutscore.report.figures import precision_steps
+from cutscore.report.live import share_text
+from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Notice, Weight
+from cutscore.report.text import shown
+from cutscore.report.trace import Axis, by_parts, cuts_at, flagged, largest_tie, of_positives
 from strategies import Case, rows
 
 
@@ -46,7 +46,7 @@ def two() -> Summary:
     y, a, b = some()
     group = np.resize(["x", "y", "z"], len(y))
     return summarise(
-        y, {"a": a, "b": b}, costs=cp.Costs(fp=1, fn=9), group=group, prior=0.03, source="rows.csv"
+        y, {"a": a, "b": b}, costs=cs.Costs(fp=1, fn=9), group=group, prior=0.03, source="rows.csv"
     )
 
 
@@ -56,22 +56,22 @@ def two() -> Summary:
 def test_numbers_are_those_of_the_library(two: Summary) -> None:
     y, a, b = some()
     for one, column in zip(two.scores, (a, b), strict=True):
-        s = cp.sweep(y, column)
-        p = cp.choose(s, cp.Costs(fp=1, fn=9), prior=0.03)
-        assert one.auc == Estimate(s.auc, cp.auc_interval(s))
-        assert one.average_precision == pytest.approx(cp.average_precision(s), rel=1e-13)
-        assert (one.hull_vertices, one.hull_auc) == (len(cp.hull(s)), cp.hull(s).auc)
+        s = cs.sweep(y, column)
+        p = cs.choose(s, cs.Costs(fp=1, fn=9), prior=0.03)
+        assert one.auc == Estimate(s.auc, cs.auc_interval(s))
+        assert one.average_precision == pytest.approx(cs.average_precision(s), rel=1e-13)
+        assert (one.hull_vertices, one.hull_auc) == (len(cs.hull(s)), cs.hull(s).auc)
         assert one.point.threshold == p.threshold
         for name, estimate in one.measures.items():
             known = p.value if name == "cost" else getattr(p.deployed, name)
             assert estimate.value == known
         for name in ("recall", "fpr", "specificity", "precision", "flagged_rate"):
-            assert one.measures[name].interval == cp.interval(s, name, at=p)
+            assert one.measures[name].interval == cs.interval(s, name, at=p)
         assert one.measures["cost"].interval == p.interval
     groups = two.groups
     assert groups is not None
     assert (
-        groups.by_score["b"].pooled == cp.by_group(y, b, np.resize(["x", "y", "z"], len(y))).pooled
+        groups.by_score["b"].pooled == cs.by_group(y, b, np.resize(["x", "y", "z"], len(y))).pooled
     )
 
 
@@ -82,7 +82,7 @@ def test_differences_are_delongs(weighted: bool) -> None:
     if w is not None:
         w[::7] = 0
     d = summarise(y, {"a": a, "b": b}, weight=w).differences[0]
-    c = cp.compare(y, a, b, weight=w)
+    c = cs.compare(y, a, b, weight=w)
     assert (d.a, d.b) == ("a", "b")
     assert d.difference == pytest.approx(c.difference, abs=1e-14)
     assert d.p_value == pytest.approx(c.p_value, rel=1e-9)
@@ -118,7 +118,7 @@ def test_more_than_five_scores_are_compared_with_the_first() -> None:
 
 @given(rows(both=True))
 def test_cuts_of_many_scores(case: Case) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     cut = np.arange(len(s) + 1)[::-1]
     tp, fp = flagged(s, cut)
     assert tp.tolist() == [0, *s.tp.tolist()][::-1]
@@ -126,15 +126,15 @@ def test_cuts_of_many_scores(case: Case) -> None:
     at = s.threshold[np.isfinite(s.threshold)]
     wanted = [int(np.count_nonzero(s.threshold >= x)) for x in at]
     assert cuts_at(s, at).tolist() == wanted
-    assert cp.average_precision(of_positives(s)) == pytest.approx(
-        cp.average_precision(s), rel=1e-13
+    assert cs.average_precision(of_positives(s)) == pytest.approx(
+        cs.average_precision(s), rel=1e-13
     )
 
 
 @pytest.mark.parametrize("m", [1, 255, 256, 257, 512, 5_000])
 def test_sums_of_blocks(m: int) -> None:
     rng = np.random.default_rng(m)
-    s = cp.sweep(rng.random(2 * m) < 0.3, rng.integers(0, m, 2 * m))
+    s = cs.sweep(rng.random(2 * m) < 0.3, rng.integers(0, m, 2 * m))
     cut = rng.integers(0, len(s) + 1, 100)
     tp, fp = flagged(s, cut)
     assert tp.tolist() == np.concatenate(([0], s.tp))[cut].tolist()
@@ -144,17 +144,17 @@ def test_sums_of_blocks(m: int) -> None:
 def test_losses_by_parts() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(5_000)
-    s = cp.sweep(rng.random(5_000) < p, p)
-    assert by_parts(s, cp.brier, 64) == pytest.approx(cp.brier(s), rel=1e-13)
-    assert by_parts(s, cp.log_loss, 64) == pytest.approx(cp.log_loss(s), rel=1e-13)
+    s = cs.sweep(rng.random(5_000) < p, p)
+    assert by_parts(s, cs.brier, 64) == pytest.approx(cs.brier(s), rel=1e-13)
+    assert by_parts(s, cs.log_loss, 64) == pytest.approx(cs.log_loss(s), rel=1e-13)
 
 
 def test_the_largest_tie() -> None:
     y = np.arange(1_000) % 2
     score = np.arange(1_000.0)
     score[300:450] = 7.5
-    assert largest_tie(cp.sweep(y, score)) == (7.5, 0.15)
-    assert largest_tie(cp.sweep(y, np.arange(1_000)))[1] == 0
+    assert largest_tie(cs.sweep(y, score)) == (7.5, 0.15)
+    assert largest_tie(cs.sweep(y, np.arange(1_000)))[1] == 0
 
 
 # -------------------------------------------------------------------------------------- the trace
@@ -162,9 +162,9 @@ def test_the_largest_tie() -> None:
 
 @given(rows(both=True), st.fractions(min_value="1/50", max_value=1000, max_denominator=50))
 def test_every_cut_that_costs_can_choose_is_kept(case: Case, ratio: Any) -> None:
-    s = cp.sweep(*case)
-    t = of_trace.trace(s, cp.hull(s))
-    p = cp.choose(s, cp.Costs(fp=1, fn=float(ratio)))
+    s = cs.sweep(*case)
+    t = of_trace.trace(s, cs.hull(s))
+    p = cs.choose(s, cs.Costs(fp=1, fn=float(ratio)))
     k = int(np.searchsorted(t.cut, p.cut))
     assert k in t.vertex
     assert (t.cut[k], t.threshold[k]) == (p.cut, p.threshold)
@@ -174,13 +174,13 @@ def test_every_cut_that_costs_can_choose_is_kept(case: Case, ratio: Any) -> None
 def test_few_cuts_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     y = rng.random(200_000) < 0.03
-    s = cp.sweep(y, rng.standard_normal(200_000) + 2 * y)
-    fine = of_trace.trace(s, cp.hull(s))
+    s = cs.sweep(y, rng.standard_normal(200_000) + 2 * y)
+    fine = of_trace.trace(s, cs.hull(s))
     monkeypatch.setattr(of_trace, "_MANY", 1_000)
-    for t in (fine, of_trace.trace(s, cp.hull(s), 77_777)):
+    for t in (fine, of_trace.trace(s, cs.hull(s), 77_777)):
         assert len(t.cut) < 4_000
         assert t.complete
-        assert t.cut[t.vertex].tolist() == cp.hull(s).cut.tolist()
+        assert t.cut[t.vertex].tolist() == cs.hull(s).cut.tolist()
         assert t.tp[1:].tolist() == s.tp[t.cut[1:] - 1].tolist()
         assert t.fp[1:].tolist() == s.fp[t.cut[1:] - 1].tolist()
         # What is drawn between them is nowhere far from the curve, nor from the precision.
@@ -198,8 +198,8 @@ def test_few_cuts_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_hulls_of_very_many_vertices_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_trace, "_VERTICES", 10)
     y, a, _ = some(3_000)
-    s = cp.sweep(y, a)
-    t = of_trace.trace(s, cp.hull(s))
+    s = cs.sweep(y, a)
+    t = of_trace.trace(s, cs.hull(s))
     assert not t.complete
     assert len(t.vertex) == 10
 
@@ -210,7 +210,7 @@ def test_axes() -> None:
     z = rng.standard_normal(10_000) + y
 
     def axis(score: Any) -> Axis:
-        return of_trace.score_axis(cp.sweep(y, score))
+        return of_trace.score_axis(cs.sweep(y, score))
 
     assert axis(1 / (1 + np.exp(4 - z))).kind == "logit"  # most of them near 0
     crowded = np.round(1 / (1 + np.exp(5 - z)), 3)
@@ -234,20 +234,20 @@ def test_shares_are_the_isotonic_regression() -> None:
     p = np.round(rng.random(2_000), 2)
     y = rng.random(2_000) < p
     one = summarise(y, {"p": p}).scores[0]
-    r = cp.reliability(cp.sweep(y, p), level=None)
+    r = cs.reliability(cs.sweep(y, p), level=None)
     assert one.shares.share.tolist() == r.calibrated[r.start].tolist()
     assert one.shares.high.tolist() == r.forecast[r.start].tolist()
     assert one.shares.outside is not None
     assert one.shares.outside < 0.3
-    assert (one.brier, one.log_loss) == (cp.brier(cp.sweep(y, p)), cp.log_loss(cp.sweep(y, p)))
+    assert (one.brier, one.log_loss) == (cs.brier(cs.sweep(y, p)), cs.log_loss(cs.sweep(y, p)))
 
 
 def test_a_calibrator_makes_scores_probabilities() -> None:
     y, a, _ = some()
-    c = cp.calibrate(cp.sweep(y, a), "platt")
+    c = cs.calibrate(cs.sweep(y, a), "platt")
     one = summarise(y, {"a": a}, calibrators={"a": c}).scores[0]
     p = c.probability(a, float(np.mean(y)))
-    assert one.brier == pytest.approx(cp.brier(cp.sweep(y, p)), rel=1e-12)
+    assert one.brier == pytest.approx(cs.brier(cs.sweep(y, p)), rel=1e-12)
     assert one.calibrator is not None
     assert one.calibrator.startswith("LLR = ")
     assert one.shares.outside is not None
@@ -269,8 +269,8 @@ def test_notices() -> None:
     assert codes(y, {"a": a}, prior=0.0001) == {"prior_far"}
     assert codes(y, {"a": 1 / (1 + np.exp(-a - 2))}) == {"miscalibrated"}
     ends = np.where(a == a[~y].max(), 9, np.where(a == a[y].min(), -9, a))
-    assert codes(y, {"a": ends}, costs=cp.Costs(fp=1, fn=1e-6)) == {"flags_nothing"}
-    assert codes(y, {"a": ends}, costs=cp.Costs(fp=1, fn=1e6)) == {"flags_everything"}
+    assert codes(y, {"a": ends}, costs=cs.Costs(fp=1, fn=1e-6)) == {"flags_nothing"}
+    assert codes(y, {"a": ends}, costs=cs.Costs(fp=1, fn=1e6)) == {"flags_everything"}
     none = {"maximize": "recall", "subject_to": "precision >= 0.999", "confidence": 0.95}
     assert codes(y, {"a": a}, **none) == {"infeasible"}
     assert codes(y[:90], {"a": a[:90]}) == {"few_positives"}
@@ -351,17 +351,17 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
     y, a, b = some()
     w = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
     group = np.resize(["x", "y", "z"], len(y))
-    asked: dict[str, Any] = {"costs": cp.Costs(fp=1, fn=9), "source": "rows.csv"}
+    asked: dict[str, Any] = {"costs": cs.Costs(fp=1, fn=9), "source": "rows.csv"}
     columns = {"a": 0.0 - a, "b": b}
     for weight in (None, w):
         turned = summarise(y, {"a": a, "b": b}, weight=weight, group=group, **asked)
         low = summarise(y, columns, weight=weight, group=group, reverse=["a"], **asked)
         squares = weight is not None
         of_sweeps = summarise_sweeps(
-            {n: cp.sweep(y, x, weight, squares=squares) for n, x in columns.items()},
+            {n: cs.sweep(y, x, weight, squares=squares) for n, x in columns.items()},
             rows=len(y),
             drawn=making._drawn(y, columns, weight, None),
-            groups={n: cp.by_group(y, x, group, weight=weight) for n, x in columns.items()},
+            groups={n: cs.by_group(y, x, group, weight=weight) for n, x in columns.items()},
             reverse="a",
             **asked,
         )
@@ -417,11 +417,11 @@ def test_what_is_said_of_scores_the_wrong_way_round() -> None:
     (notice,) = summarise(y, {"a": tied}, reverse=["a"]).notices
     assert "The score 700 is shared by 50 %" in notice.text
     with pytest.raises(
-        cp.DataError, match="reverse must name scores; 'c' is none of them, which are"
+        cs.DataError, match="reverse must name scores; 'c' is none of them, which are"
     ):
         summarise(y, {"a": a}, reverse=["c"])
-    c = cp.calibrate(cp.sweep(y, a), "logistic")
-    with pytest.raises(cp.DataError, match="forecasts must name scores with a calibrator; 'a' is"):
+    c = cs.calibrate(cs.sweep(y, a), "logistic")
+    with pytest.raises(cs.DataError, match="forecasts must name scores with a calibrator; 'a' is"):
         summarise(y, {"a": a}, forecasts={"a": c.probability(a, 0.1)})
 
 
@@ -443,7 +443,7 @@ def test_calibrators_take_scores_as_they_are() -> None:
     y, a, _ = some()
     low = 700 - 50 * a
     found = [
-        summarise(y, scores, reverse=reverse, calibrators={"x": cp.calibrate(cp.sweep(y, x))})
+        summarise(y, scores, reverse=reverse, calibrators={"x": cs.calibrate(cs.sweep(y, x))})
         for scores, reverse, x in (({"x": a}, (), a), ({"x": low}, ["x"], low))
     ]
     assert found[0].scores[0].brier == pytest.approx(found[1].scores[0].brier, rel=1e-3)
@@ -464,25 +464,25 @@ def test_a_frame_of_scores() -> None:
 
 
 def test_one_class_is_undefined() -> None:
-    with pytest.raises(cp.UndefinedError, match="a report needs positives and negatives"):
+    with pytest.raises(cs.UndefinedError, match="a report needs positives and negatives"):
         summarise([1, 1], {"a": [1, 2]})
 
 
 def test_bad_questions() -> None:
-    with pytest.raises(cp.DataError, match="scores must be columns by name"):
+    with pytest.raises(cs.DataError, match="scores must be columns by name"):
         summarise([1, 0], {})
     for costs in ({"fp": 1, "fn": 2}, "f1"):
         with pytest.raises(
-            cp.DataError, match=r"costs must be Costs\(fp=\.\.\., fn=\.\.\.\); it is "
+            cs.DataError, match=r"costs must be Costs\(fp=\.\.\., fn=\.\.\.\); it is "
         ):
             summarise([1, 0], {"a": [2, 1]}, costs=costs)  # type: ignore[arg-type]
-    with pytest.raises(cp.DataError, match="one aim: give costs or maximize"):
-        summarise([1, 0], {"a": [2, 1]}, costs=cp.Costs(1, 1), maximize="f1")
+    with pytest.raises(cs.DataError, match="one aim: give costs or maximize"):
+        summarise([1, 0], {"a": [2, 1]}, costs=cs.Costs(1, 1), maximize="f1")
     with pytest.raises(
-        cp.DataError, match=r"with the score b: a score must be a number; score\[1\]"
+        cs.DataError, match=r"with the score b: a score must be a number; score\[1\]"
     ):
         summarise([1, 0], {"a": [2, 1], "b": [2, np.nan]})
-    with pytest.raises(cp.DataError, match="level must lie between 0 and 1"):
+    with pytest.raises(cs.DataError, match="level must lie between 0 and 1"):
         summarise([1, 0], {"a": [2, 1]}, level=95)
 
 
@@ -561,7 +561,7 @@ def conforms(value: Any, schema: Any, where: str = "") -> None:
 
 
 def with_learners(summary: Summary) -> Summary:
-    i = cp.Interval(0.8, 0.9, 0.95)
+    i = cs.Interval(0.8, 0.9, 0.95)
     learners = Learners(
         "auc",
         (
@@ -583,16 +583,16 @@ def test_the_schema(two: Summary) -> None:
     cases = [
         two,
         with_learners(two),
-        summarise(y, {"p": p}, costs=cp.Costs(fp=1, fn=1e-9), weight=np.full(len(y), 0.5)),
+        summarise(y, {"p": p}, costs=cs.Costs(fp=1, fn=1e-9), weight=np.full(len(y), 0.5)),
         summarise(y, {"p": p}, **limited),
         summarise([1, 0], {"a": [1, 1]}, group=["x", "y"]),
-        summarise([1, 0, 1], {"a": [inf, -inf, inf]}, costs=cp.Costs(fp=1, fn=0.1)),
+        summarise([1, 0, 1], {"a": [inf, -inf, inf]}, costs=cs.Costs(fp=1, fn=0.1)),
     ]
     for summary in cases:
         d = summary.as_dict()
         conforms(d, SCHEMA)
         assert json.loads(json.dumps(d, allow_nan=False)) == d
-        assert d["schema"] == "cutpoint.summary/1"
+        assert d["schema"] == "cutscore.summary/1"
     assert cases[2].as_dict()["scores"][0]["log_loss"] is None
     point = cases[2].as_dict()["scores"][0]["operating_point"]
     assert (point["rule"], point["threshold"]) == ("nothing", None)
@@ -610,7 +610,7 @@ def test_the_schema(two: Summary) -> None:
 def test_the_text_of_a_point_is_its_repr() -> None:
     y, a, _ = some()
     for options in (
-        {"costs": cp.Costs(fp=1, fn=4)},
+        {"costs": cs.Costs(fp=1, fn=4)},
         {"maximize": "recall", "subject_to": ["fpr <= 0.02", "flagged <= 200"], "prior": 0.01},
         {"maximize": "recall", "subject_to": "precision >= 0.99", "confidence": 0.99},
     ):
@@ -656,7 +656,7 @@ def test_of_many_groups_the_worst_are_shown() -> None:
     group = np.arange(9000) % 40  # 225 rows each
     a = np.where(group == 7, -a, a)
     text = summarise(y, {"a": a}, group=group).text()
-    g = cp.by_group(y, a, group)
+    g = cs.by_group(y, a, group)
     enough = np.flatnonzero(np.minimum(g.P, g.N) >= 10)
     assert 8 < len(enough) <= 40
     assert f"\n  the 8 lowest of {len(enough)} with at least 10 positives and 10 negati" in text
@@ -695,7 +695,7 @@ def test_units_that_tell_no_interval() -> None:
 def test_costs_that_nobody_gave_are_explained() -> None:
     y, a, _ = some(300)
     words = "No costs were given. At first a miss costs so much"
-    for options, told in (({"maximize": "f1"}, True), ({"costs": cp.Costs(fp=1, fn=9)}, False)):
+    for options, told in (({"maximize": "f1"}, True), ({"costs": cs.Costs(fp=1, fn=9)}, False)):
         page = render(summarise(y, {"a": a}, **options))
         assert (words in page) is told
         assert ("cost of 1,000 cases, in false alarms" in page) is told
@@ -708,7 +708,7 @@ def test_what_was_aimed_at_has_an_interval() -> None:
     for aim in ("f1", "mcc"):
         summary = summarise(y, {"a": a}, maximize=aim)
         one = summary.scores[0]
-        span = cp.interval(one.point.sweep, aim, at=one.point)
+        span = cs.interval(one.point.sweep, aim, at=one.point)
         assert one.measures[aim].interval == span
         value = one.measures[aim].value
         assert f" {value:.4g} [{span.low:.4g}, {span.high:.4g}]" in summary.text()
@@ -723,7 +723,7 @@ def test_averages_over_groups_are_told_alike() -> None:
     summary = summarise(y, {"a": a, "b": b}, group=np.arange(3000) % 30)
     text, page = summary.text(), render(summary)
     for name, score in (("a", a), ("b", b)):
-        g = cp.by_group(y, score, np.arange(3000) % 30)
+        g = cs.by_group(y, score, np.arange(3000) % 30)
         assert f"AUC of {name} inside group, of 30 groups\n" in text
         for average, words in AVERAGES.items():
             span = g.interval(average)
@@ -737,7 +737,7 @@ def test_averages_over_groups_are_told_alike() -> None:
     assert (d["averages"]["macro"]["low"], d["averages"]["macro"]["high"]) == tuple(span)
     # One group tells no interval.
     alone = summarise(y, {"a": a}, group=["x"] * 3000).text()
-    assert f"\n  pooled    {cp.sweep(y, a).auc:.4f}  of all pairs" in alone
+    assert f"\n  pooled    {cs.sweep(y, a).auc:.4f}  of all pairs" in alone
 
 
 def test_options_are_not_broken() -> None:
@@ -807,13 +807,13 @@ def test_aims_are_words() -> None:
 
 @given(rows(both=True))
 def test_precision_recall_has_the_area_of_the_average_precision(case: Case) -> None:
-    s = cp.sweep(*case)
-    t = of_trace.trace(s, cp.hull(s))
+    s = cs.sweep(*case)
+    t = of_trace.trace(s, cs.hull(s))
     x, y = precision_steps(s.prevalence, t.tp / s.P, t.fp / s.N)
     assert x[0] == 0
     assert x[-1] == 1
     area = float(np.sum(np.diff(x) * y[1:]))
-    assert area == pytest.approx(cp.average_precision(s), rel=1e-9)
+    assert area == pytest.approx(cs.average_precision(s), rel=1e-9)
     assert y[0] == pytest.approx(s.pos[0] / (s.pos[0] + s.neg[0]), rel=1e-9)
 
 
@@ -833,7 +833,7 @@ def test_there_is_no_point_where_precision_is_undefined() -> None:
     a = np.where(a == a.max(), 9 - 0 * a, a)
     y[np.argmax(a)] = False
     hidden = r'data-dot="pr"[^>]* hidden>'
-    nothing = summarise(y, {"a": a}, costs=cp.Costs(fp=1, fn=1e-3))
+    nothing = summarise(y, {"a": a}, costs=cs.Costs(fp=1, fn=1e-3))
     assert np.isnan(nothing.scores[0].point.confusion.precision)
     assert re.search(hidden, render(nothing))
     assert not re.search(hidden, render(summarise(y, {"a": a})))
@@ -850,7 +850,7 @@ def test_runs_that_turn_back_are_drawn() -> None:
 )
 def test_net_benefit_reaches_as_far_as_was_asked(fn: float, ends: list[float]) -> None:
     y, a, _ = some(300)
-    page = render(summarise(y, {"a": a}, costs=cp.Costs(fp=1, fn=fn)))
+    page = render(summarise(y, {"a": a}, costs=cs.Costs(fp=1, fn=fn)))
     tags = _Tags()
     tags.feed(page)
     assert json.loads(tags.scripts[0])["benefit"] == pytest.approx(ends)
@@ -926,11 +926,11 @@ def hostile() -> str:
 
 
 def test_the_command_is_shown_as_text(two: Summary) -> None:
-    page = render(two, "Mine", "cutpoint fit 'a <b>.csv' -o y\udce9")
-    assert "The command was <code>cutpoint fit &#x27;a &lt;b&gt;.csv&#x27; -o y?</code>" in page
+    page = render(two, "Mine", "cutscore fit 'a <b>.csv' -o y\udce9")
+    assert "The command was <code>cutscore fit &#x27;a &lt;b&gt;.csv&#x27; -o y?</code>" in page
     # Options are not broken at their hyphens.
-    assert '<code>cutpoint <span class="option">--x</span></code>' in render(
-        two, "", "cutpoint --x"
+    assert '<code>cutscore <span class="option">--x</span></code>' in render(
+        two, "", "cutscore --x"
     )
     assert "The command was" not in render(two, "Mine")
 
@@ -955,15 +955,15 @@ def test_data_in_the_page_are_the_counts(two: Summary) -> None:
     tags.feed(render(two))
     data = json.loads(tags.scripts[0])
     y, a, _ = some()
-    s = cp.sweep(y, a)
+    s = cs.sweep(y, a)
     first = data["scores"][0]
     tp, fp, hull = (np.cumsum(first[key]) for key in ("tp", "fp", "hull"))
     t = [{"inf": inf, "-inf": -inf}.get(x, x) for x in first["t"]]
     for k in range(0, len(t), 7):
         c = s.at(t[k])
         assert (tp[k], fp[k]) == (c.tp, c.fp)
-    assert tp[hull].tolist() == cp.hull(s).tp.tolist()
-    assert fp[hull].tolist() == cp.hull(s).fp.tolist()
+    assert tp[hull].tolist() == cs.hull(s).tp.tolist()
+    assert fp[hull].tolist() == cs.hull(s).fp.tolist()
     assert data["ratio"] == ["9", "1"]
     assert data["prior"] == 0.03
 
@@ -1029,6 +1029,6 @@ def test_resources_are_in_the_package() -> None:
 
 
 def test_import_is_light() -> None:
-    code = "import sys, cutpoint.report; print('numpy' in sys.modules)"
+    code = "import sys, cutscore.report; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

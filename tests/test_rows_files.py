@@ -27,18 +27,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import ipc
 
-from cutpoint import _rows
-from cutpoint._rows import ArrayRows, Block, Rows
-from cutpoint._spool import Later, Spool, StreamRows
-from cutpoint.engines.rows import rows_file
-from cutpoint.errors import DataError
-from cutpoint.linear.closed import fisher, gaussian, least_squares, mean_difference
-from cutpoint.linear.detector import Fit
-from cutpoint.linear.logistic import logistic
-from cutpoint.linear.perceptron import State, mixed, perceptron, perceptron_pass
-from cutpoint.linear.structural import as_aim, structural
-from cutpoint.moments import ClassMoments
-from cutpoint.tables import open_table
+from cutscore import _rows
+from cutscore._rows import ArrayRows, Block, Rows
+from cutscore._spool import Later, Spool, StreamRows
+from cutscore.engines.rows import rows_file
+from cutscore.errors import DataError
+from cutscore.linear.closed import fisher, gaussian, least_squares, mean_difference
+from cutscore.linear.detector import Fit
+from cutscore.linear.logistic import logistic
+from cutscore.linear.perceptron import State, mixed, perceptron, perceptron_pass
+from cutscore.linear.structural import as_aim, structural
+from cutscore.moments import ClassMoments
+from cutscore.tables import open_table
 
 LEARNERS: dict[str, Callable[[Rows], Fit]] = {
     "mean-difference": mean_difference,
@@ -181,14 +181,14 @@ def test_any_number_of_threads_to_the_bit(spooled: bool, monkeypatch: pytest.Mon
         rows = rows.spooled()
     found = []
     for threads in ("1", "2", "5"):
-        monkeypatch.setenv("CUTPOINT_THREADS", threads)
+        monkeypatch.setenv("CUTSCORE_THREADS", threads)
         m = ClassMoments.of_rows(rows)
         found.append((m.offset.tobytes(), m.scatter.tobytes(), logistic(rows).detector.w.tobytes()))
     assert len(set(found)) == 1
 
 
 def test_few_blocks_exist_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUTPOINT_THREADS", "3")
+    monkeypatch.setenv("CUTSCORE_THREADS", "3")
     alive, most = set(), [0]
 
     class Counted:
@@ -254,7 +254,7 @@ def test_no_rows_are_one_empty_block() -> None:
 
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_errors_come_through(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUTPOINT_THREADS", threads)
+    monkeypatch.setenv("CUTSCORE_THREADS", threads)
     case = Case(1000)
 
     def broken() -> Iterator[Block]:
@@ -394,8 +394,8 @@ def test_the_file_goes_with_the_rows() -> None:
 def test_nothing_is_left_by_a_process_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import os, signal, numpy as np\n"
-        "from cutpoint._spool import StreamRows\n"
-        "from cutpoint.linear import Block\n"
+        "from cutscore._spool import StreamRows\n"
+        "from cutscore.linear import Block\n"
         "X = np.zeros((1000, 10))\n"
         "rows = StreamRows(lambda: iter([Block(X, X[:, 0] > 0, None, 0)]), 10).spooled()\n"
         "assert len(rows) == 1000\n"
@@ -819,7 +819,7 @@ def test_damaged_files_and_files_that_differ(tmp_path: Path) -> None:
 
 
 def test_memory_limit_bounds_the_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUTPOINT_THREADS", "2")
+    monkeypatch.setenv("CUTSCORE_THREADS", "2")
     case = Case(3000, 4)
     file = as_parquet(table(case), tmp_path)
     rows = rows_file(file, features=NAMES, label="y", memory_limit="50 kB")
@@ -829,7 +829,7 @@ def test_memory_limit_bounds_the_blocks(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_features_never_are_all_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """20 MB of them, by blocks of 0.25 MB: NumPy's memory stays below 4 MB."""
-    monkeypatch.setenv("CUTPOINT_THREADS", "2")
+    monkeypatch.setenv("CUTSCORE_THREADS", "2")
     monkeypatch.setattr(_rows, "_BLOCK", 1 << 15)
     case = Case(60_000, 40)
     names = [f"x{k}" for k in range(40)]

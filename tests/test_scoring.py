@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn import metrics
 
-import cutpoint as cp
+import cutscore as cs
 import oracle
-from cutpoint import scoring
-from cutpoint.scoring import (
+from cutscore import scoring
+from cutscore.scoring import (
     Decomposition,
     brier,
     cllr,
@@ -74,7 +74,7 @@ def mean_log_loss(masses: list[tuple[Fraction, Fraction]], p: list[float]) -> fl
 
 
 def test_by_hand() -> None:
-    s = cp.sweep([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.6])
+    s = cs.sweep([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.6])
     assert brier(s) == pytest.approx((0.01 + 0.04 + 0.16 + 0.36) / 4, rel=1e-15)
     assert log_loss(s) == pytest.approx(-(log(0.9) + log(0.8) + log(0.6) + log(0.4)) / 4, rel=1e-15)
 
@@ -88,7 +88,7 @@ def test_brier_is_a_fraction(case: Case, data: st.DataObject) -> None:
         p * (1 - Fraction(q)) ** 2 + n * Fraction(q) ** 2
         for q, p, n in zip(t.threshold, t.pos, t.neg, strict=True)
     ) / (t.P + t.N)
-    assert brier(cp.sweep(*case, w)) == pytest.approx(float(exact), rel=1e-13, abs=1e-300)
+    assert brier(cs.sweep(*case, w)) == pytest.approx(float(exact), rel=1e-13, abs=1e-300)
 
 
 @given(forecasts(), st.data())
@@ -97,7 +97,7 @@ def test_log_loss_is_its_formula(case: Case, data: st.DataObject) -> None:
     t = oracle.table(*case, w)
     assume(t.P + t.N > 0)
     exact = mean_log_loss(list(zip(t.pos, t.neg, strict=True)), t.threshold)
-    assert log_loss(cp.sweep(*case, w)) == pytest.approx(exact, rel=1e-13, abs=1e-300)
+    assert log_loss(cs.sweep(*case, w)) == pytest.approx(exact, rel=1e-13, abs=1e-300)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -105,25 +105,25 @@ def test_peers(weighted: bool) -> None:
     rng = np.random.default_rng(1)
     y, p = rng.integers(0, 2, 500), rng.uniform(0.01, 0.99, 500).round(2)
     w = rng.exponential(size=500) if weighted else None
-    s = cp.sweep(y, p, w)
+    s = cs.sweep(y, p, w)
     theirs = metrics.brier_score_loss(y, p, sample_weight=w)
     assert brier(s) == pytest.approx(theirs, rel=1e-13)
     assert log_loss(s) == pytest.approx(metrics.log_loss(y, p, sample_weight=w), rel=1e-13)
 
 
 def test_certainty() -> None:
-    assert log_loss(cp.sweep([1, 0], [1, 0])) == 0
-    assert log_loss(cp.sweep([1, 0, 0], [1, 1, 0])) == inf
-    assert log_loss(cp.sweep([1, 0], [0, 0])) == inf
+    assert log_loss(cs.sweep([1, 0], [1, 0])) == 0
+    assert log_loss(cs.sweep([1, 0, 0], [1, 1, 0])) == inf
+    assert log_loss(cs.sweep([1, 0], [0, 0])) == inf
     # However little the row weighs: its share of the total is 0 in floats.
-    assert log_loss(cp.sweep([1, 0], [0.5, 1], [1e300, 5e-324])) == inf
-    assert brier(cp.sweep([0, 1], [1, 0])) == 1
+    assert log_loss(cs.sweep([1, 0], [0.5, 1], [1e300, 5e-324])) == inf
+    assert brier(cs.sweep([0, 1], [1, 0])) == 1
 
 
 def test_one_class_is_enough_for_a_mean() -> None:
-    assert brier(cp.sweep([1, 1], [0.5, 1])) == 0.125
-    assert log_loss(cp.sweep([0], [0.5])) == log(2)
-    d = decompose(cp.sweep([1, 1], [0.5, 1]))
+    assert brier(cs.sweep([1, 1], [0.5, 1])) == 0.125
+    assert log_loss(cs.sweep([0], [0.5])) == log(2)
+    d = decompose(cs.sweep([1, 1], [0.5, 1]))
     assert d == Decomposition(0.125, 0.125, 0.0, 0.0)
 
 
@@ -139,33 +139,33 @@ def test_cllr_by_the_direct_formula() -> None:
     rng = np.random.default_rng(2)
     lr_pos, lr_neg = np.exp(rng.normal(2, 2, 300)), np.exp(rng.normal(-2, 2, 700))
     y = np.repeat([1, 0], [300, 700])
-    s = cp.sweep(y, np.log(np.concatenate((lr_pos, lr_neg))))
+    s = cs.sweep(y, np.log(np.concatenate((lr_pos, lr_neg))))
     assert cllr(s) == pytest.approx(direct_cllr(lr_pos, lr_neg), rel=1e-13)
 
 
 def test_cllr_by_hand() -> None:
-    assert cllr(cp.sweep([1, 0, 0], [0, 0, 0])) == 1  # LR = 1 says nothing
-    assert cllr(cp.sweep([1, 0], [log(3), -log(3)])) == pytest.approx(np.log2(4 / 3), rel=1e-15)
-    assert cllr(cp.sweep([1, 0], [inf, -inf])) == 0
-    assert cllr(cp.sweep([1, 0], [-inf, -1])) == inf
-    assert cllr(cp.sweep([1, 0], [-800, 800])) == pytest.approx(800 / log(2), rel=1e-15)
+    assert cllr(cs.sweep([1, 0, 0], [0, 0, 0])) == 1  # LR = 1 says nothing
+    assert cllr(cs.sweep([1, 0], [log(3), -log(3)])) == pytest.approx(np.log2(4 / 3), rel=1e-15)
+    assert cllr(cs.sweep([1, 0], [inf, -inf])) == 0
+    assert cllr(cs.sweep([1, 0], [-inf, -1])) == inf
+    assert cllr(cs.sweep([1, 0], [-800, 800])) == pytest.approx(800 / log(2), rel=1e-15)
 
 
 @given(rows(both=True), st.data())
 def test_cllr_is_the_balanced_log_loss_in_bits(case: Case, data: st.DataObject) -> None:
     llr = np.clip(case.score.astype(np.float64), -30, 30)
     w = data.draw(weights(len(llr), exact=True))
-    s = cp.sweep(case.y, llr, w)
+    s = cs.sweep(case.y, llr, w)
     assume(s.P > 0 and s.N > 0)
     even = np.where(case.y == 1, w / s.P, w / s.N)
-    balanced = log_loss(cp.sweep(case.y, 1 / (1 + np.exp(-llr)), even)) / log(2)
+    balanced = log_loss(cs.sweep(case.y, 1 / (1 + np.exp(-llr)), even)) / log(2)
     assert cllr(s) == pytest.approx(balanced, rel=1e-3, abs=1e-12)
 
 
 @given(rows(both=True), st.data())
 def test_min_cllr_is_that_of_the_isotonic_fit(case: Case, data: st.DataObject) -> None:
     w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
-    t, s = oracle.table(*case, w), cp.sweep(*case, w)
+    t, s = oracle.table(*case, w), cs.sweep(*case, w)
     assume(t.P > 0 and t.N > 0)
     terms = []
     for _, p, n in pav(t):
@@ -180,14 +180,14 @@ def test_min_cllr_is_that_of_the_isotonic_fit(case: Case, data: st.DataObject) -
 @given(rows(both=True))
 def test_min_cllr_depends_on_the_order_only(case: Case) -> None:
     order = np.unique(case.score, return_inverse=True)[1]
-    assert min_cllr(cp.sweep(case.y, order)) == min_cllr(cp.sweep(*case))
+    assert min_cllr(cs.sweep(case.y, order)) == min_cllr(cs.sweep(*case))
 
 
 # ------------------------------------------------------------------------------------ decomposition
 
 
 def test_decomposition_by_hand() -> None:
-    d = decompose(cp.sweep([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.6]))
+    d = decompose(cs.sweep([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.6]))
     # PAV: 1, ½ twice, 0; so S_c = 2 · ¼ / 4.
     assert d.score == pytest.approx(0.1425, rel=1e-15)
     assert d.miscalibration == pytest.approx(0.1425 - 0.125, rel=1e-13)
@@ -202,7 +202,7 @@ def test_decomposition_by_hand() -> None:
 @given(forecasts(both=True), st.sampled_from(("brier", "log", "cllr")), st.data())
 def test_decomposition_adds_up(case: Case, score: str, data: st.DataObject) -> None:
     w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
-    s, t = cp.sweep(*case, w), oracle.table(*case, w)
+    s, t = cs.sweep(*case, w), oracle.table(*case, w)
     assume(t.P > 0 and t.N > 0)
     d = decompose(s, score)
     assert d.miscalibration >= 0
@@ -227,10 +227,10 @@ def test_decomposition_adds_up(case: Case, score: str, data: st.DataObject) -> N
 
 @given(forecasts(both=True), st.data())
 def test_no_monotone_map_beats_pav(case: Case, data: st.DataObject) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     steps = data.draw(st.lists(st.floats(1e-3, 1), min_size=len(s), max_size=len(s)))
     p = np.cumsum(steps) / (sum(steps) + data.draw(st.floats(1e-3, 10)))
-    other = cp.Sweep(p[::-1].copy(), s.pos, s.neg)
+    other = cs.Sweep(p[::-1].copy(), s.pos, s.neg)
     for score, mean in (("brier", brier), ("log", log_loss)):
         d = decompose(s, score)
         assert mean(other) >= d.uncertainty - d.discrimination - 1e-12
@@ -242,7 +242,7 @@ def test_no_monotone_map_beats_pav(case: Case, data: st.DataObject) -> None:
 @given(forecasts(), st.data())
 def test_reliability_is_isotonic_regression(case: Case, data: st.DataObject) -> None:
     w = data.draw(st.one_of(st.none(), weights(len(case.y), exact=True)))
-    s = cp.sweep(*case, w)
+    s = cs.sweep(*case, w)
     assume(len(s))
     r = reliability(s, level=None)
     mass = (s.pos + s.neg).astype(float)
@@ -258,7 +258,7 @@ def test_reliability_is_isotonic_regression(case: Case, data: st.DataObject) -> 
 
 def test_band_of_one_forecast_is_binomial() -> None:
     """PAV of one forecast is the share of positives, of which the distribution is known."""
-    r = reliability(cp.Sweep.from_counts([0.3], [20], [80]), level=0.9, n=20_000)
+    r = reliability(cs.Sweep.from_counts([0.3], [20], [80]), level=0.9, n=20_000)
     assert r.low is not None
     assert r.high is not None
     low, high = stats.binom(100, 0.3).ppf([0.05, 0.95]) / 100
@@ -275,7 +275,7 @@ def test_band_contains_calibrated_forecasts() -> None:
     outside = np.zeros(19)
     for seed in range(300):
         pos = rng.binomial(40, p)
-        s = cp.Sweep.from_counts(p, pos, 40 - pos)
+        s = cs.Sweep.from_counts(p, pos, 40 - pos)
         outside += reliability(s, level=0.9, n=200, seed=seed).outside[::-1]
     share = outside / 300
     # Values come in steps of 1/40 and less: the band is a little wide, never narrow.
@@ -288,7 +288,7 @@ def test_band_finds_overconfidence() -> None:
     truth = rng.uniform(0.2, 0.8, 3000)
     y = rng.uniform(size=3000) < truth
     told = 1 / (1 + np.exp(-3 * np.log(truth / (1 - truth))))
-    calm, loud = (reliability(cp.sweep(y, p.round(2)), n=200) for p in (truth, told))
+    calm, loud = (reliability(cs.sweep(y, p.round(2)), n=200) for p in (truth, told))
     share = [float(np.sum(r.mass * r.outside) / np.sum(r.mass)) for r in (calm, loud)]
     assert share[0] < 0.15
     assert share[1] > 0.7
@@ -300,7 +300,7 @@ def test_band_by_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """Groups change the band by less than its own noise."""
     rng = np.random.default_rng(5)
     p = np.sort(rng.uniform(size=4000))
-    s = cp.sweep(rng.uniform(size=4000) < p, p)
+    s = cs.sweep(rng.uniform(size=4000) < p, p)
     whole = reliability(s, n=400)
     monkeypatch.setattr(scoring, "_ALONE", 50)
     monkeypatch.setattr(scoring, "_GROUPS", 400)
@@ -316,14 +316,14 @@ def test_band_by_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_band_is_deterministic_and_seeded() -> None:
-    s = cp.Sweep.from_counts([0.2, 0.5, 0.7], [20, 51, 68], [80, 49, 32])
+    s = cs.Sweep.from_counts([0.2, 0.5, 0.7], [20, 51, 68], [80, 49, 32])
     one, same, other = (reliability(s, n=50, seed=k) for k in (1, 1, 2))
     np.testing.assert_array_equal(one.low, same.low)
     assert not np.array_equal(np.array([one.low, one.high]), np.array([other.low, other.high]))
 
 
 def test_reliability_of_one_class() -> None:
-    r = reliability(cp.sweep([1, 1], [0.4, 0.8]), n=100)
+    r = reliability(cs.sweep([1, 1], [0.4, 0.8]), n=100)
     assert r.calibrated.tolist() == [1.0, 1.0]
     assert len(r.start) == 1
 
@@ -344,46 +344,46 @@ def test_scores_that_are_no_probabilities(
     measure: Callable[..., Any], name: str, bad: float
 ) -> None:
     text = f"^{name} needs probabilities, from 0 to 1; a score is {bad:g}. Calibrate the scores"
-    with pytest.raises(cp.DataError, match=text):
-        measure(cp.sweep([1, 0], [0.5, bad]))
+    with pytest.raises(cs.DataError, match=text):
+        measure(cs.sweep([1, 0], [0.5, bad]))
 
 
 @pytest.mark.parametrize("measure", [brier, log_loss, cllr, min_cllr, decompose, reliability])
 def test_no_rows(measure: Callable[..., Any]) -> None:
-    with pytest.raises(cp.UndefinedError, match="needs rows; this sweep has none"):
-        measure(cp.sweep([], []))
+    with pytest.raises(cs.UndefinedError, match="needs rows; this sweep has none"):
+        measure(cs.sweep([], []))
 
 
 @pytest.mark.parametrize("measure", [cllr, min_cllr])
 def test_one_class_has_no_cllr(measure: Callable[..., Any]) -> None:
-    with pytest.raises(cp.UndefinedError, match="Cllr needs positives and negatives"):
-        measure(cp.sweep([1], [1]))
+    with pytest.raises(cs.UndefinedError, match="Cllr needs positives and negatives"):
+        measure(cs.sweep([1], [1]))
 
 
 def test_other_bad_input() -> None:
-    s = cp.sweep([1, 0], [0.6, 0.4])
-    with pytest.raises(cp.DataError, match=r"score must be 'brier', 'log' or 'cllr'; it is 'x'\."):
+    s = cs.sweep([1, 0], [0.6, 0.4])
+    with pytest.raises(cs.DataError, match=r"score must be 'brier', 'log' or 'cllr'; it is 'x'\."):
         decompose(s, "x")
-    with pytest.raises(cp.DataError, match="level must lie between 0 and 1"):
+    with pytest.raises(cs.DataError, match="level must lie between 0 and 1"):
         reliability(s, level=95)
-    with pytest.raises(cp.DataError, match="n must be a whole number from 1 to 1,000,000"):
+    with pytest.raises(cs.DataError, match="n must be a whole number from 1 to 1,000,000"):
         reliability(s, n=0)
     with pytest.raises(
-        cp.DataError, match=r"a seed must be a whole number from 0 to .*; it is 0\.5"
+        cs.DataError, match=r"a seed must be a whole number from 0 to .*; it is 0\.5"
     ):
         reliability(s, seed=0.5)  # type: ignore[arg-type]
-    weighted = cp.sweep([1, 0], [0.6, 0.4], [1, 2])
-    with pytest.raises(cp.UndefinedError, match=r"reliability\(s, level=None\) is the curve"):
+    weighted = cs.sweep([1, 0], [0.6, 0.4], [1, 2])
+    with pytest.raises(cs.UndefinedError, match=r"reliability\(s, level=None\) is the curve"):
         reliability(weighted)
     assert reliability(weighted, level=None).calibrated.tolist() == [1.0, 0.0]
-    with pytest.raises(cp.UndefinedError, match="band that was not drawn"):
+    with pytest.raises(cs.UndefinedError, match="band that was not drawn"):
         _ = reliability(weighted, level=None).outside
 
 
 @pytest.mark.parametrize("w", [1e-300, 1e-200, 1.0, 1e200, 1e300])
 def test_isotonic_regression_does_not_depend_on_the_scale_of_weights(w: float) -> None:
     y, score = [1, 0, 1, 1, 0, 1, 0, 0], np.arange(8)[::-1]
-    plain, scaled = cp.sweep(y, score), cp.sweep(y, score, [w] * 8)
-    assert cp.min_cllr(scaled) == pytest.approx(cp.min_cllr(plain), rel=1e-12)
-    stairs = [cp.calibrate(s, "monotone", smooth=False) for s in (plain, scaled)]
+    plain, scaled = cs.sweep(y, score), cs.sweep(y, score, [w] * 8)
+    assert cs.min_cllr(scaled) == pytest.approx(cs.min_cllr(plain), rel=1e-12)
+    stairs = [cs.calibrate(s, "monotone", smooth=False) for s in (plain, scaled)]
     assert stairs[0].llr(score).tolist() == pytest.approx(stairs[1].llr(score).tolist())

@@ -16,25 +16,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import cutpoint as cp
+import cutscore as cs
 from clusters import local_session, needs_spark
-from cutpoint.engines.runs import stacked, unpack
-from cutpoint.linear import ArrayRows, closed
-from cutpoint.linear.logistic import logistic
-from cutpoint.linear.perceptron import perceptron
-from cutpoint.linear.structural import as_aim, structural
+from cutscore.engines.runs import stacked, unpack
+from cutscore.linear import ArrayRows, closed
+from cutscore.linear.logistic import logistic
+from cutscore.linear.perceptron import perceptron
+from cutscore.linear.structural import as_aim, structural
 from strategies import Case
 from strategies import rows as drawn_rows
 
 pytest.importorskip("pyspark")
 
-import cutpoint.spark
-from cutpoint.spark import SparkError, sources, sweeping
-from cutpoint.spark.columns import Columns, Located, chunks, labelled
-from cutpoint.spark.messages import in_order, received
-from cutpoint.spark.partitions import _Make, _Plan, _Steps, _Summaries, _Task, _told
-from cutpoint.spark.sources import RowGroup, _plain_files, _tasks
-from cutpoint.spark.sweeping import _Cut, _Merge, _Work
+import cutscore.spark
+from cutscore.spark import SparkError, sources, sweeping
+from cutscore.spark.columns import Columns, Located, chunks, labelled
+from cutscore.spark.messages import in_order, received
+from cutscore.spark.partitions import _Make, _Plan, _Steps, _Summaries, _Task, _told
+from cutscore.spark.sources import RowGroup, _plain_files, _tasks
+from cutscore.spark.sweeping import _Cut, _Merge, _Work
 
 pytestmark = [needs_spark, pytest.mark.filterwarnings("ignore:.*pandas")]
 
@@ -97,9 +97,9 @@ def case(n: int = 3000, seed: int = 0) -> dict[str, Any]:
 def test_the_integers_of_memory(spark: Any, tmp_path: Path, way: Any, compact: bool) -> None:
     columns = case()
     data = way(spark, written(tmp_path / "a.parquet", columns))
-    s = cp.sweep(columns["y"], columns["s"])
+    s = cs.sweep(columns["y"], columns["s"])
     for ranges in (None, 4):
-        found = cp.spark.sweep(
+        found = cs.spark.sweep(
             data, label="y", score="s", compact=compact, ranges=ranges, spark=spark
         )
         assert same(found, s.compact() if compact else s)
@@ -111,11 +111,11 @@ def test_weights_squares_and_bins(spark: Any, tmp_path: Path, way: Any) -> None:
     data = way(spark, written(tmp_path / "a.parquet", columns))
     y, s, w = columns.values()
     # Halves add up exactly, in any order.
-    found = cp.spark.sweep(data, label="y", score="s", weight="w", squares=True, ranges=3)
-    assert same(found, cp.sweep(y, s, w, squares=True))
+    found = cs.spark.sweep(data, label="y", score="s", weight="w", squares=True, ranges=3)
+    assert same(found, cs.sweep(y, s, w, squares=True))
     for weight, array in ((None, None), ("w", w)):
-        found = cp.spark.sweep(data, label="y", score="s", weight=weight, binned=True, bits=12)
-        b = cp.BinnedSweep.of(y, s, array, bits=12)
+        found = cs.spark.sweep(data, label="y", score="s", weight=weight, binned=True, bits=12)
+        b = cs.BinnedSweep.of(y, s, array, bits=12)
         assert np.array_equal(found.bin_pos, b.bin_pos)
         assert np.array_equal(found.bin_neg, b.bin_neg)
         assert found.bin_pos.dtype == b.bin_pos.dtype
@@ -135,13 +135,13 @@ LABELS = {
 def test_labels_of_every_kind(spark: Any, tmp_path: Path, kind: str) -> None:
     columns = case()
     make, positive = LABELS[kind]
-    expected = cp.sweep(columns["y"], columns["s"])
+    expected = cs.sweep(columns["y"], columns["s"])
     # All positives first: tasks may have one label only.
     order = np.argsort(-columns["y"], kind="stable")
     y = make(columns["y"][order])
     path = written(tmp_path / "a.parquet", {"y": y, "s": columns["s"][order]}, group=100)
     for data in (path, as_frame(spark, path)):
-        found = cp.spark.sweep(data, label="y", score="s", positive=positive)
+        found = cs.spark.sweep(data, label="y", score="s", positive=positive)
         assert same(found, expected)
 
 
@@ -154,18 +154,18 @@ def test_scores_of_every_kind(spark: Any, tmp_path: Path) -> None:
         pa.array([1, 3, 2, 2], pa.int32()).cast(pa.decimal128(12, 2)),
     ):
         path = written(tmp_path / "a.parquet", {"y": y, "s": scores})
-        expected = cp.sweep(y, scores.cast(pa.float64()).to_numpy())
+        expected = cs.sweep(y, scores.cast(pa.float64()).to_numpy())
         for data in (path, as_frame(spark, path)):
-            assert same(cp.spark.sweep(data, label="y", score="s"), expected)
+            assert same(cs.spark.sweep(data, label="y", score="s"), expected)
 
 
 def test_no_rows(spark: Any, tmp_path: Path) -> None:
     none = {name: a[:0] for name, a in case().items()}
     path = written(tmp_path / "a.parquet", none)
     for data in (path, as_frame(spark, path)):
-        assert same(cp.spark.sweep(data, label="y", score="s"), cp.sweep([], []))
-        weighted = cp.spark.sweep(data, label="y", score="s", weight="w")
-        assert same(weighted, cp.sweep([], [], []))
+        assert same(cs.spark.sweep(data, label="y", score="s"), cs.sweep([], []))
+        weighted = cs.spark.sweep(data, label="y", score="s", weight="w")
+        assert same(weighted, cs.sweep([], [], []))
 
 
 def test_folders_names_with_dots_and_many_files(spark: Any, tmp_path: Path) -> None:
@@ -176,11 +176,11 @@ def test_folders_names_with_dots_and_many_files(spark: Any, tmp_path: Path) -> N
         some = slice(k * 1000, (k + 1) * 1000)
         parts = {"my.y": columns["y"][some], "my.s": columns["s"][some].astype(np.float64)}
         written(folder / f"{k}.parquet", parts)
-    expected = cp.sweep(columns["y"], columns["s"])
+    expected = cs.sweep(columns["y"], columns["s"])
     frame = spark.read.parquet(str(folder))
     assert len(_plain_files(frame) or []) == 3
     for data in (folder, sorted(folder.iterdir()), frame, frame.repartition(2)):
-        assert same(cp.spark.sweep(data, label="my.y", score="my.s"), expected)
+        assert same(cs.spark.sweep(data, label="my.y", score="my.s"), expected)
 
 
 def test_frames_that_are_more_than_files(spark: Any, tmp_path: Path) -> None:
@@ -208,9 +208,9 @@ def test_the_session_is_left_as_it_was(spark: Any, tmp_path: Path) -> None:
     frame = as_frame(spark, written(tmp_path / "a.parquet", case()))
     spark.conf.set(name, "77")
     try:
-        cp.spark.sweep(frame, label="y", score="s", ranges=2)
-        with pytest.raises(cp.DataError):
-            cp.spark.sweep(frame, label="s", score="y")
+        cs.spark.sweep(frame, label="y", score="s", ranges=2)
+        with pytest.raises(cs.DataError):
+            cs.spark.sweep(frame, label="s", score="y")
         assert spark.conf.get(name) == "77"
     finally:
         spark.conf.unset(name)
@@ -226,29 +226,29 @@ def test_scores_that_many_rows_share_are_counted_by_spark(
     cheap = frame.selectExpr("`my.y`", "s + 0D as s")
     assert sources.Frame(spark, cheap).is_cheap()
     assert not sources.Frame(spark, cheap.repartition(3)).is_cheap()
-    expected = cp.sweep(columns["y"], columns["s"])
+    expected = cs.sweep(columns["y"], columns["s"])
     asked = []
     counted = sweeping._counted
     monkeypatch.setattr(sweeping, "_LOOK", 10_000)
     monkeypatch.setattr(sweeping, "_counted", lambda *a: asked.append(1) or counted(*a))
-    assert same(cp.spark.sweep(cheap, label="my.y", score="s"), expected)
-    assert same(cp.spark.sweep(cheap, label="my.y", score="s", compact=True), expected.compact())
+    assert same(cs.spark.sweep(cheap, label="my.y", score="s"), expected)
+    assert same(cs.spark.sweep(cheap, label="my.y", score="s", compact=True), expected.compact())
     words = cheap.selectExpr("if(`my.y` = 1, 'bad', 'good') as y", "s")
-    assert same(cp.spark.sweep(words, label="y", score="s", positive="bad"), expected)
+    assert same(cs.spark.sweep(words, label="y", score="s", positive="bad"), expected)
     assert len(asked) == 3
-    cp.spark.sweep(cheap.selectExpr("`my.y` as y", "rand() as s"), label="y", score="s")
+    cs.spark.sweep(cheap.selectExpr("`my.y` as y", "rand() as s"), label="y", score="s")
     assert len(asked) == 3
     # What is wrong is found by those who can say where.
     nan = cheap.selectExpr("`my.y` as y", "if(s > 1, double('nan'), s) as s")
-    with pytest.raises(cp.DataError, match=r"partition 0 of the DataFrame.* a score must be"):
-        cp.spark.sweep(nan, label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"partition 0 of the DataFrame.* a score must be"):
+        cs.spark.sweep(nan, label="y", score="s")
     three = cheap.selectExpr("if(s > 1, 2, `my.y`) as y", "s")
-    with pytest.raises(cp.DataError, match="label"):
-        cp.spark.sweep(three, label="y", score="s")
+    with pytest.raises(cs.DataError, match="label"):
+        cs.spark.sweep(three, label="y", score="s")
     assert len(asked) == 5
     # More scores than the first rows let hope for.
     monkeypatch.setattr(sweeping, "_COUNTED", 10)
-    assert same(cp.spark.sweep(cheap, label="my.y", score="s"), expected)
+    assert same(cs.spark.sweep(cheap, label="my.y", score="s"), expected)
     assert len(asked) == 6
 
 
@@ -265,7 +265,7 @@ def test_any_cut_of_any_rows(case: Case, tasks: int, at: list[float], data: Any)
         batch = pa.RecordBatch.from_pydict({"y": y[a:b], "s": score[a:b]})
         sent += work.cut_at(bounds)(k, [Located(batch, "here")])
         kept += work(k, [Located(batch, "here")])
-    expected = cp.sweep(y, score)
+    expected = cs.sweep(y, score)
     for batches in (sent, list(_Cut(bounds)(kept))):
         # As a shuffle may bring them: in any order, several slots to one reducer.
         shuffled = data.draw(st.permutations(batches)) if batches else []
@@ -283,29 +283,29 @@ def test_a_bad_row_is_named_with_its_row_group(spark: Any, tmp_path: Path) -> No
     y: list[Any] = columns["y"].tolist()
     y[1500] = None
     path = written(tmp_path / "a.parquet", {"y": pa.array(y, pa.int8()), "s": columns["s"]}, 1000)
-    with pytest.raises(cp.DataError) as error:
-        cp.spark.sweep(path, label="y", score="s")
+    with pytest.raises(cs.DataError) as error:
+        cs.spark.sweep(path, label="y", score="s")
     assert str(error.value) == (
         f"'y' must have a value in every row; row 501 of row group 2 of 3 of {path} has none. "
         "Drop such rows or fill them in."
     )
     assert error.value.__cause__ is None
-    with pytest.raises(cp.DataError, match=r"'y' must have a value .* of the DataFrame has none"):
-        cp.spark.sweep(as_frame(spark, path), label="y", score="s")
+    with pytest.raises(cs.DataError, match=r"'y' must have a value .* of the DataFrame has none"):
+        cs.spark.sweep(as_frame(spark, path), label="y", score="s")
 
     columns["s"][2001] = np.nan
     path = written(tmp_path / "b.parquet", columns, 1000)
     for call in (
-        lambda data: cp.spark.sweep(data, label="y", score="s"),
-        lambda data: cp.spark.sweep(data, label="y", score="s", binned=True),
-        lambda data: cp.spark.by_group(data, label="y", score="s", group="w"),
+        lambda data: cs.spark.sweep(data, label="y", score="s"),
+        lambda data: cs.spark.sweep(data, label="y", score="s", binned=True),
+        lambda data: cs.spark.by_group(data, label="y", score="s", group="w"),
     ):
-        with pytest.raises(cp.DataError) as error:
+        with pytest.raises(cs.DataError) as error:
             call(path)
         assert str(error.value).startswith(
             f"row group 3 of 3 of {path}: a score must be a number; score[1] is NaN."
         )
-        with pytest.raises(cp.DataError, match=r"partition . of the DataFrame: a score must be a"):
+        with pytest.raises(cs.DataError, match=r"partition . of the DataFrame: a score must be a"):
             call(as_frame(spark, path))
 
 
@@ -317,14 +317,14 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     at = meta.data_page_offset
     bad = tmp_path / "b.parquet"
     bad.write_bytes(whole[:at] + b"\xff" * 200 + whole[at + 200 :])
-    with pytest.raises(cp.DataError) as error:
-        cp.spark.sweep([good, bad], label="y", score="s")
+    with pytest.raises(cs.DataError) as error:
+        cs.spark.sweep([good, bad], label="y", score="s")
     assert str(error.value).startswith(f"{bad} is damaged: row group 2 of 3 can't be read (")
     bad.write_bytes(whole[:-20])
-    with pytest.raises(cp.DataError, match=f"{bad} is no whole Parquet file"):
-        cp.spark.sweep([good, bad], label="y", score="s")
-    with pytest.raises(cp.DataError, match="there is no file"):
-        cp.spark.sweep([good, tmp_path / "c.parquet"], label="y", score="s")
+    with pytest.raises(cs.DataError, match=f"{bad} is no whole Parquet file"):
+        cs.spark.sweep([good, bad], label="y", score="s")
+    with pytest.raises(cs.DataError, match="there is no file"):
+        cs.spark.sweep([good, tmp_path / "c.parquet"], label="y", score="s")
 
 
 @pytest.mark.usefixtures("spark")
@@ -332,10 +332,10 @@ def test_files_that_differ(tmp_path: Path) -> None:
     a = written(tmp_path / "a.parquet", case())
     b = written(tmp_path / "b.parquet", {**case(), "s": ["much"] * 3000})
     c = written(tmp_path / "c.parquet", {name: case()[name] for name in "yw"})
-    with pytest.raises(cp.DataError, match=f"'s' is numbers in {a} and text in {b}"):
-        cp.spark.sweep([a, b], label="y", score="s")
-    with pytest.raises(cp.DataError, match=f"{c} lacks 's', which {a} has"):
-        cp.spark.sweep([a, c], label="y", score="s")
+    with pytest.raises(cs.DataError, match=f"'s' is numbers in {a} and text in {b}"):
+        cs.spark.sweep([a, b], label="y", score="s")
+    with pytest.raises(cs.DataError, match=f"{c} lacks 's', which {a} has"):
+        cs.spark.sweep([a, c], label="y", score="s")
 
 
 def test_three_labels_in_two_places(spark: Any, tmp_path: Path) -> None:
@@ -343,38 +343,38 @@ def test_three_labels_in_two_places(spark: Any, tmp_path: Path) -> None:
     y[::3] = 1
     path = written(tmp_path / "a.parquet", {"y": y, "s": np.arange(3000.0)}, 500)
     for data in (path, spark.read.parquet(path).repartitionByRange(2, "s")):
-        with pytest.raises(cp.DataError, match="two labels at the most"):
-            cp.spark.sweep(data, label="y", score="s")
-        with pytest.raises(cp.DataError, match="two labels at the most"):
-            cp.spark.by_group(data, label="y", score="s", group="s")
-        with pytest.raises(cp.DataError, match="two labels at the most"):
-            cp.spark.rows(data, features=["s"], label="y")
+        with pytest.raises(cs.DataError, match="two labels at the most"):
+            cs.spark.sweep(data, label="y", score="s")
+        with pytest.raises(cs.DataError, match="two labels at the most"):
+            cs.spark.by_group(data, label="y", score="s", group="s")
+        with pytest.raises(cs.DataError, match="two labels at the most"):
+            cs.spark.rows(data, features=["s"], label="y")
 
 
 def test_what_is_no_source(spark: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", {**case(), "t": ["a"] * 3000})
     frame = as_frame(spark, path)
     for data, words in ((path, "has no column 'ss'"), (frame, "the DataFrame has no column 'ss'")):
-        with pytest.raises(cp.DataError, match=words):
-            cp.spark.sweep(data, label="y", score="ss")
-        with pytest.raises(cp.DataError, match=r"'t' must hold numbers; in .* it holds text"):
-            cp.spark.sweep(data, label="y", score="t")
-    with pytest.raises(cp.DataError, match="data must be a DataFrame of Spark, or paths"):
-        cp.spark.sweep(3, label="y", score="s")
-    with pytest.raises(cp.DataError, match="a column is given by its name; it is 3"):
-        cp.spark.sweep(path, label="y", score=3)  # type: ignore[arg-type]
-    with pytest.raises(cp.DataError, match="ranges must be a whole number"):
-        cp.spark.sweep(path, label="y", score="s", ranges=0)
-    with pytest.raises(cp.DataError, match="bits must be a whole number"):
-        cp.spark.sweep(path, label="y", score="s", binned=True, bits=99)
-    with pytest.raises(cp.DataError, match="neither compact"):
-        cp.spark.sweep(path, label="y", score="s", binned=True, compact=True)
+        with pytest.raises(cs.DataError, match=words):
+            cs.spark.sweep(data, label="y", score="ss")
+        with pytest.raises(cs.DataError, match=r"'t' must hold numbers; in .* it holds text"):
+            cs.spark.sweep(data, label="y", score="t")
+    with pytest.raises(cs.DataError, match="data must be a DataFrame of Spark, or paths"):
+        cs.spark.sweep(3, label="y", score="s")
+    with pytest.raises(cs.DataError, match="a column is given by its name; it is 3"):
+        cs.spark.sweep(path, label="y", score=3)  # type: ignore[arg-type]
+    with pytest.raises(cs.DataError, match="ranges must be a whole number"):
+        cs.spark.sweep(path, label="y", score="s", ranges=0)
+    with pytest.raises(cs.DataError, match="bits must be a whole number"):
+        cs.spark.sweep(path, label="y", score="s", binned=True, bits=99)
+    with pytest.raises(cs.DataError, match="neither compact"):
+        cs.spark.sweep(path, label="y", score="s", binned=True, compact=True)
 
 
 def test_an_error_of_the_frame_itself(spark: Any) -> None:
     frame = spark.range(10).selectExpr("id % 2 as y", "raise_error('no such thing') as s")
     with pytest.raises(SparkError, match=r"Spark gave up: .*no such thing") as error:
-        cp.spark.sweep(frame.selectExpr("y", "cast(s as double) as s"), label="y", score="s")
+        cs.spark.sweep(frame.selectExpr("y", "cast(s as double) as s"), label="y", score="s")
     assert error.value.__cause__ is not None
 
 
@@ -401,9 +401,9 @@ def test_groups_as_in_memory(spark: Any, tmp_path: Path, way: Any, weight: str |
     if way is as_frame:
         data = spark.createDataFrame(table).coalesce(1)
     for name in groups if weight is None else ["int"]:
-        found = cp.spark.by_group(data, label="y", score="s", group=name, weight=weight)
+        found = cs.spark.by_group(data, label="y", score="s", group=name, weight=weight)
         group = table.column(name).to_numpy()
-        expected = cp.by_group(y, s, group, weight=None if weight is None else w)
+        expected = cs.by_group(y, s, group, weight=None if weight is None else w)
         assert np.array_equal(found.group, expected.group)
         assert np.array_equal(found.P, expected.P)
         assert np.array_equal(found.N, expected.N)
@@ -415,11 +415,11 @@ def test_groups_as_in_memory(spark: Any, tmp_path: Path, way: Any, weight: str |
 def test_groups_of_nothing_and_of_nan(tmp_path: Path) -> None:
     columns = case()
     path = written(tmp_path / "a.parquet", {name: a[:0] for name, a in columns.items()})
-    assert len(cp.spark.by_group(path, label="y", score="s", group="w")) == 0
+    assert len(cs.spark.by_group(path, label="y", score="s", group="w")) == 0
     columns["w"][1200] = np.nan
     path = written(tmp_path / "b.parquet", columns, 1000)
-    with pytest.raises(cp.DataError, match=r"row group 2 of 3 of .*: group\[200\] is missing"):
-        cp.spark.by_group(path, label="y", score="s", group="w")
+    with pytest.raises(cs.DataError, match=r"row group 2 of 3 of .*: group\[200\] is missing"):
+        cs.spark.by_group(path, label="y", score="s", group="w")
 
 
 # --------------------------------------------------------------------------------------- learners
@@ -455,7 +455,7 @@ def test_learners_find_the_weights_of_memory(
     memory = ArrayRows(X, columns["y"][kept], columns["w"][kept] if weight else None)
     learners = LEARNERS if weight is None else {"logistic": logistic}
     for data in (path, spark.read.parquet(path).selectExpr("*", "1 as one")):
-        with cp.spark.rows(data, features=FEATURES, label="y", weight=weight) as rows:
+        with cs.spark.rows(data, features=FEATURES, label="y", weight=weight) as rows:
             assert (len(rows), rows.features) == (len(memory), 3)
             for learner in learners.values() if data is path else [logistic]:
                 found, expected = learner(rows).detector, learner(memory).detector
@@ -471,7 +471,7 @@ def test_learners_find_the_weights_of_memory(
 def test_blocks_come_in_order_with_their_places(tmp_path: Path) -> None:
     n = 300_000
     path = written(tmp_path / "a.parquet", {"x": np.arange(n), "y": np.arange(n) % 2}, 50_000)
-    with cp.spark.rows(path, features=["x"], label="y") as rows:
+    with cs.spark.rows(path, features=["x"], label="y") as rows:
         assert "300,000 rows of 1 features in 2 partitions" in repr(rows)
         found = rows.reduce(lambda b: [(b.start, int(b.X[0, 0]), len(b.y))], lambda a, b: a + b)
         assert [start for start, _, _ in found] == [first for _, first, _ in found]
@@ -484,18 +484,18 @@ def test_blocks_come_in_order_with_their_places(tmp_path: Path) -> None:
             rows.reduce(lambda _: rows.reduce(len, int.__add__), int.__add__)
 
         def refuse(_: Any) -> int:
-            raise cp.UndefinedError("not of these.")
+            raise cs.UndefinedError("not of these.")
 
-        with pytest.raises(cp.UndefinedError, match=r"^not of these\.$"):
+        with pytest.raises(cs.UndefinedError, match=r"^not of these\.$"):
             rows.reduce(refuse, int.__add__)
     copy = pickle.loads(pickle.dumps(rows))
     assert (copy.features, len(copy)) == (1, n)
 
 
 def test_many_partitions_are_merged_in_order(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutpoint.spark.partitions._PARTS", 3)
+    monkeypatch.setattr("cutscore.spark.partitions._PARTS", 3)
     frame = spark.range(0, 1000, 1, 8).selectExpr("id as x", "id % 2 as y")
-    with cp.spark.rows(frame, features=["x"], label="y") as rows:
+    with cs.spark.rows(frame, features=["x"], label="y") as rows:
         found = rows.reduce(lambda b: b.X[:, 0].tolist(), lambda a, b: a + b)
         assert found == list(range(1000))
 
@@ -510,11 +510,11 @@ def test_a_partition_that_comes_out_otherwise(spark: Any) -> None:
 
     frame = spark.range(0, 1000, 1, 2).selectExpr("id as x", "id % 2 as y")
     changing = frame.mapInArrow(noisy, "x double, y long")
-    with cp.spark.rows(changing, features=["x"], label="y") as rows:
+    with cs.spark.rows(changing, features=["x"], label="y") as rows:
         total = rows.reduce(lambda b: float(b.X.sum()), float.__add__)
         assert total == rows.reduce(lambda b: float(b.X.sum()), float.__add__)
         rows._blocks.unpersist(blocking=True)  # as if all executors were lost
-        with pytest.raises(cp.DataError, match="must come out the same each time"):
+        with pytest.raises(cs.DataError, match="must come out the same each time"):
             rows.reduce(lambda b: float(b.X.sum()), float.__add__)
 
 
@@ -538,17 +538,17 @@ def test_rows_that_are_refused(spark: Any, tmp_path: Path) -> None:
     columns = table()
     columns["x1"][3000] = np.inf
     path = written(tmp_path / "a.parquet", columns, 1000)
-    with pytest.raises(cp.DataError, match=r"row group 4 of 4 of .*'x1' must hold finite numbers"):
-        cp.spark.rows(path, features=FEATURES, label="y")
-    with pytest.raises(cp.DataError, match=r"partition . of the DataFrame.*'x1' must hold finite"):
-        cp.spark.rows(as_frame(spark, path), features=FEATURES, label="y")
-    with pytest.raises(cp.DataError, match="features must be a list of columns"):
-        cp.spark.rows(path, features="x0", label="y")
-    with pytest.raises(cp.DataError, match="'x0' is named twice"):
-        cp.spark.rows(path, features=["x0", "x0"], label="y")
+    with pytest.raises(cs.DataError, match=r"row group 4 of 4 of .*'x1' must hold finite numbers"):
+        cs.spark.rows(path, features=FEATURES, label="y")
+    with pytest.raises(cs.DataError, match=r"partition . of the DataFrame.*'x1' must hold finite"):
+        cs.spark.rows(as_frame(spark, path), features=FEATURES, label="y")
+    with pytest.raises(cs.DataError, match="features must be a list of columns"):
+        cs.spark.rows(path, features="x0", label="y")
+    with pytest.raises(cs.DataError, match="'x0' is named twice"):
+        cs.spark.rows(path, features=["x0", "x0"], label="y")
     empty = written(tmp_path / "b.parquet", {name: a[:0] for name, a in columns.items()})
-    with pytest.raises(cp.DataError, match="there must be rows"):
-        cp.spark.rows(empty, features=["x0"], label="y")
+    with pytest.raises(cs.DataError, match="there must be rows"):
+        cs.spark.rows(empty, features=["x0"], label="y")
     assert not spark.sparkContext._jsc.getPersistentRDDs()
 
 
@@ -587,7 +587,7 @@ def test_labels_and_what_they_are_told_from() -> None:
     assert labelled(np.array([1, 1]), None).other is None
     assert labelled(np.array([1, -1, 0]), None).other == "-1"
     assert labelled(np.array(["b", "a"], object), "a").y.tolist() == [0, 1]
-    with pytest.raises(cp.DataError, match="positive must be one of the labels"):
+    with pytest.raises(cs.DataError, match="positive must be one of the labels"):
         labelled(np.array(["b", "c"], object), "a")
 
 
@@ -595,9 +595,9 @@ def test_labels_and_what_they_are_told_from() -> None:
 
 
 def test_a_session_is_found_again(spark: Any) -> None:
-    assert cp.spark.session("local[7]") is spark
-    with pytest.raises(cp.DataError, match="a deadline must be more than 0"):
-        cp.spark.session(deadline=0)
+    assert cs.spark.session("local[7]") is spark
+    with pytest.raises(cs.DataError, match="a deadline must be more than 0"):
+        cs.spark.session(deadline=0)
 
 
 def test_a_job_that_is_late(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -606,13 +606,13 @@ def test_a_job_that_is_late(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr("pyspark.sql.classic.dataframe.DataFrame.count", lambda _: time.sleep(5))
     with pytest.raises(SparkError, match=r"an executor must take up work; local\[2\] gave none"):
-        cp.spark.check_executors(spark, deadline=0.2)
+        cs.spark.check_executors(spark, deadline=0.2)
 
 
 def test_java_and_masters_are_looked_at_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cutpoint.spark import sessions
+    from cutscore.spark import sessions
 
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
@@ -620,7 +620,7 @@ def test_java_and_masters_are_looked_at_first(
         with pytest.raises(SparkError, match=f"nobody does at 127.0.0.1:{port}: "):
             sessions._check_master(f"spark://127.0.0.1:{port}", 5)
     for master in ("spark://host", "spark://host:x"):
-        with pytest.raises(cp.DataError, match="a standalone master is spark://host:port"):
+        with pytest.raises(cs.DataError, match="a standalone master is spark://host:port"):
             sessions._check_master(master, 5)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(SparkError, match="Spark needs Java; JAVA_HOME is "):
@@ -646,4 +646,4 @@ def test_warnings_of_pyspark_stay_inside(tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", case())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cp.spark.sweep(path, label="y", score="s")
+        cs.spark.sweep(path, label="y", score="s")

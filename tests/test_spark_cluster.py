@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import cutpoint as cp
+import cutscore as cs
 from clusters import Cluster, needs_spark, standalone
-from cutpoint import _native as native
-from cutpoint.linear import ArrayRows
-from cutpoint.linear.logistic import logistic
+from cutscore import _native as native
+from cutscore.linear import ArrayRows
+from cutscore.linear.logistic import logistic
 
 pytestmark = needs_spark
 
@@ -36,8 +36,8 @@ START = """
 import json, sys, time, warnings
 warnings.filterwarnings("ignore", message=".*pandas.*")
 import numpy as np
-import cutpoint as cp
-import cutpoint.spark
+import cutscore as cs
+import cutscore.spark
 master, path, told = sys.argv[1:4]
 def say(**facts):
     with open(told, "a") as file:
@@ -71,7 +71,7 @@ class Driver:
         self.told = tmp_path / "told"
         script = tmp_path / "driver.py"
         script.write_text(START + textwrap.dedent(code))
-        environment = {k: v for k, v in os.environ.items() if k != "CUTPOINT_THREADS"}
+        environment = {k: v for k, v in os.environ.items() if k != "CUTSCORE_THREADS"}
         self.log = tmp_path / "driver.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
@@ -125,31 +125,31 @@ def test_the_same_numbers_as_in_memory(cluster: Cluster, folder: Path, tmp_path:
         tmp_path,
         """
         from hashlib import sha256
-        from cutpoint.linear.logistic import logistic
+        from cutscore.linear.logistic import logistic
 
-        spark = cp.spark.session(master, deadline=120, **{"spark.executor.memory": "512m"})
+        spark = cs.spark.session(master, deadline=120, **{"spark.executor.memory": "512m"})
         frame = spark.read.parquet(path)
         for data in (path, frame.repartition(3)):
-            s = cp.spark.sweep(data, label="y", score="s", ranges=3)
+            s = cs.spark.sweep(data, label="y", score="s", ranges=3)
             parts = (s.threshold, s.pos, s.neg)
             say(sweep=sha256(b"".join(a.tobytes() for a in parts)).hexdigest())
-        g = cp.spark.by_group(path, label="y", score="s", group="g")
+        g = cs.spark.by_group(path, label="y", score="s", group="g")
         say(groups=g.group.tolist(), auc=np.nan_to_num(g.auc, nan=-1).tolist())
-        with cp.spark.rows(path, features=["s"], label="y") as rows:
+        with cs.spark.rows(path, features=["s"], label="y") as rows:
             fit = logistic(rows).detector
             say(w=fit.w.tolist(), b=fit.b)
         try:
-            cp.spark.sweep(path, label="y", score="nothing")
-        except cp.DataError as error:
+            cs.spark.sweep(path, label="y", score="nothing")
+        except cs.DataError as error:
             say(error=str(error))
         spark.stop()
         """,
     )
     c = read(folder)
-    expected = digest(cp.sweep(c["y"], c["s"]))
+    expected = digest(cs.sweep(c["y"], c["s"]))
     first, second, groups, line, error = driver.facts()
     assert first == second == {"sweep": expected}
-    g = cp.by_group(c["y"], c["s"], c["g"])
+    g = cs.by_group(c["y"], c["s"], c["g"])
     assert groups["groups"] == g.group.tolist()
     assert groups["auc"] == np.nan_to_num(g.auc, nan=-1).tolist()
     fit = logistic(ArrayRows(c["s"][:, None], c["y"] == 1)).detector
@@ -158,22 +158,22 @@ def test_the_same_numbers_as_in_memory(cluster: Cluster, folder: Path, tmp_path:
     assert "has no column 'nothing'" in error["error"]
 
 
-def test_executors_without_cutpoint_get_it_with_the_job(
+def test_executors_without_cutscore_get_it_with_the_job(
     cluster: Cluster, folder: Path, tmp_path: Path
 ) -> None:
     """Executors run a Python that lacks the package; then the same one finds it in an archive that
     came with the job. A wheel is such an archive, but for its ending."""
-    wheel = tmp_path / "wheel" / "cutpoint"
+    wheel = tmp_path / "wheel" / "cutscore"
     shutil.copytree(
-        Path(cp.__file__).parent, wheel, ignore=shutil.ignore_patterns("__pycache__", "*.so")
+        Path(cs.__file__).parent, wheel, ignore=shutil.ignore_patterns("__pycache__", "*.so")
     )
     shutil.copy(native.__file__, wheel)
-    archive = shutil.make_archive(str(tmp_path / "cutpoint"), "zip", wheel.parent)
-    # All that is installed here but cutpoint.
+    archive = shutil.make_archive(str(tmp_path / "cutscore"), "zip", wheel.parent)
+    # All that is installed here but cutscore.
     bare = tmp_path / "bare"
     bare.mkdir()
     for path in Path(np.__file__).parent.parent.iterdir():
-        if "cutpoint" not in path.name and path.suffix != ".pth":
+        if "cutscore" not in path.name and path.suffix != ".pth":
             (bare / path.name).symlink_to(path)
     python = tmp_path / "python"
     run = f'PYTHONPATH="$PYTHONPATH:{bare}" exec "{sys.executable}" -S "$@"'
@@ -187,25 +187,25 @@ def test_executors_without_cutpoint_get_it_with_the_job(
         import os
         os.environ["PYSPARK_PYTHON"] = {str(python)!r}
         memory = {{"spark.executor.memory": "512m"}}
-        spark = cp.spark.session(master, deadline=120, **memory)
+        spark = cs.spark.session(master, deadline=120, **memory)
         try:
-            cp.spark.sweep(path, label="y", score="s")
-        except cp.spark.SparkError as error:
+            cs.spark.sweep(path, label="y", score="s")
+        except cs.spark.SparkError as error:
             say(error=str(error))
         spark.stop()
-        spark = cp.spark.session(master, deadline=120, **memory, **{{
+        spark = cs.spark.session(master, deadline=120, **memory, **{{
             "spark.archives": {archive + "#shipped"!r},
             "spark.executorEnv.PYTHONPATH": "shipped",
         }})
-        say(auc=cp.spark.sweep(path, label="y", score="s").auc)
+        say(auc=cs.spark.sweep(path, label="y", score="s").auc)
         spark.stop()
         """,
     )
     refused, found = driver.facts()
-    assert "executors must have cutpoint" in refused["error"]
-    assert "No module named 'cutpoint'" in refused["error"]
+    assert "executors must have cutscore" in refused["error"]
+    assert "No module named 'cutscore'" in refused["error"]
     c = read(folder)
-    assert found == {"auc": cp.sweep(c["y"], c["s"]).auc}
+    assert found == {"auc": cs.sweep(c["y"], c["s"]).auc}
 
 
 def test_no_executor_no_waiting(cluster: Cluster, folder: Path, tmp_path: Path) -> None:
@@ -218,12 +218,12 @@ def test_no_executor_no_waiting(cluster: Cluster, folder: Path, tmp_path: Path) 
 
         mine = SparkSession.builder.master(master).config("spark.executor.memory", "900g")
         mine = mine.config("spark.driver.host", "127.0.0.1").getOrCreate()
-        again = lambda _, deadline: cp.spark.session(master, deadline=deadline)
-        for ask in (cp.spark.check_executors, again):
+        again = lambda _, deadline: cs.spark.session(master, deadline=deadline)
+        for ask in (cs.spark.check_executors, again):
             start = time.monotonic()
             try:
                 ask(mine, deadline=2)
-            except cp.spark.SparkError as error:
+            except cs.spark.SparkError as error:
                 say(error=str(error), after=time.monotonic() - start)
         # Spark calls jobs off in its own time.
         jobs, end = mine.sparkContext.statusTracker().getActiveJobsIds, time.monotonic() + 60
@@ -260,15 +260,15 @@ def test_a_worker_that_dies_in_the_middle(cluster: Cluster, folder: Path, tmp_pa
             return rows.reduce(lambda block: float(block.X.sum()), lambda a, b: a + b)
 
         conf = {"spark.executor.memory": "512m", "spark.excludeOnFailure.enabled": "false"}
-        spark = cp.spark.session(master, deadline=120, **conf)
+        spark = cs.spark.session(master, deadline=120, **conf)
         frame = spark.read.parquet(path)
         slow = frame.repartition(8).mapInArrow(slowly, frame.schema)
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
-        rows = cp.spark.rows(path, features=["s"], label="y")
+        rows = cs.spark.rows(path, features=["s"], label="y")
         before = total(rows)
         executors = lambda: spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
         say(executors=len(executors()) - 1)
-        s = cp.spark.sweep(slow, label="y", score="s", ranges=3)
+        s = cs.spark.sweep(slow, label="y", score="s", ranges=3)
         parts = (s.threshold, s.pos, s.neg)
         say(sweep=sha256(b"".join(a.tobytes() for a in parts)).hexdigest())
         say(same=before == total(rows))
@@ -283,6 +283,6 @@ def test_a_worker_that_dies_in_the_middle(cluster: Cluster, folder: Path, tmp_pa
     executors, sweep, same, left = driver.facts()
     assert executors == {"executors": 2}
     c = read(folder)
-    assert sweep == {"sweep": digest(cp.sweep(c["y"], c["s"]))}
+    assert sweep == {"sweep": digest(cs.sweep(c["y"], c["s"]))}
     assert same == {"same": True}
     assert left == {"left": 1}

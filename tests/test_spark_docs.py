@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cutpoint as cp
+import cutscore as cs
 from clusters import local_session, needs_spark
-from cutpoint.tables import write_table
+from cutscore.tables import write_table
 
 pytestmark = needs_spark
 
@@ -53,7 +53,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         model = LogisticRegression().fit(test)
     # The model brings a column of scores itself.
     test = test.drop("score")
-    return {"cp": cp, "spark": spark, "df": df, "folder": folder, "model": model, "test": test}
+    return {"cs": cs, "spark": spark, "df": df, "folder": folder, "model": model, "test": test}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-c", MAKE], cwd=path, check=True)
     (path / "decide.py").write_text(DECIDE, encoding="utf-8")
     (path / "load.py").write_text(LOAD, encoding="utf-8")
-    shell("true", path)  # puts `cutpoint` into the PATH
+    shell("true", path)  # puts `cutscore` into the PATH
     (path / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     (path / "bin" / "python").chmod(0o755)
     return path
@@ -52,5 +52,5 @@ def test_what_it_says_of_flagging_nothing_and_everything(folder: Path) -> None:
 
 
 def test_the_command_asks_for_the_positive_label(folder: Path) -> None:
-    said = shell("cutpoint evaluate pumps.csv --label failed --score risk", folder)
+    said = shell("cutscore evaluate pumps.csv --label failed --score risk", folder)
     assert "--positive VALUE" in said

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cutpoint as cp
+import cutscore as cs
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
@@ -94,8 +94,8 @@ def test_commands_print_what_the_page_shows():
     pieces = [p for block in blocks for p in re.split(r"^\$ ", block, flags=re.M)[1:]]
     assert len(pieces) >= 3
     (folder / "bin").mkdir(exist_ok=True)
-    program = folder / "bin" / "cutpoint"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cutpoint "$@"\n')
+    program = folder / "bin" / "cutscore"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cutscore "$@"\n')
     program.chmod(0o755)
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     for piece in pieces:
@@ -123,11 +123,11 @@ def names() -> dict[str, Any]:
     with redirect_stdout(StringIO()):
         for example in DocTestParser().get_examples(COMING):
             exec(compile(example.source, "coming-from.md", "exec"), left)
-    from cutpoint import estimators
+    from cutscore import estimators
 
     left |= {name: getattr(estimators, name) for name in estimators.__all__}
     left |= {"a": left["logit"], "b": left["old"], "x": left["logit"], "t": 0.3}
-    left |= {"s1": left["s"], "s2": left["s"], "n": len(left["y"]), "cutpoint": cp}
+    left |= {"s1": left["s"], "s2": left["s"], "n": len(left["y"]), "cutscore": cs}
     filled = left["AUROC"]()
     filled.update(left["target"], left["torch"].from_numpy(left["p"]))
     left |= {"filled": filled, "m1": filled, "m2": left["AUROC"]()}
@@ -149,9 +149,9 @@ def test_middle_columns_run(names: dict[str, Any]) -> None:
     ran = dict.fromkeys(("scikit-learn", "pROC", "SVM-perf", "torchmetrics"), 0)
     for title, code in rows():
         # Fragments (`.mcc`), commands, what waits for a cluster, and what is left open.
-        if code[0] == "." or "..." in code or code.startswith("cutpoint fit") or title not in ran:
+        if code[0] == "." or "..." in code or code.startswith("cutscore fit") or title not in ran:
             continue
-        if code.startswith(("load_svmlight_file", "cutpoint.")):
+        if code.startswith(("load_svmlight_file", "cutscore.")):
             continue
         scope = dict(names)
         if title == "scikit-learn":
@@ -161,7 +161,7 @@ def test_middle_columns_run(names: dict[str, Any]) -> None:
         else:
             scope["m"] = deepcopy(names["filled"])  # which reset() empties
         if code.startswith("r."):
-            scope["r"] = cp.roc(scope["s"])
+            scope["r"] = cs.roc(scope["s"])
         exec(compile(ast.parse(code), code, "exec"), scope)
         ran[title] += 1
     assert ran["scikit-learn"] >= 20
@@ -174,5 +174,5 @@ def test_modules_named_in_tables_have_what_is_called() -> None:
     from functools import reduce
 
     for _, code in rows():
-        for path in re.findall(r"\bcutpoint((?:\.\w+)+)", code):
-            reduce(getattr, path.strip(".").split("."), cp)
+        for path in re.findall(r"\bcutscore((?:\.\w+)+)", code):
+            reduce(getattr, path.strip(".").split("."), cs)

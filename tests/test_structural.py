@@ -20,13 +20,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import cutpoint as cp
-from cutpoint._rows import ArrayRows
-from cutpoint.estimators import Structural
-from cutpoint.linear import surrogates
-from cutpoint.linear.cutting_planes import minimise, on_simplex
-from cutpoint.linear.structural import RowRisk, as_aim, structural
-from cutpoint.linear.surrogates import Classes, Masses, Surrogate
+import cutscore as cs
+from cutscore._rows import ArrayRows
+from cutscore.estimators import Structural
+from cutscore.linear import surrogates
+from cutscore.linear.cutting_planes import minimise, on_simplex
+from cutscore.linear.structural import RowRisk, as_aim, structural
+from cutscore.linear.surrogates import Classes, Masses, Surrogate
 
 # ------------------------------------------------------------------------------ the worst labelling
 
@@ -212,7 +212,7 @@ def test_quadratic_problem_on_the_simplex(m: int, seed: int) -> None:
 X, Y = make_classification(
     700, n_features=6, n_informative=3, weights=[0.9], flip_y=0.05, random_state=3
 )
-AIMS = ["f1", cp.f(0.3), cp.f(3), "balanced", "error", "auc", "prbep", "precision@20", "recall@15%"]
+AIMS = ["f1", cs.f(0.3), cs.f(3), "balanced", "error", "auc", "prbep", "precision@20", "recall@15%"]
 
 
 def _named(aim: Any) -> str:
@@ -348,7 +348,7 @@ def test_thresholds() -> None:
     for train, test in StratifiedKFold(3).split(X, Y):
         part = Structural("f1", threshold="zero").fit(X[train], Y[train])
         out[test] = part.decision_function(X[test])
-    expected = cp.choose(cp.sweep(Y, out), "f1").threshold
+    expected = cs.choose(cs.sweep(Y, out), "f1").threshold
     assert zero.intercept_ - moved.intercept_ == pytest.approx(expected, abs=1e-12)
 
 
@@ -377,7 +377,7 @@ def test_beats_logistic_regression_at_zero_on_rare_positives() -> None:
     line = Structural("f1", C=10).fit(x[train], y[train]).decision_function(x[test])
 
     def f1(scores: Any) -> float:
-        return float(cp.sweep(y[test], scores).at(0.0).f1)
+        return float(cs.sweep(y[test], scores).at(0.0).f1)
 
     assert f1(line) > f1(plain) + 0.02
     at_k = Structural("precision@150", threshold="zero").fit(x[train], y[train])
@@ -408,7 +408,7 @@ def test_stalls_rather_than_looping_where_floats_are_at_their_end() -> None:
 def test_in_a_grid_search() -> None:
     grid = GridSearchCV(
         make_pipeline(StandardScaler(), Structural("f1")),
-        {"structural__C": [0.01, 1.0], "structural__measure": ["f1", cp.f(2)]},
+        {"structural__C": [0.01, 1.0], "structural__measure": ["f1", cs.f(2)]},
         scoring="f1",
         cv=3,
     ).fit(X, Y)
@@ -428,7 +428,7 @@ def test_says_when_it_stops_early() -> None:
     ("options", "message"),
     [
         ({"measure": "recall"}, "can be trained for .* the measure is 'recall'"),
-        ({"measure": cp.f(0)}, r"f\(beta\) with beta > 0"),
+        ({"measure": cs.f(0)}, r"f\(beta\) with beta > 0"),
         ({"measure": "precision@k"}, "k must be a whole number of rows.* it is None"),
         ({"measure": "precision@k", "k": 2.5}, "it is 2.5"),
         ({"measure": "precision@10", "k": 5}, "k is given twice"),

@@ -21,9 +21,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-import cutpoint as cp
+import cutscore as cs
 import oracle
-from cutpoint._sweep import area, check_rows
+from cutscore._sweep import area, check_rows
 from strategies import LAYOUTS, Array, Case, label_columns, layouts, rows, weights
 
 # --------------------------------------------------------------------- the worked examples
@@ -32,7 +32,7 @@ PLAIN = ([1, 0, 1, 1, 0, 1, 0, 0], [0.91, 0.85, 0.77, 0.72, 0.61, 0.48, 0.42, 0.
 TIED = ([1, 0, 0, 1, 1, 0, 1], [0.1, 0.3, 0.3, 0.3, 0.9, 0.2, 0.2])
 
 
-def assert_same(a: cp.Sweep, b: cp.Sweep) -> None:
+def assert_same(a: cs.Sweep, b: cs.Sweep) -> None:
     for name in ("threshold", "pos", "neg"):
         x, y = getattr(a, name), getattr(b, name)
         assert x.dtype == y.dtype
@@ -42,7 +42,7 @@ def assert_same(a: cp.Sweep, b: cp.Sweep) -> None:
 
 
 def test_worked_example() -> None:
-    s = cp.sweep(*PLAIN)
+    s = cs.sweep(*PLAIN)
     assert_array_equal(s.threshold, PLAIN[1])
     assert_array_equal(s.tp, [1, 1, 2, 3, 3, 4, 4, 4])
     assert_array_equal(s.fp, [0, 1, 1, 1, 2, 2, 3, 4])
@@ -51,7 +51,7 @@ def test_worked_example() -> None:
 
 
 def test_worked_example_with_ties() -> None:
-    s = cp.sweep(*TIED)
+    s = cs.sweep(*TIED)
     assert_array_equal(s.threshold, [0.9, 0.3, 0.2, 0.1])
     assert_array_equal(s.tp, [1, 2, 3, 4])
     assert_array_equal(s.fp, [0, 2, 3, 3])
@@ -60,7 +60,7 @@ def test_worked_example_with_ties() -> None:
 
 
 def test_two_distinct_scores() -> None:  # the fewest that tell classes apart
-    s = cp.sweep([1, 0, 1], [0.2, 0.2, 0.7])
+    s = cs.sweep([1, 0, 1], [0.2, 0.2, 0.7])
     assert (s.tp.tolist(), s.fp.tolist(), s.auc) == ([1, 2], [0, 1], 0.75)
 
 
@@ -70,7 +70,7 @@ def test_two_distinct_scores() -> None:  # the fewest that tell classes apart
 @given(rows())
 def test_masses_are_the_definition(case: Case) -> None:
     t = oracle.table(*case)
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     assert s.threshold.dtype == np.float64
     assert s.pos.dtype == s.neg.dtype == np.int64
     assert s.threshold.tolist() == t.threshold
@@ -86,9 +86,9 @@ def test_masses_are_the_definition(case: Case) -> None:
 @given(rows(both=True))
 def test_auc_is_a_fraction_rounded_once(case: Case) -> None:
     exact = oracle.auc(*case)
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     assert s.auc == float(exact)
-    assert cp.auc(s) == s.auc
+    assert cs.auc(s) == s.auc
     pos, neg, twice = area(check_rows(*case))
     assert Fraction(int(twice), 2 * int(pos) * int(neg)) == exact
     assert s.prevalence == float(Fraction(s.P, len(case.y)))
@@ -102,7 +102,7 @@ def test_weighted_masses_are_sums_in_the_order_of_the_rows(data: st.DataObject, 
         if weight:
             mass.setdefault(score, [0.0, 0.0])[label] += weight
     order = sorted(mass, reverse=True)
-    s = cp.sweep(*case, w)
+    s = cs.sweep(*case, w)
     assert s.pos.dtype == s.neg.dtype == np.float64
     assert s.threshold.tolist() == order
     assert s.pos.tolist() == [mass[t][1] for t in order]
@@ -112,7 +112,7 @@ def test_weighted_masses_are_sums_in_the_order_of_the_rows(data: st.DataObject, 
 @given(st.data(), rows(both=True))
 def test_weighted_auc(data: st.DataObject, case: Case) -> None:
     w = data.draw(weights(len(case.y)))
-    s = cp.sweep(*case, w)
+    s = cs.sweep(*case, w)
     assume(s.P > 0 and s.N > 0)
     assert s.auc == pytest.approx(float(oracle.auc(*case, w)), rel=1e-14, abs=1e-15)
     assert 0 <= s.auc <= 1
@@ -121,8 +121,8 @@ def test_weighted_auc(data: st.DataObject, case: Case) -> None:
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-160, 1e150, 1e300])
 def test_weighted_auc_at_any_scale(scale: float) -> None:
     """P·N overflows or vanishes in most of these."""
-    assert cp.sweep([1, 0, 1, 0], [4, 3, 2, 1], np.full(4, scale)).auc == 0.75
-    assert cp.sweep([1, 0], [1, 1], [scale, scale]).auc == 0.5
+    assert cs.sweep([1, 0, 1, 0], [4, 3, 2, 1], np.full(4, scale)).auc == 0.75
+    assert cs.sweep([1, 0], [1, 1], [scale, scale]).auc == 0.5
 
 
 # -------------------------------------------------------------------------------------- invariances
@@ -132,8 +132,8 @@ def test_weighted_auc_at_any_scale(scale: float) -> None:
 def test_integer_weights_are_copies_of_rows(data: st.DataObject, case: Case) -> None:
     w = data.draw(weights(len(case.y), exact=True))
     many = w.astype(int)
-    copies = cp.sweep(np.repeat(case.y, many), np.repeat(case.score, many))
-    weighted = cp.sweep(*case, w)
+    copies = cs.sweep(np.repeat(case.y, many), np.repeat(case.score, many))
+    weighted = cs.sweep(*case, w)
     assert_array_equal(weighted.threshold, copies.threshold)
     assert_array_equal(weighted.pos, copies.pos)
     assert_array_equal(weighted.neg, copies.neg)
@@ -143,33 +143,33 @@ def test_integer_weights_are_copies_of_rows(data: st.DataObject, case: Case) -> 
 
 @given(st.data(), rows())
 def test_negated_scores(data: st.DataObject, case: Case) -> None:
-    assert_same(cp.sweep(*case).negated(), cp.sweep(case.y, -case.score))
+    assert_same(cs.sweep(*case).negated(), cs.sweep(case.y, -case.score))
     w = data.draw(weights(len(case.y), exact=True))
-    s, turned = (cp.sweep(case.y, x, w, squares=True) for x in (case.score, -case.score))
+    s, turned = (cs.sweep(case.y, x, w, squares=True) for x in (case.score, -case.score))
     assert_same(s.negated(), turned)
     assert_array_equal(s.negated().pos2, turned.pos2)
     assert_array_equal(s.negated().neg2, turned.neg2)
-    assert not np.signbit(cp.sweep([1, 0], [0.0, 1.0]).negated().threshold[0])
-    small = cp.sweep(*case).compact()
+    assert not np.signbit(cs.sweep([1, 0], [0.0, 1.0]).negated().threshold[0])
+    small = cs.sweep(*case).compact()
     if small.merged:
-        with pytest.raises(cp.UndefinedError, match="needs every score"):
+        with pytest.raises(cs.UndefinedError, match="needs every score"):
             small.negated()
 
 
 @given(st.data(), rows())
 def test_order_of_the_rows(data: st.DataObject, case: Case) -> None:
     order = data.draw(st.permutations(range(len(case.y))))
-    assert_same(cp.sweep(case.y[order], case.score[order]), cp.sweep(*case))
+    assert_same(cs.sweep(case.y[order], case.score[order]), cs.sweep(*case))
 
 
 @given(rows(both=True))
 def test_swap_of_the_classes(case: Case) -> None:
-    s, swapped = cp.sweep(*case), cp.sweep(*case, positive=0)
-    assert_same(swapped, cp.Sweep(s.threshold, s.neg, s.pos))
+    s, swapped = cs.sweep(*case), cs.sweep(*case, positive=0)
+    assert_same(swapped, cs.Sweep(s.threshold, s.neg, s.pos))
     one, other = (Fraction(int(area(check_rows(y, case.score))[2])) for y in (case.y, 1 - case.y))
     assert one + other == 2 * s.P * s.N
     # The same from the other end: a score's negative ranks the other way round.
-    assert cp.sweep(case.y, -case.score).auc == swapped.auc
+    assert cs.sweep(case.y, -case.score).auc == swapped.auc
 
 
 @given(st.data(), rows(both=True))
@@ -181,7 +181,7 @@ def test_strictly_increasing_transforms(data: st.DataObject, case: Case) -> None
         )
     )
     mapped = np.sort(after)[np.searchsorted(before, case.score)]
-    s, t = cp.sweep(*case), cp.sweep(case.y, mapped)
+    s, t = cs.sweep(*case), cs.sweep(case.y, mapped)
     assert_array_equal(s.pos, t.pos)
     assert_array_equal(s.neg, t.neg)
     assert s.auc == t.auc
@@ -190,7 +190,7 @@ def test_strictly_increasing_transforms(data: st.DataObject, case: Case) -> None
 def test_float32_and_float64_are_the_same_scores() -> None:
     rng = np.random.default_rng(1)
     y, score = rng.integers(0, 2, 30_000), rng.standard_normal(30_000).astype(np.float32)
-    assert_same(cp.sweep(y, score), cp.sweep(y, score.astype(np.float64)))
+    assert_same(cs.sweep(y, score), cs.sweep(y, score.astype(np.float64)))
 
 
 # ---------------------------------------------------------------------------------- split and merge
@@ -200,8 +200,8 @@ def test_float32_and_float64_are_the_same_scores() -> None:
 def test_split_and_merge(data: st.DataObject, case: Case) -> None:
     n = len(case.y)
     part = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
-    parts = [cp.sweep(case.y[part == k], case.score[part == k]) for k in range(5)]
-    whole = cp.sweep(*case)
+    parts = [cs.sweep(case.y[part == k], case.score[part == k]) for k in range(5)]
+    whole = cs.sweep(*case)
     assert_same(sum(parts), whole)  # type: ignore[arg-type]
     shuffled = data.draw(st.permutations(parts))
     assert_same(reduce(add, shuffled), whole)
@@ -213,12 +213,12 @@ def test_split_and_merge_with_weights(data: st.DataObject, case: Case) -> None:
     """Exactly when the sums are exact."""
     w = data.draw(weights(len(case.y), exact=True))
     cut = data.draw(st.integers(0, len(w)))
-    halves = [cp.sweep(case.y[k], case.score[k], w[k]) for k in (slice(cut), slice(cut, None))]
-    assert_same(halves[1] + halves[0], cp.sweep(*case, w))
+    halves = [cs.sweep(case.y[k], case.score[k], w[k]) for k in (slice(cut), slice(cut, None))]
+    assert_same(halves[1] + halves[0], cs.sweep(*case, w))
 
 
 def test_merge_of_counts_and_weights() -> None:
-    s = cp.sweep([1, 0], [0.5, 0.5]) + cp.sweep([1], [0.5], [0.25])
+    s = cs.sweep([1, 0], [0.5, 0.5]) + cs.sweep([1], [0.5], [0.25])
     assert (s.weighted, s.pos.tolist(), s.neg.tolist()) == (True, [1.25], [1.0])
 
 
@@ -226,11 +226,11 @@ def test_merge_of_many() -> None:
     rng = np.random.default_rng(2)
     y, score = rng.integers(0, 2, 50_000), rng.standard_normal(50_000).round(2)
     blocks = np.array_split(np.arange(50_000), 97)
-    assert_same(sum(cp.sweep(y[b], score[b]) for b in blocks), cp.sweep(y, score))  # type: ignore[arg-type]
+    assert_same(sum(cs.sweep(y[b], score[b]) for b in blocks), cs.sweep(y, score))  # type: ignore[arg-type]
 
 
 def test_what_does_not_merge() -> None:
-    s = cp.sweep(*PLAIN)
+    s = cs.sweep(*PLAIN)
     assert sum([s]) is s  # type: ignore[comparison-overlap]
     for other in (1, 0.0, None, np.zeros(3), "s"):
         with pytest.raises(TypeError):
@@ -240,15 +240,15 @@ def test_what_does_not_merge() -> None:
 
 
 def test_masses_that_no_number_holds() -> None:
-    with pytest.raises(cp.DataError, match=r"less than 2\*\*1023"):
-        cp.sweep([1, 1], [1, 2], [1e308, 1e308])
-    with pytest.raises(cp.DataError, match=r"less than 2\*\*1023"):
-        _ = cp.sweep([1], [1], [8e307]) + cp.sweep([0], [2], [8e307])
-    s = cp.Sweep.from_counts([1.0], [2**52], [0])
+    with pytest.raises(cs.DataError, match=r"less than 2\*\*1023"):
+        cs.sweep([1, 1], [1, 2], [1e308, 1e308])
+    with pytest.raises(cs.DataError, match=r"less than 2\*\*1023"):
+        _ = cs.sweep([1], [1], [8e307]) + cs.sweep([0], [2], [8e307])
+    s = cs.Sweep.from_counts([1.0], [2**52], [0])
     for _ in range(10):
         s = s + s
     assert s.P == 2**62
-    with pytest.raises(cp.DataError, match=r"less than 2\*\*63"):
+    with pytest.raises(cs.DataError, match=r"less than 2\*\*63"):
         _ = s + s
 
 
@@ -259,10 +259,10 @@ def test_masses_that_no_number_holds() -> None:
 def test_labels_and_layouts(data: st.DataObject, case: Case) -> None:
     y = data.draw(layouts().filter(lambda f: f is not memoryview))(data.draw(label_columns(case.y)))
     score = data.draw(layouts())(case.score)
-    assert_same(cp.sweep(y, score), cp.sweep(*case))
+    assert_same(cs.sweep(y, score), cs.sweep(*case))
     w = data.draw(st.sampled_from((np.float32, np.float64)).map(np.arange(len(case.y)).astype))
     layout = data.draw(layouts())
-    assert_same(cp.sweep(y, score, layout(w)), cp.sweep(*case, w))
+    assert_same(cs.sweep(y, score, layout(w)), cs.sweep(*case, w))
 
 
 @given(st.data(), st.sampled_from(("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "g")))
@@ -273,7 +273,7 @@ def test_score_types(data: st.DataObject, kind: str) -> None:
     value = st.one_of(st.integers(0, high), st.integers(max(high - 3, 0), high))
     score = np.array(data.draw(st.lists(value, max_size=30)), np.float64)
     y = np.arange(len(score)) % 2
-    assert_same(cp.sweep(y, score.astype(kind)), cp.sweep(y, score))
+    assert_same(cs.sweep(y, score.astype(kind)), cs.sweep(y, score))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -297,7 +297,7 @@ def test_any_two_labels(data: st.DataObject, case: Case) -> None:
         y = np.array(y, object)  # NumPy would make text of the numbers
     elif np.asarray(y).dtype.kind == "f":
         assume(float(no) != float(yes))  # type: ignore[arg-type]
-    assert_same(cp.sweep(y, case.score, positive=yes), cp.sweep(*case))
+    assert_same(cs.sweep(y, case.score, positive=yes), cs.sweep(*case))
 
 
 # --------------------------------------------------------------------------- many rows, any threads
@@ -371,15 +371,15 @@ def test_many_rows(crowd: str, rare: float, dtype: type, monkeypatch: pytest.Mon
     twice = oracle.twice_area(pos, neg)
     seen = []
     for n in (1, 2, 7):
-        monkeypatch.setenv("CUTPOINT_THREADS", str(n))
-        s = cp.sweep(y, score)
+        monkeypatch.setenv("CUTSCORE_THREADS", str(n))
+        s = cs.sweep(y, score)
         assert_array_equal(s.threshold, threshold)
         assert_array_equal(s.pos, pos)
         assert_array_equal(s.neg, neg)
         assert s.auc == float(Fraction(twice, 2 * s.P * s.N))  # type: ignore[arg-type]
         assert area(check_rows(y, score)) == (s.P, s.N, twice)
         # Weights: the bits are the same, whatever the threads.
-        w = cp.sweep(y, score, weight)
+        w = cs.sweep(y, score, weight)
         seen.append((w.threshold.tobytes(), w.pos.tobytes(), w.neg.tobytes(), w.auc))
         seen[-1] += area(check_rows(y, score, weight))
     assert seen[0] == seen[1] == seen[2]
@@ -399,7 +399,7 @@ def test_more_rows_than_float32_counts() -> None:
     y[:: 2**3] = 1
     score = np.zeros(n, np.float32)
     score[2**24 :] = 1
-    s = cp.sweep(y, score)
+    s = cs.sweep(y, score)
     assert s.threshold.tolist() == [1.0, 0.0]
     assert s.pos.tolist() == [2**21, 2**21]
     assert s.neg.tolist() == [7 * 2**21, 7 * 2**21]
@@ -412,13 +412,13 @@ def test_python_threads() -> None:
     rng = np.random.default_rng(3)
     y, score, w = rng.integers(0, 2, N), rng.standard_normal(N).round(3), rng.exponential(size=N)
     few = rng.random(N) < 0.01
-    whole, weighted = cp.sweep(y, score), cp.sweep(y, score, w)
+    whole, weighted = cs.sweep(y, score), cs.sweep(y, score, w)
     areas = area(check_rows(y, score)), area(check_rows(few, score, w))
     with ThreadPoolExecutor(8) as pool:
         jobs = [
             (
-                pool.submit(cp.sweep, y, score),
-                pool.submit(cp.sweep, y, score, w),
+                pool.submit(cs.sweep, y, score),
+                pool.submit(cs.sweep, y, score, w),
                 pool.submit(area, check_rows(y, score)),
                 pool.submit(area, check_rows(few, score, w)),
             )
@@ -432,9 +432,9 @@ def test_python_threads() -> None:
 
 @pytest.mark.parametrize("asked", ["0", "-1", "two", "1.5", "", " 2", "²", "9" * 30])
 def test_nonsense_threads(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUTPOINT_THREADS", asked)
-    with pytest.raises(cp.DataError, match="CUTPOINT_THREADS must be a whole number"):
-        cp.sweep(*PLAIN)
+    monkeypatch.setenv("CUTSCORE_THREADS", asked)
+    with pytest.raises(cs.DataError, match="CUTSCORE_THREADS must be a whole number"):
+        cs.sweep(*PLAIN)
 
 
 # ---------------------------------------------------------------------------------- at(), compact()
@@ -445,24 +445,24 @@ def test_at_decides_row_by_row(data: st.DataObject, case: Case) -> None:
     between = st.floats(allow_nan=False)
     t = data.draw(st.one_of(st.sampled_from(case.score.tolist()), between))
     tp, fp, fn, tn = oracle.confusion(*case, t)
-    assert cp.sweep(*case).at(t) == cp.Confusion(tp=tp, fp=fp, fn=fn, tn=tn)
+    assert cs.sweep(*case).at(t) == cs.Confusion(tp=tp, fp=fp, fn=fn, tn=tn)
 
 
 def test_at_the_ends() -> None:
-    s = cp.sweep([1, 0, 1], [np.inf, 0.0, -np.inf])
-    assert s.at(np.inf) == cp.Confusion(tp=1, fp=0, fn=1, tn=1)
-    assert s.at(-0.0) == s.at(0.0) == cp.Confusion(tp=1, fp=1, fn=1, tn=0)
-    assert s.at(-np.inf) == cp.Confusion(tp=2, fp=1, fn=0, tn=0)
-    assert cp.sweep([], []).at(0) == cp.Confusion(tp=0, fp=0, fn=0, tn=0)
-    with pytest.raises(cp.DataError, match="threshold must be a number"):
+    s = cs.sweep([1, 0, 1], [np.inf, 0.0, -np.inf])
+    assert s.at(np.inf) == cs.Confusion(tp=1, fp=0, fn=1, tn=1)
+    assert s.at(-0.0) == s.at(0.0) == cs.Confusion(tp=1, fp=1, fn=1, tn=0)
+    assert s.at(-np.inf) == cs.Confusion(tp=2, fp=1, fn=0, tn=0)
+    assert cs.sweep([], []).at(0) == cs.Confusion(tp=0, fp=0, fn=0, tn=0)
+    with pytest.raises(cs.DataError, match="threshold must be a number"):
         s.at(np.nan)
-    c = cp.sweep([1], [0.0], [0.5]).at(1)
+    c = cs.sweep([1], [0.0], [0.5]).at(1)
     assert (c.tp, type(c.tp), c.fn) == (0.0, float, 0.5)
 
 
 @given(rows(both=True))
 def test_compact(case: Case) -> None:
-    s = cp.sweep(*case)
+    s = cs.sweep(*case)
     small = s.compact()
     assert len(small) <= 2 * min(s.P, s.N) + 2
     assert small.auc == s.auc
@@ -479,8 +479,8 @@ def test_compact(case: Case) -> None:
 
 
 def test_compact_of_nothing_and_of_one_class() -> None:
-    assert len(cp.sweep([], []).compact()) == 0
-    one = cp.sweep([1, 1, 1], [3, 2, 1]).compact()
+    assert len(cs.sweep([], []).compact()) == 0
+    one = cs.sweep([1, 1, 1], [3, 2, 1]).compact()
     assert (one.threshold.tolist(), one.pos.tolist(), one.neg.tolist()) == ([1.0], [3], [0])
 
 
@@ -492,19 +492,19 @@ def test_from_counts(data: st.DataObject, case: Case) -> None:
     """Every row for itself, in any order, makes the same sweep as the rows."""
     order = data.draw(st.permutations(range(len(case.y))))
     y, score = case.y[order], case.score[order]
-    assert_same(cp.Sweep.from_counts(score, y, 1 - y), cp.sweep(*case))
-    assert_same(cp.Sweep.from_counts(score, y * 0.5, 0.5 - y * 0.5), _halved(cp.sweep(*case)))
+    assert_same(cs.Sweep.from_counts(score, y, 1 - y), cs.sweep(*case))
+    assert_same(cs.Sweep.from_counts(score, y * 0.5, 0.5 - y * 0.5), _halved(cs.sweep(*case)))
 
 
-def _halved(s: cp.Sweep) -> cp.Sweep:
+def _halved(s: cs.Sweep) -> cs.Sweep:
     if not len(s):  # nothing is weighted, nor counted: it stays a count
         return s
-    return cp.Sweep(s.threshold, s.pos / 2, s.neg / 2)
+    return cs.Sweep(s.threshold, s.pos / 2, s.neg / 2)
 
 
 def test_from_counts_of_large_counts() -> None:
     big = 2**52 - 1
-    s = cp.Sweep.from_counts([0.1, 0.1, 0.9], [big, 1, 0], np.array([0, 0, 2**51], np.uint64))
+    s = cs.Sweep.from_counts([0.1, 0.1, 0.9], [big, 1, 0], np.array([0, 0, 2**51], np.uint64))
     assert (s.pos.tolist(), s.neg.tolist()) == ([0, 2**52], [2**51, 0])
     assert s.auc == 0
 
@@ -527,8 +527,8 @@ def test_from_counts_of_large_counts() -> None:
     ],
 )
 def test_from_counts_refuses(args: Any, message: str) -> None:
-    with pytest.raises(cp.DataError, match=message):
-        cp.Sweep.from_counts(*args)
+    with pytest.raises(cs.DataError, match=message):
+        cs.Sweep.from_counts(*args)
 
 
 # ---------------------------------------------------------------------------- frozen, copied, shown
@@ -538,8 +538,8 @@ def test_from_counts_refuses(args: Any, message: str) -> None:
 @pytest.mark.parametrize(
     "copied", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))]
 )
-def test_copies(weight: Any, copied: Callable[[cp.Sweep], cp.Sweep]) -> None:
-    s = cp.sweep(*PLAIN, weight)
+def test_copies(weight: Any, copied: Callable[[cs.Sweep], cs.Sweep]) -> None:
+    s = cs.sweep(*PLAIN, weight)
     before = s.auc
     t = copied(s)
     assert_same(s, t)
@@ -550,11 +550,11 @@ def test_copies(weight: Any, copied: Callable[[cp.Sweep], cp.Sweep]) -> None:
 
 
 def test_frozen() -> None:
-    s = cp.sweep(*PLAIN)
+    s = cs.sweep(*PLAIN)
     with pytest.raises(FrozenInstanceError):
         s.pos = s.neg  # type: ignore[misc]
     mine = np.array([1.0]), np.array([1]), np.array([2])
-    own = cp.Sweep(*mine)
+    own = cs.Sweep(*mine)
     with pytest.raises(ValueError, match="read-only"):
         own.pos[0] = 3
     assert all(a.flags.writeable for a in mine)  # the caller's arrays stay the caller's
@@ -563,39 +563,39 @@ def test_frozen() -> None:
 def test_arguments_are_left_alone() -> None:
     y, score, w = np.array(PLAIN[0]), np.array(PLAIN[1]), np.ones(8)
     before = [a.copy() for a in (y, score, w)]
-    cp.sweep(y, score, w)
+    cs.sweep(y, score, w)
     for a, b in zip((y, score, w), before, strict=True):
         assert_array_equal(a, b)
         assert a.flags.writeable
 
 
 def test_repr() -> None:
-    assert repr(cp.sweep(*TIED)) == (
+    assert repr(cs.sweep(*TIED)) == (
         "Sweep of 7 rows: 4 positive (57.1 %), 3 negative, 4 distinct scores from 0.1 to 0.9, "
         "AUC 0.458333"
     )
-    assert repr(cp.sweep([1, 0], [1, 1], [0.5, 1])) == (
+    assert repr(cs.sweep([1, 0], [1, 1], [0.5, 1])) == (
         "Sweep of weight 1.5: 0.5 positive (33.3 %), 1 negative, 1 distinct score from 1 to 1, "
         "AUC 0.5"
     )
-    assert repr(cp.sweep([0], [np.inf])) == (
+    assert repr(cs.sweep([0], [np.inf])) == (
         "Sweep of 1 row: 0 positive (0 %), 1 negative, 1 distinct score from inf to inf, "
         "one class only, no AUC"
     )
-    assert repr(cp.sweep([], [])) == "Sweep of no rows"
+    assert repr(cs.sweep([], [])) == "Sweep of no rows"
 
 
 def test_html() -> None:
-    page = cp.sweep(*TIED)._repr_html_()
+    page = cs.sweep(*TIED)._repr_html_()
     assert "<svg" in page
     assert "4 (57.1 %)" in page
     assert "0.458333" in page
     # (0, 0), (0, 1/4), (2/3, 1/2), (1, 3/4), (1, 1) on 120 pixels, y downwards.
     assert "0.0,120.0 0.0,90.0 80.0,60.0 120.0,30.0 120.0,0.0" in page
-    for one_class in (cp.sweep([], []), cp.sweep([1], [1])):
+    for one_class in (cs.sweep([], []), cs.sweep([1], [1])):
         assert "<svg" not in one_class._repr_html_()
     rng = np.random.default_rng(4)
-    large = cp.sweep(rng.integers(0, 2, N), rng.standard_normal(N))._repr_html_()
+    large = cs.sweep(rng.integers(0, 2, N), rng.standard_normal(N))._repr_html_()
     assert len(large) < 10_000
     assert "0.0,120.0 " in large  # thinned, but from end
     assert " 120.0,0.0'" in large  # to end
@@ -606,14 +606,14 @@ def test_a_process_forked_while_others_sweep_goes_on():
     """No lock of ours may be held at the fork: the child would wait for it for ever."""
     code = """
 import os, signal, threading, time, warnings
-import numpy as np, cutpoint as cp
+import numpy as np, cutscore as cs
 warnings.simplefilter("ignore")
 y, score = np.arange(300_000) % 3 == 0, np.random.default_rng(0).random(300_000)
-cp.sweep(y, score).auc  # Python's own lock on imports is held while modules load
+cs.sweep(y, score).auc  # Python's own lock on imports is held while modules load
 stop = threading.Event()
 def busy():
     while not stop.is_set():
-        cp.sweep(y, score).auc
+        cs.sweep(y, score).auc
 threads = [threading.Thread(target=busy) for _ in range(2)]
 [t.start() for t in threads]
 failed = 0
@@ -622,7 +622,7 @@ for _ in range(12):
     child = os.fork()
     if child == 0:
         signal.alarm(20)
-        cp.sweep(y, score).auc
+        cs.sweep(y, score).auc
         os._exit(0)
     failed += os.waitpid(child, 0)[1] != 0
 stop.set()
@@ -637,14 +637,14 @@ print(failed)
 
 @pytest.mark.parametrize("threshold", [None, "0.5", np.nan, 10**400, [0.1], 1j])
 def test_a_threshold_that_is_none_is_refused(threshold):
-    for s in (cp.sweep([0, 1], [0.1, 0.2]), cp.BinnedSweep.of([0, 1], [0.1, 0.2])):
-        with pytest.raises(cp.DataError, match="a threshold must be a number; it is "):
+    for s in (cs.sweep([0, 1], [0.1, 0.2]), cs.BinnedSweep.of([0, 1], [0.1, 0.2])):
+        with pytest.raises(cs.DataError, match="a threshold must be a number; it is "):
             s.at(threshold)
 
 
 def test_labels_and_scores_the_other_way_round() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(cp.DataError, match="look like scores: are labels and scores the other way"):
-        cp.sweep(rng.normal(size=200), rng.integers(2, size=200))
-    with pytest.raises(cp.DataError, match="For one against the rest"):
-        cp.sweep(np.arange(200) % 5, rng.normal(size=200))
+    with pytest.raises(cs.DataError, match="look like scores: are labels and scores the other way"):
+        cs.sweep(rng.normal(size=200), rng.integers(2, size=200))
+    with pytest.raises(cs.DataError, match="For one against the rest"):
+        cs.sweep(np.arange(200) % 5, rng.normal(size=200))

@@ -24,11 +24,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, ipc
 
-import cutpoint as cp
-from cutpoint._files import written_aside
-from cutpoint.errors import DataError
-from cutpoint.tables import Source, open_table, write_table
-from cutpoint.tables import text as text_module
+import cutscore as cs
+from cutscore._files import written_aside
+from cutscore.errors import DataError
+from cutscore.tables import Source, open_table, write_table
+from cutscore.tables import text as text_module
 
 TABLE = pa.table(
     {
@@ -391,7 +391,7 @@ def test_schema_drift(tmp_path: Path, other: str, message: str) -> None:
 def test_standard_input(tmp_path: Path) -> None:
     write_table(tmp_path / "t.parquet", TABLE)
     code = (
-        "import sys\nfrom cutpoint.tables import open_table, write_table\n"
+        "import sys\nfrom cutscore.tables import open_table, write_table\n"
         "s = open_table('-')\nprint(s.where, s.read().num_rows, file=sys.stderr)\n"
         "write_table('-', s.batches(['y', 'colour']))"
     )
@@ -688,11 +688,11 @@ def test_columns_go_into_a_sweep(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.csv", "t.arrow"):
         write_table(tmp_path / name, TABLE)
         c = open_table(tmp_path / name).columns(["y", "s"], numbers=["s"])
-        assert cp.sweep(c["y"], c["s"]).auc == 0.75
+        assert cs.sweep(c["y"], c["s"]).auc == 0.75
     dictionary = pa.table({"y": pa.array(["a", "b"]).dictionary_encode(), "s": [1.0, 2.0]})
     write_table(tmp_path / "d.parquet", dictionary)
     c = open_table(tmp_path / "d.parquet").columns(["y", "s"])
-    assert cp.sweep(c["y"], c["s"], positive="b").auc == 1.0
+    assert cs.sweep(c["y"], c["s"], positive="b").auc == 1.0
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])

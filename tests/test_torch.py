@@ -1,4 +1,4 @@
-"""cutpoint.torch: both routes against the native core, and a device where there is no GPU.
+"""cutscore.torch: both routes against the native core, and a device where there is no GPU.
 
 ``Device`` tensors say that they are on ``lazy:0`` and compute with CPU tensors inside: NumPy can't
 read them, they don't mix with CPU tensors, and every copy to the host is written down. So the
@@ -20,14 +20,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import cutpoint as cp
-from cutpoint.errors import DataError, UndefinedError
+import cutscore as cs
+from cutscore.errors import DataError, UndefinedError
 
 torch = pytest.importorskip("torch")
 
 from torch.utils._pytree import tree_map  # noqa: E402
 
-import cutpoint.torch as ct  # noqa: E402
+import cutscore.torch as ct  # noqa: E402
 
 INF, NAN = float("inf"), float("nan")
 
@@ -180,7 +180,7 @@ def test_thousands_of_sets_of_rows():
         s = rng.normal(size=n).round(int(rng.integers(0, 4))).astype(rng.choice(["f4", "f8"]))
         s[rng.random(n) < 0.1] = rng.choice([INF, -INF, 0.0, -0.0, 5e-324, 1e-45])
         w = rng.integers(0, 4, n) * 0.1 if case % 3 == 0 else None
-        expected = cp.sweep(y, s, w)
+        expected = cs.sweep(y, s, w)
         columns = ct._tensors(*(c if c is None else torch.from_numpy(c) for c in (y, s, w)))
         rows = ct._read(*columns, None)
         found = ct._device_sweep(rows)
@@ -212,7 +212,7 @@ def test_any_rows(data, s, classes, weighted):
     if weighted:
         w = data.draw(hnp.arrays(np.float64, len(s), elements=st.floats(0, 1e6)))
     asked = None if positive == 1 else positive
-    expected = cp.sweep(y, s, w, asked)
+    expected = cs.sweep(y, s, w, asked)
     on_device = [None if c is None else Device(torch.from_numpy(c)) for c in (y, s, w)]
     same(ct.sweep(*on_device, positive=asked), expected)
     if expected.P > 0 and expected.N > 0:
@@ -243,12 +243,12 @@ def test_types(put, dtype):
 
     s = torch.tensor([0.0, 1, 1, 3, 0, 2]).to(getattr(torch, dtype))
     y = put([0, 1, 0, 1, 1, 0])
-    expected = cp.sweep([0, 1, 0, 1, 1, 0], s.double())
+    expected = cs.sweep([0, 1, 0, 1, 1, 0], s.double())
     same(ct.sweep(y, put(s)), expected)
     same(ct.sweep(column(0, 1, 0, 1, 1, 0), put(s)), expected)
     if dtype != "bool":
         same(ct.sweep(column(5, 2, 5, 2, 2, 5), put(s), positive=2), expected)
-    expected = cp.sweep([0, 1, 0, 1, 1, 0], s.double(), [1, 1, 0, 1, 1, 1])
+    expected = cs.sweep([0, 1, 0, 1, 1, 0], s.double(), [1, 1, 0, 1, 1, 1])
     same(ct.sweep(y, put(s), column(1, 1, 0, 1, 1, 1)), expected)
 
 
@@ -261,7 +261,7 @@ def test_small_floats_keep_their_distances(put):
 def test_long_integers_are_exact_or_refused(put, value):
     y, s = torch.tensor([1, 0, 0]), torch.tensor([value, 5, 0])
     if abs(value) <= 2**53:
-        same(ct.sweep(put(y), put(s)), cp.sweep(y, s))
+        same(ct.sweep(put(y), put(s)), cs.sweep(y, s))
     else:
         with pytest.raises(DataError, match="float64"):
             ct.sweep(put(y), put(s))
@@ -333,7 +333,7 @@ def test_errors_are_those_of_the_native_core(put, columns):
     *columns, positive = columns
     host = [None if c is None else torch.tensor(c, dtype=_wide(c)) for c in columns]
     with pytest.raises(DataError) as expected:
-        cp.sweep(*host, positive=positive)
+        cs.sweep(*host, positive=positive)
     placed = [None if c is None else put(c) for c in host]
     for function in (ct.sweep, ct.roc_auc_score):
         with pytest.raises(DataError) as error:
@@ -365,7 +365,7 @@ def test_a_positive_label_past_every_float(put):
 
 def test_what_is_no_tensor(monkeypatch):
     s = torch.tensor([0.5, 0.25])
-    with pytest.raises(DataError, match=r"labels must be a tensor; got a list.*cutpoint\.sweep"):
+    with pytest.raises(DataError, match=r"labels must be a tensor; got a list.*cutscore\.sweep"):
         ct.sweep([1, 0], s)
     with pytest.raises(DataError, match=r"dense.*to_dense"):
         ct.sweep(torch.tensor([1, 0]), s.to_sparse())
@@ -434,7 +434,7 @@ def test_cpu_tensors_are_not_copied(monkeypatch, dtype):
 def test_areas_beyond_64_bits():
     pos = torch.tensor([2**36, 5, 2**37 - 11, 0, 1])
     neg = torch.tensor([3, 2**37, 2**36 + 7, 2**36, 0])
-    expected = cp.Sweep(np.arange(5.0)[::-1], pos.numpy(), neg.numpy())
+    expected = cs.Sweep(np.arange(5.0)[::-1], pos.numpy(), neg.numpy())
     assert 2 * expected.P * expected.N > 2**70
     assert ct._area(pos, neg) == expected.auc
     above, twice = 0, 0
@@ -589,7 +589,7 @@ def test_batches_of_several_types_and_kinds(put):
     metric.update(put([0]), put(torch.tensor([2.0**53 - 2], dtype=torch.float64)), put([1.0]))
     metric.update(put([1]), put(torch.tensor([3.5], dtype=torch.bfloat16)), put([2.0]))
     metric.update(put([True]), put([2.0]))  # no weights: each is 1
-    expected = cp.sweep(
+    expected = cs.sweep(
         [1, 0, 0, 1, 1], np.array([2**53 - 1, 3, 2**53 - 2, 3.5, 2.0]), [1, 1, 1, 2, 1]
     )
     same(metric.sweep(), expected)
@@ -602,7 +602,7 @@ def test_batches_of_several_types_and_kinds(put):
     metric = ct.AUROC()
     metric.update(torch.tensor([0]), torch.tensor([9.0]), torch.tensor([0.5]))
     metric.update(put([0, 1]), put([1.0, 2.0]), put([2.0, 3.0]))
-    same(metric.sweep(), cp.sweep([0, 0, 1], [9.0, 1, 2], [0.5, 2, 3]))
+    same(metric.sweep(), cs.sweep([0, 0, 1], [9.0, 1, 2], [0.5, 2, 3]))
 
 
 def test_merge_with_itself_counts_twice():
@@ -613,7 +613,7 @@ def test_merge_with_itself_counts_twice():
     assert len(metric._counts) == 2
     metric.update(y[1:2], s[1:2], torch.tensor([1.0]))
     metric.merge(metric)
-    same(metric.sweep(), cp.sweep(y, s, [4.0, 4.0, 2.0, 2.0]))
+    same(metric.sweep(), cs.sweep(y, s, [4.0, 4.0, 2.0, 2.0]))
 
 
 @pytest.mark.parametrize("weighted", [False, True, None])
@@ -692,7 +692,7 @@ def test_two_processes(tmp_path):
         import sys
         import torch
         import torch.distributed as dist
-        from cutpoint.torch import AUROC
+        from cutscore.torch import AUROC
 
         rank, meeting = int(sys.argv[1]), sys.argv[2]
         dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)

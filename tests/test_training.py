@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import cutpoint as cp
-from cutpoint.detector import Detector, Encoding
-from cutpoint.linear.detector import Fit, LinearDetector
-from cutpoint.report import render, summarise_fit
-from cutpoint.tables import open_table
-from cutpoint.training import fitting, folds, learners, remarks, train
-from cutpoint.training.data import Data, Roles
-from cutpoint.training.folds import out_of_fold
+import cutscore as cs
+from cutscore.detector import Detector, Encoding
+from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.report import render, summarise_fit
+from cutscore.tables import open_table
+from cutscore.training import fitting, folds, learners, remarks, train
+from cutscore.training.data import Data, Roles
+from cutscore.training.folds import out_of_fold
 
 NAMES = list(learners())
 
@@ -53,7 +53,7 @@ def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
 
 
 def rows(X: Any, y: Any) -> Any:
-    from cutpoint._rows import ArrayRows
+    from cutscore._rows import ArrayRows
 
     return ArrayRows(X, y)
 
@@ -72,7 +72,7 @@ def test_labels_drawn_at_random_are_not_learned():
         covers += interval.low <= 0.5 <= interval.high
         above += t.detector.training.auc > 0.5
         # What the same line says of the rows it was fitted to: that is what honesty costs.
-        assert cp.sweep(data["y"], t.detector.scores(data)).auc > 0.7
+        assert cs.sweep(data["y"], t.detector.scores(data)).auc > 0.7
     assert covers >= 16
     assert 3 <= above <= 17
 
@@ -115,10 +115,10 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
     fold = d.folds(options.get("folds", 5), options.get("seed", 0))
     score = t.scores["fisher"]
     calibrators = [
-        cp.calibrate(sweep_of(t, score, fold != k), t.detector.calibrator.comparison.chosen)
+        cs.calibrate(sweep_of(t, score, fold != k), t.detector.calibrator.comparison.chosen)
         for k in range(fold.max() + 1)
     ]
-    prior = cp.sweep(t.y, score, t.weight).prevalence
+    prior = cs.sweep(t.y, score, t.weight).prevalence
     for k, c in enumerate(calibrators):
         own = fold == k
         assert_allclose(t.probability[own], c.probability(score[own], prior), rtol=1e-9)
@@ -133,12 +133,12 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
         t.probability.max(),
     )
     assert one.cross_fitted
-    shipped = cp.calibrate(sweep_of(t, score), t.detector.calibrator.comparison.chosen)
+    shipped = cs.calibrate(sweep_of(t, score), t.detector.calibrator.comparison.chosen)
     assert t.detector.calibrator.llr(score).tolist() == shipped.llr(score).tolist()
 
 
-def sweep_of(t: Any, score: Any, some: Any = slice(None)) -> cp.Sweep:
-    return cp.sweep(t.y[some], score[some], None if t.weight is None else t.weight[some])
+def sweep_of(t: Any, score: Any, some: Any = slice(None)) -> cs.Sweep:
+    return cs.sweep(t.y[some], score[some], None if t.weight is None else t.weight[some])
 
 
 def test_probabilities_of_labels_drawn_at_random_are_not_believed():
@@ -150,10 +150,10 @@ def test_probabilities_of_labels_drawn_at_random_are_not_believed():
         data = {"y": rng.integers(2, size=200), "x": rng.normal(size=200)}
         t = train(data, "y", learner="fisher", seed=seed)
         s = sweep_of(t, t.scores["fisher"])
-        known = cp.log_loss(sweep_of(t, np.full(200, s.prevalence)))
+        known = cs.log_loss(sweep_of(t, np.full(200, s.prevalence)))
         p = t.detector.calibrator.probability(t.scores["fisher"], s.prevalence)
-        inside.append(cp.log_loss(sweep_of(t, p)) - known)
-        outside.append(cp.log_loss(sweep_of(t, t.probability)) - known)
+        inside.append(cs.log_loss(sweep_of(t, p)) - known)
+        outside.append(cs.log_loss(sweep_of(t, t.probability)) - known)
     assert np.mean(inside) < -0.003
     assert abs(np.mean(outside)) < 0.002
 
@@ -224,13 +224,13 @@ def test_groups_that_repeat_themselves_make_wider_intervals():
     assert width[1] > 1.5 * width[0]
 
 
-@pytest.mark.parametrize("aim", [{"costs": cp.Costs(fp=1, fn=7)}, {"maximize": "f1"}, {}])
+@pytest.mark.parametrize("aim", [{"costs": cs.Costs(fp=1, fn=7)}, {"maximize": "f1"}, {}])
 def test_the_threshold_is_what_choose_says_of_the_scores(aim):
     data = table()
     t = train(data, "y", prior=0.05 if "costs" in aim else None, **aim)
     scores = t.scores[t.learner]
     objective = aim.get("costs") or aim.get("maximize") or "balanced"
-    point = cp.choose(cp.sweep(data["y"], scores), objective, prior=t.point.question.prior)
+    point = cs.choose(cs.sweep(data["y"], scores), objective, prior=t.point.question.prior)
     assert t.detector.threshold == point.threshold
     assert t.detector.training.confusion == point.confusion
     assert np.count_nonzero(scores >= t.detector.threshold) == point.confusion.flagged
@@ -244,8 +244,8 @@ def test_limits_and_confidence_go_into_the_detector():
         table(2000), "y", maximize="recall", subject_to=["precision >= 0.5"], confidence=0.9,
         learner="fisher",
     )  # fmt: skip
-    s = cp.sweep(t.y, t.scores["fisher"])
-    sure = cp.choose(s, "recall", subject_to=["precision >= 0.5"], confidence=0.9)
+    s = cs.sweep(t.y, t.scores["fisher"])
+    sure = cs.choose(s, "recall", subject_to=["precision >= 0.5"], confidence=0.9)
     assert t.detector.threshold == sure.threshold
     assert t.detector.limits == ("precision >= 0.5",)
     assert t.detector.confidence == 0.9
@@ -260,11 +260,11 @@ def test_auto_takes_the_best():
         f"{t.learner} has the best AUC on rows it was not fitted to, {value[t.learner]:.4g}."
     )
     for c in t.compared:
-        assert c.value == cp.sweep(t.y, t.scores[c.name]).auc
+        assert c.value == cs.sweep(t.y, t.scores[c.name]).auc
         if c.name == t.learner:
             assert c.difference is None
         else:
-            d = cp.compare(t.y, t.scores[c.name], t.scores[t.learner])
+            d = cs.compare(t.y, t.scores[c.name], t.scores[t.learner])
             assert (c.difference, c.difference_interval) == (d.difference, d.interval)
 
 
@@ -308,24 +308,24 @@ def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
     assert notes["logistic"] == ""
     text = summarise_fit(t).text()
     assert "      learned nothing in 5 of 5 folds: all weights are 0\n" in text
-    with pytest.raises(cp.DataError, match="gaussian learned nothing: all weights are 0, and"):
+    with pytest.raises(cs.DataError, match="gaussian learned nothing: all weights are 0, and"):
         train(table(), "y", learner="gaussian")
     monkeypatch.setattr(fitting, "learners", lambda _=None: dict.fromkeys(known, nothing))
-    with pytest.raises(cp.DataError, match="no learner told the classes apart"):
+    with pytest.raises(cs.DataError, match="no learner told the classes apart"):
         train(table(), "y")
 
 
 def test_a_line_for_a_measure_that_learns_nothing_is_refused(tmp_path: Path, monkeypatch, capsys):
     """The surrogate of F1 is lowest at w = 0 where classes overlap."""
-    from cutpoint.cli import main
-    from cutpoint.tables import write_table
+    from cutscore.cli import main
+    from cutscore.tables import write_table
 
     monkeypatch.chdir(tmp_path)
     write_table("t.csv", table(400, share=0.05, gap=0.3))
     words = ["fit", "t.csv", "--target", "y", "--maximize", "f1", "-q", "-o", "m.json"]
     assert main([*words, "--learner", "structural"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("cutpoint: structural learned nothing: all weights are 0")
+    assert said.startswith("cutscore: structural learned nothing: all weights are 0")
     assert "Its bound of f1 is lowest there" in said
     assert "'When it is worth it' on the page 'Training for the measure itself'" in said
     assert not Path("m.json").exists()
@@ -339,14 +339,14 @@ def test_scores_of_no_use_are_said_to_be():
     rng = np.random.default_rng(3)
     data = {"y": rng.integers(2, size=300), "x": rng.normal(size=300)}
     data["y"][:2], data["x"][:2] = 1, [9, -9]  # positives last, either way
-    t = train(data, "y", learner="fisher", costs=cp.Costs(fp=1, fn=999))
+    t = train(data, "y", learner="fisher", costs=cs.Costs(fp=1, fn=999))
     said = " ".join(t.warnings)
     assert f"The AUC is {t.detector.training.auc:.4f} [" in said
     assert "which may be chance" in said
     assert "The best threshold for cost flags every row" in said
     assert "\n! The best threshold for cost flags every row" in summarise_fit(t).text()
     data["y"][:2] = 0
-    never = train(data, "y", learner="fisher", costs=cp.Costs(fp=1000, fn=1)).warnings
+    never = train(data, "y", learner="fisher", costs=cs.Costs(fp=1000, fn=1)).warnings
     assert any("flags no row" in w for w in never)
     # Under limits that may be all there is.
     limited = train(data, "y", learner="fisher", maximize="recall", subject_to="precision >= 0.99")
@@ -369,9 +369,9 @@ def test_folds_are_laid_together_on_one_scale(learner: str):
         }
 
     data, more = parts(6000), parts(100_000)
-    t = train(data, "y", learner=learner, costs=cp.Costs(fp=1, fn=20))
+    t = train(data, "y", learner=learner, costs=cs.Costs(fp=1, fn=20))
     scores = t.scores[learner]
-    raw = cp.sweep(more["y"], t.detector.scores(more))
+    raw = cs.sweep(more["y"], t.detector.scores(more))
     promised, kept = t.point.confusion, raw.at(t.detector.threshold)
     assert kept.fpr == pytest.approx(promised.fpr, abs=0.006)
     assert kept.tpr == pytest.approx(promised.tpr, abs=0.12)
@@ -383,7 +383,7 @@ def test_folds_are_laid_together_on_one_scale(learner: str):
     a, b = (np.quantile(s, [0.25, 0.5, 0.75]) for s in negatives)
     assert_allclose(a, b, atol=0.1 * (b[2] - b[0]))
     assert not any("within folds" in w for w in t.warnings)
-    revised = t.detector.revised(costs=cp.Costs(fp=1, fn=100))
+    revised = t.detector.revised(costs=cs.Costs(fp=1, fn=100))
     assert 0.01 < np.mean(revised.decide(more)) < 0.5
 
 
@@ -416,7 +416,7 @@ def test_weights_are_on_record():
 
 def test_a_unit_must_have_a_name():
     data = table(100) | {"who": np.where(np.arange(100) == 7, np.nan, np.arange(100.0))}
-    with pytest.raises(cp.DataError, match="'who' is missing in row 8"):
+    with pytest.raises(cs.DataError, match="'who' is missing in row 8"):
         train(data, "y", unit="who")
 
 
@@ -438,9 +438,9 @@ def test_folds_that_disagree_are_told():
         {"y": y, "x": rng.normal(size=400)}, Roles("y", None, None, None, None, (), ())
     )
     scores = y + 0.1 * rng.normal(size=400)
-    assert remarks.apart(data, fold, scores, cp.sweep(y, scores).auc) == []
+    assert remarks.apart(data, fold, scores, cs.sweep(y, scores).auc) == []
     scores += fold
-    (said,) = remarks.apart(data, fold, scores, cp.sweep(y, scores).auc)
+    (said,) = remarks.apart(data, fold, scores, cs.sweep(y, scores).auc)
     assert said.startswith("The AUC is 1.0000 within folds and 0.72")
 
 
@@ -485,7 +485,7 @@ def test_weights_are_repetitions():
 
 def test_all_weights_equal_change_nothing_but_counts():
     data = table(300)
-    asked = {"costs": cp.Costs(fp=1, fn=5), "learner": "mean-difference"}  # no penalty counts rows
+    asked = {"costs": cs.Costs(fp=1, fn=5), "learner": "mean-difference"}  # no penalty counts rows
     plain = train(data, "y", **asked)
     double = train(data | {"w": np.full(300, 2.0)}, "y", weight="w", **asked)
     assert double.detector.threshold == pytest.approx(plain.detector.threshold, rel=1e-9)
@@ -515,7 +515,7 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("made dense")
 
-    monkeypatch.setattr("cutpoint.tables.libsvm.LibsvmPart.batches", refuse)
+    monkeypatch.setattr("cutscore.tables.libsvm.LibsvmPart.batches", refuse)
     t = train(source, "label")
     assert t.detector.training.auc > 0.85
     assert t.detector.positive == "1"
@@ -533,7 +533,7 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
         ({"target": "label", "exclude": ["4"]}, "has no column '4'"),
         ({"target": "label", "categories": ["3"]}, "can't be a category"),
     ):
-        with pytest.raises(cp.DataError, match=message):
+        with pytest.raises(cs.DataError, match=message):
             train(source, **wrong)
 
 
@@ -557,7 +557,7 @@ def test_warnings_about_the_data():
         ({"y": np.arange(60) % 3}, {}, "two labels at the most"),
         ({"y": np.arange(60) % 2 + 1}, {}, "understood without help only"),
         ({}, {"learner": "forest"}, "learner must be 'auto' or one of mean-difference"),
-        ({}, {"costs": cp.Costs(fp=1, fn=1), "maximize": "f1"}, "one aim"),
+        ({}, {"costs": cs.Costs(fp=1, fn=1), "maximize": "f1"}, "one aim"),
         ({}, {"target": "yy"}, "no column 'yy'. Did you mean 'y'"),
         ({}, {"weight": "c"}, "'c' must hold numbers"),
         ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "row 1 has -1"),
@@ -571,7 +571,7 @@ def test_warnings_about_the_data():
 )
 def test_what_can_not_be_learned_is_said(change, options, message):
     data = table(60) | change
-    with pytest.raises(cp.DataError, match=message):
+    with pytest.raises(cs.DataError, match=message):
         train(data, options.pop("target", "y"), **options)
 
 
@@ -642,7 +642,7 @@ def test_one_label_against_the_rest_is_said():
 
 def test_the_model_comes_back_from_its_file(tmp_path: Path):
     data = table()
-    t = train(data, "y", costs=cp.Costs(fp=1, fn=5))
+    t = train(data, "y", costs=cs.Costs(fp=1, fn=5))
     t.detector.save(tmp_path / "m.json")
     again = Detector.load(tmp_path / "m.json")
     assert np.array_equal(again.scores(data), t.detector.scores(data))
@@ -658,7 +658,7 @@ def test_progress_rises_to_the_end():
 
 
 def test_the_text_has_one_line_a_learner_and_no_times():
-    t = train(table(), "y", costs=cp.Costs(fp=1, fn=5))
+    t = train(table(), "y", costs=cs.Costs(fp=1, fn=5))
     text = summarise_fit(t, "t.csv").text(80)
     assert max(map(len, text.splitlines())) <= 80
     lines = text.splitlines()
@@ -670,7 +670,7 @@ def test_the_text_has_one_line_a_learner_and_no_times():
         name == t.learner for name in names
     ]
     # The same twice, though the seconds are not.
-    again = train(table(), "y", costs=cp.Costs(fp=1, fn=5))
+    again = train(table(), "y", costs=cs.Costs(fp=1, fn=5))
     assert summarise_fit(again, "t.csv").text(80) == text
     assert max(map(len, summarise_fit(t).text(60).splitlines())) <= 60
 

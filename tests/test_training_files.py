@@ -16,15 +16,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import csv
 
-import cutpoint as cp
-from cutpoint import _rows
-from cutpoint._spool import StreamRows
-from cutpoint.errors import DataError
-from cutpoint.report import summarise_fit
-from cutpoint.tables import open_table
-from cutpoint.training import Trained, folds, learners, remarks, train
-from cutpoint.training import data as tables
-from cutpoint.training.data import Data, Roles
+import cutscore as cs
+from cutscore import _rows
+from cutscore._spool import StreamRows
+from cutscore.errors import DataError
+from cutscore.report import summarise_fit
+from cutscore.tables import open_table
+from cutscore.training import Trained, folds, learners, remarks, train
+from cutscore.training import data as tables
+from cutscore.training.data import Data, Roles
 
 
 def table(n: int = 900, seed: int = 0) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def test_the_same_detector(learner: str) -> None:
     [
         {"weight": "w", "exclude": ["who"]},
         {"unit": "who", "exclude": ["w"], "learner": "gaussian"},
-        {"weight": "w", "unit": "who", "costs": cp.Costs(fp=1, fn=5), "learner": "logistic"},
+        {"weight": "w", "unit": "who", "costs": cs.Costs(fp=1, fn=5), "learner": "logistic"},
         {"columns": ["a", "c"], "maximize": "f1", "seed": 3, "folds": 3},
         {"positive": "blue", "target": "c", "learner": "fisher"},
     ],
@@ -197,7 +197,7 @@ def test_progress_is_told() -> None:
 
 def test_features_never_are_all_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """12 MB of them: what is allocated stays far below that."""
-    monkeypatch.setenv("CUTPOINT_THREADS", "2")
+    monkeypatch.setenv("CUTSCORE_THREADS", "2")
     monkeypatch.setattr(_rows, "_BLOCK", 1 << 14)
     monkeypatch.setattr(remarks, "_LOOK", 100)
     monkeypatch.setattr(folds, "_SAMPLE", 100)

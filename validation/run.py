@@ -21,9 +21,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-import cutpoint as cp
-from cutpoint.guarantee import most
-from cutpoint.inference import percentiles
+import cutscore as cs
+from cutscore.guarantee import most
+from cutscore.inference import percentiles
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -92,9 +92,9 @@ def auc_coverage(task: tuple[Truth, int, int, int, int]) -> Array:
     truth, positives, negatives, first, draws = task
     hits = np.zeros(len(AUC_METHODS))
     for seed in range(first, first + draws):
-        s = cp.sweep(*sample(truth, positives, negatives, seed))
-        intervals = [cp.auc_interval(s, method=m) for m in AUC_METHODS[:3]]
-        resampled = cp.bootstrap(s, n=1000, method="bca", seed=seed)
+        s = cs.sweep(*sample(truth, positives, negatives, seed))
+        intervals = [cs.auc_interval(s, method=m) for m in AUC_METHODS[:3]]
+        resampled = cs.bootstrap(s, n=1000, method="bca", seed=seed)
         intervals += [percentiles(resampled.replicates, 0.95), resampled.interval]
         hits += [truth.auc in interval for interval in intervals]
     return hits
@@ -113,16 +113,16 @@ def other_coverage(task: tuple[Truth, int, int, int, int]) -> Array:
     grid = np.linspace(0.001, 0.999, 999)
     hits = np.zeros(len(OTHERS))
     for seed in range(first, first + draws):
-        s = cp.sweep(*sample(truth, positives, negatives, seed))
-        band = cp.roc_band(s)
+        s = cs.sweep(*sample(truth, positives, negatives, seed))
+        band = cs.roc_band(s)
         curve = ndtr(ndtri(grid) + truth.distance)
         # Between its points the band is no lower than the one before, and no higher than the next.
         k = np.searchsorted(band.fpr, grid)
         inside = (band.low[np.maximum(k - 1, 0)] <= curve).all() and (curve <= band.high[k]).all()
         hits += [
-            tpr in cp.interval(s, "recall", at=at),
-            tpr in cp.interval(s, "recall", at=at, method="clopper-pearson"),
-            f1 in cp.interval(s, "f1", at=at),
+            tpr in cs.interval(s, "recall", at=at),
+            tpr in cs.interval(s, "recall", at=at, method="clopper-pearson"),
+            f1 in cs.interval(s, "f1", at=at),
             inside,
         ]
     return hits
@@ -141,7 +141,7 @@ def pair_coverage(task: tuple[float, int, int, int, int]) -> Array:
             0.8**0.5 * common + 0.2**0.5 * noise + mean * y
             for noise, mean in zip(own, (1 + shift, 1.0), strict=True)
         )
-        c = cp.compare(y, a, b)
+        c = cs.compare(y, a, b)
         hits += [true in c.interval, c.p_value < 0.05]
     return hits
 
@@ -164,7 +164,7 @@ def grouped(rng: np.random.Generator, groups: int, spread: float) -> tuple[Array
 def group_truth(spread: float) -> tuple[float, ...]:
     """The averages over 150,000 groups: their own error is some 1/27 of that of 200."""
     rng = np.random.default_rng(7)
-    g = cp.by_group(*grouped(rng, 150_000, spread))
+    g = cs.by_group(*grouped(rng, 150_000, spread))
     return g.weighted, g.pooled, g.macro
 
 
@@ -177,12 +177,12 @@ def group_coverage(task: tuple[float, int, int, int]) -> Array:
         y, score, group = grouped(rng, groups, spread)
         # Two scores of equal worth: one signal, two kinds of noise.
         one, other = (score + rng.standard_normal(len(y)) for _ in range(2))
-        a, b = cp.by_group(y, one, group), cp.by_group(y, other, group)
-        g = cp.by_group(y, score, group)
+        a, b = cs.by_group(y, one, group), cs.by_group(y, other, group)
+        g = cs.by_group(y, score, group)
         inside = zip(AVERAGES, group_truth(spread), strict=True)
         hits += [
             *(true in g.interval(average) for average, true in inside),
-            cp.compare_groups(a, b).p_value < 0.05,
+            cs.compare_groups(a, b).p_value < 0.05,
         ]
     return hits
 
@@ -232,9 +232,9 @@ def promise_kept(task: tuple[Promise, int, int]) -> Array:
     for seed in range(first, first + draws):
         rng = np.random.default_rng((seed, 1))
         y = rng.random(promise.rows) < promise.prevalence
-        s = cp.sweep(y, promise.truth.draw(rng, y))
-        sure = cp.choose(s, promise.aim, subject_to=promise.limit, confidence=0.95)
-        plain = cp.choose(s, promise.aim, subject_to=promise.limit)
+        s = cs.sweep(y, promise.truth.draw(rng, y))
+        sure = cs.choose(s, promise.aim, subject_to=promise.limit, confidence=0.95)
+        plain = cs.choose(s, promise.aim, subject_to=promise.limit)
         grid = _grid(s, promise)
         out += [
             sure.feasible and promise.broken(sure.threshold),
@@ -254,7 +254,7 @@ def _worth(promise: Promise, threshold: float) -> float:
     return float(promise.truth.tpr(threshold))
 
 
-def _grid(s: cp.Sweep, promise: Promise) -> float:
+def _grid(s: cs.Sweep, promise: Promise) -> float:
     """The best of 100 quantiles of the scores, each tested at a hundredth of the error."""
     name, _, bound = promise.limit.split()
     scores = np.repeat(s.threshold, s.pos + s.neg)
@@ -289,8 +289,8 @@ def calibration_error(task: tuple[Truth, int, int, int]) -> Array:
     new = np.concatenate((new, new + truth.distance))
     true = truth.distance * (new - truth.distance / 2)
     for seed in range(first, first + draws):
-        s = cp.sweep(*sample(truth, rows // 2, rows // 2, (seed, 3)))
-        out += [np.mean(np.square(cp.calibrate(s, m).llr(new) - true)) for m in CALIBRATORS]
+        s = cs.sweep(*sample(truth, rows // 2, rows // 2, (seed, 3)))
+        out += [np.mean(np.square(cs.calibrate(s, m).llr(new) - true)) for m in CALIBRATORS]
     return out
 
 

@@ -19,12 +19,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import cutpoint as cp
+import cutscore as cs
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "images"
 
-# Okabe and Ito's colours, in the order in which cutpoint.plot takes them.
+# Okabe and Ito's colours, in the order in which cutscore.plot takes them.
 BLUE, RED, GREEN, PINK, YELLOW = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"
 GREY = "0.45"
 
@@ -63,7 +63,7 @@ def figure(width: float, height: float, columns: int = 1) -> tuple[Figure, Any]:
 
 
 def plain(ax: Axes, x: str, y: str, title: str = "") -> Axes:
-    """The look of cutpoint.plot, for what it does not draw."""
+    """The look of cutscore.plot, for what it does not draw."""
     ax.set(xlabel=x, ylabel=y)
     ax.grid(color="0.92", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -80,7 +80,7 @@ def budget(page: Page) -> Figure:
     """The share of defects caught against the caps looked at."""
     made, ax = figure(7.4, 4.6)
     for name, s in page["sweeps"].items():
-        cp.plot.gain(cp.gain(s), ax, label=name, drawstyle="steps-post")
+        cs.plot.gain(cs.gain(s), ax, label=name, drawstyle="steps-post")
     colours = [line.get_color() for line in ax.lines if line.get_gid() == "curve"]
     rows = len(page["y_now"])
     for (name, s), colour in zip(page["sweeps"].items(), colours, strict=True):
@@ -159,7 +159,7 @@ def groups(page: Page) -> Figure:
     plain(ax, "AUC", "")
     today, models = page["today"], page["knows"]
     rows = {
-        "all pairs": {k: cp.sweep(today["click"], today[k]).auc for k in models},
+        "all pairs": {k: cs.sweep(today["click"], today[k]).auc for k in models},
         "of one user": {k: page["inside"][k].weighted for k in models},
         "of one advertisement": {k: page["per_ad"][k].weighted for k in models},
     }
@@ -197,8 +197,8 @@ def reliability(page: Page) -> Figure:
     }
     for ax, colour, (title, p) in zip(axes, (RED, YELLOW, BLUE), titles.items(), strict=True):
         click = page["today"]["click"]
-        r = cp.reliability(cp.sweep(click, p), n=250)
-        cp.plot.reliability(r, ax, color=colour)
+        r = cs.reliability(cs.sweep(click, p), n=250)
+        cs.plot.reliability(r, ax, color=colour)
         expected = f"{p.sum():,.0f} clicks expected, {click.sum():,} came"
         ax.set_title(f"{title}\n{expected}", loc="left", fontsize=11)
     return made
@@ -248,10 +248,10 @@ def roc(page: Page) -> Figure:
     """Both ROC curves, their hull, and where each party would cut."""
     made, ax = figure(5.8, 5.6)
     for name, s in page["tests"].items():
-        cp.plot.roc(cp.roc(s), ax, label=f"{name}, AUC {s.auc:.2f}", alpha=0.8)
-    cp.plot.hull(page["both"], ax)
+        cs.plot.roc(cs.roc(s), ax, label=f"{name}, AUC {s.auc:.2f}", alpha=0.8)
+    cs.plot.hull(page["both"], ax)
     for who, costs in page["table"].items():
-        points = {k: cp.choose(s, costs, prior=0.02) for k, s in page["tests"].items()}
+        points = {k: cs.choose(s, costs, prior=0.02) for k, s in page["tests"].items()}
         best = min(points.values(), key=lambda point: point.value)
         x, y = best.confusion.fpr, best.confusion.recall
         ax.plot(x, y, "o", color="0.15", markersize=11, mfc="none", mew=1.6, zorder=6)
@@ -267,7 +267,7 @@ def costs(page: Page) -> Figure:
     """Cost curves of both tests, and where the parties are on them."""
     made, ax = figure(7.6, 4.6)
     for name, curve in page["curves"].items():
-        cp.plot.cost_curve(curve, ax, label=name)
+        cs.plot.cost_curve(curve, ax, label=name)
     for who, wanted in page["table"].items():
         x = wanted.probability_cost(prior=0.02)
         ax.axvline(x, ymax=0.93, color="0.35", linewidth=1, linestyle=(0, (1, 2)), zorder=1)
@@ -280,7 +280,7 @@ def costs(page: Page) -> Figure:
 def stability(page: Page) -> Figure:
     """The thresholds that resampled studies choose."""
     made, ax = figure(6.6, 3.9)
-    cp.plot.stability(page["again"], ax, point=page["point"])
+    cs.plot.stability(page["again"], ax, point=page["point"])
     return made
 
 
@@ -288,7 +288,7 @@ def people(page: Page) -> Figure:
     """A thousand people, and what either test says of them."""
     made, axes = figure(11.2, 4.4, 2)
     for ax, (name, s) in zip(axes, page["tests"].items(), strict=True):
-        c = cp.choose(s, page["table"]["clinic"], prior=0.02).deployed
+        c = cs.choose(s, page["table"]["clinic"], prior=0.02).deployed
         tp, fn, fp = (round(1000 * count / c.total) for count in (c.tp, c.fn, c.fp))
         kinds = [
             (tp, RED, f"{tp} sick, found"),
@@ -313,7 +313,7 @@ def benefit(page: Page) -> Figure:
     """Decision curves of both tests."""
     made, ax = figure(7.6, 4.6)
     for name, curve in page["decision"].items():
-        cp.plot.net_benefit(curve, ax, label=name)
+        cs.plot.net_benefit(curve, ax, label=name)
     ax.set(xlim=(0, 0.12), ylim=(-0.003, 0.0205))
     ax.set_yticks(np.arange(0, 0.021, 0.005), ["0", "5", "10", "15", "20"])
     ax.set_xticks(

@@ -16,13 +16,13 @@
 
 #include "kernels.hpp"
 
-#if defined(CUTPOINT_HAS_AVX2)
-namespace cutpoint::baseline {
+#if defined(CUTSCORE_HAS_AVX2)
+namespace cutscore::baseline {
 void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
 }
 #endif
 
-using namespace cutpoint;
+using namespace cutscore;
 
 namespace {
 
@@ -445,10 +445,10 @@ void logistic_trial(bool sparse) {
     for (std::size_t k = 0; k < sums.size(); ++k)
         CHECK(std::abs(double(sums[k] - plain[k])) <= 1e-13 * double(size[k]) + 1e-300);
     CHECK(less[0] == sums[0] && less[d + 1] == sums[d + 1]);
-#if defined(CUTPOINT_HAS_AVX2)
+#if defined(CUTSCORE_HAS_AVX2)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
         auto other = sums;
-        cutpoint::baseline::logistic(f.table, positive.get(), mass, w.data(), 0.25, true, other.data());
+        cutscore::baseline::logistic(f.table, positive.get(), mass, w.data(), 0.25, true, other.data());
         CHECK(other == sums);
     }
 #endif

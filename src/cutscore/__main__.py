@@ -1,0 +1,7 @@
+"""``python -m cutscore``."""
+
+import sys
+
+from cutscore.cli import main
+
+sys.exit(main())

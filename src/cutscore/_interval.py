@@ -1,0 +1,53 @@
+"""A range that contains a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A closed range ``[low, high]`` and how sure it is that it contains the value.
+
+    Parameters
+    ----------
+    low, high
+        The ends. They unpack, ``low, high = interval``, and NumPy takes them for two numbers.
+    level
+        Confidence: 0.95 for a 95 % interval, 1.0 for a range that certainly contains the value.
+
+    Examples
+    --------
+    >>> from cutscore import Interval
+    >>> interval = Interval(0.71, 0.75, level=0.95)
+    >>> interval
+    [0.71, 0.75] at 95 %
+    >>> 0.72 in interval, round(interval.width, 3)
+    (True, 0.04)
+    """
+
+    low: float
+    high: float
+    level: float = 1.0
+
+    @property
+    def width(self) -> float:
+        """high − low."""
+        return self.high - self.low
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.low, self.high))
+
+    def __len__(self) -> int:
+        return 2  # with __getitem__ NumPy takes it for the two numbers that it is
+
+    def __getitem__(self, k: int) -> float:
+        return (self.low, self.high)[k]
+
+    def __repr__(self) -> str:
+        sure = "for certain" if self.level == 1.0 else f"at {100 * self.level:g} %"
+        return f"[{self.low:.6g}, {self.high:.6g}] {sure}"

@@ -1,0 +1,548 @@
+"""The sweep: everything a set of scores can tell about its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import floor, frexp, log10
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore import _native
+from cutscore._check import (
+    Columns,
+    check_counts,
+    check_rows,
+    check_threshold,
+    check_totals,
+    checked,
+    shown,
+)
+from cutscore._frozen import Frozen, derived
+from cutscore._html import fact_table, roc_thumbnail
+from cutscore.confusion import Confusion, counted
+from cutscore.errors import DataError, UndefinedError
+
+Floats = NDArray[np.float64]
+Masses = NDArray[Any]  # int64 counts or float64 sums of weights
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corners(Frozen):
+    """The cuts after which the staircase of the ROC curve turns from up to right, with the first
+    two and the last two of all: the vertices of its hull are among them.
+
+    (The second from the start, since where scores are ``+inf`` no threshold makes the first.) Cut k
+    flags the k highest of the distinct scores; ``tp`` and ``fp`` are the masses it flags.
+    """
+
+    cut: NDArray[np.int64]
+    tp: Masses
+    fp: Masses
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Blocks(Frozen):
+    """Every so many cuts: ``cut[i]`` and what it flags. Block i has the cuts after ``cut[i]`` up to
+    ``cut[i + 1]``."""
+
+    cut: NDArray[np.int64]
+    tp: Masses
+    fp: Masses
+    size: int = 256
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Frozen):
+    """The mass of each class at each distinct score.
+
+    A case is decided positive iff ``score >= threshold``, everywhere in cutscore. Masses are stored
+    and cumulatives derived from them, because masses add: ``s1 + s2`` is the sweep of both sets of
+    rows.
+
+    Make one with :func:`cutscore.sweep` or :meth:`Sweep.from_counts`; the constructor itself trusts
+    its arguments.
+
+    Parameters
+    ----------
+    threshold
+        The distinct scores, descending.
+    pos, neg
+        Mass of positives and of negatives at exactly that score: int64 counts, or float64 sums of
+        weights.
+    pos2, neg2
+        Sums of squared weights, on request: intervals of weighted data need them.
+    top
+        Where runs of one class were merged by :meth:`compact`: the highest score of each.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 0, 1, 1, 0, 1], [0.1, 0.3, 0.3, 0.3, 0.9, 0.2, 0.2])
+    >>> s
+    Sweep of 7 rows: 4 positive (57.1 %), 3 negative, 4 distinct scores from 0.1 to 0.9,
+    AUC 0.458333
+    >>> s.tp, s.fp
+    (array([1, 2, 3, 4]), array([0, 2, 3, 3]))
+    >>> s.at(0.3)
+    of 7 cases 4 are positive: 2 caught, 2 missed, 2 false alarms
+    """
+
+    threshold: Floats
+    pos: Masses
+    neg: Masses
+    pos2: Floats | None = None
+    neg2: Floats | None = None
+    top: Floats | None = None
+
+    @classmethod
+    def from_counts(cls, threshold: Any, pos: Any, neg: Any) -> Sweep:
+        """A sweep from masses that were counted elsewhere, for example by a GROUP BY in a database.
+
+        Scores may come in any order and more than once; integer counts stay integers. A score
+        without any mass is as good as absent.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> cs.Sweep.from_counts([0.2, 0.9, 0.5], pos=[1, 40, 9], neg=[900, 10, 40]).auc
+        0.979578...
+        """
+        # Each entry is a row of one class with a weight: the native core sorts and adds them up.
+        ones, zeros, whole = check_counts(threshold, pos, neg)
+        s = _sweep(ones) + _sweep(zeros)
+        if not whole:
+            return s
+        return cls(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the masses are sums of weights rather than counts."""
+        return self.pos.dtype.kind == "f"
+
+    @property
+    def merged(self) -> bool:
+        """Whether runs of one class were merged into one entry, by :meth:`compact`."""
+        return self.top is not None
+
+    @derived
+    def tp(self) -> Masses:
+        """Positives at or above each threshold."""
+        return np.cumsum(self.pos)
+
+    @derived
+    def fp(self) -> Masses:
+        """Negatives at or above each threshold."""
+        return np.cumsum(self.neg)
+
+    @derived
+    def P(self) -> int | float:
+        """Mass of all positives."""
+        return _last(self.tp) if self.weighted else self._count(self.pos, "tp")
+
+    @derived
+    def N(self) -> int | float:
+        """Mass of all negatives."""
+        return _last(self.fp) if self.weighted else self._count(self.neg, "fp")
+
+    def _count(self, mass: Masses, of: str) -> int:
+        # The sums of blocks will be asked for again, but cost more than they save if there are few.
+        few = len(self) <= 4 * Blocks.size
+        return int(mass.sum() if few else getattr(self.blocks, of)[-1])
+
+    @property
+    def prevalence(self) -> float:
+        """P / (P + N)."""
+        self.needs_rows("the prevalence")
+        return self.P / (self.P + self.N)
+
+    @derived
+    def auc(self) -> float:
+        """P(s₊ > s₋) + ½ P(s₊ = s₋): the area under the ROC curve, exact.
+
+        From counts it is the fraction 2U / 2PN of two integers, rounded once.
+        """
+        self.needs_both_classes("the AUC")
+        if self.weighted:
+            # Scaled by powers of two: no product overflows or vanishes, and none is rounded by it.
+            (p, up), (n, right) = frexp(self.P), frexp(self.N)
+            height = np.ldexp(self.tp, -up) - 0.5 * np.ldexp(self.pos, -up)
+            # Not np.dot: its rounding depends on the threads of the BLAS.
+            return min(1.0, float(np.sum(np.ldexp(self.neg, -right) * height)) / (p * n))
+        return _native.twice_area(self.pos, self.neg) / (2 * int(self.P) * int(self.N))
+
+    @derived
+    def corners(self) -> Corners:
+        """The cuts that can be best where more TP and fewer FP are better."""
+        find = _native.weighted_corners if self.weighted else _native.corners
+        return Corners(*find(self.pos, self.neg))
+
+    @derived
+    def blocks(self) -> Blocks:
+        """Every 256th cut."""
+        starts = np.arange(0, len(self), Blocks.size)
+        cut = np.append(starts, len(self))
+        if self.weighted:
+            tp, fp = (np.append(0.0, mass[cut[1:] - 1]) for mass in (self.tp, self.fp))
+        else:
+            sums = (np.add.reduceat(mass, starts) for mass in (self.pos, self.neg))
+            tp, fp = (np.append(0, np.cumsum(mass)) for mass in sums)
+        return Blocks(cut, tp, fp)
+
+    def threshold_of(self, cut: int) -> float:
+        """A threshold that flags exactly the ``cut`` highest of the distinct scores.
+
+        It lies in the middle half of the gap between the lowest score that is flagged and the
+        highest that is not, and is the number with the fewest decimals there: thresholds are typed,
+        and new scores fall on either side. Where no such number exists, since scores are
+        neighbouring floats or infinite, it is the lowest flagged score itself. ``+inf`` flags
+        nothing and ``-inf`` everything.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> s = cs.sweep([1, 0, 1], [0.93817, 0.51213, 0.11111])
+        >>> [s.threshold_of(cut) for cut in range(4)]
+        [inf, 0.7, 0.3, -inf]
+        """
+        if cut <= 0:
+            return np.inf
+        if cut >= len(self):
+            return -np.inf
+        below = self.threshold if self.top is None else self.top
+        return _between(float(below[cut]), float(self.threshold[cut - 1]))
+
+    def at(self, threshold: float) -> Confusion:
+        """The confusion when every ``score >= threshold`` is decided positive.
+
+        Any number is a threshold, whether a score equals it or not; ``+inf`` flags the cases whose
+        score is ``+inf``.
+        """
+        t = check_threshold(threshold)
+        k = len(self) - int(np.searchsorted(self.threshold[::-1], t, side="left"))
+        if self.top is not None and k < len(self) and self.top[k] >= t:
+            raise UndefinedError(
+                f"what {t!r} does was forgotten: the scores from {self.threshold[k]:.9g} to "
+                f"{self.top[k]:.9g} are of one class, and were merged by compact(). Take either of "
+                "them, or the sweep as it was before."
+            )
+        tp, fp = _last(self.tp[:k]), _last(self.fp[:k])
+        return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
+
+    def compact(self) -> Sweep:
+        """The same ROC curve with the fewest thresholds: runs of one class become one step.
+
+        Two neighbours that are both all positive, or both all negative, lie on one vertical or
+        horizontal line of the staircase; they are merged at the lower threshold, but for scores of
+        ``+inf``, which every threshold flags. At most
+        2 min(P, N) + 2 entries remain of P + N unweighted rows. ROC curve, area, hull, intervals of
+        these, and the thresholds that are best for costs, the accuracy, the balanced rate, Youden's
+        J and F_β are unchanged. Scores inside of a run are forgotten: what depends on them, such as
+        the average precision, is refused from then on.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> s = cs.sweep([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
+        >>> s.compact().threshold, s.compact().auc == s.auc
+        (array([5., 2., 1.]), True)
+        """
+        only_pos, only_neg = self.neg == 0, self.pos == 0
+        last = np.ones(len(self), np.bool_)
+        last[:-1] = ~((only_pos[:-1] & only_pos[1:]) | (only_neg[:-1] & only_neg[1:]))
+        if len(self) and self.threshold[0] == np.inf:
+            last[0] = True  # no threshold flags less: what it does must be known
+        ends = np.flatnonzero(last)
+        starts = np.concatenate(([0], ends[:-1] + 1))[: len(ends)]
+        if len(ends) == len(self):
+            return self
+        masses = (self.pos, self.neg, self.pos2, self.neg2)
+        merged = (None if mass is None else np.add.reduceat(mass, starts) for mass in masses)
+        top = (self.threshold if self.top is None else self.top)[starts]
+        return Sweep(self.threshold[ends], *merged, top=top)  # type: ignore[arg-type, misc]
+
+    def negated(self) -> Sweep:
+        """The sweep of ``-score``: for scores of which low ones mean positive.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> y, score = [1, 0, 1, 0], [310, 720, 540, 690]
+        >>> s = cs.sweep(y, score).negated()
+        >>> s.auc, s.at(-600)  # a score of 600 or less
+        (1.0, of 4 cases 2 are positive: 2 caught, 0 missed, 0 false alarms)
+        """
+        self.needs_scores("the sweep of negated scores")
+        masses = (self.pos, self.neg, self.pos2, self.neg2)
+        back = (None if mass is None else mass[::-1].copy() for mass in masses)
+        # 0.0 - x, since -x makes a -0.0 of 0.0.
+        return Sweep(0.0 - self.threshold[::-1], *back)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self.threshold)
+
+    def __add__(self, other: object) -> Sweep:
+        if not isinstance(other, Sweep):
+            return NotImplemented
+        a, b = self, other
+        if a.merged or b.merged:
+            raise UndefinedError(
+                "a sweep that was made compact adds to no other: how its scores stand between "
+                "those of the other was forgotten. Add first, then compact()."
+            )
+        if not (a.weighted or b.weighted):
+            merge: Callable[..., Any] = _native.merge
+            return _bounded(Sweep(*merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)))
+        a, b, merge = a._with_float_masses(), b._with_float_masses(), _native.weighted_merge
+        merged = merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)
+        if a.pos2 is None or a.neg2 is None or b.pos2 is None or b.neg2 is None:
+            return _bounded(Sweep(*merged))
+        _, *squares = merge(a.threshold, a.pos2, a.neg2, b.threshold, b.pos2, b.neg2)
+        return _bounded(Sweep(*merged, *squares))
+
+    def __radd__(self, other: object) -> Sweep:
+        # For sum(): it starts from 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def _with_float_masses(self) -> Sweep:
+        if self.weighted:
+            return self
+        pos, neg = self.pos.astype(np.float64), self.neg.astype(np.float64)
+        return Sweep(self.threshold, pos, neg, pos, neg)  # a weight of 1 is its own square
+
+    def squares(self, measure: str) -> tuple[Masses, Masses]:
+        """Sums of squared weights at each score, of either class; or an error."""
+        if not self.weighted:
+            return self.pos, self.neg
+        if self.pos2 is None or self.neg2 is None:
+            raise UndefinedError(
+                f"{measure} of weighted rows needs the sums of their squared weights; this sweep "
+                "has none. Make it with sweep(y, score, weight, squares=True)."
+            )
+        return self.pos2, self.neg2
+
+    def needs_rows(self, measure: str) -> None:
+        """Raise unless there is any mass."""
+        if not self.P + self.N > 0:
+            raise UndefinedError(f"{measure} needs rows; this sweep has none.")
+
+    def needs_scores(self, measure: str) -> None:
+        """Raise if scores inside of runs were forgotten."""
+        if self.merged:
+            raise UndefinedError(
+                f"{measure} needs every score; runs of one class were merged by compact(). Take "
+                "the sweep as it was before (compact=False)."
+            )
+
+    def needs_positives(self, measure: str) -> None:
+        """Raise unless positives have mass."""
+        self.needs_rows(measure)
+        if not self.P > 0:
+            self._lacks("positives", measure)
+
+    def needs_both_classes(self, measure: str) -> None:
+        """Raise unless both classes have mass."""
+        self.needs_rows(measure)
+        if not (self.P > 0 and self.N > 0):
+            self._lacks("positives and negatives", measure)
+
+    def _lacks(self, what: str, measure: str) -> NoReturn:
+        only = "positive" if self.P > 0 else "negative"
+        unit = "weight {}" if self.weighted else "{} of them"
+        raise UndefinedError(
+            f"{measure} needs {what}; all rows are {only} "
+            f"({unit.format(counted(self.P + self.N))}). Add rows of the other class, or merge "
+            "with a sweep that has them."
+        )
+
+    def _facts(self) -> dict[str, str]:
+        if not len(self):
+            return {"rows": "none"}
+        total = self.P + self.N
+        facts = {
+            "weight" if self.weighted else "rows": counted(total),
+            "positive": f"{counted(self.P)} ({100 * self.P / total:.3g} %)",
+            "negative": counted(self.N),
+            "distinct scores": counted(len(self)),
+            "from, to": f"{self.threshold[-1]:.6g}, {self.threshold[0]:.6g}",
+        }
+        if self.P > 0 and self.N > 0:
+            facts["AUC"] = f"{self.auc:.6g}"
+        return facts
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "Sweep of no rows"
+        fact = self._facts()
+        what = f"weight {fact['weight']}" if self.weighted else _several(fact["rows"], "row")
+        return (
+            f"Sweep of {what}: {fact['positive'].replace(' ', ' positive ', 1)}, "
+            f"{fact['negative']} negative, {_several(fact['distinct scores'], 'distinct score')} "
+            f"from {fact['from, to'].replace(',', ' to')}, "
+            + (f"AUC {fact['AUC']}" if "AUC" in fact else "one class only, no AUC")
+        )
+
+    def _repr_html_(self) -> str:
+        picture = ""
+        if self.P > 0 and self.N > 0:
+            small = self.compact()
+            picture = roc_thumbnail(small.fp / self.N, small.tp / self.P)
+        return fact_table("Sweep", list(self._facts().items()), picture)
+
+
+def sweep(  # noqa: PLR0913 - two are options
+    y: Any,
+    score: Any,
+    weight: Any = None,
+    positive: Any = None,
+    *,
+    squares: bool = False,
+    compact: bool = False,
+) -> Sweep:
+    """Sweep a threshold over all scores: the mass of each class at each distinct score.
+
+    One native sort; unweighted counts are integers from end to end. The result depends on the rows
+    alone, not on the number of threads; ``CUTSCORE_THREADS`` sets how many are used.
+
+    Parameters
+    ----------
+    y
+        Labels. ``0/1``, ``False/True`` and ``-1/1`` are understood; for any others say which one is
+        ``positive``.
+    score
+        Scores, higher meaning more positive. ``±inf`` are scores; NaN is refused. ``-0.0`` equals
+        ``0.0``, and no other two values are ever merged. float32 and float64 are read in place, at
+        any stride.
+    weight
+        Weights, finite and at least 0. A row of weight 0 is as good as absent.
+    positive
+        The positive label.
+    squares
+        Keep the sums of squared weights too, which intervals of weighted data need; a second sort.
+    compact
+        The same as :meth:`Sweep.compact` of the result, in the time and memory of the few entries
+        that are left.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    DataError
+        If the input breaks one of the rules above; the message names the row.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep(["ok", "fraud", "ok"], [0.2, 0.9, 0.4], positive="fraud")
+    >>> s.threshold, s.pos, s.neg
+    (array([0.9, 0.4, 0.2]), array([1, 0, 0]), array([0, 1, 1]))
+    """
+    return sweep_of(check_rows(y, score, weight, positive), squares=squares, compact=compact)
+
+
+def sweep_of(rows: Columns, *, squares: bool = False, compact: bool = False) -> Sweep:
+    """The sweep of columns that were checked."""
+    s = _sweep(rows, compact)
+    if squares and rows.weight is not None:
+        s = _with_squares(s, rows, compact)
+    # Neighbours that the native core had in two buckets are not merged yet.
+    return s.compact() if compact else s
+
+
+def _with_squares(s: Sweep, rows: Columns, compact: bool) -> Sweep:
+    assert rows.weight is not None
+    of_squares = _sweep(replace(rows, weight=squared(rows.weight)), compact)
+    return replace(s, pos2=of_squares.pos, neg2=of_squares.neg)
+
+
+def squared(weight: NDArray[Any]) -> Floats:
+    """Squares of weights, none of which is lost."""
+    some = weight[weight > 0]
+    if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
+        raise DataError(
+            "weights must lie between 2**-500 and 2**500 to be squared; they reach from "
+            f"{some.min():.6g} to {some.max():.6g}. Scale them."
+        )
+    return np.asarray(np.square(weight, dtype=np.float64))
+
+
+def _sweep(rows: Columns, compact: bool = False) -> Sweep:
+    find: Any
+    if rows.weight is None:
+        find = _native.compact_sweep if compact else _native.sweep
+    else:
+        find = _native.weighted_compact_sweep if compact else _native.weighted_sweep
+    return found(*checked(rows, find))
+
+
+def found(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None) -> Sweep:
+    """The sweep that the native core found."""
+    # Where nothing was merged nothing is forgotten.
+    merged = top is not None and not np.array_equal(top, threshold)
+    s = Sweep(threshold, pos, neg, top=top if merged else None)
+    return _bounded(s) if s.weighted else s
+
+
+def check_sweep(s: Any) -> Sweep:
+    """A sweep, or an error that says how to make one."""
+    if not isinstance(s, Sweep):
+        raise DataError(f"this needs a sweep; it is {shown(s)}. Make one: sweep(y, score).")
+    return s
+
+
+def area(rows: Columns) -> tuple[float, float, float]:
+    """P, N and 2U = 2·P·N·AUC of rows, without a sweep: integers when unweighted."""
+    return checked(rows, _native.area if rows.weight is None else _native.weighted_area)
+
+
+def _bounded(s: Sweep) -> Sweep:
+    check_totals(s.pos, s.neg)
+    return s
+
+
+def far_ends(values: Floats, count: Masses) -> list[tuple[int, int, int]]:
+    """Of distinct values in their order, the ends that occur at least three times and are further
+    from all others than these are apart: each with its neighbour and the other end, as indices.
+    Few values have no far ones."""
+    if len(values) < 12:
+        return []
+    return [
+        (end, near, far)
+        for end, near, far in ((0, 1, -1), (-1, -2, 0))
+        if count[end] >= 3 and abs(values[end] - values[near]) >= abs(values[near] - values[far])
+    ]
+
+
+def _last(cumulative: Masses) -> int | float:
+    """The total as a Python number: 0 or 0.0 when there is nothing."""
+    last: int | float = (cumulative[-1] if len(cumulative) else cumulative.dtype.type(0)).item()
+    return last
+
+
+def _between(low: float, high: float) -> float:
+    """A number in (low, high]: the shortest decimal in the middle half, if there is one."""
+    gap = high - low
+    if not 1e-300 < gap < 1e300:
+        return high
+    middle = low + 0.5 * gap
+    digits = -floor(log10(0.5 * gap))
+    for places in (digits - 1, digits):
+        try:
+            candidate = round(middle, places)
+        except OverflowError:  # past the largest float
+            continue
+        with np.errstate(over="ignore"):
+            single = float(np.float32(candidate))
+        # As a float32 too, since so NumPy compares float32 scores with a Python number.
+        fits = low < candidate <= high and (low < single <= high or np.isinf(single))
+        if fits and 4 * abs(candidate - middle) <= gap:
+            return candidate
+    return high
+
+
+def _several(number: str, what: str) -> str:
+    return f"{number} {what}" if number == "1" else f"{number} {what}s"

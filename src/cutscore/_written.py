@@ -1,0 +1,165 @@
+"""How numbers, codes and missing values are written in text: one definition for all who read it.
+
+Patterns are those of Python's ``re`` and of Arrow's RE2 alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cutscore._check import shown
+from cutscore.errors import DataError
+
+# From this share of its values on, text is numbers for the most part.
+MOSTLY = 0.8
+
+# What a file of CSV has, without quotes, where there is no value.
+MISSING = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
+    *("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    # What Excel writes where a formula fails, in English and in German.
+    *("#NV", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NAME?"),
+    *("#NUM!", "#ZAHL!", "#NULL!"),
+)
+
+# How codes begin: 007, -01 and 0x1F, but not 0, 0.5 and 0e3.
+CODE = r"^\s*[+-]?0[0-9xX]"
+WHOLE = r"^\s*[+-]?[0-9]+\s*$"
+# With a decimal point, or with a comma; codes too.
+NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+COMMA = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+# 1,234 may be a thousand and more, or a little more than one.
+EITHER = r"^\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*$"
+
+# What stands between thousands where the decimal sign is a comma: 1.234,56 and 1'234,56.
+THOUSANDS = ". '’\u00a0\u202f"
+_GROUPS = "|".join(f"([{sign}][0-9]{{3}})+" for sign in THOUSANDS)
+_EXPONENT = "([eE][+-]?[0-9]+)?"
+_BLANKS = "[\\s\u00a0\u202f]*"
+# A number where that is said, with or without thousands; no codes.
+EUROPEAN = (
+    rf"^{_BLANKS}[+-]?((0|[1-9][0-9]*)(,[0-9]*)?{_EXPONENT}|,[0-9]+{_EXPONENT}"
+    rf"|[1-9][0-9]{{0,2}}({_GROUPS})(,[0-9]*)?){_BLANKS}$"
+)
+
+DATE = r"^\s*[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-9]{2}:[0-9]{2}.*)?\s*$"
+# 24.04.2025, 3/12/25 and 2025/12/03.
+OTHER_DATE = (
+    r"^\s*([0-3]?[0-9][./-][0-3]?[0-9][./-]([0-9]{2}){1,2}|[0-9]{4}[./][01]?[0-9][./][0-3]?[0-9])"
+    r"([T ,]+[0-9]{1,2}:[0-9]{2}.*)?\s*$"
+)
+
+_UNIT = r"([$€£¥₹₽₩₺₫%]|EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr\.?|zł|Fr\.?)?"
+_SPACE = "[ \u00a0\u202f]?"
+_GROUPED = "([1-9][0-9]{0,2}([., '’\u00a0\u202f][0-9]{3})+|0|[1-9][0-9]*)([.,]([0-9]+|-))?"
+# Numbers with thousands, 1.234,56 and 1,234.56, or with a unit, 702.25 €.
+AMOUNT = rf"^\s*[+-]?{_UNIT}{_SPACE}[+-]?{_GROUPED}{_SPACE}{_UNIT}\s*$"
+
+# Up to here floats tell whole numbers apart.
+_EXACT = 2**53
+
+
+def sign_way(value: Any, decimal: str | None) -> str:
+    """A sentence, if text may be a number with another decimal sign than the one that files of CSV
+    are read with; nothing if it can't, or if there is no such file.
+
+    Examples
+    --------
+    >>> from cutscore._written import sign_way
+    >>> sign_way("1.234,56", ".")
+    ' Say decimal="," if numbers are written as 1.234,56 there.'
+    >>> sign_way("high", ".")
+    ''
+    """
+    if not isinstance(value, str):
+        return ""
+    pointed, european = (re.search(pattern, value) for pattern in (NUMBER, EUROPEAN))
+    if decimal == "." and european and not pointed:
+        return ' Say decimal="," if numbers are written as 1.234,56 there.'
+    if decimal == "," and pointed and not european and not re.search(CODE, value):
+        return ' Leave decimal="," out if numbers are written as 1234.56 there.'
+    return ""
+
+
+def may_be_mark(value: Any) -> bool:
+    """Whether text among numbers may stand for a missing value: it is short, without a digit.
+
+    Examples
+    --------
+    >>> from cutscore._written import may_be_mark
+    >>> [may_be_mark(value) for value in ("-", "k.A.", "<0.5", "702 €")]
+    [True, True, False, False]
+    """
+    return isinstance(value, str) and re.fullmatch(r'[^0-9"\\\x00-\x1f]{1,12}', value) is not None
+
+
+def mark_way(value: Any, decimal: str | None) -> str:
+    """A sentence, if text may stand for a missing value in a file of CSV, which is one that has a
+    decimal sign.
+
+    Examples
+    --------
+    >>> from cutscore._written import mark_way
+    >>> mark_way("-", ".")
+    ' Say missing="-" if that stands for a missing value.'
+    """
+    if decimal is None or not may_be_mark(value):
+        return ""
+    return f' Say missing="{value}" if that stands for a missing value.'
+
+
+def unread(column: Any) -> int | None:
+    """The first row of text that is no number; None if all are."""
+    for row, value in enumerate(column.to_pylist()):
+        if value is not None and not re.search(NUMBER, value):
+            return row
+    return None
+
+
+def unmarked(column: Any, marks: Sequence[str] = MISSING) -> Any:
+    """Text without the words for what is missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from cutscore._written import unmarked
+    >>> unmarked(pa.array(["1", "", "NA"])).to_pylist()
+    ['1', None, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    gone = pc.is_in(column, value_set=pa.array(marks, column.type))
+    return pc.if_else(gone, pa.scalar(None, column.type), column)
+
+
+def parsed(column: Any, name: str, row_at: Callable[[int], str], *, exact: bool = False) -> Any:
+    """Text as float64, with decimal points or commas.
+
+    It is known to be numbers, but for words for what is missing, as SQLite stores them, and for
+    some that only integers are written as, 0x1F, which are refused. If they must be ``exact``, as
+    scores that are compared, so are long ones.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.replace_substring(pc.utf8_trim_whitespace(unmarked(column)), ",", ".")
+    try:
+        out = text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        row = unread(text)
+        raise DataError(
+            f"{shown(name)} must hold numbers; {row_at(row or 0)} has "
+            f"{shown(column[row or 0].as_py())}. Write it with digits, a point and an exponent."
+        ) from None
+    if exact:
+        long = pc.and_(pc.greater(pc.abs(out), _EXACT), pc.match_substring_regex(text, WHOLE))
+        row = pc.index(long, True).as_py()
+        if row >= 0:
+            raise DataError(
+                f"numbers are compared as float64, where {text[row].as_py()}, in {shown(name)} of "
+                f"{row_at(row)}, may coincide with its neighbours. Rescale or round them."
+            )
+    return out

@@ -1,0 +1,589 @@
+"""Calibrators: maps from a score to its log-likelihood ratio. They know neither prior nor cost."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from math import inf, isfinite, isnan, log
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cutscore import _native
+from cutscore._check import array_of, score_column, shown
+from cutscore._frozen import Frozen, derived
+from cutscore._html import fact_table
+from cutscore._sweep import Floats
+from cutscore.calibration.comparison import MethodComparison
+from cutscore.calibration.odds import probability, shaped
+from cutscore.calibration.reading import flag, number, numbers, plain, positive, text
+from cutscore.errors import DataError, UndefinedError
+from cutscore.objectives import Costs, check_costs
+
+# Scores are mapped in blocks that stay in the cache with everything computed of them.
+_BLOCK = 1 << 14
+
+_FORMAT, _VERSION = "cutscore calibrator", 1
+
+# A probability of 0 counts as this, and 1 as 1 minus this, where logarithms are taken.
+EPS = 2.0**-52
+
+
+class Calibrator(Frozen):
+    """A map from scores to log-likelihood ratios; make one with :func:`cutscore.calibrate`.
+
+    ``LLR = ln P(score|+) − ln P(score|−)`` contains neither the share of positives nor the costs,
+    so neither has to be known when it is fitted, and nothing is refitted when they change. Both
+    come in at the end: ``probability(score, prior)`` and ``decide(score, costs, prior)``.
+    """
+
+    kind: ClassVar[str]
+    """Which map it is, as it stands in the JSON."""
+    domain: ClassVar[tuple[float, float]] = (-inf, inf)
+    """Between which scores must lie."""
+    _read: ClassVar[dict[str, Callable[[Any], Any]]]
+
+    method: str
+    """How it was fitted."""
+    comparison: MethodComparison | None
+    """The methods that "auto" compared, if it chose this one."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if f.type == "Floats":
+                vars(self)[f.name] = np.asarray(value, np.float64)
+            elif f.type == "float":
+                if not isinstance(value, Real) or isnan(value):
+                    raise DataError(f"{f.name} must be a number; it is {shown(value)}.")
+                vars(self)[f.name] = float(value)
+        super().__post_init__()
+        self._validate()
+
+    def llr(self, score: Any) -> Any:
+        """The log-likelihood ratio of each score, in nats; float64, in the shape of ``score``.
+
+        NaN is refused. ``±inf`` are scores: each calibrator gives them its limit.
+        """
+        a = array_of(score, "score")
+        x = score_column(a.reshape(-1))
+        out = np.empty(len(x))
+        for start in range(0, len(x), _BLOCK):
+            block = x[start : start + _BLOCK].astype(np.float64, copy=False)
+            self._check(block, start)
+            out[start : start + _BLOCK] = self._llr(block)
+        return shaped(out, a.shape)
+
+    def probability(self, score: Any, prior: float) -> Any:
+        """P(+|score) where the share ``prior`` of the cases is positive: σ(LLR + ln clr), with
+        clr = prior / (1 − prior)."""
+        return probability(self.llr(score), prior)
+
+    def decide(self, score: Any, costs: Costs, prior: float) -> Any:
+        """Whether to flag each case, at the least expected cost: LLR ≥ ln(λ₋/λ₊) − ln clr."""
+        check_costs(costs)
+        return self.llr(score) >= costs.llr(prior)
+
+    def inverse(self, llr: Any) -> Any:  # noqa: ARG002 - what an inverse takes
+        """The score that has this log-likelihood ratio, for calibrators that are one to one."""
+        raise UndefinedError(
+            f"a {self.kind} calibrator has no inverse: several scores may share one LLR. Affine "
+            "ones ('logistic', 'platt') have."
+        )
+
+    def then(self, other: Calibrator) -> Calibrator:
+        """The calibrator that applies this one and then ``other`` to its LLRs."""
+        if not isinstance(other, Calibrator):
+            raise DataError(f"only a calibrator can follow a calibrator; it is {shown(other)}.")
+        return Chain((*_steps(self), *_steps(other)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, text and lists; :meth:`from_dict` makes the same calibrator of it. The
+        table ``comparison`` is not kept."""
+        head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
+        return head | {name: plain(getattr(self, name)) for name in self._read}
+
+    def __eq__(self, other: object) -> bool:
+        """The same map, fitted in the same way; ``comparison`` is not looked at."""
+        if not isinstance(other, Calibrator):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.method))
+
+    def to_json(self) -> str:
+        """A readable JSON text; floats are written so that they come back exactly."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+
+    @staticmethod
+    def from_dict(data: Any) -> Calibrator:
+        """The calibrator that :meth:`to_dict` described; anything else is a DataError."""
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
+            raise DataError(
+                f"a calibrator is a mapping with format = {_FORMAT!r}; it is {shown(data)}."
+            )
+        if data.get("version") != _VERSION or isinstance(data["version"], bool):
+            raise DataError(
+                f"this cutscore reads version {_VERSION} of calibrators; it is "
+                f"{shown(data.get('version'))}. Read it with the cutscore that wrote it, or newer."
+            )
+        kind = data.get("kind")
+        cls = _KINDS.get(kind) if isinstance(kind, str) else None
+        if cls is None:
+            raise DataError(f"kind must be one of {', '.join(_KINDS)}; it is {shown(kind)}.")
+        names = {"format", "version", "kind", *cls._read}
+        if names != set(data):
+            odd = min(map(str, names ^ set(data)))
+            what = "lacks" if odd in names else "has an unknown"
+            raise DataError(f"this calibrator of the kind {kind} {what} {shown(odd)}.")
+        values = {}
+        for name, read in cls._read.items():
+            try:
+                values[name] = read(data[name])
+            except DataError:
+                raise
+            except (TypeError, ValueError, OverflowError) as error:
+                raise DataError(
+                    f"{name} must be {read.__doc__}, in a calibrator of the kind {kind}; it is "
+                    f"{shown(data[name])}."
+                ) from error
+        return cls(**values)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Calibrator:
+        """The calibrator that :meth:`to_json` wrote."""
+        try:
+            data = json.loads(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise DataError(f"a calibrator is JSON text; this is not: {shown(text)}.") from error
+        return Calibrator.from_dict(data)
+
+    @abstractmethod
+    def _llr(self, x: Floats) -> Floats:
+        """The map itself, for float64 scores without NaN."""
+
+    def _validate(self) -> None:
+        """Raise a DataError unless the values fit together."""
+
+    def _check(self, x: Floats, start: int) -> None:
+        low, high = self.domain
+        ok = (x >= low) & (x <= high)
+        if ok.all():
+            return
+        row = int(ok.argmin())
+        if np.isnan(x[row]):
+            raise DataError(
+                f"a score must be a number; score[{start + row}] is NaN. Drop such rows or give "
+                "them a score: where a missing score ranks is a decision, not a default."
+            )
+        raise DataError(
+            f"a {self.kind} calibrator maps probabilities, from {low:g} to {high:g}; "
+            f"score[{start + row}] is {x[row]:.6g}."
+        )
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
+            (f.name, f"{getattr(self, f.name):.6g}")
+            for f in fields(self)  # type: ignore[arg-type]
+            if isinstance(getattr(self, f.name), float)
+        ]
+
+    def _repr_html_(self) -> str:
+        facts = [("method", self.method), *self._facts()]
+        table = self.comparison._repr_html_() if self.comparison else ""
+        return fact_table(f"{self.kind.capitalize()} calibrator", facts) + table
+
+    def _with_comparison(self, text: str) -> str:
+        return f"{text}\n{self.comparison!r}" if self.comparison else text
+
+
+def _calibrators(value: Any) -> tuple[Calibrator, ...]:
+    """a list of calibrators, none of them a chain"""
+    if not isinstance(value, list):
+        raise TypeError
+    if any(isinstance(v, Mapping) and v.get("kind") == Chain.kind for v in value):
+        raise ValueError
+    return tuple(Calibrator.from_dict(v) for v in value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Affine(Calibrator):
+    """LLR = γ (score − d₀): logistic and Platt's calibration.
+
+    ``±inf`` have the LLR ±inf; with γ = 0 every score has the LLR 0.
+
+    Parameters
+    ----------
+    gamma
+        The steepness: nats for each unit of the score. Negative if positives score lower.
+    d0
+        The score that tells nothing, LLR = 0.
+    method
+        How it was fitted.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> c = cs.Affine(gamma=2.0, d0=0.5)
+    >>> c.llr([0.5, 1.5]), c.inverse(2.0)
+    (array([0., 2.]), 1.5)
+    """
+
+    kind = "affine"
+    _read: ClassVar = {"method": text, "gamma": number, "d0": number}
+
+    gamma: float
+    d0: float
+    method: str = "affine"
+    comparison: MethodComparison | None = field(default=None, compare=False)
+
+    def _llr(self, x: Floats) -> Floats:
+        if not self.gamma:
+            return np.zeros(len(x))
+        with np.errstate(over="ignore"):  # to ±inf, as it should
+            return np.asarray(self.gamma * (x - self.d0))
+
+    def inverse(self, llr: Any) -> Any:
+        """The score that has this log-likelihood ratio: LLR/γ + d₀."""
+        if not self.gamma:
+            raise UndefinedError("a calibrator with γ = 0 has no inverse: every score has LLR 0.")
+        # The inverse of an affine map is an affine map, checks of the input included.
+        return Affine(1 / self.gamma, -self.gamma * self.d0).llr(llr)
+
+    def then(self, other: Calibrator) -> Calibrator:
+        """The calibrator that applies this one and then ``other``; affine if both are."""
+        if isinstance(other, Affine) and self.gamma:
+            gamma, d0 = self.gamma * other.gamma, self.d0 + other.d0 / self.gamma
+            if isfinite(gamma) and isfinite(d0):
+                return Affine(gamma, d0)
+        return super().then(other)
+
+    def __repr__(self) -> str:
+        sign = "−" if self.d0 >= 0 else "+"
+        text = f"LLR = {self.gamma:.6g} (score {sign} {abs(self.d0):.6g}), by {self.method}"
+        if self.gamma < 0:
+            text += "; falls: higher scores are less positive"
+        return self._with_comparison(text)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Beta(Calibrator):
+    """LLR = a ln p − b ln(1−p) + c, for scores p that are probabilities.
+
+    0 and 1 count as 2⁻⁵² and 1 − 2⁻⁵². a = b = 1 leaves log odds as they are, up to c.
+
+    Parameters
+    ----------
+    a, b
+        At least 0, so that the map never falls.
+    c
+        The shift.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> c = cs.Beta(a=1.0, b=0.5, c=0.2)
+    >>> c
+    LLR = 1 ln p − 0.5 ln(1−p) + 0.2, by beta
+    >>> c.llr([0.1, 0.5, 0.9]).round(3)
+    array([-2.05 , -0.147,  1.246])
+    """
+
+    kind = "beta"
+    domain = (0.0, 1.0)
+    _read: ClassVar = {"method": text, "a": number, "b": number, "c": number}
+
+    a: float
+    b: float
+    c: float
+    method: str = "beta"
+    comparison: MethodComparison | None = field(default=None, compare=False)
+
+    def _llr(self, x: Floats) -> Floats:
+        p = np.clip(x, EPS, 1 - EPS)
+        return self.a * np.log(p) - self.b * np.log1p(-p) + self.c
+
+    def _validate(self) -> None:
+        if self.a < 0 or self.b < 0:
+            raise DataError(
+                f"a and b of a beta calibrator must be at least 0; they are {self.a:g} and "
+                f"{self.b:g}."
+            )
+
+    def __repr__(self) -> str:
+        return self._with_comparison(
+            f"LLR = {self.a:.6g} ln p − {self.b:.6g} ln(1−p) {_signed(self.c)}, by {self.method}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gaussian(Calibrator):
+    """The LLR of two normal distributions, a quadratic of the score where their widths differ.
+
+    LLR = ln(σ₋/σ₊) + ½((score − μ₋)/σ₋)² − ½((score − μ₊)/σ₊)². A quadratic turns somewhere:
+    beyond its turning point higher scores mean less, or lower ones more. ``±inf`` have the limit
+    of the LLR there.
+
+    Parameters
+    ----------
+    pos_mean, pos_sd, neg_mean, neg_sd
+        Mean and standard deviation of the scores of either class.
+    low, high
+        The range of the scores it was fitted to.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> c = cs.Gaussian(pos_mean=2.0, pos_sd=1.5, neg_mean=0.0, neg_sd=1.0, low=-3.0, high=6.0)
+    >>> c.llr([-3, -1.6, 0, 2]).round(3)
+    array([-1.461, -2.005, -1.294,  1.595])
+    >>> c.monotone, round(c.turning_point, 3)
+    (False, -1.6)
+    """
+
+    kind = "gaussian"
+    _read: ClassVar = {
+        "method": text,
+        "pos_mean": number,
+        "pos_sd": positive,
+        "neg_mean": number,
+        "neg_sd": positive,
+        "low": number,
+        "high": number,
+    }
+
+    pos_mean: float
+    pos_sd: float
+    neg_mean: float
+    neg_sd: float
+    low: float
+    high: float
+    method: str = "gaussian"
+    comparison: MethodComparison | None = field(default=None, compare=False)
+
+    @property
+    def turning_point(self) -> float | None:
+        """The score at which the LLR turns from rising to falling or back; None if it never does,
+        since both classes have the same width."""
+        ratio = self.neg_sd / self.pos_sd
+        if ratio == 1:
+            return None
+        if ratio > 1e100:  # its square is past every float; the limit
+            return self.pos_mean
+        return (self.neg_mean - ratio**2 * self.pos_mean) / (1 - ratio**2)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the LLR rises over the whole range of the scores it was fitted to."""
+        turn = self.turning_point
+        if turn is None:
+            return self.pos_mean >= self.neg_mean
+        return turn <= self.low if self.neg_sd < self.pos_sd else turn >= self.high
+
+    def _llr(self, x: Floats) -> Floats:
+        # A difference of squares as a product: no cancellation where both are large.
+        with np.errstate(over="ignore", invalid="ignore"):
+            u, v = (x - self.neg_mean) / self.neg_sd, (x - self.pos_mean) / self.pos_sd
+            out = 0.5 * (u - v) * (u + v) + log(self.neg_sd / self.pos_sd)
+        lost = np.isnan(out)
+        if lost.any():
+            out[lost] = self._limit(x[lost])
+        return np.asarray(out)
+
+    def _limit(self, x: Floats) -> Floats:
+        if self.neg_sd != self.pos_sd:
+            return np.full(len(x), inf if self.neg_sd < self.pos_sd else -inf)
+        if self.pos_mean == self.neg_mean:
+            return np.zeros(len(x))
+        return np.copysign(inf, x if self.pos_mean > self.neg_mean else -x)
+
+    def _validate(self) -> None:
+        if not self.low <= self.high:
+            raise DataError(
+                "low of a gaussian calibrator must be at most high; they are "
+                f"{self.low:g} and {self.high:g}."
+            )
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [*super()._facts(), ("monotone", self._shape())]
+
+    def _shape(self) -> str:
+        turn = self.turning_point
+        if turn is None:
+            return "monotone" if self.monotone else "falls everywhere"
+        side = "below" if self.neg_sd < self.pos_sd else "above"
+        where = f"it falls {side} {turn:.6g}"
+        if self.monotone:
+            return f"rises from {self.low:.6g} to {self.high:.6g}, the scores seen; {where}"
+        return f"not monotone: {where}"
+
+    def __repr__(self) -> str:
+        return self._with_comparison(
+            f"LLR of N({self.pos_mean:.6g}, {self.pos_sd:.6g}²) against "
+            f"N({self.neg_mean:.6g}, {self.neg_sd:.6g}²), by {self.method}; {self._shape()}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Monotone(Calibrator):
+    """A staircase of LLRs that never falls, or straight lines between its steps.
+
+    Parameters
+    ----------
+    threshold
+        Where each step begins, from the highest to the last, which begins at −inf: the step
+        of a score is the first whose threshold is at most that score. If interpolated: the mean
+        score of each step instead.
+    value
+        The LLR of each step, falling.
+    interpolate
+        Whether values between two mean scores are interpolated; beyond the outer ones they are
+        constant.
+    tilt, centre, scale
+        What is added to make it strictly increasing: tilt · z/(1+\\|z\\|) with z = (score −
+        centre)/scale. The tilt is 2⁻¹⁰ or 0.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.Sweep.from_counts([3, 2, 1], pos=[6, 3, 1], neg=[1, 3, 6])
+    >>> c = cs.calibrate(s, "monotone")
+    >>> c.threshold, c.value.round(3)
+    (array([ 2.5,  1.5, -inf]), array([ 1.792,  0.   , -1.792]))
+    """
+
+    kind = "monotone"
+    _read: ClassVar = {
+        "method": text,
+        "threshold": numbers,
+        "value": numbers,
+        "interpolate": flag,
+        "tilt": number,
+        "centre": number,
+        "scale": positive,
+    }
+
+    threshold: Floats
+    value: Floats
+    interpolate: bool = False
+    tilt: float = 0.0
+    centre: float = 0.0
+    scale: float = 1.0
+    method: str = "monotone"
+    comparison: MethodComparison | None = field(default=None, compare=False)
+
+    @derived
+    def _rising(self) -> tuple[Floats, Floats]:
+        inner = self.threshold if self.interpolate else self.threshold[:-1]
+        return inner[::-1].copy(), self.value[::-1].copy()
+
+    def _llr(self, x: Floats) -> Floats:
+        at, value = self._rising
+        if self.interpolate:
+            out = np.interp(x, at, value)
+        else:
+            out = value[_native.look_up(at, np.ascontiguousarray(x), True, 1)]
+        if self.tilt:
+            z = np.clip((x - self.centre) / self.scale, -1e300, 1e300)
+            out = out + self.tilt * (z / (1 + np.abs(z)))
+        return np.asarray(out)
+
+    def _validate(self) -> None:
+        t, v = self.threshold, self.value
+        if len(t) != len(v) or not len(t):
+            raise DataError(
+                "a monotone calibrator has one value for each threshold, and at least one; there "
+                f"are {len(v)} and {len(t)}."
+            )
+        if not ((t[1:] < t[:-1]).all() and (v[1:] <= v[:-1]).all()) or self.tilt < 0:
+            raise DataError(
+                "thresholds and values of a monotone calibrator must fall, and its tilt must be "
+                "at least 0; this one is not monotone."
+            )
+        if self.interpolate and not (np.isfinite(t).all() and np.isfinite(v).all()):
+            raise DataError("thresholds and values to interpolate between must be finite.")
+        if not self.interpolate and t[-1] != -inf:
+            raise DataError(f"the last step of a staircase begins at -inf; it is {t[-1]:g}.")
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        shape = "interpolated" if self.interpolate else "staircase"
+        return [
+            ("shape", shape + (", strictly increasing" if self.tilt else "")),
+            ("steps", f"{len(self):,}"),
+            ("LLR from, to", f"{self.value[-1]:.6g}, {self.value[0]:.6g}"),
+        ]
+
+    def __repr__(self) -> str:
+        fact = dict(self._facts())
+        return self._with_comparison(
+            f"LLR by {fact['shape']} of {fact['steps']} step{'s' if len(self) > 1 else ''} from "
+            f"{fact['LLR from, to'].replace(',', ' to')}, by {self.method}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chain(Calibrator):
+    """Calibrators one after the other; see :meth:`cutscore.Calibrator.then`.
+
+    Parameters
+    ----------
+    steps
+        The calibrators: the first maps scores, each other one the LLRs of the one before it.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> c = cs.Beta(1.0, 1.0, 0.0).then(cs.Affine(0.5, 0.0))  # half the log odds
+    >>> c
+    LLR = 1 ln p − 1 ln(1−p) + 0, by beta, then LLR = 0.5 (score − 0), by affine
+    >>> round(c.llr(0.9), 3)
+    1.099
+    """
+
+    kind = "chain"
+    _read: ClassVar = {"method": text, "steps": _calibrators}
+
+    steps: tuple[Calibrator, ...]
+    method: str = "chain"
+    comparison: MethodComparison | None = field(default=None, compare=False)
+
+    def _llr(self, x: Floats) -> Floats:
+        for step in self.steps:
+            x = step._llr(x)
+        return x
+
+    def _check(self, x: Floats, start: int) -> None:
+        self.steps[0]._check(x, start)
+
+    def _validate(self) -> None:
+        if not self.steps:
+            raise DataError("a chain of calibrators must have at least one.")
+        for step in self.steps[1:]:
+            if step.domain != (-inf, inf):
+                raise DataError(
+                    f"a {step.kind} calibrator maps probabilities, and the one before it gives "
+                    "LLRs. It can only come first."
+                )
+
+    def __repr__(self) -> str:
+        return ", then ".join(map(repr, self.steps))
+
+
+_KINDS: dict[str, type[Calibrator]] = {
+    cls.kind: cls for cls in (Affine, Beta, Gaussian, Monotone, Chain)
+}
+
+
+def _steps(c: Calibrator) -> tuple[Calibrator, ...]:
+    return c.steps if isinstance(c, Chain) else (c,)
+
+
+def _signed(x: float) -> str:
+    return f"{'−' if x < 0 else '+'} {abs(x):.6g}"

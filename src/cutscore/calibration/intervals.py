@@ -1,0 +1,151 @@
+"""Venn–Abers: the probability of a new case as an interval, from two isotonic regressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cutscore._check import score_column, vector
+from cutscore._frozen import Frozen, derived
+from cutscore._sweep import Floats, Sweep, check_sweep
+from cutscore.errors import DataError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VennAbers(Frozen):
+    """Probability intervals of new cases; see :func:`cutscore.venn_abers`.
+
+    Parameters
+    ----------
+    low
+        The calibrated probability if the new case is taken for a negative (p₀).
+    high
+        The same if it is taken for a positive (p₁).
+    """
+
+    low: Floats
+    high: Floats
+
+    @derived
+    def probability(self) -> Floats:
+        """p₁ / (1 − p₀ + p₁): the one probability that loses the least, in log loss, whichever of
+        the two is right."""
+        return np.asarray(self.high / (1 - self.low + self.high))
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "VennAbers of no scores"
+        width = self.high - self.low
+        return (
+            f"VennAbers of {len(self):,} score{'s' if len(self) > 1 else ''}: intervals of width "
+            f"{width.min():.3g} to {width.max():.3g}"
+        )
+
+
+def venn_abers(s: Sweep, score: Any) -> VennAbers:
+    r"""Probability intervals for new scores: inductive Venn–Abers prediction.
+
+    For each new score, isotonic regression is fitted to the rows of the sweep and the new case,
+    once as a negative and once as a positive; the two values at the new score are p₀ ≤ p₁. One of
+    the two fits had the right label, and its value is calibrated whatever the distribution. The
+    interval is wide where rows are few.
+
+    Parameters
+    ----------
+    s
+        The sweep of the calibration rows, at the prior at which probabilities are wanted. Weights
+        count as numbers of rows; the new case weighs 1.
+    score
+        The new scores; ``±inf`` are scores.
+
+    Returns
+    -------
+    VennAbers
+
+    Notes
+    -----
+    Nothing is fitted again: the value at the new score is the slope of the line that touches the
+    cumulative sums below it and those above it, both from below. One pass prepares the convex hulls
+    of all of either kind, exact for counts; each distinct place among the scores of the sweep is
+    then a short walk on two of them. The passes are in Python, about a microsecond for each
+    distinct score.
+
+    References
+    ----------
+    Vovk, Petej & Fedorova, "Large-scale probabilistic predictors with and without guarantees of
+    validity", NeurIPS 28 (2015). https://doi.org/10.48550/arXiv.1511.00213
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> v = cs.venn_abers(s, [0.95, 0.7, 0.2])
+    >>> v.low, v.high
+    (array([0.6       , 0.33333333, 0.        ]), array([1.        , 0.75      , 0.33333333]))
+    >>> v.probability.round(3)
+    array([0.714, 0.529, 0.25 ])
+    """
+    check_sweep(s).needs_rows("Venn–Abers prediction")
+    s.needs_scores("Venn–Abers prediction")
+    x = score_column(vector(score, "score"))
+    if np.isnan(x).any():
+        row = int(np.isnan(x).argmax())
+        raise DataError(f"a score must be a number; score[{row}] is NaN. Drop such rows.")
+    rising = s.threshold[::-1]
+    # How many scores lie below the new one, and how many at or below it: that is its place.
+    below, upto = (np.searchsorted(rising, x, side=side) for side in ("left", "right"))
+    places, at = np.unique(below + upto, return_inverse=True)  # 2 below, plus 1 where it is a tie
+    walk = _Walks(s)
+    ends = [(k // 2, (k + 1) // 2) for k in places.tolist()]
+    low = np.array([walk.slope(i, j, 0) for i, j in ends])
+    high = np.array([walk.slope(i, j, 1) for i, j in ends])
+    return VennAbers(low[at], high[at])
+
+
+class _Walks:
+    """The cumulative sums from the lowest score on, as points (mass, positives), and for each point
+    its neighbour on the lower convex hull of all points before it, and of all after it."""
+
+    def __init__(self, s: Sweep) -> None:
+        pos = s.pos[::-1]
+        self.x = [0, *np.cumsum(pos + s.neg[::-1]).tolist()]
+        self.y = [0, *np.cumsum(pos).tolist()]
+        m = len(s)
+        self.before, self.after = [0] * (m + 1), [m] * (m + 1)
+        for i in range(1, m + 1):
+            k = i - 1
+            while k > 0 and self._above(self.before[k], k, i):
+                k = self.before[k]
+            self.before[i] = k
+        for i in range(m - 1, -1, -1):
+            k = i + 1
+            while k < m and self._above(i, k, self.after[k]):
+                k = self.after[k]
+            self.after[i] = k
+
+    def _above(self, i: int, j: int, k: int) -> bool:
+        """Whether point j is on or above the line from i to k."""
+        x, y = self.x, self.y
+        return bool((y[j] - y[i]) * (x[k] - x[j]) >= (y[k] - y[j]) * (x[j] - x[i]))
+
+    def slope(self, i: int, j: int, label: int) -> float:
+        """Slope of the hull over the gap between points i and j, after a case with this label is
+        put there: all points from j on have moved by (1, label)."""
+        x, y = self.x, self.y
+        last = len(x) - 1
+        while True:
+            dx, dy = x[j] - x[i] + 1, y[j] - y[i] + label
+            k = self.after[j]
+            if j < last and dy * (x[k] - x[j]) >= (y[k] - y[j]) * dx:
+                j = k
+                continue
+            k = self.before[i]
+            if i > 0 and (y[i] - y[k]) * dx >= dy * (x[i] - x[k]):
+                i = k
+                continue
+            return float(dy / dx)

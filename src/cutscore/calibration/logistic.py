@@ -1,0 +1,262 @@
+"""Logistic regression of the label on one score, from the masses of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import frexp, log, sqrt
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore._check import threads
+from cutscore._sweep import Floats, Masses, Sweep
+
+# Rows of features, one for each coefficient but the constant, of a block of scores.
+Features = Callable[[Floats], list[Floats]]
+
+_CHUNK = 1 << 15
+_GROUPS = 1 << 14
+_PART = 1 << 20
+
+_T = TypeVar("_T")
+
+
+class Fit(NamedTuple):
+    """Log odds = constant + Σ coefficient · feature."""
+
+    constant: float
+    coefficient: list[float]
+
+
+def overlaps(pos: Masses, neg: Masses) -> tuple[bool, bool]:
+    """Whether some positive scores below some negative, and whether some scores above one."""
+    (top_pos, last_pos), (top_neg, last_neg) = _ends(pos > 0), _ends(neg > 0)
+    return last_pos > top_neg, last_neg > top_pos
+
+
+def _ends(some: NDArray[np.bool_]) -> tuple[int, int]:
+    return int(some.argmax()), len(some) - 1 - int(some[::-1].argmax())
+
+
+def fit(s: Sweep, features: Features, targets: tuple[float, float], *, rising: bool) -> Fit:
+    """The coefficients of the highest likelihood; none below 0 if they must be ``rising``.
+
+    Each positive counts as the share ``targets[0]`` of a positive, each negative as ``targets[1]``.
+    A maximum must exist.
+
+    Neighbouring scores are grouped first. Newton's method on these few thousand means ends so near
+    to the solution that, with its Hessian, one or two gradients of all scores are left to compute.
+    """
+    hi, lo = targets
+    groups = _grouped(s, features, hi, lo)
+    scale = _Scale.of(groups)
+    few = _Data(scale(groups.features), groups.mass, groups.target)
+    lower = np.array([-np.inf] + [0.0 if rising else -np.inf] * len(scale.mean))
+    theta = np.zeros(len(lower))
+    shares = (float(np.sum(of)) for of in (groups.target, groups.mass - groups.target))
+    up, down = (max(share, 1e-300) for share in shares)  # of extreme weights one may vanish
+    theta[0] = log(up) - log(down)
+
+    def every(part: slice = slice(None)) -> Iterator[_Data]:
+        for t, pos, neg in _chunks(s, _CHUNK, part):
+            yield _Data(scale(features(t)), pos + neg, hi * pos + lo * neg)
+
+    grouped = len(groups.mass) < len(s)
+    # Means of groups may be separable where their scores are not: no maximum to go to.
+    if not grouped or hi < 1 or all(overlaps(groups.pos, groups.neg)):
+        theta = _newton(lambda: iter((few,)), theta, lower)
+        if grouped:
+            _, h = _derivatives(lambda: iter((few,)), theta)
+            theta, there = _polished(every, len(s), h, theta, lower)
+            grouped = not there
+    if grouped:
+        theta = _newton(every, theta, lower)
+    coefficient = [t * f for t, f in zip(theta[1:].tolist(), scale.factor, strict=True)]
+    shift = sum(c * m for c, m in zip(coefficient, scale.mean, strict=True))
+    return Fit(float(theta[0]) - shift, coefficient)
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Sums over groups of neighbouring scores, masses as shares of all."""
+
+    features: list[Floats]  # means
+    mass: Floats
+    pos: Floats
+    neg: Floats
+    target: Floats
+
+
+def _grouped(s: Sweep, features: Features, hi: float, lo: float) -> _Groups:
+    """Groups of neighbouring scores; single scores if they are few."""
+    group = 1
+    while len(s) > group * _GROUPS:
+        group *= 2
+
+    def summed(part: slice) -> list[list[Floats]]:
+        columns: list[list[Floats]] = []
+        for t, pos, neg in _chunks(s, max(group, _CHUNK), part):
+            rows = features(t)
+            if group == 1:
+                columns.append([pos, neg, *rows])
+                continue
+            starts = np.arange(0, len(t), group)
+            masses = [np.add.reduceat(mass, starts) for mass in (pos, neg)]
+            # Of extreme weights the mass of a group may vanish; so does its say.
+            total = np.maximum(masses[0] + masses[1], 1e-300)
+            means = [np.add.reduceat((pos + neg) * f, starts) / total for f in rows]
+            columns.append([*masses, *means])
+        return columns
+
+    columns = [chunk for part in _by_parts(summed, len(s)) for chunk in part]
+    pos, neg, *rows = (np.concatenate(c) for c in zip(*columns, strict=True))
+    return _Groups(rows, pos + neg, pos, neg, hi * pos + lo * neg)
+
+
+def _by_parts(run: Callable[[slice], _T], m: int) -> list[_T]:
+    """What a function gives for each part of m scores, on threads. Parts are cut by the number of
+    scores alone, so that sums don't depend on the number of threads."""
+    parts = [slice(k, k + _PART) for k in range(0, m, _PART)]
+    if len(parts) == 1:
+        return [run(parts[0])]
+    with ThreadPoolExecutor(threads(m)) as pool:
+        return list(pool.map(run, parts))
+
+
+def _chunks(
+    s: Sweep, size: int, part: slice = slice(None)
+) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Scores of a part of the sweep, and masses as shares of all."""
+    # In two steps, since the inverse of a tiny or huge total is no float.
+    total, up = frexp(s.P + s.N)
+    first, second = 2.0 ** (-up // 2), 2.0 ** (-up - (-up // 2)) / total
+    start, stop, _ = part.indices(len(s))
+    for k in range(start, stop, size):
+        at = slice(k, min(k + size, stop))
+        if s.weighted:
+            yield s.threshold[at], s.pos[at] * first * second, s.neg[at] * first * second
+        else:
+            yield s.threshold[at], s.pos[at] * (first * second), s.neg[at] * (first * second)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Standardises features: with mean 0 and variance 1 the Hessian is as good as it gets."""
+
+    mean: list[float]
+    factor: list[float]
+
+    @classmethod
+    def of(cls, g: _Groups) -> _Scale:
+        mean = [float(np.sum(g.mass * f)) for f in g.features]
+        sd = [
+            float(np.sqrt(np.sum(g.mass * np.square(f - m))))
+            for f, m in zip(g.features, mean, strict=True)
+        ]
+        # A feature that varies by rounding only can't be told from the constant.
+        factor = [1 / d if d > 1e-14 * abs(m) else 0.0 for d, m in zip(sd, mean, strict=True)]
+        return cls(mean, factor)
+
+    def __call__(self, rows: list[Floats]) -> NDArray[np.float64]:
+        out = np.empty((1 + len(rows), len(rows[0])))
+        out[0] = 1
+        for k, (f, m, factor) in enumerate(zip(rows, self.mean, self.factor, strict=True)):
+            np.subtract(f, m, out=out[k + 1])
+            out[k + 1] *= factor
+        return out
+
+
+def _polished(
+    data: Callable[[slice], Iterator[_Data]], m: int, h: Floats, theta: Floats, lower: Floats
+) -> tuple[Floats, bool]:
+    """The solution of the groups moved to that of all scores, and whether it has got there."""
+
+    def gradient(part: slice) -> Floats:
+        g = np.zeros(len(theta))
+        for d in data(part):
+            g += d.rows @ (d.mass * _sigmoid(theta @ d.rows) - d.target)
+        return g
+
+    last = 0.0
+    for _ in range(6):
+        g = np.sum(_by_parts(gradient, m), axis=0)
+        step = _step(g, h, theta, lower)
+        theta = np.maximum(theta + step, lower)
+        # The Hessian of the groups is about as wrong as their solution: each step leaves that share
+        # of itself.
+        size = sqrt(max(float(-g @ step), 0.0))
+        if size * (size / last if last else 10 * size) < 1e-11:
+            return theta, True
+        last = size
+    return theta, False
+
+
+class _Data(NamedTuple):
+    rows: NDArray[np.float64]  # standardised features, the constant first
+    mass: Floats
+    target: Floats
+
+
+def _newton(data: Callable[[], Iterator[_Data]], theta: Floats, lower: Floats) -> Floats:
+    """The minimum of the mean log loss, by Newton's method with bounds from below."""
+    last = np.inf
+    for _ in range(200):
+        g, h = _derivatives(data, theta)
+        step = _step(g, h, theta, lower)
+        gain = float(-g @ step)
+        new = np.maximum(theta + step, lower)
+        if gain > 1e-6 or (new != theta + step).any():
+            new = _shortened(data, theta, step, lower)
+        # Errors are squared by each step; rounding may leave a last bit that no step removes.
+        done = gain <= 1e-20 or (gain < 1e-12 and gain >= last)
+        theta, last = new, gain
+        if done:
+            break
+    return theta
+
+
+def _step(g: Floats, h: Floats, theta: Floats, lower: Floats) -> Floats:
+    free = ~((theta <= lower) & (g >= 0))
+    step = np.zeros(len(theta))
+    step[free] = np.linalg.lstsq(h[np.ix_(free, free)], -g[free], rcond=1e-15)[0]
+    return step
+
+
+def _shortened(
+    data: Callable[[], Iterator[_Data]], theta: Floats, step: Floats, lower: Floats
+) -> Floats:
+    """Half the step until it pays, since far from the minimum a whole one may lead astray."""
+    before, share = _value(data, theta), 1.0
+    while share > 1e-10:
+        new = np.maximum(theta + share * step, lower)
+        if _value(data, new) < before:
+            return new
+        share /= 2
+    return theta
+
+
+def _value(data: Callable[[], Iterator[_Data]], theta: Floats) -> float:
+    out = 0.0
+    for d in data():
+        eta = theta @ d.rows
+        out += float(np.sum(d.mass * np.logaddexp(0, eta) - d.target * eta))
+    return out
+
+
+def _derivatives(data: Callable[[], Iterator[_Data]], theta: Floats) -> tuple[Floats, Floats]:
+    size = len(theta)
+    g, h = np.zeros(size), np.zeros((size, size))
+    for d in data():
+        p = _sigmoid(theta @ d.rows)
+        expected = d.mass * p
+        g += d.rows @ (expected - d.target)
+        h += (d.rows * (expected * (1 - p))) @ d.rows.T
+    return g, h
+
+
+def _sigmoid(eta: Floats) -> Floats:
+    with np.errstate(over="ignore"):  # 1 / inf is the 0 that is meant
+        return np.asarray(1 / (1 + np.exp(-eta)))

@@ -1,0 +1,248 @@
+"""The methods of calibration: each makes a calibrator of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite, isinf, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutscore._sweep import Floats, Sweep
+from cutscore.calibration.calibrators import EPS, Affine, Beta, Calibrator, Gaussian, Monotone
+from cutscore.calibration.logistic import fit, overlaps
+from cutscore.errors import DataError, UndefinedError
+from cutscore.scoring import blocks, check_probabilities
+
+_CHUNK = 1 << 15
+
+
+def logistic(s: Sweep) -> Affine:
+    """γ = (d̄₊ − d̄₋)/σ² and d₀ = (d̄₊ + d̄₋)/2."""
+    unit = _unit(s, "logistic")
+    if unit.half == 0:
+        return Affine(0.0, unit.centre, "logistic")
+    m = _moments(s, unit)
+    pos, neg = s.P / (s.P + s.N), s.N / (s.P + s.N)
+    variance = pos * m.pos_var + neg * m.neg_var
+    if not variance > _ROUNDING:
+        raise UndefinedError(
+            "logistic calibration needs scores that vary within a class; all positives share one "
+            "score here, and all negatives another. Use 'platt' with smooth=True, or 'monotone'."
+        )
+    gamma = (m.pos_mean - m.neg_mean) / variance
+    return _affine(unit, gamma, 0.5 * m.pos_mean + 0.5 * m.neg_mean, "logistic")
+
+
+def gaussian(s: Sweep) -> Gaussian:
+    """Means and variances of either class."""
+    unit = _unit(s, "gaussian")
+    m = _moments(s, unit) if unit.half else None
+    if m is None or not (m.pos_var > _ROUNDING and m.neg_var > _ROUNDING):
+        raise UndefinedError(
+            "gaussian calibration needs scores that vary within each class; all scores of a class "
+            "are equal here. Use 'platt' with smooth=True, or 'monotone'."
+        )
+    return Gaussian(
+        unit.centre + unit.half * m.pos_mean,
+        unit.half * sqrt(m.pos_var),
+        unit.centre + unit.half * m.neg_mean,
+        unit.half * sqrt(m.neg_var),
+        float(s.threshold[-1]),
+        float(s.threshold[0]),
+    )
+
+
+def platt(s: Sweep, smooth: bool = False) -> Affine:
+    """The maximum of the likelihood of P(+|score) = σ(γ (score − d₀) + ln(P/N))."""
+    unit = _unit(s, "platt")
+    if unit.half == 0:
+        return Affine(0.0, unit.centre, "platt")
+    if not smooth and not all(overlaps(s.pos, s.neg)):
+        _separated("platt")
+
+    def features(t: Floats) -> list[Floats]:
+        return [(t - unit.centre) / unit.half]
+
+    constant, (slope,) = fit(s, features, _targets(s, smooth), rising=False)
+    if abs(slope) < 1e-12:  # from the lowest score to the highest, by rounding at the most
+        return Affine(0.0, unit.centre, "platt")
+    return _affine(unit, slope, (_log_ratio(s) - constant) / slope, "platt")
+
+
+def beta(s: Sweep, smooth: bool = False) -> Beta:
+    """The maximum of the likelihood of log odds a ln p − b ln(1−p) + c + ln(P/N), a and b ≥ 0."""
+    s.needs_both_classes("beta calibration")
+    check_probabilities(s, "beta calibration")
+    if not smooth and len(s) > 1 and not overlaps(s.pos, s.neg)[0]:
+        _separated("beta")
+
+    def features(t: Floats) -> list[Floats]:
+        p = np.clip(t, EPS, 1 - EPS)
+        return [np.log(p), -np.log1p(-p)]
+
+    constant, (a, b) = fit(s, features, _targets(s, smooth), rising=True)
+    if a == b == 0:
+        return Beta(0.0, 0.0, 0.0)
+    return Beta(a, b, constant - _log_ratio(s))
+
+
+def monotone(
+    s: Sweep, smooth: bool = True, interpolate: bool = False, strict: bool = False
+) -> Monotone:
+    """The slopes of the ROC convex hull, as a staircase."""
+    s.needs_both_classes("monotone calibration")
+    if not smooth and (interpolate or strict):
+        raise DataError(
+            "a monotone calibrator that is interpolated or strictly increasing must have finite "
+            "ends. Leave smooth=False out."
+        )
+    b = blocks(s)
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        odds = b.pos / b.neg
+    # Only where a class is absent is its likelihood 0, not where a quotient of weights vanishes.
+    both = (b.pos > 0) & (b.neg > 0)
+    odds[both] = np.clip(odds[both], 1e-300, 1e300)
+    if smooth:
+        odds = _with_finite_ends(odds, b.pos, b.neg)
+    with np.errstate(divide="ignore"):
+        value = np.log(odds) - _log_ratio(s)
+    value = np.minimum.accumulate(value)  # sums of weights are rounded
+    if interpolate:
+        _unit(s, "interpolated monotone")
+        at = _mean_scores(s, b.cut)
+    else:
+        at = _starts(s, b.cut[1:])
+    centre, scale = _middle(s) if strict else (0.0, 1.0)
+    return Monotone(at, value, interpolate, 2.0**-10 if strict else 0.0, centre, scale)
+
+
+METHODS: dict[str, Callable[..., Calibrator]] = {
+    "logistic": logistic,
+    "platt": platt,
+    "beta": beta,
+    "gaussian": gaussian,
+    "monotone": monotone,
+}
+"""From the simplest to the most flexible."""
+
+
+class _Unit(NamedTuple):
+    """Scores as centre + half · z with z from −1 to 1: sums of squares neither overflow nor
+    vanish, whatever the scale."""
+
+    centre: float
+    half: float
+
+
+# A variance of z below this is what rounding leaves of none.
+_ROUNDING = 1e-30
+
+
+def _unit(s: Sweep, method: str) -> _Unit:
+    s.needs_both_classes(f"{method} calibration")
+    high, low = float(s.threshold[0]), float(s.threshold[-1])
+    if not (isfinite(high) and isfinite(low)):
+        raise DataError(
+            f"{method} calibration needs finite scores; one is {high if isinf(high) else low}. "
+            "Drop or clip such rows, or use 'monotone', which only compares scores."
+        )
+    half = 0.5 * high - 0.5 * low
+    return _Unit(0.5 * high + 0.5 * low, half if half or high == low else high - low)
+
+
+class _Moments(NamedTuple):
+    pos_mean: float
+    pos_var: float
+    neg_mean: float
+    neg_var: float
+
+
+def _moments(s: Sweep, unit: _Unit) -> _Moments:
+    """Mean and variance of z in either class; the denominators are the masses P and N."""
+    out: list[float] = []
+    for mass, total in ((s.pos, s.P), (s.neg, s.N)):
+        mean = _total(s, lambda z, share: z * share, mass, total, unit)
+        spread = _total(s, lambda z, share, m=mean: np.square(z - m) * share, mass, total, unit)
+        out += [mean, spread]
+    return _Moments(*out)
+
+
+def _total(s: Sweep, term: Callable[..., Floats], mass: Any, total: float, unit: _Unit) -> float:
+    out = 0.0
+    for k in range(0, len(s), _CHUNK):
+        at = slice(k, k + _CHUNK)
+        z = (s.threshold[at] - unit.centre) / unit.half
+        out += float(np.sum(term(z, mass[at] / total)))
+    return out
+
+
+def _affine(unit: _Unit, slope: float, zero: float, method: str) -> Affine:
+    """LLR = slope · (z − zero), in terms of the score."""
+    gamma, d0 = slope / unit.half, unit.centre + unit.half * zero
+    if not (isfinite(gamma) and isfinite(d0)):
+        raise DataError(
+            f"{method} calibration of these scores is beyond float64: γ = {gamma:g}, d₀ = {d0:g}. "
+            "Rescale the scores."
+        )
+    return Affine(gamma, d0, method)
+
+
+def _log_ratio(s: Sweep) -> float:
+    """ln(P/N), the prior log odds of the rows."""
+    return log(s.P) - log(s.N)
+
+
+def _targets(s: Sweep, smooth: bool) -> tuple[float, float]:
+    return ((s.P + 1) / (s.P + 2), 1 / (s.N + 2)) if smooth else (1.0, 0.0)
+
+
+def _separated(method: str) -> None:
+    raise UndefinedError(
+        f"{method} calibration has no maximum of the likelihood where the scores separate the "
+        "classes, as they do here: the steeper the better. Use smooth=True, or 'monotone'."
+    )
+
+
+def _with_finite_ends(odds: Floats, pos: Any, neg: Any) -> Floats:
+    """Odds where the end steps have half a row of the other class, on top of the next step's."""
+    out = odds.copy()
+    top, bottom = neg == 0, pos == 0
+    inner = odds[~top & ~bottom]
+    if top.any():
+        out[top] = (inner[0] if len(inner) else 0.0) + (pos[top].sum() + 0.5) / 0.5
+    if bottom.any():
+        most = (1 / inner[-1] if len(inner) else 0.0) + (neg[bottom].sum() + 0.5) / 0.5
+        out[bottom] = 1 / most
+    return out
+
+
+def _starts(s: Sweep, cut: Any) -> Floats:
+    """Where the steps that end with these cuts begin: in the gap below each, at −inf at last."""
+    at = np.array([s.threshold_of(k) for k in cut.tolist()])
+    # Among the largest floats a decimal in the gap may round to its end.
+    upper, lower = s.threshold[cut[:-1] - 1], s.threshold[cut[:-1]]
+    at[:-1] = np.where((lower < at[:-1]) & (at[:-1] <= upper), at[:-1], upper)
+    return at
+
+
+def _mean_scores(s: Sweep, cut: Any) -> Floats:
+    """The mean score of each step."""
+    mass = (s.pos + s.neg).astype(np.float64)
+    share = mass / np.repeat(np.add.reduceat(mass, cut[:-1]), np.diff(cut))
+    mean = np.add.reduceat(share * s.threshold, cut[:-1])
+    # Rounding must not carry a mean out of its step, into the next one.
+    return np.clip(mean, s.threshold[cut[1:] - 1], s.threshold[cut[:-1]])
+
+
+def _middle(s: Sweep) -> tuple[float, float]:
+    """A score in the middle and half the distance of the quartiles, of the finite scores."""
+    t = s.threshold[np.isfinite(s.threshold)]
+    if not len(t):
+        return 0.0, 1.0
+    m = len(t) - 1
+    for high, low in ((m // 4, m - m // 4), (0, m)):
+        half = float(0.5 * t[high] - 0.5 * t[low])
+        if half > 0:
+            return float(t[m // 2]), half
+    return float(t[0]), 1.0

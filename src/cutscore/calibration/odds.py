@@ -1,0 +1,105 @@
+"""What a prior does: from a log-likelihood ratio to a probability, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cutscore._check import array_of, score_column
+from cutscore._sweep import Floats
+from cutscore.errors import DataError
+from cutscore.objectives import log_odds
+
+
+def probability(llr: Any, prior: float) -> Any:
+    r"""P(+) of cases with these log-likelihood ratios, where a share ``prior`` is positive.
+
+    :math:`p = \sigma(\mathrm{LLR} + \ln\mathrm{clr})` with clr = prior / (1 − prior): Bayes' rule.
+
+    Parameters
+    ----------
+    llr
+        Log-likelihood ratios in nats: of :meth:`cutscore.Calibrator.llr`,
+        :func:`cutscore.cross_fit` or :func:`cutscore.llr`. ``±inf`` are certain.
+    prior
+        The share of positives where decisions are made, above 0 and below 1.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        In the shape of ``llr``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.probability([-2.0, 0.0, 2.0], prior=0.01).round(4)
+    array([0.0014, 0.01  , 0.0695])
+
+    Probabilities that were made where one case in four is positive, for a place where one in a
+    hundred is:
+
+    >>> cs.probability(cs.llr([0.25, 0.9], prior=0.25), prior=0.01).round(4)
+    array([0.01  , 0.2143])
+    """
+    x, shape = column(llr, "llr")
+    return shaped(sigmoid(x + log_odds(prior)), shape)
+
+
+def llr(probability: Any, prior: float) -> Any:
+    r"""The log-likelihood ratios behind probabilities that were made at a prior.
+
+    :math:`\mathrm{LLR} = \ln\frac{p}{1-p} - \ln\mathrm{clr}` with clr = prior / (1 − prior): what
+    the case itself says, without the prior. The inverse of :func:`cutscore.probability`.
+
+    Parameters
+    ----------
+    probability
+        Calibrated probabilities, from 0 to 1: 0 and 1 have the LLRs ``-inf`` and ``inf``.
+    prior
+        The share of positives that they were made for: that of the rows a model was trained on,
+        unless these were weighted.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        In the shape of ``probability``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.llr([0.0, 0.02, 0.5, 1.0], prior=0.02).round(4)
+    array([  -inf, 0.    , 3.8918,    inf])
+    """
+    p, shape = column(probability, "probability")
+    ok = (p >= 0) & (p <= 1)
+    if not ok.all():
+        row = int(ok.argmin())
+        raise DataError(
+            f"probabilities must lie between 0 and 1; probability[{row}] is {p[row]:.6g}. "
+            "Calibrate other scores: calibrate(sweep(y, score)).llr(score)."
+        )
+    with np.errstate(divide="ignore"):
+        return shaped(np.log(p) - np.log1p(-p) - log_odds(prior), shape)
+
+
+def column(values: Any, name: str) -> tuple[Floats, tuple[int, ...]]:
+    """Numbers of any shape as one float64 column, without NaN, and the shape that they had."""
+    a = array_of(values, name)
+    x = score_column(a.reshape(-1), name).astype(np.float64, copy=False)
+    if np.isnan(x).any():
+        row = int(np.isnan(x).argmax())
+        raise DataError(f"{name} must hold numbers; {name}[{row}] is NaN. Drop such rows.")
+    return x, a.shape
+
+
+def shaped(x: Floats, shape: tuple[int, ...]) -> Any:
+    """A column in the shape of what came in; a number for a number."""
+    return x.reshape(shape) if shape else x.item()
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + e⁻ˣ), with full precision near 0 and without overflow."""
+    e = np.exp(-np.abs(x))
+    out = np.where(np.asarray(x) >= 0, 1.0, e) / (1 + e)
+    return out if np.ndim(x) else out.item()

@@ -1,0 +1,269 @@
+"""The command line: ``cutscore COMMAND``. Commands load what they need when they run, so that
+``--help`` waits for nothing. This module loads next to nothing either: whoever interrupts it early
+should not see a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, suppress
+
+from cutscore.errors import CutscoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
+    from typing import Any, NoReturn
+
+# Exit codes. Whatever a program prints, scripts look at these.
+DONE, FAILED, WRONGLY_ASKED, INFEASIBLE, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+
+
+class UsageError(CutscoreError):
+    """Options that don't go together, or a value that is none of theirs."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Exit codes: 0; 1, it could not be done; 2, it was asked for wrongly; 3, no threshold meets the
+    limits; 130, interrupted.
+    """
+    arguments = None
+    if argv is None:
+        # pyarrow looks for pandas when it meets a NumPy array, and loading it takes longer than
+        # most commands. A process of our own does without.
+        sys.meta_path.insert(0, _WithoutPandas())
+    with _quiet_and_interruptible():
+        try:
+            from cutscore.cli.parser import parsed
+
+            arguments = parsed(argv)
+            text, code = _run(arguments)
+            return _print(text) or code
+        except Exception as error:
+            # Whatever goes wrong is one sentence. Those who look for its cause ask for more.
+            if os.environ.get("CUTSCORE_TRACEBACK"):
+                raise
+            return _failed(error, arguments)
+        except KeyboardInterrupt:
+            _drop_output()
+            several = getattr(arguments, "command", "") == "demo"
+            _say("interrupted." if several else "interrupted; files are as they were.")
+            return INTERRUPTED
+
+
+class _WithoutPandas:
+    """Finds nothing, and that at once."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("not loaded by the command line", name=name)
+
+
+def with_pandas() -> None:
+    """Let pandas be found again, for a library that needs it."""
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if not isinstance(finder, _WithoutPandas)
+    ]
+
+
+def _run(arguments: Namespace) -> tuple[str, int]:
+    from importlib import import_module
+
+    command = import_module(f"cutscore.cli.{arguments.module}")
+    return command.run(arguments)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _quiet_and_interruptible() -> Iterator[None]:
+    """No warnings of libraries; Ctrl-C and termination end the command wherever it is, so that it
+    can clean up."""
+    import signal
+    import warnings
+
+    hook = sys.unraisablehook
+
+    def later() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+
+    def interrupted(_: int, frame: Any) -> None:
+        # Some extension modules take an interrupt while they load for an error of their own, or
+        # lose it.
+        while frame is not None:
+            if frame.f_code.co_filename.startswith("<frozen importlib") and later_works:
+                return later()
+            frame = frame.f_back
+        raise KeyboardInterrupt
+
+    def unraisable(what: Any) -> None:
+        # Where no exception can pass, as in a destructor, an interrupt would be lost too.
+        if isinstance(what.exc_value, KeyboardInterrupt) and later_works:
+            later()
+
+    later_works = hasattr(signal, "setitimer")
+    handlers: dict[str, Any] = {"SIGINT": interrupted, "SIGTERM": _terminated}
+    if later_works:
+        handlers["SIGALRM"] = interrupted
+    before: dict[int, Any] = {}
+    sys.unraisablehook = unraisable
+    with suppress(ValueError):  # not the main thread, which alone gets signals
+        for name, handler in handlers.items():
+            which = getattr(signal, name)
+            before[which] = signal.signal(which, handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if later_works:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = hook
+        for which, handler in before.items():
+            signal.signal(which, handler)
+
+
+def _terminated(*_: Any) -> NoReturn:
+    _drop_output()
+    sys.exit(TERMINATED)
+
+
+def _print(text: str) -> int:
+    if not text:
+        return DONE
+    import io
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal has no dash like ours
+    print(text, flush=True)
+    return DONE
+
+
+def _say(sentence: str) -> None:
+    """One line on stderr, if anybody listens."""
+    import io
+
+    line = " ".join(sentence.split())
+    with suppress(OSError, ValueError):
+        if isinstance(sys.stderr, io.TextIOWrapper):
+            sys.stderr.reconfigure(errors="backslashreplace")
+        print(f"cutscore: {line}", file=sys.stderr, flush=True)
+
+
+def _drop_output() -> None:
+    """Forget what the standard output still holds: the interpreter would try again at its exit, and
+    complain."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _failed(error: Exception, arguments: Namespace | None) -> int:
+    # A file has a name, so does a table that is read; the standard output has none.
+    if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+        _drop_output()
+        if isinstance(error, BrokenPipeError):
+            return DONE  # the reader has seen enough
+        _say(f"can't write to the standard output: {error.strerror}.")
+        return FAILED
+    _say(_explained(error, arguments))
+    return WRONGLY_ASKED if isinstance(error, UsageError) else FAILED
+
+
+_EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sklearn"}
+
+
+def _explained(error: Exception, arguments: Namespace | None) -> str:
+    if isinstance(error, CutscoreError):
+        return _in_options(_without_gaps(str(error), arguments))
+    if isinstance(error, ImportError) and error.name in _EXTRAS:
+        extra = _EXTRAS[error.name]
+        return f"this needs {error.name}, which is not installed: pip install 'cutscore[{extra}]'"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this. Take fewer rows or columns."
+    if isinstance(error, OSError) and error.filename is not None:
+        return _no_access(error, arguments)
+    return (
+        f"this should not happen ({type(error).__name__}: {error}). Please report it, with what "
+        "CUTSCORE_TRACEBACK=1 shows."
+    )
+
+
+def _no_access(error: OSError, arguments: Namespace | None) -> str:
+    name, why = os.fsdecode(error.filename), error.strerror
+    shown = name if name.isprintable() else repr(name)
+    for option in ("output", "report"):
+        path = getattr(arguments, option, None)
+        if path and (name == path or name.startswith(os.path.join(path, ""))):
+            another = "-o" if option == "output" else "--report"
+            return f"can't write {shown}: {why}. Choose another place with {another}."
+    return f"can't read {shown}: {why}."
+
+
+# What the library calls its parameters, as they are called here.
+_OPTIONS = (
+    (r"\bheader=False\b", "--no-header"),
+    (r'\bdecimal="(.)"', r"--decimal \1"),
+    (r'\bmissing="([^"]*)"', lambda found: f"--missing {_quoted(found[1])}"),
+    (r",? ?\bheader=True[^.;]*", ""),
+    (r"\bformat='(\w+)'", r"--format \1"),
+    (r", or say format=\.\.\.", "."),
+    (r", or merge with a sweep that has them", ""),
+    (r"""\bsql=(["'])""", r"--sql \1"),
+    (r"(give the option for each), in Python a list", r"\1"),
+    (r"\bdialect='(\w+)'", r"--dialect \1"),
+    (r"\bpositive=(\.\.\.)?", "--positive VALUE."),
+    (r"For one against the rest pass y == [^.]*\.", "Name the one to detect: --positive."),
+    (r" or read it with verify=False if the change was meant", " or fit it again"),
+    (r"\bcosts=Costs\(fp=\.\.\., fn=\.\.\.\)", "--cost fp=1,fn=20"),
+    (r"\ba threshold=\.\.\.", "--threshold SCORE."),
+    (r"\bdrop_limits=True\b", "--drop-limits"),
+)
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)
+
+
+def _without_gaps(text: str, arguments: Namespace | None) -> str:
+    """The way to leave out rows without a value, where a query can."""
+    import re
+
+    found = re.match(r"(.+?) must have a value in every row; ", text)
+    if not found or arguments is None or getattr(arguments, "engine", "") == "spark":
+        return text
+    from cutscore._check import shown
+    from cutscore._names import in_sql
+
+    # A long name is cut short in a message.
+    values = (v if isinstance(v, list) else [v] for v in vars(arguments).values())
+    given = (v for several in values for v in several if isinstance(v, str))
+    name = next((v for v in given if shown(v) == found[1]), found[1][1:-1])
+    where = f"where {in_sql(name)} is not null"
+    option = f"--sql {_quoted(f'select * from data {where}')}"
+    way = f"in the query: {where}" if arguments.sql else option
+    return text.replace("Drop such rows or", f"Leave such rows out, {way}, or")
+
+
+def _in_options(text: str) -> str:
+    import re
+
+    # What is quoted is somebody's own: names and values, but for those of a parameter.
+    own: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        own.append(found[0])
+        return f"\0{len(own) - 1}\0"
+
+    text = re.sub(r"(?<![\w=])(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", keep, text)
+    for pattern, option in _OPTIONS:
+        text = re.sub(pattern, option, text)
+    # Rows of a table count from 1.
+    text = re.sub(
+        r"\b(label|score|weight|group|unit)\[(\d+)\]",
+        lambda found: f"the {found[1]} of row {int(found[2]) + 1:,}",
+        text,
+    )
+    return re.sub(r"\0(\d+)\0", lambda found: own[int(found[1])], text).rstrip()

@@ -1,0 +1,78 @@
+"""cutscore choose."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from cutscore._progress import progress
+from cutscore.cli import INFEASIBLE, UsageError, engines, shared
+from cutscore.decision import OperatingPoint, choose, described, rule_of
+from cutscore.errors import CutscoreError, UndefinedError
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """The best threshold of one score."""
+    costs = shared.costs(arguments)
+    shared.check_options(arguments)
+    if costs is None and arguments.maximize is None:
+        raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")
+    what = shared.named(arguments)
+    if len(what.scores) != 1:
+        raise UsageError(
+            f"a threshold belongs to one score; these are {len(what.scores)}. Name one: --score."
+        )
+    name = what.scores[0]
+    point = None
+    reverse = name in arguments.reverse
+    # Most aims need no more than a compact sweep, which can't be turned round.
+    for compact in (False,) if reverse else (True, False):
+        with progress("sweeping", not arguments.quiet) as tell:
+            found = engines.swept(arguments, what, tell=tell, compact=compact)
+        s = found.sweeps[name]
+        s = s.negated() if reverse else s
+        try:
+            point = choose(
+                s,
+                costs if costs is not None else arguments.maximize,
+                subject_to=arguments.subject_to,
+                prior=arguments.prior,
+                confidence=arguments.confidence if arguments.subject_to else None,
+            )
+            break
+        except UndefinedError:
+            if not s.merged:
+                raise
+    assert point is not None
+    shared.remark(arguments, found.note)
+    if s.P > 0 and s.N > 0 and s.auc < 0.5:
+        shared.remark(arguments, shared.INVERTED)
+    code = 0 if point.feasible else INFEASIBLE
+    if arguments.json:
+        return shared.as_json(_plain(name, point, reverse)), code
+    return "\n".join(described(point, reverse)), code
+
+
+def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
+    try:
+        interval = point.interval
+    except CutscoreError:
+        interval = None
+    c = point.confusion
+    number = shared.finite
+    rule, threshold = rule_of(point, reverse)
+    return {
+        "schema": "cutscore.choice/1",
+        "score": name,
+        "feasible": point.feasible,
+        "threshold": number(threshold),
+        "flags": rule,
+        "objective": point.objective,
+        "value": shared.estimate(point.value, interval),
+        "limits": [
+            {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
+            for s in point.status
+        ],
+        "confusion": {k: getattr(c, k) for k in ("tp", "fp", "fn", "tn")},
+        "text": "\n".join(described(point, reverse)),
+    }

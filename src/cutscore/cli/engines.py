@@ -1,0 +1,235 @@
+"""Where the work of a command is done: in memory, batch by batch, or on a cluster."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutscore._labels import Labelled, against, no_label
+from cutscore._sweep import Sweep, sweep
+from cutscore.cli import UsageError, shared, with_pandas
+from cutscore.engines.memory import limit_of
+from cutscore.errors import DataError
+from cutscore.paired import GroupAuc
+from cutscore.report.making import MOST_DRAWN, Drawn
+from cutscore.tables import Source
+
+Tell = Callable[[float, str], None]
+
+
+class Swept(NamedTuple):
+    """Sweeps of scores, and what else a summary is made of."""
+
+    sweeps: dict[str, Sweep]
+    rows: int | None = None
+    groups: dict[str, GroupAuc] | None = None
+    drawn: tuple[Drawn, Drawn] | None = None
+    note: str | None = None
+    """What to say of the labels."""
+
+
+def limit(arguments: Namespace) -> int:
+    """The limit of memory in bytes."""
+    try:
+        return limit_of(arguments.memory_limit)
+    except DataError as error:
+        raise UsageError(f"--memory-limit: {error}") from None
+
+
+def chosen(arguments: Namespace, table: Source, columns: int) -> str:
+    """The engine that was named; or memory, if so many columns of the table fit into it well."""
+    if arguments.master and arguments.engine != "spark":
+        raise UsageError("--master is for --engine spark.")
+    if arguments.memory_limit is not None:
+        limit(arguments)
+    if arguments.engine == "spark":
+        _check_paths(arguments, table)
+    if arguments.engine != "auto":
+        if arguments.engine == "arrow" and table.is_sparse:
+            raise UsageError("libsvm files are read into memory: leave out --engine arrow.")
+        return str(arguments.engine)
+    if table.is_sparse:
+        return "memory"
+    # Columns as they are read, in another type, and sorted. Text takes a multiple of its file.
+    rows = table.rows
+    bytes_ = 4 * table.size if rows is None else rows * columns * 8
+    return "memory" if 3 * bytes_ <= limit(arguments) else "arrow"
+
+
+def _check_paths(arguments: Namespace, table: Source) -> None:
+    if arguments.sql is not None or not arguments.paths or "-" in arguments.paths:
+        raise UsageError("--engine spark reads Parquet files that executors can reach: name them.")
+    if table.rows is None:
+        raise UsageError(
+            f"--engine spark reads Parquet files; {table.where} is none. Write it as Parquet; in "
+            "Python: from cutscore.tables import open_table, write_table; "
+            "write_table('t.parquet', open_table('t.csv').batches())"
+        )
+
+
+def swept(
+    arguments: Namespace,
+    what: shared.Named,
+    group: str | None = None,
+    *,
+    tell: Tell | None = None,
+    compact: bool = False,
+) -> Swept:
+    """The sweeps of all scores; with several scores, what tests their differences. Compact ones,
+    for large tables, where that will do."""
+    engine = chosen(arguments, what.source, len(what.scores) + 2)
+    if engine == "memory":
+        rows = shared.rows(arguments, what)
+        weighted = rows.weight is not None
+        return Swept(
+            {n: sweep(rows.y, s, rows.weight, squares=weighted) for n, s in rows.scores.items()},
+            note=rows.note,
+        )
+    if engine == "arrow":
+        return _by_arrow(arguments, what, group, tell, compact)
+    with session(arguments) as spark:
+        return _by_spark(arguments, what, group, tell, spark, compact)
+
+
+def _by_arrow(
+    arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None, compact: bool
+) -> Swept:
+    from cutscore.engines.draw import draw
+    from cutscore.engines.files import TooLarge, swept
+    from cutscore.engines.groups import by_group_file
+    from cutscore.engines.scan import Scan
+
+    table, label, scores = what
+    roles: dict[str, Any] = {
+        "label": label,
+        "weight": arguments.weight,
+        "positive": arguments.positive,
+        "rest": True,
+    }
+    most = limit(arguments)
+    sweeps, groups = {}, {}
+    passes = len(scores) * (2 if group else 1) + (len(scores) > 1)
+    squares, rows, note = arguments.weight is not None, 0, None
+    for k, name in enumerate(scores):
+        scan = Scan(table, score=name, **roles)
+        told = _Told(tell, name, k / passes, 1 / passes, scan.rows)
+        try:
+            sweeps[name] = swept(scan, limit=most, squares=squares, compact=compact, report=told)
+        except TooLarge as error:
+            raise DataError(
+                f"{error.rule} Give a larger --memory-limit, or scores of fewer digits: there are "
+                "far fewer different float32. In Python, sweep_file(compact=True) and "
+                "sweep_file(binned=True) need less."
+            ) from None
+        rows = told.rows
+        if arguments.positive is not None and not k:
+            note = _about_labels(arguments.positive, scan.labels, label, sweeps[name])
+    if group:
+        for k, name in enumerate(scores, len(scores)):
+            if tell:
+                tell(0.9 * k / passes, f"groups of {name}")
+            groups[name] = by_group_file(table, score=name, group=group, memory_limit=most, **roles)
+    drawn = None
+    if len(scores) > 1:
+        if tell:
+            tell(0.9 - 0.9 / passes, "comparing")
+        pos, neg = draw(table, scores=scores, most=MOST_DRAWN, **roles)
+        drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
+    return Swept(sweeps, rows, groups or None, drawn, note)
+
+
+def _about_labels(positive: str, labels: Any, name: str, s: Sweep) -> str | None:
+    found = Labelled(np.empty(0, np.bool_), positive, sorted(labels.others, key=str))
+    if not s.P:
+        raise no_label(positive, found.others, name)
+    return against(found, name)
+
+
+class _Told:
+    """Counts rows, and says how far it is."""
+
+    def __init__(
+        self, tell: Tell | None, name: str, start: float, share: float, expected: int | None
+    ) -> None:
+        self.tell, self.name, self.start, self.share = tell, name, start, share
+        self.expected, self.rows = expected, 0
+
+    def __call__(self, done: int) -> None:
+        self.rows = done
+        if self.tell is not None:
+            part = min(done / self.expected, 1.0) if self.expected else 0.5
+            self.tell(0.9 * (self.start + self.share * part), f"{self.name}: {done:,} rows")
+
+
+# -------------------------------------------------------------------------------------- the cluster
+
+
+@contextmanager
+def session(arguments: Namespace) -> Iterator[Any]:
+    """A session of Spark, ended afterwards."""
+    if not arguments.deadline > 0:
+        raise UsageError(f"--deadline must be more than 0 seconds; it is {arguments.deadline:g}.")
+    with_pandas()  # which Spark hands tables to Python with
+    try:
+        from cutscore import spark as engine
+    except ImportError as error:
+        raise DataError(f"{error}.") from None
+    from pyspark import SparkContext
+
+    # Where somebody has one already, as a notebook that calls main(), it stays theirs. (A session
+    # is active in one thread only; there is one context for all.)
+    own = SparkContext._active_spark_context is None
+    made = engine.session(arguments.master, deadline=arguments.deadline)
+    try:
+        yield made
+    finally:
+        if own:
+            made.stop()
+
+
+def _by_spark(  # noqa: PLR0913, PLR0917 - as above
+    arguments: Namespace,
+    what: shared.Named,
+    group: str | None,
+    tell: Tell | None,
+    spark: Any,
+    compact: bool,
+) -> Swept:
+    from cutscore import spark as engine
+    from cutscore.engines.scan import as_label
+    from cutscore.spark.drawing import draw
+
+    table, label, scores = what
+    positive = arguments.positive
+    if positive is not None:
+        positive = as_label(positive, table._schema([label]).field(label).type, label)
+    roles: dict[str, Any] = {
+        "label": label,
+        "weight": arguments.weight,
+        "positive": positive,
+        "spark": spark,
+    }
+    sweeps: dict[str, Any] = {}
+    groups = {}
+    steps = len(scores) * (2 if group else 1) + (len(scores) > 1)
+    for k, name in enumerate(scores):
+        if tell:
+            tell(0.05 + 0.85 * k / steps, f"{name} on {spark.sparkContext.master}")
+        squares = arguments.weight is not None
+        sweeps[name] = engine.sweep(
+            arguments.paths, score=name, squares=squares, compact=compact, **roles
+        )
+    if group:
+        for k, name in enumerate(scores, len(scores)):
+            if tell:
+                tell(0.05 + 0.85 * k / steps, f"groups of {name}")
+            groups[name] = engine.by_group(arguments.paths, score=name, group=group, **roles)
+    drawn = None
+    if len(scores) > 1:
+        pos, neg = draw(arguments.paths, scores=scores, most=MOST_DRAWN, **roles)
+        drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
+    return Swept(sweeps, table.rows, groups or None, drawn)

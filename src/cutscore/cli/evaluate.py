@@ -1,0 +1,87 @@
+"""cutscore evaluate."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from typing import Any
+
+from cutscore._check import shown
+from cutscore._names import spelled, worded
+from cutscore._progress import progress
+from cutscore.cli import INFEASIBLE, UsageError, engines, shared
+from cutscore.report import Notice, summarise, summarise_sweeps
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """Summarise scores."""
+    shared.check_outputs(arguments)
+    shared.check_options(arguments)
+    costs = shared.costs(arguments)
+    with progress("evaluating", not arguments.quiet) as tell:
+        if tell:
+            tell(0.02, "reading")
+        what = shared.named(arguments)
+        said: dict[str, Any] = {
+            "costs": costs,
+            "maximize": arguments.maximize,
+            "subject_to": arguments.subject_to,
+            "prior": arguments.prior,
+            "confidence": arguments.confidence,
+            "label": worded(what.label),
+            "reverse": arguments.reverse,
+            "group_name": arguments.group or "group",
+            "source": what.source.where,
+        }
+        if arguments.positive is not None:
+            said["label"] += f" = {worded(arguments.positive)}"
+        engine = engines.chosen(arguments, what.source, len(what.scores) + 2)
+        if arguments.unit and arguments.engine not in ("auto", "memory"):
+            raise UsageError(
+                "intervals of units need all rows in memory: leave out --unit, or --engine "
+                f"{arguments.engine}."
+            )
+        if engine == "memory" or arguments.unit:
+            rows = shared.rows(arguments, what, arguments.group, arguments.unit)
+            note = rows.note
+            if tell:
+                tell(0.5, "counting")
+            summary = summarise(
+                rows.y,
+                rows.scores,
+                weight=rows.weight,
+                group=rows.group,
+                unit=rows.unit,
+                **said,
+            )
+        else:
+            found = engines.swept(arguments, what, arguments.group, tell=tell)
+            note = found.note
+            summary = summarise_sweeps(
+                found.sweeps, rows=found.rows, drawn=found.drawn, groups=found.groups, **said
+            )
+        if note:
+            notices = (Notice("labels", note), *summary.notices)
+            summary = replace(summary, notices=notices)
+        scores = what.scores
+        files: dict[str, str] = {}
+        if arguments.report:
+            if tell:
+                tell(0.9, "drawing")
+            title = " and ".join(scores) if len(scores) <= 3 else "Scores"
+            files[arguments.report] = shared.page(arguments, summary, title)
+        text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
+        shared.write_files(files)
+    alike = arguments.unit or arguments.group
+    if alike:
+        others = ["AUCs count units"] if arguments.unit else []
+        others += ["averages over groups count groups"] if arguments.group else []
+        limits = " and guarantees broken more often" if arguments.confidence is not None else ""
+        shared.remark(
+            arguments,
+            f"intervals of {' and of '.join(others)}; all others count rows, and are too narrow"
+            f"{limits} if rows of one {shown(alike)} are alike.",
+        )
+    if files and not arguments.json:
+        text += f"\n\nWrote {spelled(arguments.report)}"
+    return text, 0 if all(one.point.feasible for one in summary.scores) else INFEASIBLE

@@ -1,0 +1,58 @@
+"""cutscore export."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from cutscore._names import spelled
+from cutscore.cli import UsageError, shared
+from cutscore.detector import Detector
+from cutscore.export import to_markdown, to_onnx, to_sql
+
+_MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
+
+    from {name} import load
+    load().predict(frame)
+"""
+
+from cutscore.detector import Detector
+from cutscore.export import to_sklearn
+
+MODEL = {model!r}
+
+
+def load():
+    return to_sklearn(Detector.from_json(MODEL))
+'''
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """A model in another form."""
+    if arguments.keep and arguments.to != "sql":
+        raise UsageError(f"--keep is for --to sql; this is --to {arguments.to}.")
+    shared.check_outputs(arguments)
+    detector = Detector.load(arguments.model)
+    content: str | bytes
+    if arguments.to == "onnx":
+        if arguments.output == "-" and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")):
+            raise UsageError("an ONNX file is not text to look at: give -o model.onnx.")
+        model = to_onnx(detector, dtype="float32" if arguments.float32 else "float64")
+        content = model.SerializeToString()
+    elif arguments.to == "sql":
+        content = to_sql(detector, arguments.table, dialect=arguments.dialect, keep=arguments.keep)
+    elif arguments.to == "sklearn":
+        name = Path(arguments.output).stem
+        name = name if name.isidentifier() else "this_file"
+        content = _MODULE.format(name=name, model=detector.to_json()).rstrip()
+    else:
+        content = to_markdown(detector)
+    if arguments.output == "-":
+        if isinstance(content, str):
+            return content, 0
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return "", 0
+    shared.write_files({arguments.output: content + "\n" if isinstance(content, str) else content})
+    return f"Wrote {spelled(arguments.output)}", 0

@@ -1,0 +1,75 @@
+"""cutscore fit."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import ExitStack
+from typing import Any
+
+from cutscore._check import shown
+from cutscore._names import spelled, worded
+from cutscore._progress import progress
+from cutscore.cli import INFEASIBLE, UsageError, engines, shared
+from cutscore.report import summarise_fit
+from cutscore.training import train
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """Learn a detector, and write it."""
+    shared.check_outputs(arguments)
+    shared.check_options(arguments)
+    costs = shared.costs(arguments)
+    for option in ("column", "category", "number"):
+        if arguments.target in (getattr(arguments, option) or ()):
+            raise UsageError(
+                f"--{option} {shown(arguments.target)} is the target: its labels are what is "
+                f"learned, not what it is learned from. Leave that --{option} out."
+            )
+    table = shared.source(arguments)
+    engine = engines.chosen(arguments, table, len(table.names))
+    with ExitStack() as stack:
+        tell = stack.enter_context(progress("fitting", not arguments.quiet))
+        stream: Any = engine == "arrow"
+        if engine == "spark":
+            from cutscore.spark.learning import encoded
+
+            spark = stack.enter_context(engines.session(arguments))
+            stream = encoded(arguments.paths, spark=spark)
+        trained = train(
+            table,
+            arguments.target,
+            positive=arguments.positive,
+            learner=arguments.learner,
+            maximize=arguments.maximize,
+            costs=costs,
+            subject_to=arguments.subject_to,
+            prior=arguments.prior,
+            confidence=arguments.confidence,
+            columns=arguments.column,
+            exclude=arguments.exclude,
+            categories=arguments.category,
+            numbers=arguments.number,
+            max_categories=arguments.max_categories,
+            weight=arguments.weight,
+            unit=arguments.unit,
+            folds=arguments.folds,
+            seed=arguments.seed,
+            stream=stream,
+            report=tell,
+        )
+    summary = summarise_fit(trained, table.where)
+    files: dict[str, str] = {}
+    if arguments.output:
+        files[arguments.output] = trained.detector.to_json() + "\n"
+    if arguments.report:
+        files[arguments.report] = shared.page(
+            arguments, summary, f"Detector of {worded(trained.detector.target)}"
+        )
+    code = 0 if trained.point.feasible else INFEASIBLE
+    text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
+    shared.write_files(files)
+    if files and not arguments.json:
+        text += f"\n\nWrote {', '.join(map(spelled, files))}"
+    if not files:
+        shared.remark(arguments, "no model was written: add -o model.json.")
+    return text, code

@@ -1,0 +1,262 @@
+"""cutscore revise."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections.abc import Iterator
+from math import inf, isinf, isnan
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from cutscore._check import check_threshold, shown
+from cutscore._names import spelled
+from cutscore.calibration.odds import sigmoid
+from cutscore.cli import UsageError, shared
+from cutscore.confusion import Confusion
+from cutscore.detector import Detector
+from cutscore.errors import DataError
+from cutscore.objectives import log_odds
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """A model for other costs, another prior or another threshold."""
+    costs = shared.costs(arguments)
+    _check(arguments)
+    before = Detector.load(arguments.model)
+    after = before.revised(
+        costs=costs,
+        prior=arguments.prior,
+        threshold=arguments.threshold,
+        drop_limits=arguments.drop_limits,
+    )
+    if arguments.output == "-":
+        return after.to_json(), 0
+    revision = Revision(before, after, arguments.output)
+    if arguments.json:
+        text = shared.as_json(revision.as_dict(arguments.model))
+    else:
+        text = revision.text(shared.width())
+    if not arguments.output:
+        shared.remark(arguments, "nothing was written: add -o new.json.")
+        return text, 0
+    shared.write_files({arguments.output: after.to_json() + "\n"})
+    return text if arguments.json else f"{text}\n\nWrote {spelled(arguments.output)}", 0
+
+
+def _check(arguments: Namespace) -> None:
+    if arguments.paths:
+        raise UsageError(
+            f"{shown(arguments.paths[0])} is one word too many: revise takes a model, and no table."
+        )
+    shared.check_options(arguments)
+    given = (arguments.cost, arguments.prior, arguments.threshold)
+    if all(value is None for value in given) and not arguments.drop_limits:
+        raise UsageError(
+            "what has changed? Give --cost fp=1,fn=50, --prior 0.02, both, or --threshold."
+        )
+    if arguments.threshold is not None:
+        try:
+            check_threshold(arguments.threshold)
+        except DataError as error:
+            raise UsageError(str(error)) from None
+    if arguments.output == "-" and arguments.json:
+        raise UsageError("the standard output takes one of them: -o - or --json.")
+    shared.check_outputs(arguments)
+
+
+class Span(NamedTuple):
+    """Between what a rate lies."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.low:.4g}"
+        if self == (0, 1):
+            return "from 0 to 1"
+        return f"at least {self.low:.4g}" if self.high == 1 else f"at most {self.high:.4g}"
+
+
+class Revision(NamedTuple):
+    """Two detectors that differ in their threshold, costs and prior."""
+
+    before: Detector
+    after: Detector
+    output: str | None
+
+    def rates(self) -> dict[str, tuple[float | None, Span | None]]:
+        """What is known of each threshold, on cross-fitted scores of the training rows. A model has
+        no scores, but a lower threshold never flags less."""
+        c = _known(self.before)
+        old, new = self.before.threshold, self.after.threshold
+        then = {name: None if c is None else float(getattr(c, name)) for name in ("recall", "fpr")}
+        now = {name: _span(value, old, new) for name, value in then.items()}
+        recall, fpr = then["recall"], then["fpr"]
+        share = None
+        if recall is not None and fpr is not None:
+            share = _flagged(recall, fpr, self.before.prior)
+        shares = None
+        if now["recall"] is not None and now["fpr"] is not None:
+            ends = zip(now["recall"], now["fpr"], strict=True)
+            shares = Span(*(_flagged(r, f, self.after.prior) for r, f in ends))
+        return {
+            "recall": (recall, now["recall"]),
+            "false alarm rate": (fpr, now["fpr"]),
+            "share flagged": (share, shares),
+        }
+
+    @property
+    def kept(self) -> float | None:
+        """What 1,000 cases would cost by now if the threshold stayed."""
+        c = _known(self.before)
+        if c is None or self.after.costs is None:
+            return None
+        return 1000 * float(self.after.costs(c.deployed(self.after.prior)))
+
+    def text(self, width: int) -> str:
+        """Old and new side by side, then what they mean."""
+        both = (self.before, self.after)
+        rows = [
+            ("", "was", "is" if self.output else "would be"),
+            ("costs", *(repr(d.costs)[6:-1] if d.costs else "-" for d in both)),
+            ("prior", *(f"{100 * d.prior:.4g} %" for d in both)),
+            ("chosen for", *map(_aim, both)),
+            ("threshold", *map(_threshold, both)),
+            ("probability there", *map(_percent, both)),
+        ]
+        rates = self.rates()
+        if any(pair != (None, None) for pair in rates.values()):
+            for name, (then, now) in rates.items():
+                known = "-" if then is None else f"{then:.4g}"
+                rows.append((name, known, "-" if now is None else str(now)))
+        sizes = [max(len(row[k]) for row in rows) for k in range(2)]
+        lines = [f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c}".rstrip() for a, b, c in rows]
+        for sentence in self._sentences(rates["share flagged"][1]):
+            # Options are not torn at their dashes.
+            lines += wrap(sentence, width, break_on_hyphens=False, break_long_words=False)
+        lines.insert(len(rows), "")
+        return "\n".join(lines)
+
+    def _sentences(self, flagged: Span | None) -> Iterator[str]:
+        old, new = self.before.threshold, self.after.threshold
+        if old == new:
+            yield "The threshold stays: it is the same decision for every row."
+        elif isinf(new):
+            every = "every case" if new < 0 else "no case"
+            yield f"With this threshold {every} is flagged."
+        else:
+            what = "lower: more is flagged" if new < old else "higher: less is flagged"
+            yield f"The new threshold is {what}."
+        kept = self.kept
+        if kept is not None and old != new:
+            yield f"At the old threshold 1,000 cases would now cost {kept:.4g}."
+        if self.before.limits:
+            yield f"Nothing keeps it to {' and '.join(self.before.limits)} any more."
+        if flagged is None:
+            yield (
+                "What it does to cases of either class is not in the model: its threshold was "
+                f"moved before, or given. {self._way()}"
+            )
+        elif not isinf(new):
+            yield "Rates are of the training rows, each scored by a line fitted to others." + (
+                ""
+                if flagged.low == flagged.high
+                else " The model keeps what the old threshold did there, but no scores: it can't "
+                f"tell more of the new one. {self._way()}"
+            )
+        same = (self.before.costs, self.before.prior) == (self.after.costs, self.after.prior)
+        if same and old != new and self.before.objective == self.after.objective == "cost":
+            yield (
+                "Costs and prior are what they were: the threshold was the best cut of the "
+                "training rows, and now is where the calibration puts it."
+            )
+
+    def _way(self) -> str:
+        """How to know more."""
+        d = self.after
+        label = "NAME" if d.target is None else shlex.quote(d.target)
+        if d.positive is not None:
+            label += f" --positive {shlex.quote(str(d.positive))}"
+        model = shlex.quote(self.output or "new.json")
+        return (
+            f"Rows with labels can: cutscore apply {model} rows.csv -o decided.csv, then cutscore "
+            f"choose decided.csv --label {label} --score decision --maximize youden."
+        )
+
+    def as_dict(self, model: str) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "schema": "cutscore.revision/1",
+            "model": model,
+            "written": self.output or None,
+            "before": _plain(self.before),
+            "after": _plain(self.after),
+            "rates": {
+                name.replace(" ", "_"): {
+                    "before": then,
+                    "after": None if now is None else now._asdict(),
+                }
+                for name, (then, now) in self.rates().items()
+            },
+            "cost_per_1000_if_kept": shared.finite(self.kept),
+            "text": self.text(80),
+        }
+
+
+def _known(d: Detector) -> Confusion | None:
+    """What a threshold did on rows of both classes."""
+    c = d.training.confusion
+    return None if c is None or isnan(c.recall) or isnan(c.fpr) else c
+
+
+def _span(then: float | None, old: float, new: float) -> Span | None:
+    if isinf(new):
+        end = 0.0 if new > 0 else 1.0
+        return Span(end, end)
+    if then is None:
+        return None
+    return Span(0.0 if new > old else then, 1.0 if new < old else then)
+
+
+def _flagged(recall: float, fpr: float, prior: float) -> float:
+    # Written so that everything is exactly 1.
+    return fpr + prior * (recall - fpr)
+
+
+def _aim(d: Detector) -> str:
+    words = [d.objective or "as given", *d.limits]
+    words += [f"with {100 * d.confidence:g} % confidence"] if d.confidence else []
+    return ", ".join(words)
+
+
+def _flags(d: Detector) -> str:
+    return {inf: "nothing", -inf: "everything"}.get(d.threshold, "from")
+
+
+def _threshold(d: Detector) -> str:
+    # In full: a rounded threshold may be another rule.
+    return f"flag {_flags(d)}" if isinf(d.threshold) else repr(d.threshold)
+
+
+def _probability(d: Detector) -> float | None:
+    """Of a case at the threshold, where the share of its prior is positive."""
+    if isinf(d.threshold):
+        return None
+    return float(sigmoid(d.calibrator.llr(d.threshold) + log_odds(d.prior)))
+
+
+def _percent(d: Detector) -> str:
+    p = _probability(d)
+    return "-" if p is None else f"{100 * p:.4g} %"
+
+
+def _plain(d: Detector) -> dict[str, Any]:
+    whole = d.to_dict()
+    return {
+        "threshold": shared.finite(d.threshold),
+        "flags": _flags(d),
+        "probability": _probability(d),
+        **{name: whole[name] for name in ("costs", "prior", "chosen_for")},
+    }

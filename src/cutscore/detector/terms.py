@@ -1,0 +1,132 @@
+"""What each column adds to the score, in its own units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore._frozen import derived
+from cutscore._sweep import Floats
+from cutscore.detector.columns import CategoryColumn, NumberColumn
+from cutscore.detector.encoding import Encoding
+from cutscore.errors import DataError
+
+
+@dataclass(frozen=True)
+class NumberTerm:
+    """weight · (value − mean), or the weight of a missing value: what a column of numbers adds in a
+    :class:`cutscore.detector.Detector`.
+
+    Parameters
+    ----------
+    column
+        What the column is.
+    weight
+        What one unit of the column adds to the score.
+    missing
+        What a missing value adds, compared with a row at the mean.
+    """
+
+    column: NumberColumn
+    weight: float
+    missing: float
+
+    @property
+    def size(self) -> float:
+        """How much it moves scores: the root mean square of what it added in training."""
+        here = (self.weight * self.column.scale) ** 2 * (1 - self.column.missing)
+        return sqrt(here + self.missing**2 * self.column.missing)
+
+    @property
+    def labels(self) -> list[str]:
+        """What its contributions are called."""
+        return [self.column.name, f"{self.column.name} is missing"]
+
+    def contributions(self, x: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
+        """What each row gets for its value, and under which label."""
+        gone = np.isnan(x)
+        with np.errstate(over="ignore"):
+            out = self.weight * (x - self.column.mean)
+        if gone.any():
+            out[gone] = self.missing
+        return out, gone.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class CategoryTerm:
+    """One weight for each level, compared with the average of the training rows: what a category
+    adds in a :class:`cutscore.detector.Detector`.
+
+    Parameters
+    ----------
+    column
+        What the column is.
+    weights
+        What each level adds to the score, in the order of ``column.levels``.
+    other, missing
+        What any other value adds, and a missing one. They are 0, the average, where no training
+        row was so.
+    """
+
+    column: CategoryColumn
+    weights: tuple[float, ...]
+    other: float
+    missing: float
+
+    @derived
+    def table(self) -> Floats:
+        """The weight of each state."""
+        return np.array([*self.weights, self.other, self.missing])
+
+    @property
+    def size(self) -> float:
+        """How much it moves scores: the root mean square of what it added in training."""
+        return sqrt(float(np.sum(self.column.share * self.table**2)))
+
+    @property
+    def labels(self) -> list[str]:
+        """What its contributions are called."""
+        return self.column.states
+
+    def contributions(self, codes: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
+        """What each row gets for its state, and under which label."""
+        return self.table[codes], codes
+
+
+Term = NumberTerm | CategoryTerm
+
+
+def folded(encoding: Encoding, w: Any, b: float) -> tuple[tuple[Term, ...], float]:
+    """Weights of features as terms of columns, and the score of an average row.
+
+    The score b + w·features = base + Σ terms. Numbers are counted from their mean, and categories
+    from the average of the training rows, so that what is added up is small where rows are
+    ordinary: nothing cancels, and each term says what is out of the ordinary.
+    """
+    weights = np.asarray(w, np.float64)
+    if weights.shape != (len(encoding.features),):
+        raise DataError(
+            f"there must be one weight for each of the {len(encoding.features):,} features; the "
+            f"shape is {weights.shape}."
+        )
+    if not (np.isfinite(weights).all() and np.isfinite(b)):
+        raise DataError("weights must be finite; the learner's are not. Learn again, rescaled.")
+    base = float(b)
+    terms: list[Term] = []
+    for column, place in zip(encoding.columns, encoding.places, strict=True):
+        own = weights[place]
+        if isinstance(column, NumberColumn):
+            missing = float(own[1]) if column.missing else 0.0
+            terms.append(NumberTerm(column, float(own[0]) / column.scale, missing))
+        else:
+            # Before: 0 for the reference. After: 0 on average over the training rows.
+            of_state = column.rows @ own
+            mean = float(column.share @ of_state)
+            base += mean
+            centred = np.where(column.share > 0, of_state - mean, 0.0).tolist()
+            terms.append(CategoryTerm(column, tuple(centred[:-2]), centred[-2], centred[-1]))
+    return tuple(terms), base

@@ -1,0 +1,421 @@
+"""sweep_file: the sweep of a table in files, however large, within a limit of memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from threading import Lock
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore import _native
+from cutscore._check import Columns, threads
+from cutscore._sweep import Sweep, found, squared, sweep_of
+from cutscore.binned import BinnedSweep
+from cutscore.engines.memory import Spill, limit_of
+from cutscore.engines.runs import merged, pack, unpack
+from cutscore.engines.scan import Batch, Scan, workers_for
+from cutscore.errors import DataError
+from cutscore.tables.parts import Piece
+
+__all__ = ["sweep_file"]
+
+# Told how many rows were read.
+Report = Callable[[int], None]
+
+# Bytes that readers of files take.
+_READING = 64 << 20
+# More groups than this have a sweep each no more; by_group counts them all.
+_GROUPS = 100_000
+# Rows that are sorted by group at a time, at least.
+_GROUP_ROWS = 1 << 16
+
+
+@overload
+def sweep_file(
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    binned: Literal[True],
+    weight: str | None = None,
+    group: None = None,
+    positive: Any = None,
+    filter: Any = None,
+    squares: bool = False,
+    compact: bool = False,
+    bits: int = 16,
+    memory_limit: int | str | None = None,
+    report: Report | None = None,
+) -> BinnedSweep: ...
+@overload
+def sweep_file(
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    group: str,
+    weight: str | None = None,
+    positive: Any = None,
+    filter: Any = None,
+    squares: bool = False,
+    compact: bool = False,
+    binned: Literal[False] = False,
+    bits: int = 16,
+    memory_limit: int | str | None = None,
+    report: Report | None = None,
+) -> dict[Any, Sweep]: ...
+@overload
+def sweep_file(
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    group: None = None,
+    positive: Any = None,
+    filter: Any = None,
+    squares: bool = False,
+    compact: bool = False,
+    binned: Literal[False] = False,
+    bits: int = 16,
+    memory_limit: int | str | None = None,
+    report: Report | None = None,
+) -> Sweep: ...
+def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about it
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    group: str | None = None,
+    positive: Any = None,
+    filter: Any = None,
+    squares: bool = False,
+    compact: bool = False,
+    binned: bool = False,
+    bits: int = 16,
+    memory_limit: int | str | None = None,
+    report: Report | None = None,
+) -> Sweep | BinnedSweep | dict[Any, Sweep]:
+    """The sweep of a table in files: read in batches, within a limit of memory, exact.
+
+    It is the sweep that :func:`cutscore.sweep` makes of the columns in memory, to the last integer.
+
+    Parameters
+    ----------
+    data
+        A path, a pattern, a folder of Parquet files or a list of these, as for
+        :func:`cutscore.tables.open_table`; a table that was opened; or a dataset of pyarrow.
+    label, score, weight
+        Columns, of which nothing else is read. Weights are optional.
+    group
+        A column: a sweep for each of its values, by value. (For the AUC inside of millions of
+        groups there is :func:`cutscore.by_group_file`.)
+    positive, squares, compact
+        As for :func:`cutscore.sweep`. A compact sweep of a rare class is small, however many rows
+        there are.
+    filter
+        An expression of pyarrow, pushed down into Parquet and Arrow files: rows that do not satisfy
+        it are left out, and row groups that have none that do are not read.
+    binned, bits
+        Instead of the exact sweep a :class:`cutscore.BinnedSweep` of 2^bits bins: constant memory,
+        and an AUC that is certainly in an interval.
+    memory_limit
+        Bytes, or text such as "2 GB", beside what Python and its libraries take themselves (some
+        120 MB); if it is not given, half of what is free. Rows are dealt into buckets of
+        neighbouring scores as they come. Where they take more, buckets are written to a temporary
+        file (in ``TMPDIR``: 4 or 8 bytes a row, 16 with weights), and read back to be sorted one
+        after the other.
+    report
+        Called with the number of rows that were read so far.
+
+    Raises
+    ------
+    DataError
+        If a row breaks a rule of :func:`cutscore.sweep`, a file is damaged or files differ; the
+        message names the file, the row group and the row. Also if the sweep itself, 24 bytes for
+        each distinct score, would be larger than the limit.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import cutscore as cs
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = file.write_text("fraud,score,country\\n1,0.9,at\\n0,0.4,at\\n1,0.35,de\\n0,0.2,de\\n")
+    >>> cs.sweep_file(file, label="fraud", score="score")
+    Sweep of 4 rows: 2 positive (50 %), 2 negative, 4 distinct scores from 0.2 to 0.9, AUC 0.75
+    >>> cs.sweep_file(file, label="fraud", score="score", group="country")["de"].auc
+    1.0
+    >>> cs.sweep_file(file, label="fraud", score="score", binned=True).auc
+    [0.75, 0.75] for certain
+    """
+    if binned and (group is not None or compact or squares):
+        raise DataError(
+            "a binned sweep has neither groups nor runs nor squares: leave out group, compact and "
+            "squares, or binned."
+        )
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 24:
+        raise DataError(f"bits must be a whole number from 1 to 24; it is {bits!r}.")
+    limit = limit_of(memory_limit)
+    scan = Scan(
+        data,
+        label=label,
+        score=score,
+        weight=weight,
+        group=group,
+        positive=positive,
+        filter=filter,
+    )
+    if binned:
+        return _binned(scan, bits, limit, _Told(report))
+    if group is not None:
+        return _by_group(scan, _Plan(scan, limit, squares, compact), _Told(report))
+    return swept(scan, limit=limit, squares=squares, compact=compact, report=report)
+
+
+def swept(
+    scan: Scan,
+    *,
+    limit: int,
+    squares: bool = False,
+    compact: bool = False,
+    report: Report | None = None,
+) -> Sweep:
+    """The exact sweep of what a scan reads."""
+    return _streamed(scan, _Plan(scan, limit, squares, compact), _Told(report))
+
+
+class _Told:
+    """Adds up rows of all threads for whoever wants to know."""
+
+    def __init__(self, report: Report | None) -> None:
+        self.report, self.rows, self.lock = report, 0, Lock()
+
+    def add(self, rows: int) -> None:
+        if self.report is not None:
+            with self.lock:
+                self.rows += rows
+                self.report(self.rows)
+
+
+class _Plan:
+    """How rows are kept and sorted within the limit."""
+
+    def __init__(self, scan: Scan, limit: int, squares: bool, compact: bool) -> None:
+        self.limit, self.compact = limit, compact
+        self.weighted = scan.weight is not None
+        self.squares = squares and self.weighted
+        self.workers, self.threads = workers_for(len(scan.pieces)), threads()
+        record = 16 if self.weighted else scan.dtype.itemsize
+        # Rows and then entries: of a compact sweep there are fewer.
+        of_rows, of_entries = (0.55, 0.25) if compact else (0.35, 0.4)
+        self.pool = int(of_rows * (limit - _READING)) // (1 + self.squares)
+        """Bytes of rows, before they are written to a file."""
+        self.sorted = limit // 10 // self.threads // (3 * record)
+        """Rows that a thread may sort at a time."""
+        self.entry = 24 + (8 if compact else 0) + (16 if self.squares else 0)
+        # As the native core keeps them, with keys, until all are counted.
+        step = 16 + 2 * scan.dtype.itemsize
+        self.entries = int(of_entries * limit) // max(self.entry, step * (1 + self.squares))
+        """Of the sweep, at most."""
+
+
+class TooLarge(DataError):
+    """The sweep itself does not fit into the limit of memory."""
+
+    def __init__(self, plan: _Plan) -> None:
+        self.plan = plan
+        ways = "binned=True" if plan.compact else "compact=True, binned=True"
+        super().__init__(f"{self.rule} Pass {ways}, or a larger limit.")
+
+    @property
+    def rule(self) -> str:
+        p = self.plan
+        return (
+            f"the sweep itself must fit into memory_limit, {p.limit:,} bytes, with room to work; "
+            f"it has more than {p.entries:,} entries of {p.entry} bytes."
+        )
+
+
+class _Stream:
+    """Rows that are dealt into buckets as they come, by several threads."""
+
+    def __init__(self, scan: Scan, plan: _Plan) -> None:
+        self.plan = plan
+        sample, rows = scan.sample(), scan.rows
+        # Each has a cache line of its own that is being filled, beside the batch that is dealt.
+        buckets = 1 << 11
+        if rows is not None:
+            buckets = 0 if rows < 16384 else min(rows // min(max(rows // 256, 2048), 8192), buckets)
+        elif len(sample) < buckets:
+            buckets = 0
+        self.spills = [Spill() for _ in range(1 + plan.squares)]
+        make: Any = _native.weighted_stream if plan.weighted else _native.stream
+        self.streams = [
+            make(
+                sample,
+                single=scan.single,
+                buckets=buckets,
+                workers=plan.workers,
+                limit=plan.pool,
+                most=plan.sorted,
+                file=spill.fileno(),
+            )
+            for spill in self.spills
+        ]
+
+    def add(self, worker: int, batch: Batch) -> None:
+        weights: list[Any] = [batch.weight]
+        if self.plan.squares:
+            assert batch.weight is not None
+            weights.append(squared(batch.weight))
+        for stream, weight, spill in zip(self.streams, weights, self.spills, strict=True):
+            with spill.guard():
+                stream.add(worker, batch.score, batch.label, weight)
+
+    def sweep(self) -> Sweep:
+        plan, sweeps = self.plan, []
+        for stream, spill in zip(self.streams, self.spills, strict=True):
+            try:
+                with spill.guard():
+                    columns = stream.finish(plan.threads, plan.compact, plan.entries)
+            except OverflowError:
+                raise TooLarge(plan) from None
+            # Runs were cut by chance, each stream by its own; made compact they are the same.
+            sweeps.append(found(*columns).compact() if plan.compact else found(*columns[:3]))
+        s, *rest = sweeps
+        return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
+
+    def close(self) -> None:
+        for spill in self.spills:
+            spill.close()
+
+
+def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
+    stream = _Stream(scan, plan)
+    numbers = iter(range(plan.workers))
+
+    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
+        worker = next(numbers)
+        for _, piece in pieces:
+            for batch in scan.read(piece):
+                stream.add(worker, batch)
+                tell.add(len(batch.score))
+
+    try:
+        scan.each(work, plan.workers)
+        return stream.sweep()
+    finally:
+        stream.close()
+
+
+def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
+    weighted = scan.weight is not None
+
+    def work(pieces: Iterator[tuple[int, Piece]]) -> tuple[NDArray[Any], NDArray[Any], int]:
+        pos, neg = (np.zeros(2**bits, np.float64 if weighted else np.int64) for _ in "pn")
+        rows = 0
+        for _, piece in pieces:
+            for batch in scan.read(piece):
+                if batch.weight is None:
+                    _native.bin(batch.score, batch.label, 0.0, 1.0, 1, pos, neg)
+                else:
+                    _native.weighted_bin(
+                        batch.score, batch.label, 0.0, 1.0, batch.weight, 1, pos, neg
+                    )
+                rows += len(batch.score)
+                tell.add(len(batch.score))
+        return pos, neg, rows
+
+    # As many as have room for bins of their own.
+    workers = max(1, min(workers_for(len(scan.pieces)), limit // 2 // (16 << bits)))
+    if 16 << bits > limit:
+        raise DataError(
+            f"2**{bits} bins of two classes take {16 << bits:,} bytes, more than memory_limit, "
+            f"{limit:,}. Take fewer bits, or a larger limit."
+        )
+    parts = scan.each(work, workers)
+    first = parts[0]
+    for pos, neg, _ in parts[1:]:
+        np.add(first[0], pos, out=first[0])
+        np.add(first[1], neg, out=first[1])
+    return BinnedSweep(first[0], first[1], sum(rows for _, _, rows in parts))
+
+
+def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
+    """A sweep for each value of a column: runs are sorted by it, and kept by value."""
+    lock = Lock()
+    number: dict[Any, int] = {}
+    spill = Spill()
+    index: dict[int, list[tuple[int, int]]] = defaultdict(list)
+
+    def codes(column: Any) -> NDArray[np.int32]:
+        coded = column if hasattr(column, "indices") else column.dictionary_encode()
+        index_of = coded.indices.to_numpy(zero_copy_only=False)
+        values = coded.dictionary.to_pylist()
+        own = np.zeros(max(len(values), 1), np.int32)
+        with lock:
+            # A dictionary may have more values than rows have.
+            for k in np.unique(index_of).tolist():
+                own[k] = number.setdefault(values[k], len(number))
+            if len(number) > _GROUPS:
+                raise DataError(
+                    f"a sweep for each of more than {_GROUPS:,} groups, values of "
+                    f"{scan.group!r}, is too much. For the AUC inside of each there is "
+                    "by_group_file."
+                )
+        return np.asarray(own[index_of])
+
+    def keep(rows: list[tuple[Batch, NDArray[np.int32]]]) -> None:
+        code = np.concatenate([own for _, own in rows])
+        score = np.concatenate([batch.score for batch, _ in rows])
+        label = np.concatenate([batch.label for batch, _ in rows])
+        weights = [batch.weight for batch, _ in rows if batch.weight is not None]
+        weight = np.concatenate(weights) if weights else None
+        order = np.argsort(code, kind="stable")
+        present, starts = np.unique(code[order], return_index=True)
+        for g, some in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
+            part = Columns(
+                score[some], label[some], 0.0, 1.0, None if weight is None else weight[some], None
+            )
+            with spill.guard():
+                where = spill.write(pack(sweep_of(part, squares=plan.squares)))
+            with lock:
+                index[g].append(where)
+
+    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
+        # Rows as they are read, put together, in order, and as entries.
+        size = max(plan.limit // plan.workers // 160, _GROUP_ROWS)
+        rows: list[tuple[Batch, NDArray[np.int32]]] = []
+        n = 0
+        for _, piece in pieces:
+            for batch in scan.read(piece):
+                rows.append((batch, codes(batch.group)))
+                n += len(batch.score)
+                tell.add(len(batch.score))
+                if n >= size:
+                    keep(rows)
+                    rows, n = [], 0
+        if rows:
+            keep(rows)
+
+    try:
+        scan.each(work, plan.workers)
+        out, entries = {}, 0
+        for value, g in number.items():
+            s = merged([unpack(spill.read(*where)) for where in index[g]])
+            out[value] = s.compact() if plan.compact else s
+            entries += len(out[value])
+            if entries > plan.entries:
+                raise TooLarge(plan)
+    finally:
+        spill.close()
+    return dict(sorted(out.items(), key=lambda item: _order(item[0])))
+
+
+def _order(value: Any) -> tuple[str, Any]:
+    return ("", value) if isinstance(value, (int, float)) else (type(value).__name__, str(value))

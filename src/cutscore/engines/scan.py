@@ -1,0 +1,476 @@
+"""A table read batch by batch on several threads: labels, scores, weights and groups, checked.
+
+Rules are those of :func:`cutscore.sweep`; errors name the file, the row group and the row.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from numpy.typing import NDArray
+
+from cutscore._check import shown, threads
+from cutscore._labels import other_kind, typed
+from cutscore._names import no_column, spelled
+from cutscore._sweep import Floats
+from cutscore.errors import CutscoreError, DataError
+from cutscore.tables import Source, open_table
+from cutscore.tables.parts import (
+    Piece,
+    check_names_in_floats,
+    common_type,
+    decoded,
+    filled,
+    first_line,
+    is_text,
+    kind_of,
+    plain,
+    row_of,
+    value_type,
+)
+
+_T = TypeVar("_T")
+
+# A column of labels with more different values than this is none.
+_MANY_LABELS = 1000
+_EXACT = 2**53
+
+
+class Batch(NamedTuple):
+    """Some rows: scores as float32 or float64, labels as 0 and 1."""
+
+    score: NDArray[Any]
+    label: NDArray[np.uint8]
+    weight: Floats | None
+    group: Any
+    more: tuple[NDArray[Any], ...] = ()
+    """Further scores."""
+
+
+class Labels:
+    """What the labels of a column mean, and which were seen: one for all threads."""
+
+    def __init__(self, name: str, positive: Any, rest: bool = False) -> None:
+        self.name, self.positive, self.rest = name, positive, rest
+        self._lock = threading.Lock()
+        self.others: list[Any] = []
+        """Labels other than the positive one, at most a few."""
+
+    def flags(self, column: Any, where: str, row_at: Callable[[int], str]) -> NDArray[np.uint8]:
+        """1 where a label is the positive one. ``where`` the rows are, and what each is called."""
+        if pa.types.is_decimal(value_type(column.type)):
+            column = plain(column)
+        t = column.type
+        if pa.types.is_boolean(t) and self.positive is None:
+            return np.asarray(column.cast(pa.uint8()).to_numpy())
+        if self.positive is None and (pa.types.is_integer(t) or pa.types.is_floating(t)):
+            values = column.to_numpy(zero_copy_only=False)
+            if values.dtype.itemsize == 1 and not (values.view(np.uint8) > 1).any():
+                if not values.all():
+                    self._saw(0, where)
+                return np.asarray(values.view(np.uint8))
+            ones, zeros, minus = values == 1, values == 0, values == -1
+            bad = ~(ones | zeros | minus)
+            if bad.any():
+                row = int(bad.argmax())
+                raise DataError(
+                    "labels are understood without help only as 0/1, False/True or -1/1; "
+                    f"{row_at(row)} has {values[row]!s} in {shown(self.name)}. Say which "
+                    "one is the positive: positive=..."
+                )
+            for value, there in ((0, zeros), (-1, minus)):
+                if there.any():
+                    self._saw(value, where)
+            return np.asarray(ones.view(np.uint8))
+        return self._named(column, where, row_at)
+
+    def _named(self, column: Any, where: str, row_at: Callable[[int], str]) -> NDArray[np.uint8]:
+        t = column.type
+        if self.positive is None:
+            raise DataError(
+                "the positive label is known without help only among 0/1, False/True or -1/1; "
+                f"{shown(self.name)} holds {kind_of(t)}. Say which one is the positive: "
+                "positive=..."
+            )
+        asked = as_label(self.positive, t, self.name)
+        if pa.types.is_floating(value_type(t)):
+            values = decoded(column).to_numpy(zero_copy_only=False)
+            check_names_in_floats(values, shown(self.name), row_at)
+            asked = values.dtype.type(asked).item()  # 0.1 is another number in float32
+        coded = column if pa.types.is_dictionary(t) else column.dictionary_encode()
+        seen, code = coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
+        hit = np.zeros(max(len(seen), 1), np.uint8)
+        for k in np.unique(code).tolist():  # a dictionary may have more values than rows have
+            value = seen[k]
+            if value != value:  # noqa: PLR0124 - NaN
+                raise DataError(
+                    f"{row_at(int((code == k).argmax()))} has NaN in {shown(self.name)}. Drop the "
+                    "rows that have no label."
+                )
+            if value == asked:
+                hit[k] = 1
+            else:
+                self._saw(value, where)
+        return np.asarray(hit[code])
+
+    def _saw(self, value: Any, where: str) -> None:
+        if value in self.others:
+            return
+        with self._lock:
+            if value in self.others:
+                return
+            if self.others and not self.rest:
+                one = "1" if self.positive is None else shown(self.positive)
+                raise DataError(
+                    f"there must be two labels at the most; {shown(self.name)} has {one}, "
+                    f"{shown(self.others[0])} and, in {where}, {shown(value)}. For one against the "
+                    "rest make a column of 0 and 1 first."
+                )
+            if len(self.others) >= _MANY_LABELS:
+                raise DataError(
+                    f"labels must be a few; {shown(self.name)} has more than {_MANY_LABELS:,} "
+                    "different values. Is it another column?"
+                )
+            self.others.append(value)
+
+
+def as_label(positive: Any, t: pa.DataType, name: str) -> Any:
+    """The positive label in the type of its column: on the command line all are text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from cutscore.engines.scan import as_label
+    >>> [as_label("1", t, "y") for t in (pa.int64(), pa.bool_(), pa.string())]
+    [1, True, '1']
+    """
+    t = value_type(t)
+    if is_text(t):
+        return str(positive)
+    boolean = pa.types.is_boolean(t)
+    if not boolean and not isinstance(positive, str):
+        return positive
+    asked = typed(str(positive), boolean=boolean)
+    if asked is None:
+        raise other_kind(positive, kind_of(t), name)
+    return asked
+
+
+def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert it") -> None:
+    """Raise if a type is not of numbers or booleans."""
+    if kind_of(t) not in ("numbers", "booleans"):
+        raise DataError(
+            f"{shown(name)} must hold numbers; in {where} it holds {kind_of(t)}. Name another "
+            f"column, or {way_out}."
+        )
+
+
+def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], str]) -> Floats:
+    """Weights in float64; or the error that says which row has none."""
+    w = values.astype(np.float64, copy=False)
+    bad = ~((w >= 0) & (w < np.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(
+            f"a weight must be finite and at least 0; {row_at(row)} has {w[row]!s} in "
+            f"{shown(name)}. Drop such rows, or give them the weight 0, which is the same."
+        )
+    return w
+
+
+class Scan:
+    """What has to be read of a table, in pieces for several threads."""
+
+    def __init__(  # noqa: PLR0913 - what the columns are for
+        self,
+        data: Any,
+        *,
+        label: str,
+        score: str,
+        weight: str | None = None,
+        group: str | None = None,
+        positive: Any = None,
+        filter: Any = None,
+        rest: bool = False,
+        more: Sequence[str] = (),
+    ) -> None:
+        names = [name for name in (label, score, weight, group, *more) if name is not None]
+        for name in names:
+            if not isinstance(name, str):
+                raise DataError(f"a column is called by its name; it is {shown(name)}.")
+        self.names = list(dict.fromkeys(names))
+        self.label, self.score, self.weight, self.group = label, score, weight, group
+        self.more = list(more)
+        self.labels = Labels(label, positive, rest)
+        self._stop = threading.Event()
+        numbers = [name for name in (score, weight, *more) if name is not None]
+        self.where, self.pieces, schema = opened(data, self.names, filter, numbers)
+        t = schema.field(score).type
+        self.single = bool(
+            pa.types.is_float32(t)
+            or pa.types.is_float16(t)
+            or pa.types.is_boolean(t)
+            or t in (pa.int8(), pa.uint8(), pa.int16(), pa.uint16())
+        )
+        for name in numbers:
+            check_number(schema.field(name).type, name, self.where)
+        for column, what in ((label, "labels"), (group, "groups")):
+            if column is not None:
+                _check_plain(schema.field(column).type, column, what, self.where)
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, where the files know."""
+        sizes = [piece.rows for piece in self.pieces]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def dtype(self) -> Any:
+        """The type that scores are kept in."""
+        return np.dtype(np.float32 if self.single else np.float64)
+
+    def read(self, piece: Piece) -> Iterator[Batch]:
+        """The batches of a piece, checked."""
+        where, rows = "a part of it", 0
+        for where, start, batch in placed(piece):
+            if self._stop.is_set():  # another thread has failed, or somebody has enough of it
+                return
+            if batch.num_rows:
+                yield self._checked(batch, where, start)
+            rows += batch.num_rows
+        if piece.rows is not None and rows != piece.rows:
+            raise DataError(
+                f"{self.where} changed while it was read: {where} has other rows than before. Try "
+                "again when it is whole."
+            )
+
+    def _checked(self, batch: pa.RecordBatch, where: str, start: int) -> Batch:
+        row_at = row_of(where, start)
+        columns = {name: filled(batch.column(k), name, row_at) for k, name in enumerate(self.names)}
+        scores = []
+        for name in (self.score, *self.more):
+            score = self._numbers(columns[name], name, row_at)
+            bad = np.isnan(score)
+            if bad.any():
+                raise DataError(
+                    f"a score must be a number; {row_at(int(bad.argmax()))} has NaN in "
+                    f"{shown(name)}. Drop such rows or give them a score: where a missing score "
+                    "ranks is a decision, not a default."
+                )
+            scores.append(score)
+        w = None
+        if self.weight is not None:
+            w = as_weights(
+                self._numbers(columns[self.weight], self.weight, row_at), self.weight, row_at
+            )
+        label = self.labels.flags(columns[self.label], where, row_at)
+        group = None if self.group is None else self._grouped(columns[self.group], row_at)
+        return Batch(scores[0], label, w, group, tuple(scores[1:]))
+
+    def _grouped(self, column: Any, row_at: Callable[[int], str]) -> Any:
+        if pa.types.is_floating(value_type(column.type)):
+            values = plain(column).to_numpy(zero_copy_only=False)
+            bad = np.isnan(values)
+            if bad.any():
+                raise DataError(
+                    f"a row must have a group; {row_at(int(bad.argmax()))} has NaN in "
+                    f"{shown(self.group)}. Drop such rows, or give them a group of their own."
+                )
+            check_names_in_floats(values, shown(self.group), row_at)
+        return column
+
+    def _numbers(self, column: Any, name: str, row_at: Callable[[int], str]) -> NDArray[Any]:
+        column = plain(column)
+        if pa.types.is_boolean(column.type):
+            column = column.cast(pa.uint8())
+        values = column.to_numpy(zero_copy_only=False)
+        dtype = np.float32 if self.single and name == self.score else np.float64
+        if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+            lost = (values > _EXACT) | (values < -_EXACT)
+            if lost.any():
+                row = int(lost.argmax())
+                raise DataError(
+                    f"numbers are compared as float64, where {values[row]}, in {shown(name)} of "
+                    f"{row_at(row)}, may coincide with its neighbours. Rescale or round them."
+                )
+        return np.asarray(values.astype(dtype, copy=False))
+
+    def sample(self, most: int = 1 << 16) -> Floats:
+        """Scores from the starts of pieces all over the table, and labels that are checked."""
+        step = max(1, len(self.pieces) // 16)
+        some = self.pieces[::step]
+        each = max(most // len(some), 1) if some else 0
+        parts = []
+        for piece in some:
+            first = next(self.read(piece), None)
+            if first is not None:
+                stride = max(1, len(first.score) // each)
+                parts.append(first.score[::stride].astype(np.float64))
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def each(self, work: Callable[[Iterator[tuple[int, Piece]]], _T], workers: int) -> list[_T]:
+        """The results of so many workers that share the pieces, each with its number, among them.
+        The first error stops all of them."""
+        self._stop.clear()
+        lock, rest = threading.Lock(), enumerate(self.pieces)
+
+        def own() -> Iterator[tuple[int, Piece]]:
+            while not self._stop.is_set():
+                with lock:
+                    numbered = next(rest, None)
+                if numbered is None:
+                    return
+                yield numbered
+
+        def run(_: int) -> _T:
+            try:
+                return work(own())
+            except BaseException:
+                self._stop.set()
+                raise
+
+        if workers <= 1:
+            return [run(0)]
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(run, k) for k in range(workers)]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                self._stop.set()
+                raise
+
+
+def placed(piece: Piece) -> Iterator[tuple[str, int, pa.RecordBatch]]:
+    """The batches of a piece, each with its place and how many rows of that came before."""
+    place, start = None, 0
+    for where, batch in piece.read():
+        start = start if where == place else 0
+        yield where, start, batch
+        place, start = where, start + batch.num_rows
+
+
+def workers_for(pieces: int) -> int:
+    """How many threads read so many pieces."""
+    return max(1, min(threads(), pieces))
+
+
+def opened(
+    data: Any, names: list[str], filter: Any, numbers: Sequence[str]
+) -> tuple[str, list[Piece], pa.Schema]:
+    """What a table is called, its pieces with these columns, and their types. Codes with zeros in
+    front are text, but for ``numbers``."""
+    if isinstance(data, ds.Dataset) or filter is not None:
+        return _opened_dataset(data, names, filter)
+    source = data if isinstance(data, Source) else open_table(data, columns=names)
+    pieces = source.pieces(names, numbers=numbers)
+    return source.where, pieces, source._schema(names, numbers)
+
+
+def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list[Piece], pa.Schema]:
+    if filter is not None and not isinstance(filter, pc.Expression):
+        raise DataError(
+            "a filter must be an expression of pyarrow, such as pyarrow.compute.field('day') > 3; "
+            f"it is {shown(filter)}."
+        )
+    if not isinstance(data, ds.Dataset):
+        # Names and types are checked as for any table first.
+        source = data if isinstance(data, Source) else open_table(data, columns=names)
+        paths = [part.path for part in source._parts]
+        kinds = {type(part).__name__ for part in source._parts}
+        # In the types that all files share, not in those of the first.
+        if kinds == {"ParquetPart"}:
+            data = ds.dataset(paths, source.schema, format="parquet")
+        elif kinds == {"ArrowPart"}:
+            data = ds.dataset(paths, source.schema, format="ipc")
+        else:
+            raise DataError(
+                f"a filter is pushed down into Parquet and Arrow files; {source.where} is neither. "
+                "Filter it by a query (--sql, open_table(sql=...))."
+            )
+    where = "the dataset"
+    for name in names:
+        if data.schema.names.count(name) != 1:
+            if name in data.schema.names:
+                raise DataError(
+                    f"column names must differ; {shown(name)} is twice in {where}. Rename one."
+                )
+            raise no_column(name, data.schema.names, where)
+    pieces = []
+    for fragment in _fragments(data, filter):
+        _check_schema(fragment, data.schema, names)
+        groups = getattr(fragment, "row_groups", None)
+        rows = sum(g.num_rows for g in groups) if groups and filter is None else None
+        pieces.append(Piece(partial(_read_fragment, fragment, data.schema, names, filter), rows))
+    return where, pieces, pa.schema([data.schema.field(name) for name in names])
+
+
+def _check_schema(fragment: Any, schema: pa.Schema, names: list[str]) -> None:
+    """Raise if the numbers of a file would be rounded to those of the dataset."""
+    own = fragment.physical_schema
+    for name in names:
+        if own.names.count(name) == 1:
+            t, wanted = own.field(name).type, schema.field(name).type
+            if not t.equals(wanted) and common_type(t, wanted) != wanted:
+                where = getattr(fragment, "path", None)
+                raise DataError(
+                    f"a column must have one type in all files; {shown(name)} is {wanted} in the "
+                    f"dataset and {t} in {spelled(where) if where else 'a part of it'}. Make the "
+                    "dataset with a schema that fits all files, or pass the files."
+                )
+
+
+def _fragments(data: Any, filter: Any) -> Iterable[Any]:
+    try:
+        found = list(data.get_fragments(filter))
+    except (pa.ArrowException, KeyError) as error:
+        raise DataError(f"the filter can't be applied: {first_line(error)}.") from error
+    for fragment in found:
+        if isinstance(fragment, ds.ParquetFileFragment):
+            try:
+                yield from fragment.split_by_row_group(filter, schema=data.schema)
+            except (pa.ArrowException, OSError) as error:
+                raise DataError(
+                    f"{spelled(fragment.path)} is no whole Parquet file: {first_line(error)}. It "
+                    "may have been cut off on its way; copy or write it again."
+                ) from error
+        else:
+            yield fragment
+
+
+def _read_fragment(
+    fragment: Any, schema: pa.Schema, names: list[str], filter: Any
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    path = getattr(fragment, "path", None)
+    where = "the table" if path is None else spelled(path)
+    groups = getattr(fragment, "row_groups", None)
+    if groups:
+        where = f"row group {groups[0].id + 1} of {where}"
+    if filter is not None:
+        where = f"what the filter leaves of {where}"
+    try:
+        batches = fragment.to_batches(
+            schema=schema, columns=names, filter=filter, batch_size=1 << 16, use_threads=False
+        )
+        for batch in batches:
+            yield where, batch
+    except CutscoreError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{where} can't be read: {first_line(error)}.") from error
+
+
+def _check_plain(t: Any, name: str, what: str, where: str) -> None:
+    t = value_type(t)
+    if pa.types.is_nested(t) or pa.types.is_null(t):
+        raise DataError(
+            f"{what} must be plain values, numbers, text or dates; {shown(name)} of {where} holds "
+            f"{kind_of(t)}. Name another column, or convert it."
+        )

@@ -1,0 +1,30 @@
+"""scikit-learn estimators. This package alone imports scikit-learn when it is imported itself:
+``pip install 'cutscore[sklearn]'``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+if find_spec("sklearn") is None:
+    raise ImportError(
+        "cutscore.estimators needs scikit-learn: pip install 'cutscore[sklearn]'", name="sklearn"
+    )
+
+from cutscore.estimators._bank import DetectorBank
+from cutscore.estimators._calibrated import CalibratedDetector
+from cutscore.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
+from cutscore.estimators._logistic import Logistic
+from cutscore.estimators._perceptron import Perceptron
+from cutscore.estimators._structural import Structural
+
+__all__ = [
+    "CalibratedDetector",
+    "DetectorBank",
+    "Fisher",
+    "GaussianDiscriminant",
+    "LeastSquares",
+    "Logistic",
+    "MeanDifference",
+    "Perceptron",
+    "Structural",
+]

@@ -1,0 +1,207 @@
+"""CalibratedDetector: any binary classifier of scikit-learn, with calibrated scores."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+from sklearn.utils._indexing import _safe_indexing
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+)
+
+from cutscore._sweep import Floats, sweep
+from cutscore.calibration import calibrate
+from cutscore.estimators._base import LogOdds, check_left_out_once, check_positive, two_classes
+from cutscore.estimators._logistic import Logistic
+from cutscore.objectives import Costs, check_costs, check_prior, log_odds
+
+# Perfect separation is common in small folds; smoothed targets have a fit even then.
+_SMOOTHED = ("platt", "beta")
+
+
+class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Any binary classifier of scikit-learn, with scores calibrated to log-likelihood ratios.
+
+    The classifier is fitted on all folds but one and scores the one left out, in turn; the
+    calibrator is fitted to these out-of-fold scores, and the classifier that is used at the end to
+    all rows. Prior and costs are bound at prediction: ``set_params(prior=..., costs=...)`` takes
+    effect without another fit.
+
+    Parameters
+    ----------
+    estimator
+        A classifier with ``decision_function`` or ``predict_proba``; the first is used if there are
+        both, except by ``method="beta"``. None is :class:`Logistic`.
+    method
+        As for :func:`cutscore.calibrate`; ``"platt"`` and ``"beta"`` are smoothed.
+    cv
+        Folds, as scikit-learn understands them: a number, a splitter, or pairs of indices that
+        leave each row out once. ``"prefit"``: the estimator is fitted already, and all rows are
+        used to calibrate it; they should not be those it was fitted to. A ``FrozenEstimator``
+        does the same with any ``cv``.
+    prior
+        The share of positives where predictions are made. None is that of the training rows.
+    costs
+        What errors cost, :class:`cutscore.Costs`. None counts all errors alike. Costs and prior
+        need labels that say which class is the positive: 0/1, False/True or -1/1.
+
+    Attributes
+    ----------
+    estimator_
+        The fitted classifier.
+    calibrator_
+        From its scores to LLRs: :class:`cutscore.Calibrator`.
+    prior_
+        The share (by weight) of positives among the training rows.
+    classes_
+        The labels, the negative one first, as scikit-learn sorts them.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from cutscore.estimators import CalibratedDetector
+    >>> X, y = make_classification(400, weights=[0.8], random_state=0)
+    >>> detector = CalibratedDetector(GaussianNB(), method="platt").fit(X, y)
+    >>> int(detector.predict(X).sum())
+    66
+    >>> int(detector.set_params(costs=cs.Costs(fp=1, fn=10)).predict(X).sum())
+    131
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: str = "auto",
+        cv: Any = 5,
+        prior: float | None = None,
+        costs: Costs | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.prior = prior
+        self.costs = costs
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> CalibratedDetector:
+        """Fit the classifier and its calibrator.
+
+        Weights count as numbers of rows. A classifier that takes none is fitted without them, with
+        a warning; the calibrator uses them in any case. ``groups`` are for splitters that keep rows
+        of one together, such as ``GroupKFold``.
+        """
+        X, y, groups = indexable(X, y, groups)
+        if not _num_samples(X):
+            raise ValueError("CalibratedDetector needs rows; X has 0 sample(s).")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        y, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
+        # What is wrong with these shows now, and not only at the first prediction.
+        self._check_settings()
+        estimator = Logistic() if self.estimator is None else self.estimator
+        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        if weight is not None and not prefit and not has_fit_parameter(estimator, "sample_weight"):
+            hint = ' Give the weights to its last step yourself, and cv="prefit".'
+            warnings.warn(
+                f"{type(estimator).__name__} takes no sample_weight; only the calibrator uses it."
+                f"{hint if hasattr(estimator, 'steps') else ''}",
+                stacklevel=2,
+            )
+        if prefit:
+            check_is_fitted(estimator)
+            self.estimator_ = estimator
+            self._same_classes(estimator)
+            scores = self._scores(estimator, X)
+        else:
+            scores = self._out_of_fold(estimator, X, y, weight, groups)
+            self.estimator_ = self._fitted(estimator, X, y, weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        s = sweep(positive, scores, weight)
+        options: dict[str, Any] = {"smooth": True} if self.method in _SMOOTHED else {}
+        self.calibrator_ = calibrate(s, self.method, **options)
+        self.prior_ = s.prevalence
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log posterior odds: LLR + ln clr at ``prior``."""
+        check_is_fitted(self)
+        self._check_settings()
+        llr: Floats = self.calibrator_.llr(self._scores(self.estimator_, X))
+        return llr + log_odds(self.prior_ if self.prior is None else self.prior)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊)."""
+        odds = self.decision_function(X)
+        least = 0.0 if self.costs is None else self.costs.log_odds
+        return np.asarray(self.classes_[(odds >= least).astype(np.intp)])
+
+    def _check_settings(self) -> None:
+        """Refuse a prior or costs that are none, or labels that don't say whose they are."""
+        if self.prior is not None:
+            check_prior(self.prior)
+            check_positive(self.classes_, "prior")
+        if self.costs is not None:
+            check_costs(self.costs)
+            check_positive(self.classes_, "costs")
+
+    def _scores(self, estimator: Any, X: Any) -> Floats:
+        if hasattr(estimator, "decision_function") and self.method != "beta":
+            scores = estimator.decision_function(X)
+        elif hasattr(estimator, "predict_proba"):
+            scores = np.asarray(estimator.predict_proba(X))[:, 1]
+        else:
+            raise TypeError(
+                f"{type(estimator).__name__} has no "
+                + ("predict_proba, which 'beta'" if self.method == "beta" else "score: calibration")
+                + " needs. Use a classifier with decision_function or predict_proba."
+            )
+        return np.asarray(scores, np.float64).ravel()
+
+    def _out_of_fold(self, estimator: Any, X: Any, y: Any, weight: Any, groups: Any) -> Floats:
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
+        check_left_out_once(splits, len(y))
+        out = np.empty(len(y))
+        for train, test in splits:
+            w = None if weight is None else weight[train]
+            part = self._fitted(estimator, _safe_indexing(X, train), _safe_indexing(y, train), w)
+            out[test] = self._scores(part, _safe_indexing(X, test))
+        return out
+
+    def _fitted(self, estimator: Any, X: Any, y: Any, weight: Any) -> Any:
+        new = clone(estimator)
+        if weight is not None and has_fit_parameter(new, "sample_weight"):
+            new.fit(X, y, sample_weight=weight)
+        else:
+            new.fit(X, y)
+        self._same_classes(new)
+        return new
+
+    def _same_classes(self, estimator: Any) -> None:
+        seen = getattr(estimator, "classes_", self.classes_)
+        if not np.array_equal(seen, self.classes_):
+            raise ValueError(
+                f"the estimator knows the classes {np.asarray(seen).tolist()}, and y has "
+                f"{self.classes_.tolist()}."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        inner = getattr(self.estimator, "__sklearn_tags__", None)
+        if inner is not None:
+            tags.input_tags.sparse = inner().input_tags.sparse
+        return tags

@@ -1,0 +1,283 @@
+"""A detector as one SELECT, for DuckDB, SQLite and what is like them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite, log
+
+from cutscore._check import shown
+from cutscore._names import in_sql
+from cutscore._written import MISSING
+from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
+from cutscore.detector.artefact import GROUP, Detector
+from cutscore.detector.terms import CategoryTerm, NumberTerm, Term
+from cutscore.errors import DataError
+from cutscore.objectives import log_odds
+
+_DIALECTS = ("standard", "duckdb", "sqlite")
+_GIVEN = ("score", "llr", "probability", "decision")
+_MOST = 1.7976931348623157e308
+
+
+def to_sql(
+    detector: Detector,
+    table: str = "data",
+    *,
+    dialect: str = "standard",
+    keep: Sequence[str] = (),
+) -> str:
+    """One SELECT with the score, the LLR, the probability and the decision of each row of a table.
+
+    Parameters
+    ----------
+    detector
+        The detector.
+    table
+        The name of the table. A dot in it belongs to the name.
+    dialect
+        "standard" runs on DuckDB and SQLite alike. Only dates need one of the two to be named:
+        "duckdb" or "sqlite".
+    keep
+        Columns to put in front.
+
+    Notes
+    -----
+    Terms are added up in the order of the detector, in double precision: decisions are the same as
+    those of :meth:`cutscore.detector.Detector.apply`, at the threshold too. Columns are named with
+    their table, so that one that is not there is an error everywhere. NULL and NaN are missing
+    values. Numbers must be stored as numbers, except for the dialect "sqlite": its ``.import``
+    makes text of everything, which is read as numbers, with decimal points, and the words that are
+    missing values in CSV (nothing, NA, NaN, null, …) as missing unless they are levels. Other text
+    among numbers, dates or booleans, decimal commas too, is refused by ``apply``: such a row gets
+    NULL for score, LLR, probability and decision. Convert it first. Dates are of a date type in
+    DuckDB, and ISO text in SQLite. SQLite needs its mathematical functions, which most builds have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.export import to_sql
+    >>> e = Encoding.fit({"age": [20, 40, 60]})
+    >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=1.0)
+    >>> print(to_sql(d, "people"))
+    WITH scored AS MATERIALIZED (SELECT
+      0.5e0 + (
+        CASE WHEN d."age" <= 1.7976931348623157e+308 THEN 0.06123724356957945e0 * (d."age" - 40.0e0)
+          ELSE 0.0e0 END) AS "score"
+    FROM "people" AS d),
+    step0 AS MATERIALIZED (SELECT *, 1.0e0 * ("score" - 0.0e0) AS "llr" FROM scored)
+    SELECT "score", "llr",
+      CASE WHEN "llr" + 0.0e0 >= 0 THEN 1 / (1 + EXP(-("llr" + 0.0e0)))
+        ELSE EXP("llr" + 0.0e0) / (1 + EXP("llr" + 0.0e0)) END AS "probability",
+      "score" >= 1.0e0 AS "decision"
+    FROM step0
+    """
+    if dialect not in _DIALECTS:
+        raise DataError(f"dialect must be one of {', '.join(_DIALECTS)}; it is {shown(dialect)}.")
+    names = detector.columns
+    if isinstance(keep, str):
+        raise DataError(f"keep must be a list of names; it is {shown(keep)}.")
+    kept = list(dict.fromkeys(keep))
+    _check_names([*names, *kept], kept)
+    groups = [
+        " + ".join(f"\n    {_term(term, dialect)}" for term in detector.terms[k : k + GROUP])
+        for k in range(0, len(detector.terms), GROUP)
+    ]
+    score = " + ".join([_float(detector.base), *(f"({group})" for group in groups)])
+    front = "".join(f"d.{_name(name)},\n  " for name in kept)
+    # MATERIALIZED: or a database may put the whole sum in each place where the score is used.
+    query = [
+        "WITH scored AS MATERIALIZED (SELECT\n"
+        f'  {front}{score} AS "score"\nFROM {_name(table)} AS d)'
+    ]
+    steps = (
+        detector.calibrator.steps
+        if isinstance(detector.calibrator, Chain)
+        else (detector.calibrator,)
+    )
+    before, last = '"score"', "scored"
+    for k, step in enumerate(steps):
+        name = '"llr"' if k == len(steps) - 1 else f'"llr {k + 1}"'
+        query.append(
+            f"step{k} AS MATERIALIZED (SELECT *, "
+            f"{_or_null(_llr(step, before), before, dialect)} AS {name} FROM {last})"
+        )
+        before, last = name, f"step{k}"
+    odds = f'"llr" + {_float(log_odds(detector.prior))}'
+    decision = _or_null(_decision(detector.threshold), '"score"', dialect)
+    front = ", ".join([*map(_name, kept), '"score"', '"llr"'])
+    return ",\n".join(query) + (
+        f"\nSELECT {front},\n"
+        f"  CASE WHEN {odds} >= 0 THEN 1 / (1 + EXP(-({odds})))\n"
+        f'    ELSE EXP({odds}) / (1 + EXP({odds})) END AS "probability",\n'
+        f'  {decision} AS "decision"\n'
+        f"FROM {last}"
+    )
+
+
+def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
+    folded: dict[str, str] = {}
+    for name in names:
+        key = name.casefold()
+        if folded.setdefault(key, name) != name:
+            raise DataError(
+                f"databases don't tell capital letters apart; {shown(folded[key])} and "
+                f"{shown(name)} would be one column. Rename one before fitting."
+            )
+    for name in kept:
+        if name.casefold() in _GIVEN:
+            raise DataError(
+                f"{shown(name)} is what the query adds; a column of that name can't be kept."
+            )
+
+
+def _name(name: str) -> str:
+    return in_sql(_printed(name, "a name"))
+
+
+def _text(value: str) -> str:
+    return "'" + _printed(value, "a category").replace("'", "''") + "'"
+
+
+def _printed(text: str, what: str) -> str:
+    if "\0" in text:
+        raise DataError(f"{what} in SQL can't hold the character NUL; {shown(text)} does.")
+    return text
+
+
+def _float(x: float) -> str:
+    """A literal of double precision: without an exponent DuckDB would take it as a decimal."""
+    if not isfinite(x):
+        return "(1e308 * 10)" if x > 0 else "(-1e308 * 10)"
+    text = repr(float(x))
+    return text if "e" in text else text + "e0"
+
+
+def _decision(threshold: float) -> str:
+    if isfinite(threshold):
+        return f'"score" >= {_float(threshold)}'
+    return "(1 = 0)" if threshold > 0 else "(1 = 1)"
+
+
+def _or_null(value: str, of: str, dialect: str) -> str:
+    """A value, but NULL where the score it is made of is: of cases and constants it would be some
+    number. Only the dialect of SQLite has scores that are NULL."""
+    return f"CASE WHEN {of} IS NOT NULL THEN {value} END" if dialect == "sqlite" else value
+
+
+def _term(term: Term, dialect: str) -> str:
+    column = f"d.{_name(term.column.name)}"
+    if isinstance(term, CategoryTerm):
+        return _category(term, column, dialect)
+    if term.column.kind == "date":
+        value = _days(term, column, dialect)
+    else:
+        value = _number(column) if dialect == "sqlite" else column
+    product = f"{_float(term.weight)} * ({value} - {_float(term.column.mean)})"
+    if dialect == "sqlite":
+        # Nothing else: what is neither a number nor missing makes the whole sum NULL.
+        return (
+            f"CASE WHEN {value} BETWEEN {_float(-_MOST)} AND {_float(_MOST)} THEN {product}\n"
+            f"      WHEN {_gone(column)} THEN {_float(term.missing)} END"
+        )
+    # Neither NULL nor NaN is at most the largest number there is.
+    return (
+        f"CASE WHEN {value} <= {_float(_MOST)} THEN {product}\n"
+        f"      ELSE {_float(term.missing)} END"
+    )
+
+
+def _number(column: str) -> str:
+    """A number of SQLite, which .import stores as text. Compared with a number, text that is one
+    becomes it, and other text stays text: so what is not wholly a number is NULL."""
+    text = f"TRIM({column})"
+    return (
+        f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
+        f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS REAL) END)"
+    )
+
+
+def _gone(column: str, levels: Sequence[str] = ()) -> str:
+    """Whether a value is missing in SQLite: .import stores what is as it is written, and without
+    its quotes what is not."""
+    words = ", ".join(_text(word) for word in MISSING if word not in levels)
+    return f"{column} IS NULL OR {column} IN ({words})"
+
+
+def _days(term: NumberTerm, column: str, dialect: str) -> str:
+    if dialect == "duckdb":
+        return f"(epoch({column}) / 86400e0)"
+    if dialect == "sqlite":
+        # Whole seconds, and the thousandths that only %f has.
+        second, rest = f"strftime('%s', {column})", f"strftime('%f', {column})"
+        whole = f"strftime('%S', {column})"
+        return (
+            f"((CAST({second} AS REAL) + (CAST({rest} AS REAL) - CAST({whole} AS REAL))) / 86400e0)"
+        )
+    raise DataError(
+        f"dates differ from one database to another, and {shown(term.column.name)} is one. Say "
+        "which it is: dialect='duckdb' or dialect='sqlite'."
+    )
+
+
+def _category(term: CategoryTerm, column: str, dialect: str) -> str:
+    null = _gone(column, term.column.levels) if dialect == "sqlite" else f"{column} IS NULL"
+    gone = f"CASE WHEN {null} THEN {_float(term.missing)}"
+    if term.column.kind == "boolean":
+        weight = dict(zip(term.column.levels, term.weights, strict=True))
+        yes, no = (weight.get(level, term.other) for level in ("true", "false"))
+        if dialect == "sqlite":
+            # By text: 1 and 0 are told as such, and all else makes the sum NULL.
+            text = f"LOWER(TRIM({column}))"
+            return (
+                f"{gone}\n      WHEN {text} IN ('true', '1', '1.0') THEN {_float(yes)} "
+                f"WHEN {text} IN ('false', '0', '0.0') THEN {_float(no)} END"
+            )
+        return f"{gone}\n      WHEN {column} THEN {_float(yes)} ELSE {_float(no)} END"
+    cases = "".join(
+        f"\n      WHEN CAST({column} AS VARCHAR) = {_text(level)} THEN {_float(weight)}"
+        for level, weight in zip(term.column.levels, term.weights, strict=True)
+    )
+    return f"{gone}{cases}\n      ELSE {_float(term.other)} END"
+
+
+def _llr(step: Calibrator, score: str) -> str:
+    if isinstance(step, Affine):
+        if not step.gamma:
+            return "0e0"
+        return f"{_float(step.gamma)} * ({score} - {_float(step.d0)})"
+    if isinstance(step, Gaussian):
+        u = f"(({score} - {_float(step.neg_mean)}) / {_float(step.neg_sd)})"
+        v = f"(({score} - {_float(step.pos_mean)}) / {_float(step.pos_sd)})"
+        return f"0.5e0 * ({u} - {v}) * ({u} + {v}) + {_float(log(step.neg_sd / step.pos_sd))}"
+    assert isinstance(step, Monotone)
+    return _monotone(step, score)
+
+
+def _monotone(step: Monotone, score: str) -> str:
+    at, value = step._rising
+    if step.interpolate:
+        pieces = [_float(value[0])]
+        for a, b, y, z in zip(at[:-1], at[1:], value[:-1], value[1:], strict=True):
+            slope = _float(float((z - y) / (b - a)))
+            pieces.append(f"{slope} * ({score} - {_float(float(a))}) + {_float(float(y))}")
+        pieces.append(_float(value[-1]))
+    else:
+        pieces = [_float(float(v)) for v in value]
+    out = _tree(score, [float(t) for t in at], pieces)
+    if step.tilt:
+        z = f"(({score} - {_float(step.centre)}) / {_float(step.scale)})"
+        out = f"{out} + {_float(step.tilt)} * ({z} / (1 + ABS({z})))"
+    return out
+
+
+def _tree(score: str, at: list[float], pieces: list[str]) -> str:
+    """The piece for a score, by halving: databases limit how long a chain of cases may be."""
+    if len(pieces) == 1:
+        return pieces[0]
+    k = len(at) // 2
+    low, high = _tree(score, at[:k], pieces[: k + 1]), _tree(score, at[k + 1 :], pieces[k + 1 :])
+    test = f"{score} >= {_float(at[k])}" if at[k] < inf else "(1 = 0)"
+    return f"(CASE WHEN {test} THEN {high} ELSE {low} END)"

@@ -1,0 +1,245 @@
+"""Limits that hold out of sample, with a stated confidence.
+
+Rows are taken to be drawn independently, the deployed ones as these. Nothing else is assumed: not
+the distribution of the scores, nor their number of ties.
+
+**Rates that only rise or only fall with the threshold** (FPR, FNR, share flagged). Let the k + 1
+highest of N negatives be known, and flag what lies strictly above the lowest of them. The true FPR
+of that rule is at most a Beta(k + 1, N − k) variable, hence above α with probability at most
+P(Bin(N, α) ≤ k), which is the Clopper–Pearson bound for k of N. Take the largest k for which that
+is at most 1 − confidence, before looking at the data: then *every* cut with at most k false alarms
+holds at once, because FPRs are in the order of the cuts. The many cuts need no correction.
+
+**Precision** is not monotone, so it is tested cut by cut (learn then test). Given the score of the
+(j + 1)-th highest row, those strictly above it are independent, and their number of positives is
+binomial with the true precision of flagging above that score. Testing at j, then at j + 1 and so on
+until the first failure is valid without correction (a fixed sequence); since a sequence that starts
+in the wrong place fails at once, several start, at j four times as large each, and share the
+allowance.
+
+Several limits share it as well, so that they hold together.
+
+References: Tong, Feng & Li, "Neyman–Pearson classification algorithms and NP receiver operating
+characteristics", Science Advances 4 (2018), https://doi.org/10.1126/sciadv.aao1659. Angelopoulos,
+Bates, Candès, Jordan & Lei, "Learn then test", Annals of Applied Statistics 19 (2025),
+https://doi.org/10.1214/24-AOAS1998.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from math import ceil, log, log1p
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore._sweep import Sweep
+from cutscore.confusion import Confusion
+from cutscore.errors import DataError, UndefinedError
+from cutscore.objectives import MEASURES, Limit
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """The cuts that were tested and found to hold, by how many rows they flag."""
+
+    flagged: NDArray[Any]
+    bound: float
+    helpful: bool = False
+
+    def holds(self, c: Confusion) -> Any:
+        return np.isin(c.flagged, self.flagged)
+
+    def shortfall(self, c: Confusion) -> Any:
+        """How much precision was measured too little, as a share of the bound; a cut that has
+        enough, but can't be shown to, falls short by the least."""
+        short = np.maximum((self.bound - c.precision) / self.bound, 0.0) + 1e-9 * (2 - c.precision)
+        return np.where(self.holds(c), 0.0, np.where(c.flagged > 0, short, np.inf))
+
+
+Rule = Limit | Certified
+
+
+def guaranteed(s: Sweep, limits: list[Limit], confidence: float, prior: float | None) -> list[Rule]:
+    """Limits on the counts of this sweep, under which the given ones hold out of sample."""
+    if not limits:
+        raise DataError("confidence is for limits to hold with; give subject_to='fpr <= 0.001'.")
+    return [_rule(s, limit, allowance(limits, confidence), prior) for limit in limits]
+
+
+def allowance(limits: Sequence[Limit], confidence: float) -> float:
+    """The error that each of several limits is allowed, so that they hold together."""
+    return (1 - confidence) / len(limits)
+
+
+def check_guarantee(limit: Limit, prior: float | None) -> None:
+    """Raise if no guarantee exists for a limit, whatever the rows."""
+    name, sign = limit.measure.name, limit.sign[0]
+    if prior is not None and name in ("precision", "flagged", "flagged_rate"):
+        raise DataError(
+            f"a guarantee of the {name} is for cases like these, not for another prior. Leave the "
+            "prior out, or limit fpr and recall."
+        )
+    if sign not in _SIGNS.get(name, ""):
+        raise DataError(
+            "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity "
+            f"and precision, and limits on flagged and flagged_rate; not for {limit.text!r}."
+        )
+
+
+# Which limits can be shown to hold.
+_SIGNS = {"fpr": "<", "fnr": "<", "recall": ">", "specificity": ">", "precision": ">"}
+_SIGNS |= {"flagged": "<>", "flagged_rate": "<>"}
+# Whether it is positives that a rate of one class counts.
+_POSITIVES = {"fpr": False, "specificity": False, "fnr": True, "recall": True}
+
+
+def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
+    check_guarantee(limit, prior)
+    name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
+    if s.weighted and name not in _POSITIVES:
+        raise UndefinedError(
+            f"a guarantee of the {name} counts rows, and weights make them count for more or less. "
+            "Leave the weights out, or limit fpr and recall."
+        )
+    P, N = s.P, s.N
+    if name == "flagged":
+        name, bound = "flagged_rate", bound / (P + N)
+    strict = len(limit.sign) == 1
+    if (bound < 0 or (strict and bound == 0)) if upper else (bound > 1 or (strict and bound == 1)):
+        return Limit(MEASURES["flagged"], "<=", -1, P + N)  # no rate is that small, or that large
+    if name == "precision":
+        return Certified(precise(s, bound, error), bound)
+    rate = bound if upper else 1 - bound
+    if name in _POSITIVES:
+        n, each = _rows_of(s, positive=_POSITIVES[name])
+        k = most(n, rate, error)
+        if _POSITIVES[name]:
+            everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
+            return Limit(MEASURES["fn"], "<=", k * each, rate * P) if k >= 0 else everything
+        nothing = Limit(MEASURES["flagged"], "<=", 0, P + N)
+        return Limit(MEASURES["fp"], "<=", k * each, rate * N) if k >= 0 else nothing
+    k = max(most(int(P + N), rate, error), 0)
+    sign, size = ("<=", k) if upper else (">=", P + N - k)
+    return Limit(MEASURES["flagged"], sign, size, bound * (P + N))
+
+
+def _rows_of(s: Sweep, *, positive: bool) -> tuple[int, float]:
+    """How many rows of a class there are, and what each of them weighs.
+
+    Where negatives were thinned out and weigh more for it, rates of one class still count rows.
+    """
+    if not s.weighted:
+        return int(s.P if positive else s.N), 1
+    pos2, neg2 = s.squares("a guarantee")
+    mass, squares = (s.pos, pos2) if positive else (s.neg, neg2)
+    seen = mass > 0
+    each = float(squares.sum() / mass.sum()) if seen.any() else 1.0
+    rows = mass[seen] / each
+    # Squares are in proportion to masses, and masses are multiples, where all weigh alike.
+    alike = np.allclose(squares[seen], each * mass[seen], rtol=1e-9, atol=0)
+    if not (alike and np.allclose(rows, np.round(rows), rtol=1e-9, atol=0)):
+        what = "positives" if positive else "negatives"
+        raise UndefinedError(
+            f"a guarantee counts rows, and the {what} weigh differently. Leave the weights out, or "
+            "give one to each class."
+        )
+    return int(np.round(rows).sum()), each * (1 + 1e-9)  # sums of weights are rounded
+
+
+def most(n: int, rate: float, error: float) -> int:
+    """The most of n rows to allow, so that the true share is above ``rate`` with probability at
+    most ``error``: the largest k with P(Bin(n, rate) ≤ k) ≤ error, or −1."""
+    from scipy.special import betainc
+
+    if rate >= 1:
+        return n
+    if rate <= 0:
+        return -1
+    low, high = -1, n  # P(Bin ≤ −1) = 0, and P(Bin ≤ n) = 1
+    while high - low > 1:
+        k = (low + high) // 2
+        low, high = (k, high) if betainc(n - k, k + 1, 1 - rate) <= error else (low, k)
+    return low
+
+
+def wanting(s: Sweep, limit: Limit, error: float) -> str:
+    """What to say where rows are too few to allow a single one: it takes (1 − rate)ⁿ ≤ error."""
+    name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
+    rate, alone = (bound if upper else 1 - bound), not upper
+    if name in _POSITIVES:
+        alone = _POSITIVES[name]
+        what, n = ("positives", int(s.P)) if alone else ("negatives", int(s.N))
+    elif name == "flagged_rate":
+        what, n = "rows", int(s.P + s.N)
+    else:
+        return ""
+    if not 0 < rate < 1 or most(n, rate, error) >= 0:
+        return ""
+    fewest = ceil(log(error) / log1p(-rate))
+    flag = "leave any alone" if alone else "flag any"
+    return f"to {flag} it takes at least {fewest:,} {what}; these are {n:,}"
+
+
+def precise(s: Sweep, bound: float, error: float) -> NDArray[Any]:
+    """How many rows those cuts flag whose true precision is at least ``bound``."""
+    from scipy.special import betainc
+
+    flagged, total = s.tp + s.fp, int(s.P + s.N)
+    if bound <= 0:
+        return flagged
+    if bound >= 1 or not total:
+        return flagged[:0]
+    starts = _starts(total, bound, error)
+    certified = np.zeros(len(s), np.bool_)
+    for start in starts:
+        at, step = max(int(np.searchsorted(flagged, start, side="right")) - 1, 0), 64
+        while at < len(s):
+            part = slice(at, at + step)
+            tp, rows = s.tp[part], flagged[part]
+            # P(Bin(rows, bound) ≥ tp); without a positive there is nothing to show.
+            p_value = np.where(tp > 0, betainc(np.maximum(tp, 1), rows - tp + 1.0, bound), 1.0)
+            fails = np.flatnonzero(~(p_value <= error / len(starts)))
+            passed = int(fails[0]) if len(fails) else len(rows)
+            certified[at : at + passed] = True
+            if len(fails):
+                break
+            at, step = at + step, min(2 * step, 65_536)
+    return flagged[certified]
+
+
+def _starts(total: int, bound: float, error: float) -> list[int]:
+    """Where sequences of tests start: at the fewest rows that can prove anything, and at four times
+    as many again and again. How many there are depends on how many share the error."""
+    number = 1
+    while True:
+        fewest = max(1, ceil(log(error / number) / log(bound)))
+        starts = [fewest]
+        while 4 * starts[-1] <= total:
+            starts.append(4 * starts[-1])
+        if len(starts) <= number:
+            return starts
+        number = len(starts)
+
+
+def just_above(low: float, high: float) -> float:
+    """The shortest number between ``low`` and the next float32, if that is not past ``high``:
+    float32 scores are compared as such, and between a float64 and the next float32 there is next to
+    nothing. It is that float32 when it is read as one."""
+    with np.errstate(over="ignore"):
+        single = np.float32(low)
+        while float(single) <= low and single < np.inf:
+            single = np.nextafter(single, np.float32(np.inf))
+        if float(single) > high:
+            return float(np.nextafter(low, np.inf))
+        if not np.isfinite(single):
+            return float(single)
+        exact = Decimal(float(single))
+        for digits in range(1, 18):
+            short = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
+            if short > low and np.float32(short) == single:
+                return short
+    return float(single)

@@ -1,0 +1,694 @@
+"""How sure: intervals of the AUC, of rates, of any function of a sweep, and of the whole curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore import _native
+from cutscore._check import check_threshold, shown, threads
+from cutscore._frozen import Frozen
+from cutscore._interval import Interval
+from cutscore._sweep import Floats, Sweep, check_sweep
+from cutscore.areas import auc
+from cutscore.confusion import Confusion
+from cutscore.errors import DataError, UndefinedError
+from cutscore.objectives import Measure, Objective, as_objective, check_level, check_prior
+from cutscore.scoring import check_seed
+
+Statistic = Callable[[Sweep], float]
+
+
+def auc_variance(s: Sweep) -> float:
+    r"""DeLong's variance of the AUC, from the placements of each class among the other.
+
+    :math:`\mathrm{var} = \frac{1}{P(P-1)} \sum_i (V_i - A)^2 + \frac{1}{N(N-1)} \sum_j (V_j - A)^2`
+    where :math:`V` is the share of the other class that a row is on the right side of, ties one
+    half. From counts it is a fraction of two integers, rounded once. With weights, squares of
+    weights stand in the sums, and (ΣW)²/Σw² for the number of rows.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson, "Comparing the areas under two or more correlated receiver
+    operating characteristic curves", Biometrics 44 (1988). https://doi.org/10.2307/2531595
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.auc_variance(cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
+    0.041666666666666664
+    """
+    check_sweep(s).needs_both_classes("the variance of the AUC")
+    pos2, neg2 = s.squares("the variance of the AUC")
+    rows_pos, rows_neg = effective(s.P, pos2.sum()), effective(s.N, neg2.sum())
+    if not (rows_pos > 1 and rows_neg > 1):
+        raise UndefinedError(
+            "DeLong's variance needs at least two rows of each class; there are "
+            f"{rows_pos:.6g} and {rows_neg:.6g}. auc_interval(s, method='newcombe') needs one."
+        )
+    P, N = int(s.P), int(s.N)
+    # The integers of the native core: P (2N)² in 128 bits and 2PN in 64.
+    if not s.weighted and 4 * P * N * max(P, N) < 2**128 and 2 * P * N < 2**64:
+        twice = _native.twice_area(s.pos, s.neg)
+        of_pos, of_neg = _native.squared_placements(s.pos, s.neg, N)
+        in_pos, in_neg = P * of_pos - twice * twice, N * of_neg - twice * twice
+        a, b = P * (P - 1), N * (N - 1)
+        return (in_pos * P * b + in_neg * N * a) / (4 * P * P * N * N * a * b)
+    won, lost = _placements(s)
+    spread_pos = np.sum(pos2 * (won - s.auc) ** 2) / s.P / s.P * (rows_pos / (rows_pos - 1))
+    spread_neg = np.sum(neg2 * (lost - s.auc) ** 2) / s.N / s.N * (rows_neg / (rows_neg - 1))
+    return float(spread_pos + spread_neg)
+
+
+def _placements(s: Sweep) -> tuple[Floats, Floats]:
+    """At each score, the share of negatives below it and that of positives above it, ties half."""
+    return ((s.N - s.fp) + 0.5 * s.neg) / s.N, (s.tp - 0.5 * s.pos) / s.P
+
+
+def effective(mass: float, squares: float) -> float:
+    """Kish's number of equally weighted rows that say as much as these: (Σw)² / Σw²."""
+    return float(mass * (mass / squares)) if squares > 0 else 0.0
+
+
+def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> Interval:
+    """Confidence interval of the AUC.
+
+    Parameters
+    ----------
+    s
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
+    level
+        The confidence.
+    method
+        ``"delong"``: the AUC ± z standard deviations, cut off at 0 and 1, as most software gives
+        it. ``"logit"``: the same on the scale ln(A/(1−A)), which covers better where the AUC is
+        high or rows are few. ``"newcombe"``: the AUCs that don't differ from this one by z of the
+        standard deviations that *they* would have (Hanley & McNeil's); needs no variance of the
+        data. ``"bootstrap"`` and ``"bca"``: 2,000 stratified samples; see
+        :func:`cutscore.bootstrap`.
+
+    Returns
+    -------
+    Interval
+
+    Notes
+    -----
+    Where the estimated variance is 0, as with perfectly separated classes, DeLong's interval would
+    be a single point. There ``"delong"`` and ``"logit"`` give Newcombe's, which knows that few rows
+    prove little. How often each method covers the truth is on the page *Validation*.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson 1988, https://doi.org/10.2307/2531595. Newcombe, "Confidence
+    intervals for an effect size measure based on the Mann–Whitney statistic. Part 2", Statistics in
+    Medicine 25 (2006). https://doi.org/10.1002/sim.2324
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> cs.auc_interval(s)
+    [0.349924, 1] at 95 %
+    >>> cs.auc_interval(s, method="logit")
+    [0.262091, 0.962034] at 95 %
+    """
+    level = check_level(level)
+    if method in ("bootstrap", "bca"):
+        how = "percentile" if method == "bootstrap" else "bca"
+        return bootstrap(s, auc, level=level, method=how).interval
+    if method not in ("delong", "logit", "newcombe"):
+        raise DataError(
+            "method must be 'delong', 'logit', 'newcombe', 'bootstrap' or 'bca'; it is "
+            f"{shown(method)}."
+        )
+    check_sweep(s).needs_both_classes("an interval of the AUC")
+    variance = 0.0 if method == "newcombe" else auc_variance(s)
+    if not variance > 1e-20:  # what rounding leaves of 0
+        pos2, neg2 = s.squares("an interval of the AUC")
+        return newcombe(s.auc, effective(s.P, pos2.sum()), effective(s.N, neg2.sum()), level)
+    a, z = s.auc, NormalDist().inv_cdf((1 + level) / 2)
+    if method == "delong":
+        half = z * sqrt(variance)
+        return Interval(max(0.0, a - half), min(1.0, a + half), level)
+    middle, half = log(a / (1 - a)), z * sqrt(variance) / (a * (1 - a))
+    return Interval(_sigmoid(middle - half), _sigmoid(middle + half), level)
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))
+
+
+def newcombe(a: float, pos: float, neg: float, level: float) -> Interval:
+    """Newcombe's interval of an AUC, of so many positives and negatives."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    others = (pos + neg) / 2 - 1
+
+    def spread(t: float) -> float:
+        pairs = 1 + others * ((1 - t) / (2 - t) + t / (1 + t))
+        return z * sqrt(t * (1 - t) * pairs / (pos * neg))
+
+    def end(outer: float, sign: int) -> float:
+        # Bisection between a and the end of the scale, where nothing spreads.
+        inner = a
+        for _ in range(100):
+            middle = (inner + outer) / 2
+            if sign * (middle - a) < spread(middle):
+                inner = middle
+            else:
+                outer = middle
+        return inner
+
+    return Interval(end(0.0, -1), end(1.0, 1), level)
+
+
+# Measures that are shares of counted rows: their parts and their wholes.
+_SHARES: dict[str, tuple[str, str]] = {
+    "recall": ("tp", "positives"),
+    "fnr": ("fn", "positives"),
+    "fpr": ("fp", "negatives"),
+    "specificity": ("tn", "negatives"),
+    "precision": ("tp", "flagged"),
+    "flagged_rate": ("flagged", "total"),
+}
+
+# Ratios of two rates: those rates, the first of positives and the second of negatives.
+_RATIOS = {"lr_positive": ("recall", "fpr"), "lr_negative": ("fnr", "specificity")}
+
+
+def interval(  # noqa: PLR0913 - options have names
+    s: Sweep,
+    measure: Any,
+    *,
+    at: Any = None,
+    prior: float | None = None,
+    level: float = 0.95,
+    method: str | None = None,
+) -> Interval:
+    """Confidence interval of a measure at a threshold that is given.
+
+    Parameters
+    ----------
+    s
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
+    measure
+        The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn); or "auc".
+    at
+        A threshold, or an operating point. An interval at a threshold that was chosen on the same
+        rows does not know of the choice: see ``OperatingPoint.stability``.
+    prior
+        The share of positives where decisions are made, for measures that depend on it; that of
+        the operating point if left out.
+    level
+        The confidence.
+    method
+        For rates, which are shares of counted rows (recall, fnr, fpr, specificity, precision and
+        flagged_rate): ``"wilson"``, the default, or ``"clopper-pearson"``, which never covers less
+        than it says and is wider. For "auc" those of :func:`cutscore.auc_interval`. Likelihood
+        ratios have the interval of their logarithm (Simel, Samsa & Matchar). All other measures,
+        and likelihood ratios of a rate of 0 or 1, have the percentiles of 10,000 draws of TPR and
+        FPR, each from Jeffreys' distribution Beta(k + ½, n − k + ½), which does not take a rate
+        of 0 for certain.
+
+    References
+    ----------
+    Simel, Samsa & Matchar, "Likelihood ratios with confidence: sample size estimation for
+    diagnostic test studies", Journal of Clinical Epidemiology 44 (1991).
+    https://doi.org/10.1016/0895-4356(91)90128-V
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+    >>> cs.interval(s, "recall", at=0.9)
+    [0.639581, 0.947631] at 95 %
+    >>> cs.interval(s, "recall", at=0.9, method="clopper-pearson")
+    [0.621073, 0.967929] at 95 %
+
+    At several thresholds:
+
+    >>> [cs.interval(s, "recall", at=t) for t in (0.9, 0.5)]
+    [[0.639581, 0.947631] at 95 %, [0.763869, 0.991119] at 95 %]
+    """
+    level = check_level(level)
+    check_sweep(s)
+    if prior is None:
+        prior = getattr(getattr(at, "question", None), "prior", None)
+    prior = None if prior is None else check_prior(prior)
+    if isinstance(measure, str) and measure == "auc":
+        return auc_interval(s, level=level, method=method or "delong")
+    if at is None:
+        raise DataError("an interval needs a threshold: at=0.5, or an operating point.")
+    if isinstance(at, (list, tuple)) or getattr(at, "ndim", 0) > 0:
+        raise DataError(
+            f"an interval is at one threshold; at is {shown(at)}. For several write "
+            "[interval(s, measure, at=t) for t in thresholds]."
+        )
+    goal = as_objective(measure)
+    threshold = check_threshold(getattr(at, "threshold", at))
+    c = s.at(threshold)
+    rows = _rows_at(s, threshold) if s.weighted else c
+    shifted = prior is not None and goal.name in ("precision", "flagged_rate")
+    if isinstance(goal, Measure) and goal.name in _SHARES and not shifted:
+        return _share(goal.name, c, rows, level, method or "wilson")
+    if method is not None:
+        raise DataError(
+            f"the {goal.name} is no share of counted rows, so its interval has no method "
+            f"{shown(method)}. Leave the method out."
+        )
+    if isinstance(goal, Measure) and goal.name in _RATIOS:
+        part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])
+        if 0 < part < 1 and 0 < whole < 1:
+            return _log_ratio(part, whole, c, rows, level)
+    return _simulated(goal, c, rows, level, prior)
+
+
+def _rows_at(s: Sweep, threshold: float) -> Confusion:
+    """Sums of squared weights in the four cells."""
+    pos2, neg2 = s.squares("an interval")
+    return Sweep(s.threshold, pos2, neg2, top=s.top).at(threshold)
+
+
+def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
+    if method not in ("wilson", "clopper-pearson"):
+        raise DataError(f"method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
+    part, whole = (getattr(c, cell) for cell in _SHARES[name])
+    if not getattr(rows, _SHARES[name][1]) > 0:
+        raise UndefinedError(f"the {name} is 0/0 at this threshold, so it has no interval.")
+    n = whole if rows is c else _as_many(_SHARES[name], c, rows)
+    k = part if rows is c else part / whole * n
+    low, high = (wilson if method == "wilson" else clopper_pearson)(k, n, level)
+    return Interval(low, high, level)
+
+
+def _as_many(share: tuple[str, str], c: Confusion, rows: Confusion) -> float:
+    """How many equally weighted rows say as much about a share of weighted ones.
+
+    Rows of one class weigh differently by chance: Kish's number. A share of both, a/(a + b), has
+    the variance (a₂b² + b₂a²)/(a + b)⁴ with sums of squares a₂ and b₂, which is p(1 − p)/n for n
+    equal rows: where negatives were thinned out, a row of theirs weighs more. Of a part that no row
+    is in, a row would weigh what those of its class do: n = (a + b)/w.
+    """
+    cell, total = share
+    whole, whole2 = getattr(c, total), getattr(rows, total)
+    if total in ("positives", "negatives"):
+        return effective(whole, whole2)
+    a, a2 = getattr(c, cell), getattr(rows, cell)
+    b, b2 = whole - a, whole2 - a2
+    if a > 0 and b > 0:
+        p, q = a / whole, b / whole
+        return float(p * q / (a2 / whole / whole * q * q + b2 / whole / whole * p * p))
+    missing = "total"
+    if cell == "tp":  # of what is flagged
+        missing = "negatives" if a > 0 else "positives"
+    mass, squares = getattr(c, missing), getattr(rows, missing)
+    return float(whole / (squares / mass)) if squares > 0 else effective(whole, whole2)
+
+
+def _log_ratio(part: float, whole: float, c: Confusion, rows: Confusion, level: float) -> Interval:
+    """exp(ln r ± z σ), where σ² = (1 − part) / (P part) + (1 − whole) / (N whole)."""
+    P, N = effective(c.positives, rows.positives), effective(c.negatives, rows.negatives)
+    spread = sqrt((1 - part) / (P * part) + (1 - whole) / (N * whole))
+    middle, half = log(part / whole), NormalDist().inv_cdf((1 + level) / 2) * spread
+    with np.errstate(over="ignore"):  # a rate of next to no weight may be anything
+        low, high = np.exp([middle - half, middle + half]).tolist()
+    return Interval(low, high, level)
+
+
+def wilson(k: float, n: float, level: float) -> tuple[float, float]:
+    """Wilson's interval of a share, of which k of n rows were seen."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share, more = k / n, z * z / n
+    middle = (share + more / 2) / (1 + more)
+    half = z * sqrt((share * (1 - share) + more / 4) / n) / (1 + more)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return (0.0 if k == 0 else low), (1.0 if k == n else high)
+
+
+def clopper_pearson(k: float, n: float, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's exact interval of a share."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
+    high = float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
+    return low, high
+
+
+def _simulated(
+    goal: Objective, c: Confusion, rows: Confusion, level: float, prior: float | None
+) -> Interval:
+    rng = np.random.default_rng(0)
+    cells = ((c.tp, c.positives, rows.positives), (c.fp, c.negatives, rows.negatives))
+    tp, fp = (_draws(rng, *cell) for cell in cells)
+    P, N = c.positives, c.negatives
+    if prior is None and P and N:
+        # So is the share of positives, if nobody has said what it is.
+        positives = _draws(rng, P, c.total, rows.total)
+        tp, fp = tp * (positives / P), fp * ((c.total - positives) / N)
+        P, N = positives, c.total - positives
+    many = Confusion(tp, fp, P - tp, N - fp)
+    here = float(goal(c if prior is None else c.deployed(prior)))
+    if np.isnan(here):
+        raise UndefinedError(f"the {goal.name} is 0/0 at this threshold, so it has no interval.")
+    values = goal(many if prior is None else many.deployed(prior))
+    low, high = percentiles(values[~np.isnan(values)], level)
+    return Interval(min(low, here), max(high, here), level)
+
+
+def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> NDArray[Any]:
+    """A part of a class, as it might be in truth; of counts the squares are the counts."""
+    if not whole:
+        return np.zeros(10_000)
+    share, rows = part / whole, effective(whole, squares)
+    return np.asarray(whole * rng.beta(share * rows + 0.5, (1 - share) * rows + 0.5, 10_000))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap(Frozen):
+    """What a statistic does under resampling; see :func:`cutscore.bootstrap`.
+
+    Parameters
+    ----------
+    estimate
+        The statistic of the rows themselves.
+    replicates
+        That of each sample.
+    interval
+        Its confidence interval.
+    """
+
+    estimate: float
+    replicates: Floats
+    interval: Interval
+
+    @property
+    def standard_error(self) -> float:
+        """The standard deviation of the replicates; nan if one is infinite."""
+        finite = bool(np.isfinite(self.replicates).all())
+        return float(np.std(self.replicates, ddof=1)) if finite else np.nan
+
+    @property
+    def bias(self) -> float:
+        """The mean of the replicates less the estimate."""
+        return float(np.mean(self.replicates)) - self.estimate
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.estimate:.6g} {self.interval!r}, standard error {self.standard_error:.3g}, "
+            f"{len(self.replicates):,} bootstrap samples"
+        )
+
+
+def bootstrap(  # noqa: PLR0913 - options have names
+    s: Sweep,
+    statistic: Statistic | str = "auc",
+    *,
+    method: str = "percentile",
+    level: float = 0.95,
+    n: int = 2000,
+    seed: int = 0,
+) -> Bootstrap:
+    """Stratified bootstrap of any function of a sweep.
+
+    Each sample draws as many positives and as many negatives as there are, with replacement, as new
+    masses on the same scores: nothing is sorted again. The AUC is computed in the native core, some
+    hundred times faster than resampling rows.
+
+    Parameters
+    ----------
+    s
+        An unweighted sweep. (Rows with weights, or in clusters: :func:`cutscore.bootstrap_rows`.)
+    statistic
+        A function of a sweep that returns a number, or "auc".
+    method
+        ``"percentile"``, or ``"bca"``: Efron's, corrected for bias and skewness.
+    level
+        The confidence of the interval.
+    n, seed
+        How many samples, and the seed of their random numbers: equal seeds draw equal samples, on
+        every machine and any number of threads.
+
+    References
+    ----------
+    Efron & Tibshirani, *An Introduction to the Bootstrap* (1993).
+    https://doi.org/10.1201/9780429246593
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> b = cs.bootstrap(s, cs.average_precision, n=500)
+    >>> round(b.estimate, 4), len(b.replicates), b.interval.low < b.estimate < b.interval.high
+    (0.7708, 500, True)
+    """
+    level = check_level(level)
+    if method not in ("percentile", "bca"):
+        raise DataError(f"method must be 'percentile' or 'bca'; it is {shown(method)}.")
+    statistic = as_statistic(statistic)
+    sampler = Sampler(s, seed)
+    estimate = as_number(statistic(s))
+    replicates = sampler.areas(n) if statistic is auc else sampler.values(statistic, n)
+    if method == "percentile":
+        return Bootstrap(estimate, replicates, percentiles(replicates, level))
+    return Bootstrap(estimate, replicates, _bca(s, statistic, estimate, replicates, level))
+
+
+def as_statistic(statistic: Any) -> Statistic:
+    """ "auc" or a function of a sweep, as a function."""
+    if isinstance(statistic, str) and statistic == "auc":
+        return auc
+    if not callable(statistic):
+        raise DataError(
+            f'a statistic must be "auc" or a function of a sweep; it is {shown(statistic)}.'
+        )
+    function: Statistic = statistic
+    return function
+
+
+def check_samples(n: Any) -> int:
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 2 <= n <= 10**7:
+        raise DataError(f"the number of samples must be from 2 to 10,000,000; it is {shown(n)}.")
+    return int(n)
+
+
+class Sampler:
+    """Stratified bootstrap samples of an unweighted sweep."""
+
+    def __init__(self, s: Sweep, seed: int) -> None:
+        if check_sweep(s).weighted:
+            raise UndefinedError(
+                "a bootstrap sample draws rows, and this sweep of weights has forgotten them. Draw "
+                "from the rows: bootstrap_rows(y, score, statistic, weight=...)."
+            )
+        s.needs_rows("a bootstrap sample")
+        self.s, self.seed = s, check_seed(seed)
+        # Row by row where rows are few; where most scores are shared by many, score by score.
+        self.by_rows = 16 * len(s) + 4096 >= s.P + s.N and max(s.P, s.N) < 2**31
+
+    def areas(self, n: int) -> Floats:
+        """The AUCs of n samples."""
+        s = self.s
+        s.needs_both_classes("the AUC")
+        if self.by_rows and 2 * int(s.P) * int(s.N) < 2**63:
+            small = s.compact()
+            n, rows = check_samples(n), int(s.P + s.N)
+            workers, each = threads(n * rows), max(1, 10**9 // rows)
+            # In parts of about a second, after which Python sees whether it was interrupted.
+            parts = [
+                _native.bootstrap_area(
+                    small.pos, small.neg, first, min(each, n - first), self.seed, workers
+                )
+                for first in range(0, n, each)
+            ]
+            return np.concatenate(parts)
+        return self.values(auc, n)
+
+    def sample(self, k: int) -> Sweep:
+        """The k-th sample."""
+        s = self.s
+        if self.by_rows:
+            pos = _native.resample(s.pos, self.seed, 2 * k)
+            neg = _native.resample(s.neg, self.seed, 2 * k + 1)
+        else:
+            rng = np.random.default_rng((self.seed, k))
+            pos, neg = _multinomial(rng, s.pos, int(s.P)), _multinomial(rng, s.neg, int(s.N))
+        return _of_mass(s, pos, neg)
+
+    def values(self, statistic: Statistic, n: int) -> Floats:
+        """A statistic of each of n samples."""
+        return np.array([as_number(statistic(self.sample(k))) for k in range(check_samples(n))])
+
+
+def _of_mass(s: Sweep, pos: NDArray[Any], neg: NDArray[Any]) -> Sweep:
+    """The sweep with other masses, without the scores that no row has any more."""
+    there = (pos > 0) | (neg > 0)
+    top = None if s.top is None else s.top[there]
+    return Sweep(s.threshold[there], pos[there], neg[there], top=top)
+
+
+def _multinomial(rng: np.random.Generator, mass: NDArray[Any], total: int) -> NDArray[Any]:
+    return rng.multinomial(total, mass / total) if total else mass
+
+
+def as_number(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"a statistic must return a number for each sample; it returned {shown(value)}."
+        ) from None
+    if np.isnan(number):
+        raise UndefinedError(
+            "the statistic is nan in a bootstrap sample, so it has no distribution. Give it a "
+            "value there."
+        )
+    return number
+
+
+def percentiles(replicates: Floats, level: float) -> Interval:
+    """The range of the middle replicates."""
+    tail = (1 - level) / 2
+    low, high = _quantiles(replicates, (tail, 1 - tail))
+    return Interval(low, high, level)
+
+
+def _quantiles(values: Floats, at: Any) -> list[float]:
+    # Between infinite values there is nothing to interpolate.
+    how: Any = "linear" if np.isfinite(values).all() else "inverted_cdf"
+    out: list[float] = np.quantile(values, at, method=how).tolist()
+    return out
+
+
+def _bca(
+    s: Sweep, statistic: Statistic, estimate: float, replicates: Floats, level: float
+) -> Interval:
+    from scipy.special import ndtr, ndtri
+
+    n = len(replicates)
+    # Half of the ties; and off the ends, where the normal deviate is infinite.
+    below = np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates == estimate) / 2
+    z0 = float(ndtri(min(max(below, 0.5), n - 0.5) / n))
+    a = _acceleration(s, statistic)
+    z = ndtri(np.array([(1 - level) / 2, (1 + level) / 2])) + z0
+    low, high = _quantiles(replicates, ndtr(z0 + z / (1 - a * z)))
+    return Interval(low, high, level)
+
+
+def _acceleration(s: Sweep, statistic: Statistic) -> float:
+    """Skewness of the statistic's influence: Σ l³ / 6 (Σ l²)^1.5, by leaving out row after row.
+
+    Rows of one class and score are alike, so each such cell is left out once. Of more than 1,000
+    cells of a class a random sample stands for all.
+    """
+    rng = np.random.default_rng(0)
+    cubes = squares = 0.0
+    placements = _placements(s) if statistic is auc else (s.threshold, s.threshold)
+    for mass, other, placed, swap in zip(
+        (s.pos, s.neg), (s.neg, s.pos), placements, (1, -1), strict=True
+    ):
+        total, cells = int(mass.sum()), np.flatnonzero(mass)
+        if total < 2:
+            continue
+        if statistic is auc:
+            influence = placed[cells] - s.auc
+        else:
+            if len(cells) > 1000:
+                cells = np.sort(rng.choice(cells, 1000, replace=False))
+            values = np.empty(len(cells))
+            for i, k in enumerate(cells):
+                less = mass.copy()
+                less[k] -= 1
+                values[i] = as_number(statistic(_of_mass(s, *(less, other)[::swap])))
+            influence = (total - 1) * (np.average(values, weights=mass[cells]) - values)
+        # Influences count by 1/n of their own class.
+        share = mass[cells] / mass[cells].sum()
+        squares += float(np.sum(share * influence**2)) / total
+        cubes += float(np.sum(share * influence**3)) / total**2
+    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Band(Frozen):
+    """A region that contains the whole ROC curve; see :func:`cutscore.roc_band`.
+
+    Parameters
+    ----------
+    fpr, low, high
+        False positive rates from 0 to 1, with the lowest and the highest TPR at each.
+    level
+        The confidence.
+    """
+
+    fpr: Floats
+    low: Floats
+    high: Floats
+    level: float
+
+    def __len__(self) -> int:
+        return len(self.fpr)
+
+    def __repr__(self) -> str:
+        return f"Band of {len(self):,} points at {100 * self.level:g} %: fpr, low, high"
+
+
+def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
+    r"""A simultaneous confidence band: it contains the whole true ROC curve at the given level.
+
+    Every score's TPR is known to within :math:`\sqrt{\ln(2/\alpha)/2P}`, and every FPR to within
+    :math:`\sqrt{\ln(2/\alpha)/2N}`, with :math:`\alpha = 1 - \sqrt{level}` each (Dvoretzky,
+    Kiefer, Wolfowitz and Massart); the curve, moved by as much to either side, is the band. It
+    holds for any distributions, tied or not, and any number of rows, and is rather wide for it.
+    With weights, (ΣW)²/Σw² stands for the number of rows, which is an approximation.
+
+    Returns
+    -------
+    Band
+        At each ``fpr``, from 0 to 1, the lowest and the highest TPR of the band.
+
+    References
+    ----------
+    Campbell, "Advances in statistical methodology for the evaluation of diagnostic and laboratory
+    tests", Statistics in Medicine 13 (1994). https://doi.org/10.1002/sim.4780130513
+
+    Massart, "The tight constant in the Dvoretzky–Kiefer–Wolfowitz inequality", Annals of
+    Probability 18 (1990). https://doi.org/10.1214/aop/1176990746
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(2000) < 0.5
+    >>> band = cs.roc_band(cs.sweep(y, rng.standard_normal(2000) + y))
+    >>> at = np.searchsorted(band.fpr, 0.2)
+    >>> band.low[at].round(2), band.high[at].round(2)
+    (np.float64(0.45), np.float64(0.68))
+    """
+    level = check_level(level)
+    check_sweep(s).needs_both_classes("a ROC band")
+    pos2, neg2 = s.squares("a ROC band")
+    rows = (effective(s.P, pos2.sum()), effective(s.N, neg2.sum()))
+    up, right = (sqrt(log(2 / (1 - sqrt(level))) / (2 * n)) for n in rows)
+    small = s.compact()
+    fpr = np.concatenate(([0.0], small.fp / s.N))
+    tpr = np.concatenate(([0.0], small.tp / s.P))
+    x = np.unique(np.clip(np.concatenate((fpr - right, fpr, fpr + right, [0.0, 1.0])), 0.0, 1.0))
+    # The highest point of the curve at a rate, and the lowest: they differ where it goes straight
+    # up. Tied scores make a diagonal, on which it is interpolated.
+    highest = _on_curve(fpr, tpr, np.minimum(x + right, 1.0), side="right")
+    lowest = _on_curve(fpr, tpr, np.maximum(x - right, 0.0), side="left")
+    return Band(x, np.maximum(0.0, lowest - up), np.minimum(1.0, highest + up), level)
+
+
+def _on_curve(fpr: Floats, tpr: Floats, x: Floats, side: Literal["left", "right"]) -> Floats:
+    k = np.searchsorted(fpr, x, side=side)
+    a, b = np.maximum(k - 1, 0), np.minimum(k, len(fpr) - 1)
+    on = b if side == "left" else a  # where a point of the curve has that very rate
+    gap = fpr[b] - fpr[a]
+    share = np.divide(x - fpr[a], gap, out=np.zeros(len(x)), where=gap > 0)
+    return np.where(fpr[on] == x, tpr[on], tpr[a] + share * (tpr[b] - tpr[a]))

@@ -1,0 +1,8 @@
+"""Linear detectors: each learner is a few reduces over rows, and its result one LinearDetector."""
+
+from __future__ import annotations
+
+from cutscore._rows import ArrayRows, Block, Rows
+from cutscore.linear.detector import Fit, LinearDetector, Margins
+
+__all__ = ["ArrayRows", "Block", "Fit", "LinearDetector", "Margins", "Rows"]

@@ -1,0 +1,210 @@
+"""The one result of all learners: a line in feature space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore._check import check_rows, shown
+from cutscore._frozen import Frozen
+from cutscore._rows import ArrayRows, Flags, Floats, Matrix
+from cutscore._sweep import sweep
+from cutscore.calibration.calibrators import Affine
+from cutscore.errors import DataError, UndefinedError
+
+
+@dataclass(frozen=True, eq=False)
+class LinearDetector(Frozen):
+    """score = w·x + b; positive is decided iff the score is at least 0.
+
+    Parameters
+    ----------
+    w
+        One weight for each feature.
+    b
+        The bias.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> line = cs.LinearDetector(np.array([3.0, 4.0]), -5.0)
+    >>> X = np.array([[3.0, 4.0], [0.0, 0.0]])
+    >>> line.scores(X).tolist()
+    [20.0, -5.0]
+    >>> line.signed_distance(X).tolist()
+    [4.0, -1.0]
+    >>> line.then(cs.Affine(gamma=2.0, d0=1.0))  # its scores are log-likelihood ratios
+    LinearDetector(w=[6, 8], b=-12)
+    """
+
+    w: Floats
+    b: float
+
+    def __post_init__(self) -> None:
+        w = np.asarray(self.w, np.float64)
+        if w.ndim != 1:
+            raise DataError(f"w must have one dimension; its shape is {w.shape}.")
+        object.__setattr__(self, "w", w)
+        object.__setattr__(self, "b", float(self.b))
+        super().__post_init__()
+
+    def scores(self, X: Matrix) -> Floats:
+        """w·x + b of each row of an array or a sparse matrix."""
+        X = _matrix(X, len(self.w))
+        rows = ArrayRows(X, np.broadcast_to(np.False_, X.shape[0]))
+        parts = rows.reduce(lambda block: [block.scores(self.w, self.b)], lambda a, b: a + b)
+        return np.concatenate(parts)
+
+    def unit(self) -> LinearDetector:
+        """The same line with ‖w‖ = 1: scores are distances from it."""
+        norm = _norm(self.w)
+        if not norm:
+            raise UndefinedError(
+                "a detector with w = 0 has no line, and nothing has a distance from it. Its "
+                "features told the classes not apart."
+            )
+        return LinearDetector(self.w / norm, self.b / norm)
+
+    def signed_distance(self, X: Matrix) -> Floats:
+        """The distance of each row from the line, positive on the side of the positives."""
+        return self.unit().scores(X)
+
+    def margins(self, X: Matrix, y: Flags) -> Margins:
+        """The signed distance of each row, negated for the negatives: above 0 is the right side.
+        y is True, or 1, for positives."""
+        distance = self.signed_distance(X)
+        columns = check_rows(y, distance)
+        sweep(y, distance)  # which also tells -1/1 from 0/1, and refuses what is neither
+        return Margins(np.where(columns.label == columns.positive, 1.0, -1.0) * distance)
+
+    def then(self, calibrator: Affine) -> LinearDetector:
+        """The line whose scores are the LLRs of this one's: (γ w, γ (b − d₀)). The direction of w
+        stays; the boundary and the steepness may change."""
+        if not isinstance(calibrator, Affine):
+            raise DataError(
+                "a line stays one with an affine calibrator only, as 'logistic' and 'platt' make; "
+                f"it is {shown(calibrator)}."
+            )
+        gamma = calibrator.gamma
+        return LinearDetector(gamma * self.w, gamma * (self.b - calibrator.d0))
+
+    def __repr__(self) -> str:
+        some = ", ".join(f"{v:.4g}" for v in self.w[:4].tolist())
+        more = f", … {len(self.w):,} in all" if len(self.w) > 4 else ""
+        return f"LinearDetector(w=[{some}{more}], b={self.b:.4g})"
+
+
+@dataclass(frozen=True, eq=False)
+class Margins(Frozen):
+    """γₘ = y(w·x + b) with ‖w‖ = 1: how far each row is on its right side of the line.
+
+    Parameters
+    ----------
+    value
+        The margin of each row; errors are at 0 and below.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> line = cs.LinearDetector(np.array([3.0, 4.0]), -5.0)
+    >>> X = np.array([[3.0, 4.0], [0.0, 0.0], [1.0, 1.0]])
+    >>> m = line.margins(X, np.array([True, False, False]))
+    >>> m
+    Margins(rows=3, smallest=-0.4, errors=1)
+    >>> count, edges = m.histogram(4)
+    >>> count.tolist()
+    [1, 1, 0, 0, 1]
+    """
+
+    value: Floats
+
+    @cached_property
+    def smallest(self) -> float:
+        """The margin of the plane; above 0 iff it separates the classes."""
+        return float(self.value.min())
+
+    @property
+    def errors(self) -> int:
+        """How many rows are on the wrong side, or on the line."""
+        return int(np.count_nonzero(self.value <= 0))
+
+    def histogram(self, bins: int = 40) -> tuple[NDArray[np.int64], Floats]:
+        """Counts and edges, with an edge at 0."""
+        lo, hi = min(self.smallest, 0.0), max(float(self.value.max()), 0.0)
+        width = hi / bins - lo / bins or 1.0
+        first, last = np.floor(lo / width), np.ceil(hi / width)
+        edges = width * np.arange(first, max(last, first + 1) + 1)
+        # Rounding may put the outermost edge a bit inside of the outermost row.
+        count, _ = np.histogram(np.clip(self.value, edges[0], edges[-1]), edges)
+        return count.astype(np.int64), edges
+
+    def __repr__(self) -> str:
+        return (
+            f"Margins(rows={len(self.value):,}, smallest={self.smallest:.4g}, "
+            f"errors={self.errors:,})"
+        )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a learner did: its line, and how it got there.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.linear.closed import fisher
+    >>> fit = fisher(cs.ClassMoments.from_arrays([[0.0], [2], [4], [6]], [0, 0, 1, 1]))
+    >>> fit.detector, fit.passes, fit.converged
+    (LinearDetector(w=[4], b=-12), 1, True)
+    """
+
+    detector: LinearDetector
+    """The line."""
+    iterations: int = 1
+    """How many steps were taken."""
+    passes: int = 1
+    """How often all rows were read."""
+    converged: bool = True
+    """Whether it ended by its own rule, not for lack of steps."""
+    objective: float | None = None
+    """What was minimised, at the end; None where there is a closed form."""
+    gap: float | None = None
+    """How far the objective can be above its minimum, at most; None where nothing certifies it."""
+
+
+class Step(NamedTuple):
+    """Where a solver has got to, for whoever watches it."""
+
+    iteration: int
+    objective: float
+    gap: float
+    """About how far above the minimum."""
+    goal: float
+    """The gap to stop at."""
+
+
+def _matrix(X: Any, features: int) -> Any:
+    """X as blocks are cut from it: floats, two dimensions, CSR if it is sparse."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    if X.ndim != 2 or X.shape[1] != features:
+        raise DataError(
+            f"X must have a row for each case and {features} columns, as w has; its shape is "
+            f"{X.shape}."
+        )
+    if X.dtype in (np.float32, np.float64):
+        return X
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"features must be numbers; their type is {X.dtype}.")
+    return X.astype(np.float64)
+
+
+def _norm(w: Any) -> float:
+    """‖w‖, also where its square is no float."""
+    top = float(np.max(np.abs(w), initial=0.0))
+    return top * float(np.linalg.norm(w / top)) if top else 0.0

@@ -1,0 +1,228 @@
+"""A line trained for the measure itself: its surrogate, minimised to a certified gap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from cutscore._check import number, shown
+from cutscore._rows import Flags, Floats, Rows, one_thread_blas
+from cutscore.errors import CutscoreError, DataError
+from cutscore.linear import surrogates
+from cutscore.linear.cutting_planes import minimise
+from cutscore.linear.detector import Fit, LinearDetector, Step
+from cutscore.linear.surrogates import Classes, Masses, Surrogate, Worst
+from cutscore.objectives import MEASURES, Measure, as_objective
+
+__all__ = ["Aim", "as_aim", "structural"]
+
+_AT_K = re.compile(r"(precision|recall)@(?:k|(\d[\d_]*(?:\.\d*)?)\s*(%?))")
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A measure to train for, made by :func:`cutscore.linear.structural.as_aim`."""
+
+    kind: str
+    """balanced, error, f, at k, prbep or auc."""
+    beta: float = 1.0
+    k: float | None = None
+    """At k: a number of rows,"""
+    share: float | None = None
+    """or a share of them."""
+    many: bool | None = None
+    """At k: whether labellings of k rows and more are allowed, rather than of k and less; if it is
+    not said, whichever allows the true one."""
+
+    def surrogate(self, masses: Masses) -> Surrogate:
+        """The surrogate for rows of these weights."""
+        if self.kind == "f":
+            return surrogates.f_measure(masses, self.beta)
+        if self.kind == "at k":
+            k = self.count(masses)
+            # Both ask for as many positives as possible among the k highest scores. Only one of
+            # the two surrogates allows the true labelling; the other has no minimum.
+            if k <= masses.P if self.many is None else self.many:
+                return surrogates.precision_at(masses, min(k, masses.P))
+            return surrogates.recall_at(masses, max(k, masses.P))
+        return _SURROGATES[self.kind](masses)
+
+    def count(self, masses: Masses) -> float:
+        """k as a number of rows."""
+        n = masses.P + masses.N
+        k = self.k if self.k is not None else (self.share or 0.0) * n
+        if masses.whole:
+            k = max(float(np.rint(k)), 1.0)
+        if k > n:
+            raise DataError(
+                f"k must be at most the number of rows, {n:g}; it is {k:g}. Give k as a share, "
+                "such as 0.05, if it should go with the rows."
+            )
+        return k
+
+    def settled(self, masses: Masses) -> Aim:
+        """The same for some of the rows: the same share of them, by the same surrogate."""
+        if self.kind != "at k":
+            return self
+        k = self.count(masses)
+        return Aim("at k", share=k / (masses.P + masses.N), many=k <= masses.P)
+
+    @property
+    def has_zero(self) -> bool:
+        """Whether scores above 0 are what the measure is trained to flag."""
+        return self.kind in ("balanced", "error", "f")
+
+
+_SURROGATES: dict[str, Callable[[Masses], Surrogate]] = {
+    "balanced": surrogates.balanced,
+    "error": surrogates.error,
+    "prbep": surrogates.break_even,
+    "auc": surrogates.Pairs,
+}
+
+
+def as_aim(measure: Any, k: float | None = None) -> Aim:
+    """A measure to train for, from its name or from ``f(beta)``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.linear.structural import as_aim
+    >>> as_aim("precision@5%").share
+    0.05
+    >>> as_aim(cs.f(2)).beta
+    2.0
+    """
+    text = measure.strip().lower() if isinstance(measure, str) else ""
+    at = _AT_K.fullmatch(text)
+    if at:
+        if at[2]:
+            if k is not None:
+                raise DataError(f"k is given twice, as {shown(k)} and in {shown(measure)}.")
+            k = float(at[2].replace("_", ""))
+            if at[3]:
+                if not 0 < k <= 100:
+                    raise DataError(f"a share lies between 0 and 100 %; it is {shown(measure)}.")
+                return Aim("at k", share=k / 100)
+        value = _check_k(k)
+        return Aim("at k", share=value) if value < 1 else Aim("at k", k=value)
+    if k is not None:
+        raise DataError(
+            f"k belongs to precision@k and recall@k; the measure is {shown(measure)}, and k "
+            f"{shown(k)}."
+        )
+    if text in ("auc", "roc_auc", "prbep"):
+        return Aim(text.removeprefix("roc_"))
+    try:
+        known = as_objective(measure)
+    except CutscoreError:
+        known = None
+    if isinstance(known, Measure):
+        if known.beta:
+            return Aim("f", beta=known.beta)
+        for kind in ("balanced", "error", "accuracy"):
+            if known is MEASURES[kind]:
+                return Aim("error" if kind == "accuracy" else kind)
+    raise DataError(
+        "a line can be trained for 'balanced', 'f1', f(beta) with beta > 0, 'precision@k', "
+        f"'recall@k', 'prbep', 'auc' and 'error'; the measure is {shown(measure)}."
+    )
+
+
+def _check_k(k: Any) -> float:
+    value = number(k)
+    if not 0 < value < inf or (value > 1 and value != int(value)):
+        raise DataError(
+            "k must be a whole number of rows, 1 or more, or a share of them below 1; it is "
+            f"{shown(k)}. Pass k=100, k=0.05, or write 'precision@100'."
+        )
+    return value
+
+
+def structural(  # noqa: PLR0913 - the options of the estimator
+    rows: Rows,
+    aim: Aim,
+    *,
+    C: float = 1.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    bias: float = 1.0,
+    on_step: Callable[[Step], None] | None = None,
+) -> Fit:
+    """The line with the least ½‖w‖² + C·n·R(w), to within ``tol`` of it.
+
+    n is the number (or weight) of the rows, so that C means what it does in scikit-learn's
+    ``LinearSVC``; that of SVM-perf, whose losses are per cents, is C·n/100. The constant is the
+    weight of a feature that is ``bias`` for all rows, part of ‖w‖.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.linear import ArrayRows
+    >>> from cutscore.linear.structural import as_aim, structural
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> fit = structural(ArrayRows(X, X[:, 0] > 0), as_aim("auc"))
+    >>> fit.converged, fit.gap <= 1e-3 * fit.objective
+    (True, True)
+    >>> fit.detector.w.round(3).tolist()
+    [0.5]
+    """
+    risk = RowRisk(rows, aim.surrogate, bias)
+    with one_thread_blas():
+        found = minimise(risk, C * risk.n, tol=tol, max_iter=max_iter, on_step=on_step)
+    return Fit(
+        LinearDetector(found.w[:-1], float(found.w[-1]) * bias),
+        iterations=found.iterations,
+        passes=found.passes,
+        converged=found.converged,
+        objective=found.objective,
+        gap=found.gap,
+    )
+
+
+class RowRisk:
+    """R of a line over rows. The constant is the weight of one more feature, ``bias``."""
+
+    def __init__(self, rows: Rows, surrogate: Callable[[Masses], Surrogate], bias: float) -> None:
+        self.rows, self.bias = rows, bias
+        self.size = rows.features + 1
+        # Copies, since what is kept of a block keeps all of it.
+        parts = rows.reduce(
+            lambda block: [(block.y.copy(), None if block.weight is None else block.weight.copy())],
+            lambda a, b: a + b,
+        )
+        self.y: Flags = np.concatenate([y for y, _ in parts])
+        weights = [w for _, w in parts if w is not None]
+        weight = self._split(np.concatenate(weights)) if weights else None
+        P = int(np.count_nonzero(self.y))
+        self.masses = Masses.of(weight, P, len(self.y) - P)
+        self.n = self.masses.P + self.masses.N
+        self.surrogate = surrogate(self.masses)
+
+    def _split(self, column: Floats) -> Classes:
+        return Classes(column[self.y], column[~self.y])
+
+    def zero(self) -> Classes:
+        return self._split(np.zeros(len(self.y)))
+
+    def scores(self, w: Floats) -> Classes:
+        line, b = w[:-1], float(w[-1]) * self.bias
+        parts = self.rows.reduce(lambda block: [block.scores(line, b)], lambda a, b: a + b)
+        return self._split(np.concatenate(parts))
+
+    def worst(self, s: Classes) -> Worst:
+        return self.surrogate.worst(s)
+
+    def gradient(self, slope: Classes) -> Floats:
+        column = np.empty(len(self.y))
+        column[self.y], column[~self.y] = slope.pos, slope.neg
+        g = self.rows.reduce(
+            lambda block: block.combine(column[block.start : block.start + len(block.y)]),
+            lambda a, b: a + b,
+        )
+        return np.append(g, self.bias * float(column.sum()))

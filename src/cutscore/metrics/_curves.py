@@ -1,0 +1,289 @@
+"""``roc_curve``, ``precision_recall_curve``, ``det_curve`` and ``auc``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cutscore._sweep import Floats
+from cutscore.metrics._columns import (
+    SWEEP,
+    Array,
+    array,
+    columns,
+    is_text,
+    rows,
+    run,
+    text_with_positive,
+    with_positive,
+)
+from cutscore.metrics._drop_in import drop_in, need
+
+
+@drop_in
+def roc_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = True,
+) -> tuple[Floats, Floats, Floats]:
+    """ROC curve: ``fpr, tpr, thresholds``, from a threshold of +inf downwards.
+
+    Parameters
+    ----------
+    y_true
+        Labels: 0/1 or -1/1, or any others together with ``pos_label``.
+    y_score
+        Scores, higher meaning more positive.
+    pos_label
+        The positive label; all others are negative.
+    sample_weight
+        Weights of the rows.
+    drop_intermediate
+        Leave out a point if the steps to it and from it are the same.
+
+    See Also
+    --------
+    cutscore.roc : The same curve of a sweep, with every point.
+
+    Notes
+    -----
+    https://scikit-learn.org/stable/modules/generated/sklearn.metrics.roc_curve.html
+
+    Examples
+    --------
+    >>> from cutscore.metrics import roc_curve
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fpr, tpr
+    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
+    >>> thresholds
+    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
+    """
+    need_bool(drop_intermediate)
+    # Which points are dropped depends on how weights were added up.
+    tp, fp, threshold, _ = counts(
+        columns(y_true, y_score, sample_weight), pos_label, as_sklearn_adds=bool(drop_intermediate)
+    )
+    need(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
+    if drop_intermediate:
+        turns = changes(np.diff(tp)) | changes(np.diff(fp))
+        tp, fp, threshold = kept(turns, tp, fp, threshold)
+    return after(0.0, fp) / fp[-1], after(0.0, tp) / tp[-1], after(np.inf, threshold)
+
+
+@drop_in
+def precision_recall_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = False,
+) -> tuple[Floats, Floats, Array]:
+    """Precision–recall curve: ``precision, recall, thresholds``, from the lowest threshold upwards.
+
+    Precision and recall end with one more point, (1, 0), that has no threshold. The thresholds keep
+    the dtype of the scores.
+
+    Parameters
+    ----------
+    y_true
+        Labels: 0/1 or -1/1, or any others together with ``pos_label``.
+    y_score
+        Scores, higher meaning more positive.
+    pos_label
+        The positive label; all others are negative.
+    sample_weight
+        Weights of the rows.
+    drop_intermediate
+        Leave out the points between the two ends of a run of equal recall.
+
+    See Also
+    --------
+    cutscore.pr : The same curve of a sweep, in the order of all curves of cutscore.
+
+    Notes
+    -----
+    https://scikit-learn.org/stable/modules/generated/sklearn.metrics.precision_recall_curve.html
+
+    Examples
+    --------
+    >>> from cutscore.metrics import precision_recall_curve
+    >>> precision, recall, thresholds = precision_recall_curve([0, 1, 1], [0.1, 0.4, 0.3])
+    >>> precision, recall
+    (array([0.66666667, 1.        , 1.        , 1.        ]), array([1. , 1. , 0.5, 0. ]))
+    >>> thresholds
+    array([0.1, 0.3, 0.4])
+    """
+    need_bool(drop_intermediate)
+    tp, fp, threshold, dtype = counts(columns(y_true, y_score, sample_weight), pos_label)
+    need(tp[-1] > 0, "y_true has no positives")
+    if drop_intermediate:
+        tp, fp, threshold = kept(recall_changes(tp), tp, fp, threshold)
+    precision, recall = tp / (tp + fp), tp / tp[-1]
+    upwards = threshold[::-1].astype(dtype)
+    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), upwards
+
+
+@drop_in
+def det_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    drop_intermediate: bool = False,
+) -> tuple[Floats, Floats, Floats]:
+    """DET curve: ``fpr, fnr, thresholds``, from the lowest threshold upwards.
+
+    From the highest threshold that misses no positive to the lowest that raises no false alarm.
+
+    Parameters
+    ----------
+    y_true
+        Labels: 0/1 or -1/1, or any two others together with ``pos_label``.
+    y_score
+        Scores, higher meaning more positive.
+    pos_label
+        The positive label.
+    sample_weight
+        Weights of the rows.
+    drop_intermediate
+        Leave out the points between the two ends of a run of equal miss rate.
+
+    See Also
+    --------
+    cutscore.det : The whole curve of a sweep, in the order of all curves of cutscore.
+
+    Notes
+    -----
+    https://scikit-learn.org/stable/modules/generated/sklearn.metrics.det_curve.html
+
+    Examples
+    --------
+    >>> from cutscore.metrics import det_curve
+    >>> det_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    (array([0.5, 0.5, 0. ]), array([0. , 0.5, 0.5]), array([0.35, 0.4 , 0.8 ]))
+    """
+    need_bool(drop_intermediate)
+    tp, fp, threshold, _ = counts(columns(y_true, y_score, sample_weight), pos_label, several=False)
+    need(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
+    tp, fp, threshold = after(0.0, tp), after(0.0, fp), after(np.inf, threshold)
+    if drop_intermediate:
+        tp, fp, threshold = kept(recall_changes(tp), tp, fp, threshold)
+    no_alarm = np.searchsorted(fp, 0.0, side="right") - 1
+    no_miss = np.searchsorted(tp, tp[-1], side="left")
+    part = slice(no_alarm, no_miss + 1)
+    fpr, fnr = fp[part] / fp[-1], (tp[-1] - tp[part]) / tp[-1]
+    return fpr[::-1], fnr[::-1], threshold[part][::-1]
+
+
+@drop_in
+def auc(x: ArrayLike, y: ArrayLike) -> float:
+    """Area under any curve by the trapezoidal rule.
+
+    Parameters
+    ----------
+    x
+        Abscissae, all the way up or all the way down.
+    y
+        Ordinates.
+
+    See Also
+    --------
+    cutscore.auc : The area under the ROC curve of a sweep, exact.
+
+    Notes
+    -----
+    https://scikit-learn.org/stable/modules/generated/sklearn.metrics.auc.html
+
+    Examples
+    --------
+    >>> from cutscore.metrics import auc
+    >>> auc([0, 0.5, 1], [0, 1, 1])
+    0.75
+    """
+    a, b = array(x), array(y)
+    need(a.ndim == b.ndim == 1, "x and y must have one dimension")
+    need(len(a) == len(b) > 1, "x and y must have the same length, at least 2")
+    need(a.dtype.kind in "fi" and b.dtype.kind in "fi", "x and y must be real numbers")
+    step = np.diff(a)
+    downwards = (step < 0).any()
+    need(not downwards or (step <= 0).all(), "x must go one way")
+    # scikit-learn adds up in the precision of the ordinates, whatever that of the abscissae is.
+    precision = b.dtype if b.dtype.kind == "f" else np.float64
+    area = float(np.sum(step * (b[1:] + b[:-1]) / 2.0, dtype=precision))
+    return -area if downwards else area
+
+
+def counts(
+    given: tuple[Array, Array, Array | None],
+    pos_label: Any,
+    *,
+    several: bool = True,
+    as_sklearn_adds: bool = False,
+) -> tuple[Array, Array, Array, Any]:
+    """TP and FP at each distinct score, these scores descending, and the dtype they came in.
+
+    ``several``: more than two labels are fine, all but one being negative.
+    """
+    y, score, weight = given
+    if is_text(y):
+        y, pos_label = text_with_positive(y, pos_label, several=several), 1
+    r = rows(y, score, weight)
+    masses, reading = run(SWEEP, r, with_positive(r.label, pos_label, several=several))
+    threshold, pos, neg = masses
+    need(len(threshold) > 0, "all weights are 0")
+    tp, fp = np.cumsum(pos), np.cumsum(neg)
+    total = tp[-1] + fp[-1]
+    need(math.isfinite(total), "weights must have a finite sum")
+    if as_sklearn_adds and r.weight is not None and len(threshold) < np.count_nonzero(r.weight):
+        whole = total < 2**53 and (r.weight == np.rint(r.weight)).all()
+        if not whole:  # sums of whole numbers are exact in any order
+            label, _, positive = reading
+            tp, fp = added_row_by_row(label == positive, r.score, r.weight)
+    return tp, fp, threshold, score.dtype
+
+
+def added_row_by_row(positive: Array, score: Array, weight: Array) -> tuple[Floats, Floats]:
+    """Weighted TP and FP, added one row after the other, tied ones in the order they came.
+
+    The core adds up each tie first, and differs in the last bit. That bit decides whether three
+    points are on one line, hence how long the curve is.
+    """
+    used = np.flatnonzero(weight)
+    order = used[np.argsort(-score[used], kind="stable")]
+    last = np.append(changes(score[order]), True)
+    w, p = weight[order].astype(np.float64), positive[order]
+    return np.cumsum(np.where(p, w, 0.0))[last], np.cumsum(np.where(p, 0.0, w))[last]
+
+
+def kept(inner: Array, *points: Array) -> list[Array]:
+    """The first point, the inner ones that are wanted, and the last."""
+    if len(points[0]) < 3:
+        return list(points)
+    wanted = np.concatenate(([True], inner, [True]))
+    return [column[wanted] for column in points]
+
+
+def recall_changes(tp: Array) -> Array:
+    """Whether the recall changes before or after each inner point."""
+    change = changes(tp)
+    return np.logical_or(change[:-1], change[1:])
+
+
+def changes(column: Array) -> Array:
+    """Whether each value but the first differs from the one before."""
+    return np.not_equal(column[1:], column[:-1])
+
+
+def after(start: float, column: Array) -> Floats:
+    return np.concatenate(([start], column))
+
+
+def need_bool(drop_intermediate: Any) -> None:
+    need(isinstance(drop_intermediate, (bool, np.bool_)), "drop_intermediate must be a bool")

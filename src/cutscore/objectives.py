@@ -1,0 +1,540 @@
+"""What people aim at: costs, measures of a confusion by name, and limits on them."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from fractions import Fraction
+from math import inf, isfinite, log
+from typing import Any, Protocol
+
+import numpy as np
+
+from cutscore._check import number, shown
+from cutscore.confusion import ALIASES, Confusion, Number
+from cutscore.errors import DataError, UndefinedError
+
+# What one more TP adds and one more FP takes away, for cuts of P positives and N negatives.
+Gains = tuple[Fraction, Fraction]
+
+
+class Objective(Protocol):
+    """Anything that gives each confusion a number."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def better(self) -> int:
+        """1 if more is better, −1 if less is."""
+
+    @property
+    def helpful(self) -> bool:
+        """Whether it never gets worse when a positive is caught or a negative left alone."""
+
+    def gains(self, P: Fraction, N: Fraction) -> Gains | None:
+        """What it gains by a TP and loses by an FP, if that is the same at every cut."""
+
+    def __call__(self, c: Confusion) -> Number: ...
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A named measure of a confusion; see :data:`MEASURES`."""
+
+    name: str
+    of: Callable[[Confusion], Number]
+    better: int = 1
+    helpful: bool = True
+    monotone: bool = False
+    """Whether it only rises, or only falls, from cut to cut."""
+    linear: Callable[[Fraction, Fraction], Gains] | None = None
+    beta: float | None = None
+    """Of an F measure."""
+    words: str = ""
+    """What it is, for those who don't know its name."""
+
+    def gains(self, P: Fraction, N: Fraction) -> Gains | None:
+        return self.linear(P, N) if self.linear and P and N else None
+
+    def __call__(self, c: Confusion) -> Number:
+        return self.of(c)
+
+
+def f(beta: float) -> Measure:
+    """The objective F_β: recall counts β times as much as precision.
+
+    F_β = (1+β²) TP / ((1+β²) TP + FP + β² FN).
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> cs.choose(s, cs.f(2)).confusion
+    of 8 cases 4 are positive: 4 caught, 0 missed, 2 false alarms
+    """
+    try:
+        b = float(beta)
+    except (TypeError, ValueError, OverflowError):
+        b = inf
+    if not 0 <= b < inf:
+        raise DataError(f"beta must be finite and at least 0; it is {shown(beta)}.")
+    words = "recall counts so many times as much as precision"
+    return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b, words=words)
+
+
+def _even(p: Fraction, n: Fraction) -> Gains:
+    return 1 / p, 1 / n
+
+
+def _each(_: Fraction, __: Fraction) -> Gains:
+    return Fraction(1), Fraction(1)
+
+
+def _measures() -> dict[str, Measure]:
+    up, down = 1, -1
+    rows: list[tuple[str, str, int, bool, bool, Any]] = [
+        # name, what it is, better, helpful, monotone, linear
+        ("tp", "positives caught", up, True, True, None),
+        ("fp", "false alarms", down, True, True, None),
+        ("fn", "positives missed", down, True, True, None),
+        ("tn", "negatives left alone", up, True, True, None),
+        ("recall", "share of positives caught", up, True, True, None),
+        ("fpr", "false alarm rate", down, True, True, None),
+        ("fnr", "share of positives missed", down, True, True, None),
+        ("specificity", "share of negatives left alone", up, True, True, None),
+        ("flagged", "how many are flagged", down, False, True, None),
+        ("flagged_rate", "share flagged", down, False, True, None),
+        ("precision", "share of the flagged that is positive", up, True, False, None),
+        ("npv", "negative predictive value", up, True, False, None),
+        ("lift", "precision over prevalence", up, True, False, None),
+        ("lr_positive", "likelihood ratio LR+ of the flagged", up, True, False, None),
+        ("lr_negative", "likelihood ratio LR− of those left alone", down, True, False, None),
+        ("accuracy", "share decided right", up, True, False, _each),
+        ("error_rate", "share decided wrong", down, True, False, _each),
+        ("balanced_rate", "mean of recall and specificity", up, True, False, _even),
+        ("youden", "recall + specificity − 1", up, True, False, _even),
+        ("mcc", "Matthews' correlation", up, True, False, None),
+        ("f1", "harmonic mean of precision and recall", up, True, False, None),
+    ]
+    known = {
+        name: Measure(name, operator.attrgetter(name), up, helpful, monotone, linear, words=words)
+        for name, words, up, helpful, monotone, linear in rows
+    }
+    known["f1"] = replace(known["f1"], beta=1.0)
+    return known | {alias: known[name] for alias, name in ALIASES.items()}
+
+
+MEASURES = _measures()
+"""Every measure that has a name, under each of its names. Spaces stand for underscores."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each outcome costs or brings in: the objective of a decision.
+
+    Parameters
+    ----------
+    fp, fn
+        Cost of a false alarm and of a missed positive (λ₋ and λ₊ of the literature).
+    tp, tn
+        Benefit of a caught positive and of a negative left alone; a negative one is a cost, as that
+        of acting on a case.
+
+    Notes
+    -----
+    A decision depends on two differences only: what a positive gains by being flagged,
+    λ₊ = fn + tp, and what a negative loses by it, λ₋ = fp + tn. Neither may be less than 0.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> costs = cs.Costs(fp=1, fn=20)
+    >>> costs.ratio, round(costs.probability, 4), round(costs.log_odds, 4)
+    (0.05, 0.0476, -2.9957)
+    >>> round(costs.llr(prior=0.002), 4)  # for scores that are log-likelihood ratios
+    3.2169
+    >>> round(costs.probability_cost(prior=0.02), 4)  # the axis of cost_curve
+    0.2899
+    """
+
+    fp: float
+    fn: float
+    tp: float = 0.0
+    tn: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            cost = number(value)
+            if not abs(cost) <= 1e100:
+                each = " Where each case has its own, weigh rows by it: see 'Weights'." * (
+                    np.ndim(value) > 0
+                )
+                raise DataError(
+                    f"a cost must be a finite number, up to 1e100; {field.name} is {shown(value)}."
+                    f"{each}"
+                )
+            object.__setattr__(self, field.name, cost)
+        for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
+            worth = getattr(self, a) + getattr(self, b)
+            if worth < 0:
+                raise DataError(
+                    f"what a {what} by being flagged, {a} + {b}, must be at least 0; it is "
+                    f"{worth:g}. Costs are given as positive numbers, and so are the benefits "
+                    "tp and tn."
+                )
+        if not self.on_positives + self.on_negatives:
+            raise DataError(f"some decision must make a difference; {self} makes none.")
+
+    @property
+    def on_positives(self) -> Fraction:
+        """λ₊ = fn + tp, as the decimal number that it is written as."""
+        return _decimal(self.fn) + _decimal(self.tp)
+
+    @property
+    def on_negatives(self) -> Fraction:
+        """λ₋ = fp + tn."""
+        return _decimal(self.fp) + _decimal(self.tn)
+
+    @property
+    def ratio(self) -> float:
+        """λ₋/λ₊: how many missed positives a false alarm is worth."""
+        if not self.on_positives:
+            return inf
+        try:
+            return float(self.on_negatives / self.on_positives)
+        except OverflowError:
+            return inf
+
+    @property
+    def log_odds(self) -> float:
+        """w₀ = ln(λ₋/λ₊): the best threshold for scores that are log posterior odds."""
+        up, down = self.on_negatives, self.on_positives
+        if not (up and down):
+            return inf if up else -inf
+        ratio = up / down
+        return log(ratio.numerator) - log(ratio.denominator)
+
+    @property
+    def probability(self) -> float:
+        """λ₋/(λ₋+λ₊): the best threshold for scores that are probabilities."""
+        return float(self.on_negatives / (self.on_negatives + self.on_positives))
+
+    def llr(self, prior: float) -> float:
+        """ln(λ₋/λ₊) − ln clr: the best threshold for scores that are log-likelihood ratios, where
+        the share ``prior`` of the cases is positive and clr = prior / (1 − prior)."""
+        return self.log_odds - log_odds(prior)
+
+    def probability_cost(self, prior: float) -> float:
+        """π₊λ₊ / (π₊λ₊ + π₋λ₋): where these costs are on the axis of a cost curve, if the share
+        ``prior`` of the cases is positive."""
+        up = Fraction(check_prior(prior)) * self.on_positives
+        return float(up / (up + (1 - Fraction(prior)) * self.on_negatives))
+
+    @property
+    def name(self) -> str:
+        """What is aimed at: "cost"."""
+        return "cost"
+
+    @property
+    def better(self) -> int:
+        """-1: less is better."""
+        return -1
+
+    @property
+    def helpful(self) -> bool:
+        """True: it never gets worse when a positive is caught or a negative left alone."""
+        return True
+
+    def gains(self, _: Fraction, __: Fraction) -> Gains:
+        """λ₊ and λ₋: what a TP gains and an FP loses, however many of each class there are."""
+        return self.on_positives, self.on_negatives
+
+    def __call__(self, c: Confusion) -> Number:
+        """Expected cost of a case."""
+        cost = self.fp * c.fp + self.fn * c.fn - self.tp * c.tp - self.tn * c.tn
+        return cost / c.total
+
+    def __repr__(self) -> str:
+        shown_fields = (
+            f"{field.name}={getattr(self, field.name):g}"
+            for field in fields(self)
+            if field.name in ("fp", "fn") or getattr(self, field.name)
+        )
+        return f"Costs({', '.join(shown_fields)})"
+
+
+@dataclass(frozen=True)
+class _Custom:
+    """A user's function of (tp, fp, fn, tn), of which more is better."""
+
+    function: Callable[..., Any]
+    better: int = 1
+    helpful: bool = False
+
+    @property
+    def name(self) -> str:
+        name = getattr(self.function, "__name__", "<")
+        return "objective" if name.startswith("<") else name
+
+    def gains(self, _: Fraction, __: Fraction) -> None:
+        return None
+
+    def __call__(self, c: Confusion) -> Number:
+        cells = [np.atleast_1d(cell) for cell in (c.tp, c.fp, c.fn, c.tn)]
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is no value, here as elsewhere
+            value = np.asarray(self.function(*cells))
+        if value.shape != cells[0].shape or value.dtype.kind not in "biuf":
+            raise DataError(
+                "an objective must return a number for each cut, an array as long as tp; "
+                f"{self.name} returned {value.dtype} of the shape {value.shape}. Write it with "
+                "NumPy operations."
+            )
+        out = value.astype(np.float64)
+        return out if np.ndim(c.tp) else out.item()
+
+
+def as_objective(wanted: Any) -> Objective:
+    """A name, Costs, f(beta) or a function of (tp, fp, fn, tn), as an objective."""
+    if isinstance(wanted, (Measure, Costs, _Custom)):
+        return wanted
+    if isinstance(wanted, str):
+        return _named(wanted)
+    if callable(wanted):
+        return _Custom(wanted)
+    raise DataError(
+        "an objective must be the name of a measure, Costs(fp=..., fn=...), f(beta) or a function "
+        f"of (tp, fp, fn, tn); it is {shown(wanted)}."
+    )
+
+
+def _named(name: str) -> Measure:
+    key = _key(name)
+    if key in MEASURES:
+        return MEASURES[key]
+    for measure in MEASURES.values():  # as a message explains it
+        if key == _key(measure.words):
+            return measure
+    beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
+    if beta:
+        return f(float(beta[1]))
+    raise DataError(f"{shown(name)} is not the name of a measure. {_hint(key)}")
+
+
+# What others call a measure, and numbers that no cut has.
+_ELSEWHERE = {
+    "youden": "informedness",
+    "recall": "true_positive_rate hit_rate rappel",
+    "fpr": "false_positive_rate fall_out fallout",
+    "fnr": "false_negative_rate miss_rate",
+    "specificity": "true_negative_rate selectivity",
+    "precision": "positive_predictive_value",
+    "f1": "f_score f1_score f_measure",
+    "flagged": "alerts alarms inspections reviews investigations capacity budget",
+}
+_OTHER_NAMES = {other: name for name, others in _ELSEWHERE.items() for other in others.split()}
+_OF_ALL_CUTS = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "gini"}
+
+
+def _hint(key: str) -> str:
+    """The way out for a name that is none, in three lines at the most."""
+    if key in _OF_ALL_CUTS:
+        what = "2 AUC − 1, " if key == "gini" else ""
+        return f"It is {what}of all cuts together: no threshold has one of its own."
+    if key in ("ks", "ks_statistic", "kolmogorov_smirnov"):
+        return "The Kolmogorov–Smirnov statistic is the highest youden of all cuts: aim at youden."
+    near = _near(key)
+    if near:
+        return f"Did you mean {' or '.join(f'{name} ({MEASURES[name].words})' for name in near)}?"
+    # What most people aim at comes first.
+    names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
+    return f"Names: {', '.join(sorted(names, key=_COUNTS.__contains__))}, f1, f2, f0.5 …"
+
+
+def _near(key: str) -> list[str]:
+    """Names that may be meant: what it is called here, those that start so, if they are few
+    measures, or one like it."""
+    if key in _OTHER_NAMES:
+        return [_OTHER_NAMES[key]]
+    starts: dict[str, str] = {}
+    for name, measure in MEASURES.items():
+        if name.startswith(key):
+            starts.setdefault(measure.name, name)
+    if 0 < len(starts) <= 3:
+        return list(starts.values())
+    return get_close_matches(key[:100], list(MEASURES), 1, 0.7)
+
+
+def _key(name: str) -> str:
+    ratio = re.fullmatch(r"lr ?([+−-])", name.strip().lower())  # as they are written
+    if ratio:
+        return "lr_positive" if ratio[1] == "+" else "lr_negative"
+    return re.sub(r"[\s_-]+", "_", re.sub("['’]", "", name.strip().lower()))
+
+
+_HOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on a measure, such as ``fpr <= 0.001``; it does not hold where the measure is 0/0."""
+
+    measure: Measure
+    sign: str
+    bound: float
+    scale: float | None = None
+    """What a shortfall is measured by, if not by the bound."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.measure.name} {self.sign} {self.bound:.12g}"
+
+    @property
+    def helpful(self) -> bool:
+        """Whether catching a positive or sparing a negative never breaks it."""
+        return self.measure.helpful and (self.sign[0] == ">") == (self.measure.better == 1)
+
+    def holds(self, c: Confusion) -> Any:
+        return _HOLDS[self.sign](self.measure(c), self.bound)
+
+    def sees(self, here: Any, there: Any) -> Any:
+        """What it looks at: the rows here or the cases there, at another prior. A rate of one class
+        is the same in both, but for rounding."""
+        return here if self.measure.name in _ANY_PRIOR else there
+
+    def may_hold(self, c: Confusion) -> Any:
+        """Where it holds, or is 0/0."""
+        return self.holds(c) | np.isnan(self.measure(c))
+
+    def shortfall(self, c: Confusion) -> Any:
+        """How far the measure is on the wrong side, as a share of the bound; inf where 0/0."""
+        short = (self.bound - self.measure(c)) * (1 if self.sign[0] == ">" else -1)
+        short = np.where(self.holds(c), 0.0, short / (self.scale or abs(self.bound) or 1.0))
+        return np.where(np.isnan(short), inf, short)
+
+
+_COUNTS = ("tp", "fp", "fn", "tn", "flagged")
+# Rates of one class, and all that lie between 0 and 1.
+_CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
+_RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
+_RATES |= {"balanced_rate"}
+# What no prior changes, and should not be rounded by one.
+_ANY_PRIOR = _CLASS_RATES | {"lr_positive", "lr_negative"}
+
+_LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
+
+
+def as_limits(subject_to: Any) -> list[Limit]:
+    """Limits from one text or several."""
+    if subject_to is None:
+        return []
+    if isinstance(subject_to, np.ndarray):
+        subject_to = subject_to.tolist()
+    several = isinstance(subject_to, Iterable) and not isinstance(subject_to, (str, bytes))
+    return [_limit(one) for one in (subject_to if several else [subject_to])]
+
+
+def _limit(text: Any) -> Limit:
+    if isinstance(text, Limit):
+        return text
+    parts = _LIMIT.fullmatch(text) if isinstance(text, str) else None
+    try:
+        bound = float(parts[3].replace("_", "")) if parts else inf
+    except ValueError:
+        bound = inf
+    if parts is None or not isfinite(bound):
+        raise DataError(
+            "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <), "
+            f"such as 'precision >= 0.9'; it is {shown(text)}.{_comma(parts)}"
+        )
+    sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), _named(parts[1])
+    if measure.name in _COUNTS and bound < 0:
+        raise DataError(f"a count is at least 0; the limit is {shown(text)}.")
+    if parts[4] and measure.name in _COUNTS:
+        raise DataError(
+            f"a count has no per cent; the limit is {shown(text)}. Limit a rate: recall, fpr, fnr, "
+            "specificity or flagged_rate."
+        )
+    if parts[4]:
+        bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
+    if measure.name in _RATES and not 0 <= bound <= 1:
+        # 2.5 of false alarms are 2.5 %, but nobody asks for 1.2 % of recall.
+        least = 1 if sign[0] == "<" else 2
+        per_cent = least < bound <= 100 and not parts[4]
+        write = f"{bound:.12g} % or {bound / 100:.12g}" if per_cent else "a share: 90 % or 0.9"
+        raise DataError(
+            f"the {measure.name} lies between 0 and 1; the limit is {shown(text)}. Write {write}."
+        )
+    return Limit(measure, sign, bound)
+
+
+def _comma(parts: re.Match[str] | None) -> str:
+    """What to write instead of a number with a comma."""
+    number = parts[3] if parts is not None else ""
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", number):
+        return f" Numbers have no comma: write {number.replace(',', '')}."
+    if re.fullmatch(r"[+-]?\d*,\d+", number):
+        return f" Numbers have a point, not a comma: write {number.replace(',', '.')}."
+    return ""
+
+
+def check_costs(costs: Any) -> Costs:
+    """Costs and nothing else: a mapping might miss one of them, a name is a measure."""
+    if not isinstance(costs, Costs):
+        raise DataError(f"costs must be Costs(fp=..., fn=...); it is {shown(costs)}.")
+    return costs
+
+
+def check_prior(prior: Any) -> float:
+    """A prevalence strictly between 0 and 1."""
+    p = number(prior)
+    if not 0 < p < 1:
+        raise DataError(
+            "a prior, the share of positives where decisions are made, must lie between 0 and 1; "
+            f"it is {shown(prior)}.{_per_cent(p, 1)}"
+        )
+    return p
+
+
+def log_odds(prior: float) -> float:
+    """ln clr = ln(prior / (1 − prior)), of a prior strictly between 0 and 1."""
+    p = check_prior(prior)
+    return log(p / (1 - p))
+
+
+def check_level(level: Any, name: str = "level") -> float:
+    """A confidence strictly between 0 and 1."""
+    p = number(level)
+    if not (p > 0 and (1 + p) / 2 < 1):
+        raise DataError(
+            f"{name} must lie between 0 and 1, as 0.95 does; it is {shown(level)}.{_per_cent(p, 2)}"
+        )
+    return p
+
+
+def _per_cent(share: float, least: float) -> str:
+    """What to write instead of a share in per cent."""
+    if not least < share < 100:
+        return ""
+    return f" Write {share / 100:.12g}, which is {share:.12g} %."
+
+
+def _decimal(x: float) -> Fraction:
+    """A float as the shortest decimal that it is written as: 0.1 is 1/10."""
+    return Fraction(repr(x))
+
+
+def undefined(what: str) -> UndefinedError:
+    return UndefinedError(
+        f"{what} is 0/0 at every cut of this sweep, so none is the best. Aim at something else, or "
+        "add rows of the class that it is a share of."
+    )

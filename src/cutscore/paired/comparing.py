@@ -1,0 +1,548 @@
+"""Which of two scores is better, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from cutscore._check import shown
+from cutscore._frozen import Frozen
+from cutscore._html import fact_table
+from cutscore._interval import Interval
+from cutscore._progress import Report
+from cutscore._sweep import Floats, Sweep
+from cutscore.areas import auc
+from cutscore.errors import DataError, UndefinedError
+from cutscore.inference import (
+    Statistic,
+    as_statistic,
+    auc_variance,
+    effective,
+    newcombe,
+    percentiles,
+)
+from cutscore.objectives import Costs, check_costs, check_level
+from cutscore.paired.best import Best
+from cutscore.paired.drawing import Sampler, Score
+from cutscore.paired.rows import Ints, ScoredRows, columns_of, encoded, read
+
+_WORDS = {
+    "delong": "paired DeLong",
+    "bootstrap": "paired bootstrap",
+    "unpaired": "unpaired DeLong, Welch's t",
+    "groups": "paired by group",
+    "units": "paired DeLong, of units",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison:
+    """Two scores, the difference of what they achieve, and how sure it is.
+
+    Made by :func:`cutscore.compare`, :func:`cutscore.compare_unpaired` and
+    :func:`cutscore.compare_groups`.
+
+    Parameters
+    ----------
+    a, b
+        The statistic of either score.
+    difference
+        a − b.
+    standard_error
+        Of the difference.
+    z
+        difference / standard_error: standard normal if there is no difference, or Student's t with
+        ``df`` degrees of freedom.
+    p_value
+        How probable a z at least as far from 0 is if there is no difference; two-sided.
+    interval
+        Of the difference; that of AUCs is cut off at −1 and 1.
+    statistic
+        Its name.
+    method
+        ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"`` or ``"groups"``.
+    df
+        Degrees of freedom; ``inf`` for the normal distribution.
+    cost_a, cost_b
+        Expected cost per case of either score at its own best cut, if costs were given.
+    cost_interval
+        Interval of :attr:`cost_difference`; every replicate chooses its cuts anew.
+    """
+
+    a: float
+    b: float
+    difference: float
+    standard_error: float
+    z: float
+    p_value: float
+    interval: Interval
+    statistic: str
+    method: str
+    df: float = inf
+    cost_a: float | None = None
+    cost_b: float | None = None
+    cost_interval: Interval | None = None
+
+    @property
+    def cost_difference(self) -> float | None:
+        """cost_a − cost_b, if costs were given. Less cost is better: where this is negative a is
+        the better one, and where the :attr:`difference` of AUCs is, b."""
+        if self.cost_a is None or self.cost_b is None:
+            return None
+        return self.cost_a - self.cost_b
+
+    def _facts(self) -> dict[str, str]:
+        t = "z" if self.df == inf else f"t({self.df:.4g})"
+        better = "better" if self.statistic.endswith("auc") else "higher"
+        facts = {
+            self.statistic: f"a {self.a:.4f}, b {self.b:.4f}",
+            "difference": _verdict(self.difference, self.interval, better),
+            # As the difference is told, of the better one.
+            "test": f"{t} = {abs(self.z):.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})",
+        }
+        if self.cost_difference is not None and self.cost_interval is not None:
+            facts["cost per case"] = f"a {self.cost_a:.4g}, b {self.cost_b:.4g}"
+            facts["difference of costs"] = _verdict(
+                self.cost_difference, self.cost_interval, "dearer"
+            )
+        return facts
+
+    def __repr__(self) -> str:
+        values, difference, test, *costs = self._facts().values()
+        name = "" if self.statistic == "auc" else f"{self.statistic} "
+        words = f"{name}{values}: {difference}, {test}"
+        return f"{words}; cost per case {': '.join(costs)}" if costs else words
+
+    def _repr_html_(self) -> str:
+        return fact_table("Comparison", list(self._facts().items()))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AucCovariance(Frozen):
+    """AUCs of several scores of the same rows, and DeLong's covariance matrix of them.
+
+    Made by :func:`cutscore.auc_covariance`.
+
+    Parameters
+    ----------
+    auc
+        The k AUCs.
+    covariance
+        Their k × k covariance matrix.
+    names
+        What the scores are called: the keys of a mapping, the columns of a frame, else 0, 1, …
+    sizes
+        As how many equally weighted rows, or units, the positives and the negatives count.
+    """
+
+    auc: Floats
+    covariance: Floats
+    names: tuple[Any, ...]
+    sizes: tuple[float, float]
+
+    @property
+    def standard_error(self) -> Floats:
+        """The roots of the diagonal."""
+        error: Floats = np.sqrt(np.diag(self.covariance))
+        return error
+
+    def intervals(self, *, level: float = 0.95) -> tuple[Interval, ...]:
+        """Of each AUC, ± z standard errors, cut off at 0 and 1.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> y, new = [1, 1, 1, 1, 0, 0, 0, 0], [9, 7, 8, 5, 2, 4, 6, 1]
+        >>> cs.auc_covariance(y, [new], unit=[1, 1, 2, 2, 3, 3, 4, 4]).intervals()
+        ([0.764262, 1] at 95 %,)
+        """
+        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * self.standard_error
+        return tuple(
+            # Where nothing varies, few rows prove little: see auc_interval.
+            Interval(max(0.0, a - r), min(1.0, a + r), level)
+            if r > 1e-10
+            else newcombe(a, *self.sizes, level)
+            for a, r in zip(self.auc.tolist(), reach.tolist(), strict=True)
+        )
+
+    def _facts(self) -> list[tuple[str, str]]:
+        columns = zip(self.names, self.auc.tolist(), self.standard_error.tolist(), strict=True)
+        return [(str(name), f"{a:.4f} ± {error:.2g}") for name, a, error in columns]
+
+    def __repr__(self) -> str:
+        return "AUC ± standard error: " + ", ".join(f"{n} {value}" for n, value in self._facts())
+
+    def _repr_html_(self) -> str:
+        return fact_table("AUC ± standard error", self._facts())
+
+
+def compare(  # noqa: PLR0913 - all but three are options
+    y: Any,
+    score_a: Any,
+    score_b: Any,
+    *,
+    weight: Any = None,
+    positive: Any = None,
+    unit: Any = None,
+    statistic: Statistic | str = "auc",
+    method: str = "delong",
+    costs: Costs | None = None,
+    prior: float | None = None,
+    level: float = 0.95,
+    n: int = 2000,
+    seed: int = 0,
+    report: Report | None = None,
+) -> Comparison:
+    r"""Compare two scores of the same rows.
+
+    DeLong's method compares AUCs. Each row has a placement, the share of the other class that the
+    score ranks right against it; with :math:`D` the difference of a row's two placements,
+
+    .. math:: \mathrm{se}^2 = \frac{S^2_+}{P} + \frac{S^2_-}{N}, \qquad
+              z = \frac{\mathrm{AUC}_a - \mathrm{AUC}_b}{\mathrm{se}},
+
+    where :math:`S^2` is the sample variance of D within a class. With weights a class of n rows
+    counts as :math:`n_\mathrm{eff} = (\sum w)^2 / \sum w^2`. Where rows of one ``unit`` vary
+    together, D is summed over each, and what its positives and its negatives have in common counts
+    too; with as many units as rows that is the formula above. (Obuchowski's, but that classes count
+    as :math:`n_\mathrm{eff}` units, of which there are less the more they differ in size.)
+
+    The bootstrap compares any statistic. Each replicate draws rows of each class with replacement,
+    the same ones for both scores; or, with ``unit``, whole units whatever their classes. The
+    interval goes from percentile to percentile of the replicates' differences, and z divides by
+    their standard deviation.
+
+    Parameters
+    ----------
+    y, weight, positive
+        As in :func:`cutscore.sweep`.
+    score_a, score_b
+        The two scores of each row. They may be on different scales.
+    unit
+        The unit each row belongs to (patient, user, session), where rows of one unit are not
+        independent.
+    statistic
+        "auc", or for the bootstrap any function of a sweep that returns a number.
+    method
+        ``"delong"`` or ``"bootstrap"``.
+    costs
+        Compare the expected cost per case as well, each score at its own best cut. Always by the
+        bootstrap, and each replicate chooses its cuts anew. (Of more than 32,768 rows those far
+        from any cut that can be best are drawn in bulk, unless there are units or many different
+        weights. Samples have the same distribution, but are not those of the same seed that
+        ``method="bootstrap"`` draws.)
+    prior
+        The share of positives where decisions are made, for ``costs``; that of the rows if left
+        out.
+    level
+        The confidence of the intervals.
+    n, seed
+        How many samples, and the seed of their random numbers.
+    report
+        Told about progress of the bootstrap: the share that is done, and a few words.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    UndefinedError
+        If a class is missing; for DeLong's method, if a class has less than two rows; or if the
+        scores differ but the difference doesn't vary, as between a perfect score and a constant
+        one: the standard error is 0 then, which tells how little the rows can tell and not how sure
+        the difference is. Scores that rank all pairs alike have z = 0 and p = 1.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated receiver
+    operating characteristic curves: a nonparametric approach", Biometrics 44 (1988).
+    https://doi.org/10.2307/2531595. With units: Obuchowski, "Nonparametric analysis of clustered
+    ROC curve data", Biometrics 53 (1997). https://doi.org/10.2307/2533958
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> old, new = [7, 5, 6, 2, 4, 3, 6, 1], [9, 7, 8, 5, 2, 4, 6, 1]
+    >>> cs.compare(y, new, old)
+    a 0.9375, b 0.7188: a is better by 0.2188 [-0.04111, 0.4786] at 95 %, which may be chance,
+    z = 1.65, p = 0.099 (paired DeLong)
+    >>> c = cs.compare(y, new, old, method="bootstrap", statistic=cs.average_precision)
+    >>> c.difference, c.p_value < 0.5
+    (0.202..., True)
+    """
+    measure = _measure(statistic, method)
+    level = check_level(level)
+    if prior is not None and costs is None:
+        raise DataError(
+            "prior is the share of positives that costs are expected at; pass costs=... too."
+        )
+    best = None if costs is None else Best(check_costs(costs), prior)
+    rows = read(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
+    sampler = Sampler(rows, unit, n, seed)
+    whole = [s.sweep() for s in sampler.scores]
+    whole[0].needs_both_classes("a comparison")
+    a, b = map(measure, whole)
+    name = getattr(statistic, "__name__", str(statistic))
+    if method == "delong":
+        differences = [(v[:1] - v[1:], w) for v, w in _placements(rows)]
+        error = sqrt(_covariance(differences, _by_class(rows, sampler.unit))[0, 0])
+        how = method if unit is None else "units"
+        result = difference_tested(a, b, error, level, statistic=name, method=how)
+    else:
+        difference = np.subtract(*sampler.replicates(measure, report).T)
+        error = float(np.std(difference, ddof=1))
+        result = difference_tested(a, b, error, level, statistic=name, method=method)
+        result = replace(result, interval=percentiles(difference, level))
+    if best is None:
+        return result
+    cost_a, cost_b = map(best, whole)
+    difference = np.subtract(*sampler.replicates(best, report).T)
+    return replace(
+        result, cost_a=cost_a, cost_b=cost_b, cost_interval=percentiles(difference, level)
+    )
+
+
+def compare_unpaired(a: Sweep, b: Sweep, *, level: float = 0.95) -> Comparison:
+    r"""Compare the AUCs of two sweeps of different rows.
+
+    Welch's t-test with DeLong's variances :math:`v` of the two AUCs,
+
+    .. math:: t = \frac{\mathrm{AUC}_a - \mathrm{AUC}_b}{\sqrt{v_a + v_b}}, \qquad
+              \mathrm{df} = \frac{(v_a + v_b)^2}{v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1)},
+
+    where n is the number of rows of a sweep, as in pROC, or :math:`(\sum w)^2 / \sum w^2` of
+    weighted rows. For two scores of the same rows use
+    :func:`cutscore.compare`, which knows that they vary together.
+
+    Parameters
+    ----------
+    a, b
+        Sweeps with at least two rows of each class. Weighted ones need squares:
+        ``sweep(..., squares=True)``.
+    level
+        The confidence of the interval.
+
+    Returns
+    -------
+    Comparison
+        ``z`` is the t of the formula.
+
+    Raises
+    ------
+    UndefinedError
+        If a class has less than two rows; or if the AUCs differ but both variances are 0: see
+        :func:`cutscore.compare`.
+
+    References
+    ----------
+    Robin et al., "pROC: an open-source package for R and S+ to analyze and compare ROC curves",
+    BMC Bioinformatics 12 (2011). https://doi.org/10.1186/1471-2105-12-77
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> a = cs.sweep([1, 1, 1, 0, 0, 0, 0], [7, 6, 3, 5, 4, 2, 1])
+    >>> b = cs.sweep([1, 1, 0, 0, 0, 1], [6, 3, 5, 4, 2, 1])
+    >>> cs.compare_unpaired(a, b)
+    a 0.8333, b 0.4444: a is better by 0.3889 [-0.4529, 1] at 95 %, which may be chance,
+    t(8.462) = 1.06, p = 0.32 (unpaired DeLong, Welch's t)
+    """
+    level = check_level(level)
+    v_a, v_b = auc_variance(a), auc_variance(b)
+    v, df = v_a + v_b, inf
+    if v > 0:
+        df = v * v / (v_a * v_a / (_size(a) - 1) + v_b * v_b / (_size(b) - 1))
+    return difference_tested(
+        a.auc, b.auc, sqrt(v), level, statistic="auc", method="unpaired", df=df
+    )
+
+
+def _size(s: Sweep) -> float:
+    """How many equally weighted rows say as much as a sweep's."""
+    pos2, neg2 = s.squares("a comparison")
+    return effective(s.P + s.N, pos2.sum() + neg2.sum())
+
+
+def auc_covariance(
+    y: Any, scores: Any, *, weight: Any = None, positive: Any = None, unit: Any = None
+) -> AucCovariance:
+    r"""DeLong's covariance matrix of the AUCs of several scores of the same rows.
+
+    With :math:`V` the placements of :func:`cutscore.compare` it is
+    :math:`\Sigma = \mathrm{cov}(V_+) / P + \mathrm{cov}(V_-) / N`. Any contrast :math:`c` of the
+    AUCs then has the variance :math:`c^\top \Sigma c`. With ``unit``, placements are summed over
+    each unit first.
+
+    Parameters
+    ----------
+    y, weight, positive
+        As in :func:`cutscore.sweep`. With weights a class of n rows counts as
+        :math:`(\sum w)^2 / \sum w^2`.
+    scores
+        A mapping from names to columns, a frame, an array with a column for each score, or a
+        sequence of columns.
+    unit
+        The unit each row belongs to (patient, user, session), where rows of one unit are not
+        independent.
+
+    Returns
+    -------
+    AucCovariance
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated receiver
+    operating characteristic curves: a nonparametric approach", Biometrics 44 (1988).
+    https://doi.org/10.2307/2531595
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> scores = {"new": [9, 7, 8, 5, 2, 4, 6, 1], "old": [7, 5, 6, 2, 4, 3, 6, 1]}
+    >>> c = cs.auc_covariance(y, scores)
+    >>> c
+    AUC ± standard error: new 0.9375 ± 0.088, old 0.7188 ± 0.21
+    >>> c.covariance.round(4)
+    array([[0.0078, 0.0169],
+           [0.0169, 0.0436]])
+
+    """
+    columns = columns_of(scores)
+    rows = read(y, columns, weight, positive)
+    auc = [Score(s, rows).sweep().auc for s in rows.scores]
+    units = None if unit is None else encoded(unit, "unit", rows)[1]
+    placements, of = _placements(rows), _by_class(rows, units)
+    pos, neg = (_count(w, None if of is None else of[j]) for j, (_, w) in enumerate(placements))
+    covariance = _covariance(placements, of)
+    return AucCovariance(np.array(auc), covariance, tuple(columns), (pos, neg))
+
+
+def _count(w: Floats, unit: Ints | None) -> float:
+    """As how many rows, or units, of equal weight those of a class count."""
+    mass = w if unit is None else np.bincount(unit, w)
+    return effective(float(w.sum()), float((mass * mass).sum()))
+
+
+def _by_class(rows: ScoredRows, unit: Ints | None) -> list[Ints] | None:
+    """The units of the positives, and those of the negatives."""
+    return None if unit is None else [unit[rows.ones], unit[~rows.ones]]
+
+
+def _placements(rows: ScoredRows) -> list[tuple[Floats, Floats]]:
+    """For each class: the placements, a line for each score, and the weights of its rows.
+
+    A placement is the share of the other class that the score ranks right against this row, ties
+    counting one half: V₁₀ of a positive, V₀₁ of a negative.
+    """
+    weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight
+    out = []
+    for own, sign in ((rows.ones, 1.0), (~rows.ones, -1.0)):
+        v = [_share_below(sign * s[own], sign * s[~own], weight[~own]) for s in rows.scores]
+        out.append((np.stack(v), weight[own] / weight[own].max()))  # they will be squared
+    return out
+
+
+def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
+    """P(other < score) + ½ P(other = score) for each score."""
+    order = np.argsort(others, kind="stable")
+    mass = np.concatenate(([0.0], np.cumsum(weight[order])))
+    less, upto = (mass[np.searchsorted(others[order], score, side)] for side in ("left", "right"))
+    share: Floats = (less + upto) / (2 * mass[-1])
+    return share
+
+
+def _covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) -> Floats:
+    """Covariance matrix of the means of placements: the sum of what each class adds, and of what
+    units add that have rows of both."""
+    k = len(classes[0][0])
+    out, parts = np.zeros((k, k)), []
+    count = 0 if units is None else 1 + max(int(of.max()) for of in units)
+    for j, ((v, w), name) in enumerate(zip(classes, ("positive", "negative"), strict=True)):
+        d, mass = w * (v - np.average(v, axis=1, weights=w)[:, None]), w
+        if units is not None:
+            d = np.stack([np.bincount(units[j], x, count) for x in d])
+            mass = np.bincount(units[j], w, count).astype(np.float64)
+        # n_eff / (n_eff − 1) / W² with n_eff = W² / Σw²: 1 / n (n − 1) for equal weights.
+        square = w.sum() ** 2
+        pairs = square - (mass * mass).sum()
+        if not pairs > 1e-9 * square:
+            what = "row" if units is None else "unit"
+            raise UndefinedError(
+                f"DeLong's variance needs at least 2 {what}s of each class; the {name}s are 1 "
+                f"{what}, or 1 has nearly all of their weight."
+            )
+        # Not d @ d.T: its rounding depends on the threads of the BLAS.
+        out += [[np.sum(x * y) / pairs for x in d] for y in d]
+        parts.append(d / w.sum())
+    if units is not None:
+        a, b = parts
+        both = np.array([[np.sum(x * y) for x in a] for y in b]) * (count / (count - 1))
+        out += both + both.T
+        # What rounding leaves of 0.
+        np.fill_diagonal(out, np.maximum(np.diag(out), 0.0))
+    return out
+
+
+def difference_tested(  # noqa: PLR0913 - what a test needs
+    a: float,
+    b: float,
+    error: float,
+    level: float,
+    *,
+    statistic: str,
+    method: str,
+    df: float = inf,
+) -> Comparison:
+    """The z or t test of a difference with a standard error."""
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    difference, size = a - b, max(abs(a), abs(b))
+    if error > 1e-14 * size:
+        z = difference / error
+    elif abs(difference) > 1e-12 * size:
+        raise UndefinedError(
+            f"the difference between a = {a:.6g} and b = {b:.6g} doesn't vary over these rows, so "
+            "they can't tell how sure it is. Get rows on which the better one makes mistakes."
+        )
+    else:  # nothing but rounding
+        difference = error = z = 0.0
+    if df == inf:
+        tail, reach = ndtr(-abs(z)), ndtri((1 + level) / 2) * error
+    else:
+        tail, reach = stdtr(df, -abs(z)), stdtrit(df, (1 + level) / 2) * error
+    low, high = float(difference - reach), float(difference + reach)
+    if method != "bootstrap":  # all others compare AUCs
+        low, high = max(low, -1.0), min(high, 1.0)
+    interval = Interval(low, high, level)
+    return Comparison(a, b, difference, error, z, float(2 * tail), interval, statistic, method, df)
+
+
+def _measure(statistic: Any, method: str) -> Statistic:
+    """The statistic as a function, provided that the method can compare it."""
+    if method not in ("delong", "bootstrap"):
+        raise DataError(f"method must be 'delong' or 'bootstrap'; it is {shown(method)}.")
+    measure = as_statistic(statistic)
+    if method == "delong" and measure is not auc:
+        raise DataError(
+            'DeLong\'s method compares AUCs; the statistic is a function. Use method="bootstrap".'
+        )
+    return measure
+
+
+def _verdict(difference: float, interval: Interval, word: str) -> str:
+    """Which of a and b is more of something, and by how much."""
+    low, high = interval
+    who = f"a is {word} by"
+    if difference < 0:
+        difference, low, high, who = -difference, -high, -low, f"b is {word} by"
+    elif difference == 0:
+        who = "no difference:"
+    chance = ", which may be chance" if difference and low <= 0 <= high else ""
+    return f"{who} {difference:.4g} [{low:.4g}, {high:.4g}] at {100 * interval.level:g} %{chance}"

@@ -1,0 +1,112 @@
+"""Rows with one score or several, and columns that say which of them belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore._check import array_of, check_rows, check_totals, missing_row, shown, vector
+from cutscore._sweep import Floats, area
+from cutscore.errors import DataError
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRows:
+    """Rows of positive weight: which of them are positives, their scores, their weights."""
+
+    ones: Bools
+    scores: list[Floats]
+    weight: Floats | None
+    kept: Bools
+    """Which they are of the rows that came in."""
+
+
+def read(y: Any, scores: Mapping[Any, Any], weight: Any, positive: Any) -> ScoredRows:
+    """Rows as :func:`cutscore.sweep` reads them, one score after the other."""
+    columns = []
+    for name, score in scores.items():
+        try:
+            rows = check_rows(y, score, weight, positive)
+            area(rows)  # the core finds what is wrong with single rows
+        except DataError as error:
+            if len(scores) == 1:
+                raise
+            raise DataError(f"with {name}: {error}") from None
+        columns.append(rows.score.astype(np.float64) + 0.0)  # and -0.0 becomes 0.0
+    ones: Bools = rows.label == rows.positive
+    if rows.weight is None:
+        return ScoredRows(ones, columns, None, np.ones(len(ones), np.bool_))
+    check_totals(rows.weight[ones], rows.weight[~ones])
+    kept = rows.weight > 0
+    w = rows.weight[kept].astype(np.float64)
+    return ScoredRows(ones[kept], [s[kept] for s in columns], w, kept)
+
+
+def columns_of(scores: Any) -> dict[Any, Any]:
+    """Several scores by name, or by number where they have none."""
+    if isinstance(scores, Mapping):
+        columns = dict(scores)
+    elif type(scores).__name__ == "DataFrame":
+        columns = {name: scores[name] for name in scores.columns}
+    elif isinstance(scores, (list, tuple)):
+        columns = dict(enumerate(scores))
+    else:
+        a = array_of(scores, "scores")
+        if a.ndim != 2:
+            raise DataError(
+                "scores must have a column for each score; they have the shape "
+                f"{a.shape}. Pass a list of columns."
+            )
+        columns = dict(enumerate(a.T))
+    if not columns:
+        raise DataError("there must be at least one score; there is none.")
+    return columns
+
+
+def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
+    """The different values of a column in the order of their appearance, and each row's number."""
+    a = vector(values, name)
+    if len(a) != len(rows.kept):
+        raise DataError(
+            f"there must be one {name} for each score; there are {len(a):,} {name}s and "
+            f"{len(rows.kept):,} scores. Pass columns of the same rows."
+        )
+    if a.dtype.kind in "biufmM":
+        missing = np.isnan(a)
+        if missing.any():
+            _refuse_missing(name, int(missing.argmax()), a[missing][0])
+        label, first, code = np.unique(a[rows.kept], return_index=True, return_inverse=True)
+        rank = np.argsort(first)
+        return label[rank], np.argsort(rank)[code]
+    # By hash: text takes long to sort, and other objects may have no order.
+    listed = a.tolist()
+    try:
+        seen = dict.fromkeys(listed)
+    except TypeError:
+        raise DataError(
+            f"{name}s must be plain values, numbers or text; these are {shown(listed)}."
+        ) from None
+    row = missing_row(listed, seen)
+    if row is not None:
+        _refuse_missing(name, row, listed[row])
+    if not rows.kept.all():
+        listed = list(compress(listed, rows.kept))
+        seen = dict.fromkeys(listed)
+    number = {value: i for i, value in enumerate(seen)}
+    label = np.fromiter(number, a.dtype if a.dtype.kind in "SU" else object, len(number))
+    return label, np.fromiter(map(number.__getitem__, listed), np.int64, len(listed))
+
+
+def _refuse_missing(name: str, row: int, value: Any) -> NoReturn:
+    raise DataError(
+        f"{name}[{row}] is missing ({shown(value)}). Drop such rows, or give them a {name} of "
+        "their own."
+    )

@@ -1,0 +1,70 @@
+"""Plots of curves and decisions on matplotlib axes: each function takes an ``ax`` and returns it.
+
+Hand in what was computed, as in ``plot.roc(cs.roc(s))``: drawing does not compute. Where there is a
+``label``, several are drawn by name, as in ``plot.roc({"new": cs.roc(a), "old": cs.roc(b)})``; or
+call the function again with the axes it returned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutscore import curves
+from cutscore._sweep import Sweep
+from cutscore.areas import average_precision
+from cutscore.plot._canvas import needs, new_figure
+from cutscore.plot._curves import cost_curve, det, gain, hull, lift, net_benefit, pr, roc
+from cutscore.plot._scores import (
+    calibrator,
+    distributions,
+    margins,
+    operating_point,
+    reliability,
+    stability,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "calibrator",
+    "cost_curve",
+    "det",
+    "distributions",
+    "gain",
+    "hull",
+    "lift",
+    "margins",
+    "net_benefit",
+    "operating_point",
+    "overview",
+    "pr",
+    "reliability",
+    "roc",
+    "stability",
+]
+
+
+def overview(s: Sweep) -> Figure:
+    """Draw everything about a detector in one figure: all curves, and the scores of either class.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> figure = cs.plot.overview(cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['ROC', 'Precision–recall', 'Cumulative gain', 'DET', 'Lift', 'Scores']
+    """
+    needs(s, Sweep, "overview(cs.sweep(y, score))")
+    figure = new_figure(12.5, 8)
+    axes = figure.subplots(2, 3).ravel()
+    roc(curves.roc(s), axes[0], label=f"AUC {s.auc:.3f}")
+    pr(curves.pr(s), axes[1], label=f"average precision {average_precision(s):.3f}")
+    gain(curves.gain(s), axes[2])
+    det(curves.det(s), axes[3])
+    lift(curves.gain(s), axes[4])
+    distributions(s, axes[5])
+    titles = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")
+    for ax, title in zip(axes, titles, strict=True):
+        ax.set_title(title, loc="left", fontweight="bold")
+    return figure

@@ -1,0 +1,548 @@
+"""Curves of rates, costs and benefits, and the points on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cutscore._check import shown
+from cutscore._hull import Hull, JointHull
+from cutscore._sweep import Floats
+from cutscore.costs import CostCurve, NetBenefit
+from cutscore.curves import Det, Gain, PrecisionRecall, Roc
+from cutscore.decision import OperatingPoint
+from cutscore.errors import DataError
+from cutscore.inference import Band
+from cutscore.plot._canvas import (
+    COLOURS,
+    artists,
+    axes,
+    draw_line,
+    each,
+    flags,
+    guide,
+    legend,
+    needs,
+    option,
+    put_text,
+    thinned,
+    wide_axes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Past as many classifiers as there are colours, others: for sweeps, and for single points.
+_MARKERS = ("oD", "sP", "^X", "v*")
+
+
+def roc(  # noqa: PLR0913 - options have names
+    curve: Roc | Mapping[str, Roc],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    band: Band | None = None,
+    point: OperatingPoint | Sequence[OperatingPoint] | None = None,
+    hull: Hull | JointHull | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw a ROC curve over its diagonal.
+
+    Parameters
+    ----------
+    curve
+        From :func:`cutscore.roc`; or several, as a mapping from their names.
+    ax
+        Axes to draw on; a new figure if left out.
+    label
+        Name in the legend.
+    band
+        From :func:`cutscore.roc_band`: shaded behind the curve.
+    point
+        From :func:`cutscore.choose`, one or several: marked, with their thresholds.
+    hull
+        From :func:`cutscore.hull`: a thin line over the curve.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> ax = cs.plot.roc(cs.roc(s), label=f"mine, AUC {s.auc:.2f}")
+    >>> ax.get_ylabel()
+    'true positive rate (recall)'
+
+    Several by name:
+
+    >>> ax = cs.plot.roc({"mine": cs.roc(s), "chance": cs.roc(cs.sweep([1, 0], [0, 0]))})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['mine', 'chance']
+
+    With all that is known about it:
+
+    >>> p = cs.choose(s, "f1")
+    >>> ax = cs.plot.roc(cs.roc(s), band=cs.roc_band(s), point=p, hull=cs.hull(s))
+    >>> [text.get_text() for text in ax.texts]
+    ['≥ 2.5']
+    """
+    if isinstance(curve, Mapping):
+        return each(roc, curve, ax, line, label=label, band=band, point=point, hull=hull)
+    needs(curve, Roc, "roc(cs.roc(s))")
+    points = [point] if isinstance(point, OperatingPoint) else _listed(point)
+    option(band, Band, "band=cs.roc_band(s)")
+    option(hull, (Hull, JointHull), "hull=cs.hull(s)")
+    for p in points:
+        option(p, OperatingPoint, "point=cs.choose(s, objective)")
+    ax = _roc_axes(ax)
+    draw_line(ax, curve.fpr, curve.tpr, label, line)
+    colour = ax.lines[-1].get_color()
+    if band is not None:
+        x, low, high = thinned(band.fpr, band.low, band.high)
+        name = f"{100 * band.level:g} % band"
+        ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, label=name, zorder=1.5)
+    if isinstance(hull, JointHull):
+        _joint(ax, hull)
+    elif hull is not None:
+        (thin,) = ax.plot(*thinned(hull.fpr, hull.tpr), color="0.2", linewidth=0.9)
+        thin.set(marker=_vertex(hull), markersize=2.5, zorder=3.5, label="convex hull", gid="hull")
+    # From the top down, since labels give way downwards.
+    for p in sorted(points, key=lambda p: -p.confusion.recall):
+        _mark(ax, p.confusion.fpr, p.confusion.recall, flags(p), colour)
+    if band is not None or hull is not None:
+        legend(ax)
+    return ax
+
+
+def hull(
+    h: Hull | JointHull | Mapping[str, Hull],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw the convex hull of a ROC curve, or of several classifiers together.
+
+    Vertices are marked, unless they are too many to be told apart. Those of a joint hull always
+    are, in the colour of their classifier; classifiers that are a single point have markers of
+    their own. The colours are those that
+    :func:`cutscore.plot.roc` gives to the curves when it draws all classifiers in their order.
+
+    Parameters
+    ----------
+    h
+        From :func:`cutscore.hull`; or those of several classifiers, each by itself, as a mapping
+        from their names.
+    ax
+        Axes to draw on; a new figure if left out.
+    label
+        Name of the line in the legend, where the classifiers of a joint hull are listed anyway.
+    **line
+        Passed to ``Axes.plot``, for the line.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> ax = cs.plot.hull(cs.hull({"score": s, "rule": (0.1, 0.6), "old rule": (0.5, 0.5)}))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['score', 'rule', 'old rule (never best)']
+    """
+    if isinstance(h, Mapping):
+        return each(hull, h, ax, line, label=label)
+    needs(h, (Hull, JointHull), "hull(cs.hull(s))")
+    ax = _roc_axes(ax)
+    if isinstance(h, Hull):
+        return draw_line(ax, h.fpr, h.tpr, label, {"marker": _vertex(h), "markersize": 4.0, **line})
+    _joint(ax, h, label=label, **line)
+    legend(ax)
+    return ax
+
+
+def pr(
+    curve: PrecisionRecall | Mapping[str, PrecisionRecall],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw a precision–recall curve over the prevalence, which is the precision of flagging all.
+
+    The curve is a staircase: between two thresholds no detector has the precision in between.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> ax = cs.plot.pr(cs.pr(cs.sweep([1, 0, 1], [3, 2, 1])))
+    >>> ax.get_ylabel()
+    'precision'
+    """
+    if isinstance(curve, Mapping):
+        return each(pr, curve, ax, line, label=label)
+    needs(curve, PrecisionRecall, "pr(cs.pr(s))")
+    ax = axes(ax, "recall", "precision", square=True)
+    guide(ax, [0, 1], [curve.precision[-1]] * 2)
+    return draw_line(ax, curve.recall, curve.precision, label, {"drawstyle": "steps-pre", **line})
+
+
+def det(
+    curve: Det | Mapping[str, Det], ax: Axes | None = None, *, label: str | None = None, **line: Any
+) -> Axes:
+    """Draw a DET curve on normal-deviate axes, where normal scores make a straight line.
+
+    Points at 0 % or 100 % have no place on such axes and are left out.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> ax = cs.plot.det(cs.det(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])))
+    >>> ax.get_xlabel()
+    'false positive rate, %'
+    """
+    if isinstance(curve, Mapping):
+        return each(det, curve, ax, line, label=label)
+    needs(curve, Det, "det(cs.det(s))")
+    ax = axes(ax, "false positive rate, %", "miss rate (1 − recall), %", unit=False)
+    inside = (curve.fpr > 0) & (curve.fpr < 1) & (curve.fnr > 0) & (curve.fnr < 1)
+    fpr, fnr = thinned(curve.fpr[inside], curve.fnr[inside])
+    deviate = np.vectorize(NormalDist().inv_cdf, otypes=[np.float64])
+    ticks = np.array([0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
+    names = [f"{100 * t:g}" for t in ticks]
+    ax.set_xticks(deviate(ticks), names)
+    ax.set_yticks(deviate(ticks), names)
+    low = deviate(np.clip([fpr.min(initial=0.05) / 2, fnr.min(initial=0.05) / 2], 1e-6, 0.4))
+    high = deviate(np.clip([fpr.max(initial=0.5) * 1.1, fnr.max(initial=0.5) * 1.1], 0.6, 0.9995))
+    if any(artists(ax, "curve")):  # room for those before, too
+        left, right, bottom, top = (*ax.get_xlim(), *ax.get_ylim())
+        low, high = np.minimum(low, (left, bottom)), np.maximum(high, (right, top))
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    return draw_line(ax, deviate(fpr), deviate(fnr), label, line)
+
+
+def gain(
+    curve: Gain | Mapping[str, Gain],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw the share of positives that a budget of flagged cases catches.
+
+    The dashed lines are chance, and the best that any detector could do at this prevalence.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> ax = cs.plot.gain(cs.gain(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
+    >>> ax.get_xlabel()
+    'share of cases flagged'
+    """
+    if isinstance(curve, Mapping):
+        return each(gain, curve, ax, line, label=label)
+    needs(curve, Gain, "gain(cs.gain(s))")
+    ax = axes(ax, "share of cases flagged", "share of positives caught", square=True)
+    prevalence = 1 / curve.lift[0]
+    guide(ax, [0, 1], [0, 1])
+    guide(ax, [0, prevalence, 1], [0, 1, 1])
+    return draw_line(ax, curve.flagged, curve.gain, label, line)
+
+
+def lift(
+    curve: Gain | Mapping[str, Gain],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw how much richer in positives the flagged cases are than all, against their share.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> ax = cs.plot.lift(cs.gain(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
+    >>> ax.get_ylabel()
+    'lift (precision / prevalence)'
+    """
+    if isinstance(curve, Mapping):
+        return each(lift, curve, ax, line, label=label)
+    needs(curve, Gain, "lift(cs.gain(s))")
+    ax = axes(ax, "share of cases flagged", "lift (precision / prevalence)", unit=False)
+    guide(ax, [0, 1], [1, 1])
+    ax.set(xlim=(-0.01, 1.01))
+    draw_line(ax, curve.flagged[1:], curve.lift[1:], label, line)
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def cost_curve(
+    curve: CostCurve | Mapping[str, CostCurve],
+    ax: Axes | None = None,
+    *,
+    x: float | None = None,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw a cost curve: the expected cost of the best cut, whatever the costs and the prevalence.
+
+    The dashed lines are the costs without scores, of flagging nothing on the left and of flagging
+    everything on the right; the shaded area between is what the scores of the first curve gain.
+
+    Parameters
+    ----------
+    curve
+        From :func:`cutscore.cost_curve`; or several, as a mapping from their names.
+    ax
+        Axes to draw on; a new figure if left out.
+    x
+        A probability-cost to mark, with the costs there: ``Costs.probability_cost(prior)``.
+    label
+        Name in the legend.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> ax = cs.plot.cost_curve(cs.cost_curve(s), x=0.4)
+    >>> ax.get_xlabel(), ax.texts[-1].get_text()
+    ('probability × cost of positives', 'at 0.4: 0.25 instead of 0.4')
+    """
+    if isinstance(curve, Mapping):
+        return each(cost_curve, curve, ax, line, label=label, x=x)
+    needs(curve, CostCurve, "cost_curve(cs.cost_curve(s))")
+    if x is not None and not (isinstance(x, Real) and 0 <= x <= 1):
+        raise DataError(
+            f"x must be a probability-cost from 0 to 1; it is {shown(x)}. Pass one such number, or "
+            "none."
+        )
+    first = ax is None or not any(artists(ax, "curve"))
+    ax = wide_axes(ax, "probability × cost of positives", "normalised expected cost")
+    if first:
+        guide(ax, [0, 0.5, 1], [0, 0.5, 0])
+        for middle, turn, name in ((0.25, 45, "flag none"), (0.75, -45, "flag all")):
+            ax.annotate(
+                name,
+                (middle, 0.25),
+                (0, 3),
+                textcoords="offset points",
+                rotation=turn,
+                rotation_mode="anchor",
+                transform_rotates_text=True,
+                ha="center",
+                va="bottom",
+                color="0.4",
+                fontsize=9,
+            )
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.005, 0.525))
+    # Straight lines between the probability-costs at which the best cut changes.
+    at = np.concatenate(([0.0], curve.high))
+    draw_line(ax, at, curve.cost(at), label, line)
+    colour = ax.lines[-1].get_color()
+    if first:  # two shades over each other say nothing
+        at = np.sort(np.append(thinned(at)[0], 0.5))
+        low, high = curve.cost(at), np.minimum(at, 1 - at)
+        ax.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0, zorder=1.5)
+    if x is not None:
+        cost, without = float(curve.cost(x)), min(x, 1 - x)
+        ax.set_ylim(top=max(0.6, ax.get_ylim()[1]))
+        ax.plot([x, x], [cost, 0.53], color=colour, linewidth=0.9, zorder=2)
+        _dot(ax, x, cost, colour)
+        put_text(
+            ax,
+            f"at {x:g}: {cost:.3g} instead of {without:.3g}",
+            (x, 0.54),
+            ha="left" if x < 0.3 else "right" if x > 0.7 else "center",
+            color=colour,
+        )
+    return ax
+
+
+def net_benefit(
+    curve: NetBenefit | Mapping[str, NetBenefit],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw a decision curve: the net benefit of acting from each probability on.
+
+    The thin line is the best cut of the same scores: what lies between is lost to miscalibration.
+    The dashed lines are flagging everything, and nothing. Above the highest probability the model
+    flags nothing, below the lowest one everything; what falls below the axes is left out.
+
+    Parameters
+    ----------
+    curve
+        From :func:`cutscore.net_benefit`; or several, as a mapping from their names.
+    ax
+        Axes to draw on; a new figure if left out.
+    label
+        Name in the legend.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 0], [0.8, 0.6, 0.5, 0.2])
+    >>> ax = cs.plot.net_benefit(cs.net_benefit(s))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['model', 'best cut', 'flag all', 'flag none']
+    """
+    if isinstance(curve, Mapping):
+        return each(net_benefit, curve, ax, line, label=label)
+    needs(curve, NetBenefit, "net_benefit(cs.net_benefit(s))")
+    first = ax is None or not any(artists(ax, "curve"))
+    ax = wide_axes(ax, "threshold probability", "net benefit")
+    there = np.isfinite(curve.threshold)
+    t, model, best = (a[there][::-1] for a in (curve.threshold, curve.net_benefit, curve.best))
+    x, flag_all = _flag_all(t, curve.flag_all[there][::-1])
+    values = np.concatenate((model, best, flag_all))
+    top = 1.05 * values.max(initial=0.0, where=np.isfinite(values)) or 1.0
+    if not first:
+        top = max(top, ax.get_ylim()[1])
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.15 * top, top))
+    if len(t):
+        # Below the lowest probability everything is flagged, and above the highest one nothing.
+        below = x < t[0]
+        past = [t[-1], 1.0] if t[-1] < 1 else []
+        model = np.concatenate((flag_all[below], model, np.zeros(len(past))))
+        t_model = np.concatenate((x[below], t, past))
+    else:
+        t_model = t
+    number = 1 + sum(1 for _ in artists(ax, "curve"))
+    if label is None and number > 1:
+        label = f"model {number}"
+    draw_line(ax, *_within(t_model, model, top), "model" if label is None else label, line)
+    colour = ax.lines[-1].get_color()
+    (thin,) = ax.plot(*thinned(*_within(t, best, top)), color=colour, linewidth=0.9, zorder=2.5)
+    thin.set(label="best cut" if label is None else f"{label}, best cut", gid="best")
+    if len(x):
+        _trivial(ax, "flag all", *_within(x, flag_all, top), dashes=(4, 3))
+    _trivial(ax, "flag none", np.array([0.0, 1.0]), np.zeros(2), dashes=(1, 2))
+    legend(ax)
+    return ax
+
+
+def _listed(point: Any) -> list[Any]:
+    try:
+        return [] if point is None else list(point)
+    except TypeError:
+        return [point]
+
+
+def _roc_axes(ax: Axes | None) -> Axes:
+    ax = axes(ax, "false positive rate", "true positive rate (recall)", square=True)
+    guide(ax, [0, 1], [0, 1])
+    return ax
+
+
+def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: Any) -> None:
+    """The line of a joint hull, and its vertices by classifier."""
+    style = {"color": "0.35", "linewidth": 1.2, "zorder": 3.2, **line}
+    ax.plot(*thinned(h.fpr, h.tpr), label=label, gid="hull", **style)
+    never = []
+    for k, name in enumerate(h.names):
+        mine = h.classifier == k
+        if not mine.any():
+            never.append(name)
+            continue
+        single = bool(np.isnan(h.threshold[mine]).all())
+        ax.plot(
+            h.fpr[mine],
+            h.tpr[mine],
+            linestyle="none",
+            marker=_MARKERS[k // len(COLOURS) % len(_MARKERS)][single],
+            markersize=8 if single else 5,
+            markeredgecolor="white",
+            markeredgewidth=0.8 if single else 0.4,
+            color=COLOURS[k % len(COLOURS)],
+            label=name,
+            gid="vertices",
+            zorder=4,
+        )
+    for name in never:
+        ax.plot([], [], linestyle="none", label=f"{name} (never best)")
+
+
+def _vertex(h: Hull) -> str:
+    """The marker of vertices: more would hide the line."""
+    return "o" if len(h) <= 100 else "none"
+
+
+def _mark(ax: Axes, x: float, y: float, text: str, colour: Any) -> None:
+    """A point of ROC space, with a text to its lower right that gives way to those there already.
+
+    The lower right, since the curve rises: its text is below it there.
+    """
+    if np.isnan(x) or np.isnan(y):  # of one class only: it has no place here
+        return
+    others = sorted(artists(ax, "point"), key=lambda other: -other.xyann[1])
+    _dot(ax, x, y, colour)
+    if any(other.xy == (x, y) and other.get_text() == text for other in others):
+        return
+    height = 13 * ax.figure.dpi / 72 / ax.bbox.height
+    start, end = _span(ax, x, text)
+    # Where the curve is steep there is room right beside the point.
+    beside = level = y - (0.2 if x + y < 1 else 0.9) * height
+    for other in others:
+        first, last = _span(ax, other.xy[0], other.get_text())
+        if first < end and start < last and abs(other.xyann[1] - level) < height:
+            level = other.xyann[1] - height
+    level = max(level, 0.5 * height)
+    left, moved = start < x, beside - level > 0.5 * height
+    away = (0.06 if moved else 0.025) * (-1 if left else 1)
+    leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (float(left), 0.5)}
+    label = put_text(
+        ax,
+        text,
+        (x, y),
+        (x + away, level),
+        ha="right" if left else "left",
+        va="center",
+        color=colour,
+        arrowprops=leader if moved else None,
+    )
+    label.set_gid("point")
+
+
+def _span(ax: Axes, x: float, text: str) -> tuple[float, float]:
+    """About where the text at a point starts and ends: to its right, if there is room."""
+    width = 6 * (len(text) + 2) * ax.figure.dpi / 72 / ax.bbox.width
+    return (x - width, x) if x > 0.6 else (x, x + width)
+
+
+def _dot(ax: Axes, x: float, y: float, colour: Any) -> None:
+    (dot,) = ax.plot([x], [y], "o", color=colour, markersize=8, zorder=5, clip_on=False)
+    dot.set(markeredgecolor="white", markeredgewidth=1.2)
+
+
+def _flag_all(t: Floats, flag_all: Floats) -> tuple[Floats, Floats]:
+    """Flagging everything at every probability: π − (1 − π) t/(1 − t), π from what is given."""
+    known = np.flatnonzero(np.isfinite(flag_all))
+    if not len(known):
+        return np.empty(0), np.empty(0)
+    k = known[0]
+    prior = flag_all[k] * (1 - t[k]) + t[k]
+    x = np.linspace(0.0, 1.0, 1001)[:-1]
+    return x, prior - (1 - prior) * (x / (1 - x))
+
+
+def _trivial(ax: Axes, name: str, x: Floats, y: Floats, *, dashes: tuple[int, int]) -> None:
+    """The line of a rule without scores, once; flagging everything has one for each prior."""
+    known = [float(line.get_ydata()[0]) for line in artists(ax, name)]
+    if not np.isclose(known, y[0], rtol=1e-9, atol=0).any():
+        text = f"{name}, {100 * y[0]:.3g} % positive" if known else name
+        (thin,) = ax.plot(x, y, color="0.45", linewidth=1.2, zorder=2, label=text, gid=name)
+        thin.set_linestyle((0, dashes))
+
+
+def _within(x: Floats, y: Floats, top: float) -> tuple[Floats, Floats]:
+    """The points that have a value, and those far below the axes moved up to just below them."""
+    known = ~np.isnan(y)
+    return x[known], np.maximum(y[known], -top)

@@ -1,0 +1,489 @@
+"""Scores of either class, what a threshold or a calibrator does to them, and margins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cutscore._check import shown
+from cutscore._sweep import Floats, Sweep
+from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
+from cutscore.confusion import counted
+from cutscore.decision import OperatingPoint, Stability
+from cutscore.errors import DataError
+from cutscore.linear import Margins
+from cutscore.plot._canvas import (
+    COLOURS,
+    artists,
+    axes,
+    draw_line,
+    each,
+    flags,
+    guide,
+    legend,
+    needs,
+    new_axes,
+    number_text,
+    option,
+    put_text,
+    thinned,
+    wide_axes,
+)
+from cutscore.scoring import Reliability
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
+_WRONG, _RIGHT = "#d55e00", "#0072b2"
+
+# How far the histogram of a reliability diagram reaches below 0.
+_STRIP = 0.16
+
+
+def reliability(
+    r: Reliability | Mapping[str, Reliability],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    bins: int = 50,
+    **line: Any,
+) -> Axes:
+    """Draw a reliability diagram: what happened against what was forecast.
+
+    Calibrated forecasts are on the diagonal. The line is level where forecasts share a calibrated
+    value, and passes straight to the next such block. The shaded band is around the diagonal and
+    not around the line: it is where the line of calibrated forecasts would be. The histogram below
+    has the mass of forecasts.
+
+    Parameters
+    ----------
+    r
+        From :func:`cutscore.reliability`; or several, as a mapping from their names.
+    ax
+        Axes to draw on; a new figure if left out.
+    label
+        Name in the legend.
+    bins
+        How many bins the histogram has.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.Sweep.from_counts([0.9, 0.7, 0.5, 0.1], pos=[80, 30, 32, 10], neg=[20, 30, 28, 90])
+    >>> ax = cs.plot.reliability(cs.reliability(s), label="mine")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['mine', '95 % band if calibrated']
+    """
+    if isinstance(r, Mapping):
+        return each(reliability, r, ax, {"bins": bins, **line}, label=label)
+    needs(r, Reliability, "reliability(cs.reliability(s))")
+    count = _bins(bins)
+    ax = new_axes(4.4, 4.7) if ax is None else ax
+    ax = axes(ax, "forecast probability", "calibrated probability", square=True)
+    ax.set(ylim=(-_STRIP, 1.01), yticks=np.linspace(0, 1, 6))
+    ax.spines["left"].set_bounds(0, 1)
+    guide(ax, [0, 1], [0, 1])
+    # Both ends of each block: where it starts, and before the next one starts.
+    ends = np.unique(np.concatenate((r.start, r.start[1:] - 1, [len(r) - 1])))
+    few = {"marker": "o", "markersize": 4.0} if len(r) <= 30 else {}
+    draw_line(ax, r.forecast[ends], r.calibrated[ends], label, {**few, **line})
+    colour = ax.lines[-1].get_color()
+    if r.low is not None and r.high is not None and r.level is not None:
+        x, low, high = thinned(r.forecast, r.low, r.high)
+        name: str | None = f"{100 * r.level:g} % band if calibrated"
+        if name in ax.get_legend_handles_labels()[1]:  # of the curve before
+            name = None
+        shade: dict[str, Any] = {"color": colour, "alpha": 0.16, "linewidth": 0, "zorder": 1.5}
+        ax.fill_between(x, low, high, label=name, **shade)
+        if few:  # between them there is nothing
+            ax.vlines(x, low, high, color=colour, alpha=0.4, linewidth=3, zorder=1.6)
+        legend(ax)
+    # As shares: a sum of weights may be as large as floats go.
+    share, edges = np.histogram(r.forecast, count, (0, 1), weights=r.mass / np.sum(r.mass))
+    floor = -_STRIP
+    height = floor + (_STRIP - 0.02) * share / share.max()
+    shape: dict[str, Any] = {"baseline": floor, "color": colour, "zorder": 1.4}
+    ax.stairs(height, edges, fill=True, alpha=0.35, **shape)
+    ax.stairs(height, edges, linewidth=0.8, **shape)
+    return ax
+
+
+def calibrator(  # noqa: PLR0913 - options have names
+    c: Calibrator | Mapping[str, Calibrator],
+    ax: Axes | None = None,
+    *,
+    s: Sweep | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    label: str | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw a calibrator: the log-likelihood ratio of each score.
+
+    Above the dashed line a score speaks for the positive class, below it for the negative one.
+
+    Parameters
+    ----------
+    c
+        From :func:`cutscore.calibrate`; or several, as a mapping from their names.
+    ax
+        Axes to draw on; a new figure if left out.
+    s
+        A sweep, whose range of scores is drawn.
+    low, high
+        The range of scores, if it is another one. Without any it is that of the curves on ``ax``,
+        or one that suits the calibrator.
+    label
+        Name in the legend.
+    **line
+        Passed to ``Axes.plot``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> both = {method: cs.calibrate(s, method) for method in ("platt", "monotone")}
+    >>> ax = cs.plot.calibrator(both, s=s)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['platt', 'monotone']
+    """
+    if isinstance(c, Mapping):
+        return each(calibrator, c, ax, {"s": s, "low": low, "high": high, **line}, label=label)
+    needs(c, Calibrator, "calibrator(cs.calibrate(s))")
+    option(s, Sweep, "s=cs.sweep(y, score)")
+    start, end = _scores_of(c, ax, s, low, high)
+    ax = wide_axes(ax, "score", "log-likelihood ratio")
+    x = np.linspace(start, end, 1001)
+    if isinstance(c, Monotone):
+        # Each step from its first score to the last float before the next, and each bend.
+        inner = c.threshold[(c.threshold > start) & (c.threshold <= end)]
+        x = np.unique(np.concatenate((x, inner, np.nextafter(inner, -np.inf))))
+    llr = c.llr(x)
+    finite = np.abs(llr) <= 1e300
+    if not any(line.get_gid() == "guide" for line in ax.lines):
+        zero = ax.axhline(0, color="0.65", linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+        zero.set_gid("guide")
+    draw_line(ax, x, llr if finite.all() else np.where(finite, llr, np.nan), label, line)
+    ax.update_datalim([(start, 0.0), (end, 0.0)])  # even where there is no line
+    ax.autoscale_view()
+    _infinities(ax, x, llr, ax.lines[-1].get_color())
+    return ax
+
+
+def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
+    """Draw the scores of either class as a histogram, each class with area 1.
+
+    Infinite scores, and those beyond ±1e300, are counted in the outermost bins. Scores that differ
+    by less than a picture can show are drawn as one bar.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> ax = cs.plot.distributions(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['positive', 'negative']
+    """
+    needs(s, Sweep, "distributions(cs.sweep(y, score))")
+    edges = _edges(s.threshold, bins)
+    ax = axes(ax, "score", "density within the class", unit=False)
+    score = np.clip(s.threshold, edges[0], edges[-1])
+    for name, mass, colour in (("positive", s.pos, _POSITIVE), ("negative", s.neg, _NEGATIVE)):
+        if mass.sum() > 0:
+            # As shares: a sum of weights over the width of a bin may overflow.
+            share = mass / mass.sum()
+            height, _ = np.histogram(score, edges, weights=share, density=True)
+            ax.stairs(height, edges, fill=True, color=colour, alpha=0.45, label=name)
+            ax.stairs(height, edges, color=colour, linewidth=1.2)
+    ax.set_ylim(bottom=0)
+    legend(ax)
+    return ax
+
+
+def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60) -> Axes:
+    """Draw what an operating point does to the scores of either class.
+
+    The flagged side is shaded. The numbers are those of ``p.confusion``, the rows of the sweep; the
+    heights are densities within each class, as in :func:`cutscore.plot.distributions`.
+
+    Parameters
+    ----------
+    p
+        From :func:`cutscore.choose`.
+    ax
+        Axes to draw on; a new figure if left out.
+    bins
+        How many bins the histograms have.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> ax = cs.plot.operating_point(cs.choose(s, "f1"))
+    >>> ax.get_title(loc="left")
+    'flag from 2.5 on, for the most f1'
+    >>> [text.get_text() for text in ax.texts]
+    ['not flagged', '0 missed', '2 left alone', 'flagged', '4 caught', '2 false alarms']
+    """
+    needs(p, OperatingPoint, "operating_point(cs.choose(s, objective))")
+    ax = distributions(p.sweep, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
+    left, right = ax.get_xlim()
+    at = float(np.clip(p.threshold, left, right))
+    ax.axvspan(at, right, color="0.93", linewidth=0, zorder=0.5)
+    if np.isfinite(p.threshold):
+        ax.axvline(at, ymax=0.76, color="0.15", linewidth=1.4, zorder=4)
+    # Room for the numbers above the histograms; the legend goes between them.
+    ax.set(xlim=(left, right), ylim=(0, ax.get_ylim()[1] / 0.74))
+    c = p.confusion
+    alarms = "false alarm" if c.fp == 1 else "false alarms"
+    sides = (
+        (0.015, "left", "not flagged", f"{counted(c.fn)} missed", f"{counted(c.tn)} left alone"),
+        (0.985, "right", "flagged", f"{counted(c.tp)} caught", f"{counted(c.fp)} {alarms}"),
+    )
+    for x, side, *texts in sides:
+        for k, (text, colour) in enumerate(zip(texts, ("0.15", _POSITIVE, _NEGATIVE), strict=True)):
+            at_top = {"xycoords": "axes fraction", "ha": side, "va": "top", "path_effects": []}
+            bold = "bold" if k == 0 else "normal"
+            put_text(ax, text, (x, 0.985 - 0.068 * k), color=colour, fontweight=bold, **at_top)
+    legend(ax, "upper center")
+    aim = "least" if p.question.goal.better < 0 else "most"
+    failed = "" if p.feasible else " (limits not met)"
+    title = f"flag {flags(p, long=True)}, for the {aim} {p.objective}{failed}"
+    ax.set_title(title, loc="left", fontsize=10, parse_math=False)
+    return ax
+
+
+def stability(
+    st: Stability, ax: Axes | None = None, *, point: OperatingPoint | None = None, bins: int = 40
+) -> Axes:
+    """Draw the thresholds that bootstrap samples chose, with the range of 95 % of them.
+
+    Samples that chose ``±inf``, to flag nothing or everything, are counted in bars beside the axis
+    of thresholds.
+
+    Parameters
+    ----------
+    st
+        From :meth:`cutscore.OperatingPoint.stability`.
+    ax
+        Axes to draw on; a new figure if left out.
+    point
+        The operating point itself, whose threshold is to be marked.
+    bins
+        How many bins the histogram has.
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(2000) < 0.1
+    >>> p = cs.choose(cs.sweep(y, rng.standard_normal(2000) + 2 * y), "f1")
+    >>> ax = cs.plot.stability(p.stability(100), point=p)
+    >>> ax.get_title(loc="left")
+    'mean regret 0.00... in 100 bootstrap samples'
+    """
+    needs(st, Stability, "stability(p.stability())")
+    option(point, OperatingPoint, "point=cs.choose(s, objective)")
+    edges = _edges(st.threshold, bins)
+    ax = wide_axes(ax, "threshold", "bootstrap samples")
+    width = edges[1] - edges[0]
+    finite = st.threshold[np.isfinite(st.threshold)]
+    count, _ = np.histogram(np.clip(finite, edges[0], edges[-1]), edges)
+    ax.stairs(count, edges, fill=True, color=COLOURS[0], alpha=0.45, label="chosen thresholds")
+    ax.stairs(count, edges, color=COLOURS[0], linewidth=1.2)
+    beside = {-np.inf: edges[0] - 3 * width, np.inf: edges[-1] + 3 * width}
+    ax.margins(x=0.07)
+    for value, x in beside.items():
+        many = int(np.count_nonzero(st.threshold == value))
+        if many:
+            ax.bar(x, many, width, color="0.6")
+            outer, side = (x + width / 2, "left") if value > 0 else (x - width / 2, "right")
+            beyond = {"textcoords": "offset points", "ha": side, "va": "top", "color": "0.2"}
+            put_text(ax, number_text(value), (outer, many), (2 * np.sign(value), 0), **beyond)
+    low, high = _range(st)
+    start, end = (beside.get(x, float(np.clip(x, -1e300, 1e300))) for x in (low, high))
+    name = f"95 %: {number_text(low)} to {number_text(high)}"
+    ax.axvspan(start, end, 0, 0.75, facecolor="0.93", edgecolor="0.55", zorder=0.5, label=name)
+    if point is not None:
+        at = beside.get(point.threshold, float(np.clip(point.threshold, -1e300, 1e300)))
+        name = f"chosen: {flags(point)}"
+        ax.axvline(at, 0, 0.75, color="0.15", linewidth=1.4, label=name, zorder=4)
+    known, title = np.count_nonzero(st.comparable), f"{len(st.threshold):,} bootstrap samples"
+    if known:
+        of = f"{known:,} of " if known < len(st.threshold) else ""
+        title = f"mean regret {st.mean_regret:.3g} in {of}{title}"
+    if st.broken.any():
+        title += f", limits broken by {100 * np.mean(st.broken):.3g} %"
+    ax.set_title(title, loc="left", fontsize=10)
+    ax.set_ylim(0, ax.get_ylim()[1] / 0.74)  # the legend goes above
+    legend(ax, "upper left")
+    return ax
+
+
+def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
+    """Draw the margins of a line as a histogram: rows on the wrong side of it, and on the right.
+
+    Rows on the line itself count as errors, left of 0. The dashed line is the smallest margin;
+    where it is above 0 the line separates the classes, and the strip without rows is shaded.
+
+    Parameters
+    ----------
+    m
+        From :meth:`cutscore.LinearDetector.margins`, or that of an estimator.
+    ax
+        Axes to draw on; a new figure if left out.
+    bins
+        About how many bins the histogram has. One of their edges is 0.
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> line = cs.LinearDetector(np.array([3.0, 4.0]), -5.0)
+    >>> X = np.array([[3.0, 4.0], [3.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
+    >>> ax = cs.plot.margins(line.margins(X, np.array([True, True, False, False])))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['3 correct', '1 wrong', 'smallest margin: −0.4']
+    """
+    needs(m, Margins, "margins(detector.margins(X, y))")
+    count = _bins(bins)
+    if not len(m.value):
+        raise DataError("a histogram of margins needs rows; there are 0. Pass margins of some.")
+    # Within ±1e300, or the width of the axis would overflow.
+    value = np.clip(m.value, -1e300, 1e300)
+    smallest = float(value.min())
+    _, edges = Margins(value).histogram(count)
+    # Inside of the edges, which are rounded.
+    value = np.clip(value, edges[0], edges[-1])
+    below, above = edges[edges <= 0], edges[edges >= 0]
+    if len(below) < 2:  # rows on the line, and none beyond
+        below = np.array([-above[1], 0.0])
+    if 0 < smallest < above[-1]:  # or the first bar would reach into the strip without rows
+        above = np.concatenate(([smallest], above[above > smallest]))
+    ax = wide_axes(ax, "margin (distance from the line, above 0 on the right side)", "rows")
+
+    from matplotlib.ticker import MaxNLocator  # there, or there would be no axes
+
+    # Bins of errors have their upper edge, those of correct rows their lower one: 0 is an error.
+    wrong = value <= 0
+    errors = np.histogram(-value[wrong], -below[::-1])[0][::-1]
+    correct = np.histogram(value[~wrong], above)[0]
+    for rows, at, name, colour in (
+        (correct, above, "correct", _RIGHT),
+        (errors, below, "wrong", _WRONG),
+    ):
+        if rows.any():
+            label = f"{counted(int(rows.sum()))} {name}"
+            ax.stairs(rows, at, fill=True, color=colour, alpha=0.45, label=label)
+            ax.stairs(rows, at, color=colour, linewidth=1.2)
+    ax.axvline(0, 0, 0.78, color="0.15", linewidth=1.4, zorder=4)
+    (least,) = ax.plot([smallest] * 2, [0, 0.78], transform=ax.get_xaxis_transform(), zorder=4)
+    least.set(color=_WRONG if smallest <= 0 else "0.15", linewidth=1.2, linestyle=(0, (4, 3)))
+    least.set_label(f"smallest margin: {number_text(float(f'{m.smallest:.4g}'))}")
+    if smallest > 0:
+        ax.axvspan(0, smallest, 0, 0.78, color="0.93", linewidth=0, zorder=0.5)
+    ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    ax.set_ylim(0, ax.get_ylim()[1] / 0.76)  # the legend goes above
+    legend(ax, "upper left")
+    return ax
+
+
+def _scores_of(
+    c: Calibrator, ax: Axes | None, s: Sweep | None, low: Any, high: Any
+) -> tuple[float, float]:
+    """The range of scores to draw a calibrator over."""
+    for name, given in (("low", low), ("high", high)):
+        if given is not None and not _is_moderate(given):
+            raise DataError(
+                f"{name} must be a number within ±1e300; it is {shown(given)}. Pass the {name}est "
+                "score to draw, or none."
+            )
+    drawn = [] if ax is None else [line.get_xdata() for line in artists(ax, "curve")]
+    if s is not None:
+        scores = s.threshold
+    elif drawn:
+        scores = np.concatenate(drawn)
+    else:
+        scores = _typical(c)
+    edges = _edges(np.clip(scores, *c.domain), 1)
+    # Only what nobody asked for is held inside of what can be mapped.
+    start, end = np.clip(edges, *c.domain).tolist()
+    start, end = start if low is None else float(low), end if high is None else float(high)
+    if not start < end:
+        raise DataError(
+            f"low must be less than high; they are {start:g} and {end:g}. Pass both, or none."
+        )
+    return start, end
+
+
+def _is_moderate(x: Any) -> bool:
+    """Whether it is a number that is no risk to the width of an axis."""
+    try:
+        return isinstance(x, Real) and abs(float(x)) <= 1e300
+    except OverflowError:
+        return False
+
+
+def _typical(c: Calibrator) -> Floats:
+    """Scores that a calibrator was fitted to, as far as it remembers them, or made for."""
+    first = c.steps[0] if isinstance(c, Chain) else c
+    if isinstance(first, Affine):
+        with np.errstate(over="ignore"):
+            wide = np.divide(5.0, abs(first.gamma)) if first.gamma else 1.0
+        return np.clip(first.d0 + np.array([-wide, wide]), -1e300, 1e300)
+    if isinstance(first, Gaussian):
+        return np.array([first.low, first.high])
+    if isinstance(first, Monotone):
+        at = first.threshold[np.isfinite(first.threshold)]
+        if len(at):
+            pad = 0.1 * np.clip(np.ptp(np.clip(at, -1e300, 1e300)), 0, 1e300) or 0.5
+            return np.array([at.min() - pad, at.max() + pad])
+    # Where probabilities are mapped, not up to 0 and 1: logarithms go far there.
+    return np.array([0.001, 0.999]) if isfinite(first.domain[0]) else np.array([0.0, 1.0])
+
+
+def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:
+    """Signs at the upper or lower edge, above the scores whose LLR is infinite."""
+    for value, edge, side in ((np.inf, 1.0, "top"), (-np.inf, 0.0, "bottom")):
+        at = x[np.sign(value) * llr > 1e300]
+        if len(at):
+            middle = 0.5 * at[0] + 0.5 * at[-1]
+            where = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": side}
+            put_text(ax, number_text(value), (middle, edge), color=colour, **where)
+
+
+def _bins(bins: Any) -> int:
+    whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
+    if not whole or not 1 <= bins <= 100_000:
+        raise DataError(
+            f"a histogram must have from 1 to 100,000 bins, a whole number; it is {shown(bins)}. "
+            "Leave bins out for a number that suits most scores."
+        )
+    return int(bins)
+
+
+def _edges(values: Floats, bins: int) -> Floats:
+    """Edges of equal bins over all finite values."""
+    bins = _bins(bins)
+    # Within ±1e300, or the width of the axis would overflow.
+    finite = np.clip(values[np.isfinite(values)], -1e300, 1e300)
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
+    size = max(abs(low), abs(high))
+    if high - low <= max(1e-9 * size, 1e-200):  # or bins would have no width, or no finite height
+        pad = max(0.5, 1e-9 * size)
+        low, high = low - pad, high + pad
+    return np.linspace(low, high, bins + 1)
+
+
+def _range(st: Stability) -> tuple[float, float]:
+    """The range of 95 % of the thresholds, of which some may be infinite."""
+    if np.abs(st.threshold).max() <= 1e300:
+        low, high = st.thresholds
+    else:  # nothing lies between a number and infinity, and no float is as large as some gaps
+        low, high = np.quantile(st.threshold, (0.025, 0.975), method="inverted_cdf").tolist()
+    return low, high

@@ -1,0 +1,708 @@
+"""summarise: from rows to a summary, with everything that is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import erfc, exp, log, sqrt
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutscore._check import check_rows, shown
+from cutscore._hull import hull
+from cutscore._interval import Interval
+from cutscore._names import worded
+from cutscore._sweep import Floats, Sweep, far_ends, sweep
+from cutscore.areas import average_precision
+from cutscore.calibration.calibrators import Calibrator
+from cutscore.confusion import counted
+from cutscore.decision import OperatingPoint, choose
+from cutscore.errors import DataError
+from cutscore.inference import auc_interval, effective, interval
+from cutscore.objectives import Costs, as_limits, check_costs, check_level
+from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group
+from cutscore.report.summary import (
+    MEASURES,
+    WITH_INTERVALS,
+    Asked,
+    Difference,
+    Estimate,
+    Groups,
+    Notice,
+    ScoreSummary,
+    Summary,
+    maybe,
+)
+from cutscore.report.trace import (
+    by_parts,
+    flagged,
+    largest_tie,
+    of_positives,
+    shares,
+    trace,
+)
+from cutscore.scoring import brier, log_loss
+
+
+def summarise(  # noqa: PLR0913 - options have names
+    y: Any,
+    scores: Mapping[str, Any],
+    *,
+    weight: Any = None,
+    positive: Any = None,
+    group: Any = None,
+    unit: Any = None,
+    costs: Costs | None = None,
+    maximize: Any = None,
+    subject_to: Any = (),
+    prior: float | None = None,
+    confidence: float | None = None,
+    level: float = 0.95,
+    calibrators: Mapping[str, Calibrator] | None = None,
+    forecasts: Mapping[str, Any] | None = None,
+    reverse: Collection[str] = (),
+    label: str = "",
+    group_name: str = "group",
+    source: str = "",
+) -> Summary:
+    """Everything worth saying about one score or several of the same rows.
+
+    Parameters
+    ----------
+    y, weight, positive
+        As for :func:`cutscore.sweep`.
+    scores
+        The scores by name, or a frame of them.
+    group
+        The group of each row, for the AUC inside groups.
+    unit
+        The unit each row belongs to (patient, user), where rows of one unit are not independent:
+        for intervals of AUCs and of their differences. All others count rows.
+    costs, maximize
+        What to aim at: costs, or any objective of :func:`cutscore.choose`. Of neither, the mean of
+        recall and specificity ("balanced_rate"), and the summary says so.
+    subject_to, prior, confidence
+        Limits, the share of positives where decisions are made, and the confidence with which
+        limits hold out of sample: as for :func:`cutscore.choose`.
+    level
+        Of all intervals.
+    calibrators
+        Calibrators by the name of their score: the reliability is that of their probabilities.
+    forecasts
+        Probabilities of the rows by the name of their score, for calibrators that were fitted to
+        these rows: out of fold, as of :func:`cutscore.cross_fit`. Then the Brier score, the log
+        loss and the reliability are those of these.
+    reverse
+        The names of scores of which low ones mean positive, such as credit scores: cases are
+        flagged up to a threshold rather than from it on. Text, page and JSON tell scores as they
+        are, and so calibrators take them; the ``point`` of a score is of ``-score``.
+    label, group_name, source
+        For display: what is positive, what groups are, and where the rows are from.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    UndefinedError
+        If a class is missing.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.report import summarise
+    >>> y, a, b = [1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1], [8, 3, 6, 5, 4, 7, 2, 1]
+    >>> summary = summarise(y, {"old": a, "new": b}, costs=cs.Costs(fp=1, fn=3))
+    >>> summary.scores[1].point.threshold, summary.differences[0].difference
+    (4.5, -0.25)
+    """
+    if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame
+        scores = {str(name): scores[name] for name in scores.columns}
+    if not isinstance(scores, Mapping) or not scores:
+        raise DataError(
+            f"scores must be columns by name, such as {{'score': ...}}; they are {shown(scores)}."
+        )
+    question = _Question(costs, maximize, subject_to, prior, confidence, level)
+    low = _some_of(scores, reverse, "reverse")
+    _some_of(scores, calibrators or (), "calibrators")
+    _some_of(calibrators or {}, forecasts or (), "forecasts", "scores with a calibrator")
+    columns = {str(name): column for name, column in scores.items()}
+    sweeps: dict[str, Sweep] = {}
+    for name, column in columns.items():
+        try:
+            s = sweep(y, column, weight, positive, squares=weight is not None)
+        except DataError as error:
+            if len(scores) == 1:
+                raise
+            raise DataError(f"with the score {name}: {error}") from None
+        s.needs_both_classes("a report")
+        if name in low:
+            s = s.negated()
+            columns[name] = 0.0 - check_rows(y, column, weight, positive).score
+        sweeps[name] = s
+    inside = None
+    if group is not None:
+        inside = {
+            name: by_group(y, column, group, weight=weight, positive=positive)
+            for name, column in columns.items()
+        }
+    if unit is not None:
+        units = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
+        sure = _Sure.of_units(units, list(columns), question.level)
+    else:
+        drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
+        sure = _Sure.of_rows(sweeps, drawn, question.level)
+    return _summary(
+        sweeps,
+        question,
+        rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
+        sure=sure,
+        groups=None if inside is None else Groups(group_name, inside),
+        calibrators=calibrators,
+        forecasts={
+            str(name): sweep(y, p, weight, positive) for name, p in (forecasts or {}).items()
+        },
+        reverse=low,
+        label=f"{label} = {worded(positive)}" if label and positive is not None else label,
+        source=source,
+    )
+
+
+def _some_of(
+    scores: Mapping[str, Any], names: Collection[str], option: str, what: str = "scores"
+) -> set[str]:
+    """Names that an option gives, all of which must be known."""
+    found = {names} if isinstance(names, str) else set(map(str, names))
+    for name in sorted(found - set(map(str, scores))):
+        raise DataError(
+            f"{option} must name {what}; {shown(name)} is none of them, which are "
+            f"{', '.join(map(shown, scores)) or 'none'}."
+        )
+    return found
+
+
+def summarise_sweeps(  # noqa: PLR0913 - options have names
+    sweeps: Mapping[str, Sweep],
+    *,
+    rows: int | None = None,
+    drawn: tuple[Drawn, Drawn] | None = None,
+    groups: Mapping[str, GroupAuc] | None = None,
+    costs: Costs | None = None,
+    maximize: Any = None,
+    subject_to: Any = (),
+    prior: float | None = None,
+    confidence: float | None = None,
+    level: float = 0.95,
+    reverse: Collection[str] = (),
+    label: str = "",
+    group_name: str = "group",
+    source: str = "",
+) -> Summary:
+    """The same as :func:`cutscore.report.summarise` where the rows are elsewhere: from sweeps.
+
+    Parameters
+    ----------
+    sweeps
+        The sweeps of the scores, by name, each with all of its scores; weighted ones with their
+        squares.
+    rows
+        How many rows there were, if not as many as the sweeps have mass.
+    drawn
+        Of the same rows, some of each class: what differences between scores are tested with.
+    groups
+        The AUC inside groups by each score.
+    costs, maximize, subject_to, prior, confidence, level, reverse, label, group_name, source
+        As there.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.report import summarise_sweeps
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> summarise_sweeps({"score": s}, costs=cs.Costs(fp=1, fn=3)).scores[0].auc.value
+    0.75
+    """
+    question = _Question(costs, maximize, subject_to, prior, confidence, level)
+    for s in sweeps.values():
+        s.needs_both_classes("a report")
+        s.needs_scores("a report")
+    low = _some_of(sweeps, reverse, "reverse")
+    sweeps = {name: s.negated() if name in low else s for name, s in sweeps.items()}
+    if drawn is not None:
+        drawn = drawn[0].negated(low), drawn[1].negated(low)
+    if groups is not None:
+        groups = {
+            name: replace(g, auc=1.0 - g.auc) if name in low else g for name, g in groups.items()
+        }
+    first = next(iter(sweeps.values()))
+    return _summary(
+        sweeps,
+        question,
+        rows=int(first.P + first.N) if rows is None else rows,
+        sure=_Sure.of_rows(sweeps, drawn, question.level),
+        groups=None if groups is None else Groups(group_name, groups),
+        reverse=low,
+        label=label,
+        source=source,
+    )
+
+
+class _Question:
+    """What is asked of the scores, checked."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - as above
+        self,
+        costs: Costs | None,
+        maximize: Any,
+        subject_to: Any,
+        prior: float | None,
+        confidence: float | None,
+        level: float,
+    ) -> None:
+        if costs is not None and maximize is not None:
+            raise DataError("there must be one aim: give costs or maximize, not both.")
+        if costs is not None:
+            check_costs(costs)
+        self.level = check_level(level)
+        self.limits = as_limits(subject_to)
+        self.assumed = costs is None and maximize is None
+        aim = costs if costs is not None else maximize
+        self.objective = "balanced_rate" if self.assumed else aim
+        self.prior, self.sure = prior, confidence if self.limits else None
+
+    def point(self, s: Sweep) -> OperatingPoint:
+        return choose(
+            s, self.objective, subject_to=self.limits, prior=self.prior, confidence=self.sure
+        )
+
+    def asked(self, point: OperatingPoint) -> Asked:
+        return Asked(
+            point.objective,
+            self.objective if isinstance(self.objective, Costs) else None,
+            tuple(limit.text for limit in self.limits),
+            self.sure,
+            self.prior,
+            self.level,
+            self.assumed,
+        )
+
+
+def _summary(  # noqa: PLR0913 - what is known
+    sweeps: Mapping[str, Sweep],
+    question: _Question,
+    *,
+    rows: int,
+    sure: _Sure,
+    groups: Groups | None,
+    calibrators: Mapping[str, Calibrator] | None = None,
+    forecasts: Mapping[str, Sweep] | None = None,
+    reverse: Collection[str],
+    label: str,
+    source: str,
+) -> Summary:
+    points = {name: question.point(s) for name, s in sweeps.items()}
+    first, level = next(iter(sweeps.values())), question.level
+    # Pages of many scores, or of weights, which have more digits than counts, stay small.
+    detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
+    made = tuple(
+        _summarised(
+            name,
+            s,
+            points[name],
+            sure.interval[name],
+            level,
+            (calibrators or {}).get(name),
+            (forecasts or {}).get(name),
+            detail,
+            name in reverse,
+        )
+        for name, s in sweeps.items()
+    )
+    out = Summary(
+        rows=rows,
+        P=first.P,
+        N=first.N,
+        weighted=first.weighted,
+        asked=question.asked(next(iter(points.values()))),
+        scores=made,
+        differences=_differences(sweeps, sure.error, level),
+        groups=groups,
+        label=label,
+        source=source,
+    )
+    return replace(out, notices=tuple(_notices(out, sweeps)))
+
+
+def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
+    name: str,
+    s: Sweep,
+    point: OperatingPoint,
+    auc: Interval | None,
+    level: float,
+    calibrator: Calibrator | None,
+    forecast: Sweep | None,
+    detail: float,
+    reverse: bool,
+) -> ScoreSummary:
+    h = hull(s)
+    low, high = float(s.threshold[-1]), float(s.threshold[0])
+    probabilities = 0 <= low <= high <= 1
+    fitted, of = (s, h)
+    cross_fitted = calibrator is not None and forecast is not None
+    if calibrator is not None and forecast is None:
+        # At the prior of the rows: then forecasts and what happened speak of the same cases.
+        p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
+        forecast = Sweep.from_counts(p, s.pos, s.neg)
+    if calibrator is not None and forecast is not None:
+        fitted, of = forecast, hull(forecast)
+    return ScoreSummary(
+        name=name,
+        distinct=len(s),
+        lowest=0.0 - high if reverse else low,
+        highest=0.0 - low if reverse else high,
+        probabilities=probabilities,
+        auc=Estimate(s.auc, auc),
+        average_precision=average_precision(of_positives(s)),
+        brier=by_parts(fitted, brier) if probabilities or calibrator is not None else None,
+        log_loss=by_parts(fitted, log_loss) if probabilities or calibrator is not None else None,
+        hull_vertices=len(h),
+        hull_auc=h.auc,
+        point=point,
+        measures=_measures(s, point, level),
+        trace=trace(s, h, point.cut, level=level, detail=detail),
+        shares=shares(
+            fitted, of, level=level, probabilities=probabilities or calibrator is not None
+        ),
+        calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
+        certain=_certain(fitted) if probabilities or calibrator is not None else (0, 0),
+        cross_fitted=cross_fitted,
+        reverse=reverse,
+    )
+
+
+def _certain(s: Sweep) -> tuple[float, float]:
+    """The positives with probability 0, and the negatives with probability 1."""
+    first, last = s.threshold[0], s.threshold[-1]
+    pos, neg = (s.pos[-1] if last == 0 else 0), (s.neg[0] if first == 1 else 0)
+    return (float(pos), float(neg)) if s.weighted else (int(pos), int(neg))
+
+
+def _measures(s: Sweep, point: OperatingPoint, level: float) -> dict[str, Estimate]:
+    d, q = point.deployed, point.question
+    few = _two(s, point)
+
+    def span(measure: Any) -> Interval | None:
+        return maybe(interval, few, measure, at=1.0, prior=q.prior, level=level)
+
+    out = {}
+    for name in MEASURES:
+        known = span(name) if name in (*WITH_INTERVALS, q.goal.name) else None
+        out[name] = Estimate(float(getattr(d, name)), known)
+    if isinstance(q.goal, Costs):
+        out["cost"] = Estimate(point.value, span(q.goal))
+    return out
+
+
+def _two(s: Sweep, point: OperatingPoint) -> Sweep:
+    """The same confusion with two scores, 1 for what is flagged: intervals need no more."""
+    c = point.confusion
+    squares: list[Floats | None] = [
+        None if mass is None else np.array([mass[: point.cut].sum(), mass[point.cut :].sum()])
+        for mass in (s.pos2, s.neg2)
+    ]
+    return Sweep(np.array([1.0, 0.0]), np.array([c.tp, c.fn]), np.array([c.fp, c.tn]), *squares)
+
+
+class _Sure(NamedTuple):
+    """How sure the AUCs are, and the differences of two: of rows, or of units of them."""
+
+    interval: Mapping[str, Interval | None]
+    error: Callable[[str, str], float | None]
+    """The standard error of a difference, if the rows can tell it."""
+
+    @classmethod
+    def of_rows(
+        cls, sweeps: Mapping[str, Sweep], drawn: tuple[Drawn, Drawn] | None, level: float
+    ) -> _Sure:
+        spans = {name: maybe(auc_interval, s, level=level) for name, s in sweeps.items()}
+        placed = [_placements(one, sweeps) for one in drawn or ()]
+
+        def error(a: str, b: str) -> float | None:
+            if not placed:
+                return None
+            return sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
+
+        return cls(spans, error)
+
+    @classmethod
+    def of_units(cls, units: AucCovariance | None, names: list[str], level: float) -> _Sure:
+        if units is None:  # those of rows would be too narrow
+            return cls(dict.fromkeys(names), lambda _a, _b: None)
+        v = units.covariance
+
+        def error(a: str, b: str) -> float:
+            j, k = names.index(a), names.index(b)
+            return sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
+
+        return cls(dict(zip(names, units.intervals(level=level), strict=True)), error)
+
+
+def _differences(
+    sweeps: Mapping[str, Sweep], error_of: Callable[[str, str], float | None], level: float
+) -> tuple[Difference, ...]:
+    """All pairs; of more than five scores only those with the first."""
+    if len(sweeps) < 2:
+        return ()
+    names = list(sweeps)
+    pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    out = []
+    for a, b in pairs:
+        difference, error = sweeps[a].auc - sweeps[b].auc, error_of(a, b)
+        if error is not None and error > 1e-14:
+            low, high = difference - z * error, difference + z * error
+            span = Interval(max(low, -1.0), min(high, 1.0), level)
+            p_value = erfc(abs(difference) / error / sqrt(2))  # two-sided, of a normal deviate
+            out.append(Difference(a, b, difference, span, p_value))
+        elif error is not None and abs(difference) < 1e-12:  # the same ranking
+            out.append(Difference(a, b, 0.0, Interval(0.0, 0.0, level), 1.0))
+        else:
+            out.append(Difference(a, b, difference, None, None))
+    return tuple(out)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Some rows of one class, and what they stand for; for
+    :func:`cutscore.report.summarise_sweeps`."""
+
+    positive: bool
+    scores: Mapping[str, Floats]
+    weight: Floats | None
+    n: int
+    """How many rows of the class there are,"""
+    pairs: float
+    """and W² − Σw² of all of them, in the unit of the weights: n(n − 1) if there are none."""
+
+    @property
+    def times(self) -> float:
+        """As how many rows each counts."""
+        return self.n / max(len(next(iter(self.scores.values()))), 1)
+
+    def negated(self, names: Collection[str]) -> Drawn:
+        """With these scores turned round."""
+        return replace(
+            self, scores={n: 0.0 - x if n in names else x for n, x in self.scores.items()}
+        )
+
+
+# Of a class with more rows than this, the variance of a difference is estimated from so many.
+MOST_DRAWN = 100_000
+
+
+def _drawn(y: Any, columns: Mapping[str, Any], weight: Any, positive: Any) -> tuple[Drawn, Drawn]:
+    rows = {name: check_rows(y, column, weight, positive) for name, column in columns.items()}
+    one = next(iter(rows.values()))
+    ones = np.asarray(one.label == one.positive)
+    both = []
+    for own, is_positive in ((ones, True), (~ones, False)):
+        at = np.flatnonzero(own if one.weight is None else own & (one.weight > 0))
+        n, w = len(at), None
+        pairs = float(n * (n - 1))
+        if one.weight is not None:
+            w = one.weight[at] / one.weight[at].max()  # they will be squared
+            pairs = float(w.sum() ** 2 - np.square(w).sum())
+        if n > MOST_DRAWN:
+            some = np.random.default_rng(0).choice(n, MOST_DRAWN, replace=False, shuffle=False)
+            at, w = at[some], None if w is None else w[some]
+        scores = {name: rows[name].score[at].astype(np.float64) for name in columns}
+        both.append(Drawn(is_positive, scores, w, n, pairs))
+    return both[0], both[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Placements of some rows of one class by each score, and their weights."""
+
+    v: Mapping[str, Floats]
+    of: Drawn
+
+
+def _placements(drawn: Drawn, sweeps: Mapping[str, Sweep]) -> _Placed:
+    """Looked up in the sweeps: nothing is sorted again."""
+    v = {}
+    for name, s in sweeps.items():
+        # In order, so that neighbours look in the same place.
+        score, back = np.unique(drawn.scores[name], return_inverse=True)
+        k = len(s) - 1 - np.searchsorted(s.threshold[::-1], score)
+        tp, fp = flagged(s, k + 1)
+        if drawn.positive:
+            v[name] = (((s.N - fp) + 0.5 * s.neg[k]) / s.N)[back]
+        else:
+            v[name] = ((tp - 0.5 * s.pos[k]) / s.P)[back]
+    return _Placed(v, drawn)
+
+
+def _variance(d: Floats, of: _Placed) -> float:
+    """Of the mean difference of one class's placements."""
+    if not of.of.pairs > 0:
+        return 0.0
+    w = np.ones(len(d)) if of.of.weight is None else of.of.weight
+    middle = float(np.sum(w * d) / np.sum(w))
+    return float(of.of.times * np.sum(np.square(w * (d - middle))) / of.of.pairs)
+
+
+def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Notice]:
+    s = next(iter(sweeps.values()))
+    out = [*_few(s), *_far(summary)]
+    several = len(sweeps) > 1
+    for one in summary.scores:
+        name = one.name if several else None
+        out += [
+            replace(notice, score=name)
+            for notice in (*_about(one, sweeps[one.name], several), *_about_point(one, several))
+        ]
+    return out
+
+
+def _few(s: Sweep) -> list[Notice]:
+    out = []
+    for word, mass, squares in (("positive", s.P, s.pos2), ("negative", s.N, s.neg2)):
+        rows = float(mass) if squares is None else effective(mass, float(squares.sum()))
+        if rows < 50:
+            number = f"{rows:.3g}"
+            about = "" if squares is None else "as good as "
+            there = f"is {about}1 {word}" if number == "1" else f"are {about}{number} {word}s"
+            points = f"{100 / max(rows, 1):.{0 if rows < 10 else 1}f}"
+            out.append(
+                Notice(
+                    f"few_{word}s",
+                    f"There {there} only: one more or less moves a rate of {word}s by "
+                    f"{points} points. Mind the intervals.",
+                )
+            )
+    return out
+
+
+def _far(summary: Summary) -> list[Notice]:
+    prior, here = summary.asked.prior, summary.prevalence
+    if prior is None:
+        return []
+    times = exp(abs(log(prior / (1 - prior)) - log(here / (1 - here))))
+    if times < 10:
+        return []
+    return [
+        Notice(
+            "prior_far",
+            f"The prior, {100 * prior:.3g} %, is far from the share of positives in these rows, "
+            f"{100 * here:.3g} %: odds differ {times:,.3g}-fold. Precision and costs hold only if "
+            "both classes score there as they do here.",
+        )
+    ]
+
+
+def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
+    out = []
+    who = f"{one.name}: the" if several else "The"
+    if one.auc.value < 0.5:
+        sure = one.auc.interval is not None and one.auc.interval.high < 0.5
+        out.append(
+            Notice(
+                "inverted" if sure else "no_better_than_chance",
+                f"{who} AUC, {one.auc.value:.4f}, is below one half: "
+                + (_inverted(one) if sure else "the score ranks no better than chance here."),
+            )
+        )
+    elif one.auc.value >= 0.999:
+        out.append(
+            Notice(
+                "leak",
+                f"{who} classes are separated almost perfectly (AUC {one.auc.value:.6g}). That is "
+                "rare: look for a column that knows the label, or rows that the detector was "
+                "fitted to.",
+            )
+        )
+    for mass, word, chance in zip(one.certain, ("positive", "negative"), (0, 1), strict=True):
+        if mass:
+            cases = "case" if mass == 1 else "cases"
+            whose = f"{one.name}: " if several else ""
+            out.append(
+                Notice(
+                    "certain_and_wrong",
+                    f"{whose}{counted(mass)} {cases} had probability {chance} and "
+                    f"{'was' if mass == 1 else 'were'} {word}: the log loss of a certainty that is "
+                    "wrong is infinite. Clip the probabilities, or calibrate them.",
+                )
+            )
+    at, share = largest_tie(s)
+    at = 0.0 - at if one.reverse else at
+    if share >= 0.1 and s.P + s.N > 50:
+        out.append(
+            Notice(
+                "ties",
+                f"{who} score {at:.6g} is shared by {100 * share:.3g} % of the cases: no threshold "
+                "can tell them apart.",
+            )
+        )
+    out += _far_off(s, who, reverse=one.reverse)
+    outside = one.shares.outside
+    if outside is not None and outside > 0.5:
+        out.append(
+            Notice(
+                "miscalibrated",
+                f"{who} scores are off as probabilities: {100 * outside:.3g} % of the cases are "
+                "outside of the band where calibrated ones would be. Calibrate them before "
+                "reading them so: cutscore.calibrate in Python, on other rows; the page "
+                "'Calibrate: from scores to probabilities' shows how.",
+            )
+        )
+    return out
+
+
+def _far_off(s: Sweep, who: str, *, reverse: bool) -> list[Notice]:
+    t, out = s.threshold, []
+    if s.weighted or not np.isfinite(t[[0, -1]]).all():
+        return []
+    for ends in far_ends(t, s.pos + s.neg):
+        at, *others = (0.0 - x if reverse else x for x in t[list(ends)].tolist())
+        low, high = sorted(others)
+        out.append(
+            Notice(
+                "far_off",
+                f"{who} score {at:.12g} of {s.pos[ends[0]] + s.neg[ends[0]]:,} cases is far from "
+                f"all others, which are {low:.6g} to {high:.6g}. If it stands for a missing score, "
+                "leave such cases out.",
+            )
+        )
+    return out
+
+
+def _inverted(one: ScoreSummary) -> str:
+    if one.reverse:
+        return (
+            "low scores go with negatives. If high ones mean positive, don't turn the score "
+            "round: leave out --reverse (in Python reverse=). Or is the positive label the other "
+            "one?"
+        )
+    return (
+        "high scores go with negatives. If low ones mean positive, say so: --reverse "
+        f"{worded(one.name)} (in Python reverse=). Or is the positive label the other one?"
+    )
+
+
+def _about_point(one: ScoreSummary, several: bool) -> list[Notice]:
+    p = one.point
+    who = f"{one.name}: " if several else ""
+    if not p.feasible:
+        text = p.explanation
+        return [Notice("infeasible", who + (text if several else text[0].upper() + text[1:]))]
+    if p.confusion.flagged in (0, p.confusion.total) and one.auc.value >= 0.5:
+        what = "nothing" if p.confusion.flagged == 0 else "everything"
+        aim = "these costs" if p.objective == "cost" else "this aim"
+        text = f"for {aim} it is best to flag {what}: the score then decides nothing."
+        return [Notice(f"flags_{what}", who + (text if several else text[0].upper() + text[1:]))]
+    return []

@@ -1,0 +1,624 @@
+// @ts-check
+"use strict";
+// Moves the operating point. Counts are exact; costs are compared as fractions of whole numbers, so
+// that a tie is a tie; numbers are written as Python writes them.
+(() => {
+  /** @typedef {{tp: number, fp: number, fn: number, tn: number}} Confusion */
+  /** @typedef {{num: bigint, den: bigint, value: number, text: string}} Ratio */
+  /**
+   * @typedef {object} Score
+   * @property {string} name
+   * @property {number[]} t thresholds, from the highest down
+   * @property {number[]} tp
+   * @property {number[]} fp
+   * @property {number[]} hull the cuts that are best for some costs
+   * @property {[number, number]} rows of either class, as intervals count them
+   * @property {[string, number, number]} axis
+   * @property {boolean} reverse whether low scores mean positive; then all of these are of -score
+   * @property {number} asked the cut that was asked for
+   * @property {number | null} askedT and its threshold
+   * @property {boolean} chance whether the scores are probabilities
+   * @property {[string, string] | null} aim the interval of what was aimed at, where it was
+   */
+
+  const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
+  const all = (/** @type {string} */ query) => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(query)]);
+  const data = JSON.parse($("data").textContent);
+  const { P, N, weighted } = data;
+
+  // ---------------------------------------------------------------- reading the data
+
+  const running = (/** @type {number[]} */ steps) => {
+    let sum = 0;
+    return steps.map((step) => (sum += step));
+  };
+  /** @type {Score[]} */
+  const scores = data.scores.map((/** @type {any} */ s) => ({
+    ...s,
+    t: s.t.map((/** @type {any} */ t) => (t === "inf" ? Infinity : t === "-inf" ? -Infinity : t)),
+    tp: weighted ? s.tp : running(s.tp),
+    fp: weighted ? s.fp : running(s.fp),
+    hull: running(s.hull),
+  }));
+
+  /** A decimal as a fraction: "0.05" is 5/100. @returns {Ratio | null} */
+  const ratioOf = (/** @type {string} */ text) => {
+    const parts = /^\s*(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?\s*$/.exec(text);
+    const value = Number(text);
+    if (!parts || !(value > 0 && value < 1e100)) return null;
+    const shift = Number(parts[3] || 0) - parts[2].length;
+    const digits = BigInt((parts[1] || "0") + parts[2]);
+    const scale = 10n ** BigInt(Math.abs(shift));
+    return shift < 0 ? { num: digits, den: scale, value, text } : { num: digits * scale, den: 1n, value, text };
+  };
+
+  // ---------------------------------------------------------------- numbers as Python writes them
+
+  /** Rounds a string of digits to n of them, half to even. @returns {[string, boolean]} and whether it got longer */
+  const roundDigits = (/** @type {string} */ digits, /** @type {number} */ n) => {
+    const kept = digits.slice(0, n), rest = digits.slice(n);
+    const half = "5" + "0".repeat(Math.max(rest.length - 1, 0));
+    const up = rest > half || (rest === half && Number(kept.at(-1) || 0) % 2 === 1);
+    const out = (BigInt(kept || "0") + (up ? 1n : 0n)).toString().padStart(kept.length, "0");
+    return [out, out.length > kept.length];
+  };
+
+  const grouped = (/** @type {string} */ text) => text.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+
+  /** Python's format(x, f".{n}f"). */
+  const fixed = (/** @type {number} */ x, /** @type {number} */ n) => {
+    const [whole, part] = Math.abs(x).toFixed(100).split(".");
+    const [digits] = roundDigits(whole + part, whole.length + n);
+    const cut = digits.length - n;
+    const sign = x < 0 && /[1-9]/.test(digits) ? "-" : "";
+    return sign + digits.slice(0, cut) + (n ? "." + digits.slice(cut) : "");
+  };
+
+  /** Python's format(x, f".{n}g"). */
+  const general = (/** @type {number} */ x, /** @type {number} */ n) => {
+    if (Number.isNaN(x)) return "nan";
+    if (!Number.isFinite(x)) return x > 0 ? "inf" : "-inf";
+    if (x === 0) return "0";
+    const [mantissa, exponent] = Math.abs(x).toExponential(100).split("e");
+    let [digits, longer] = roundDigits(mantissa.replace(".", ""), n);
+    const e = Number(exponent) + (longer ? 1 : 0);
+    digits = digits.slice(0, n);
+    return (x < 0 ? "-" : "") + written(digits.replace(/0+$/, "") || "0", e, -4, n);
+  };
+
+  /** Digits with a point after the first, times 10^e: plain from 10^low up to 10^high. */
+  const written = (/** @type {string} */ digits, /** @type {number} */ e, /** @type {number} */ low, /** @type {number} */ high) => {
+    if (e < low || e >= high) {
+      const size = Math.abs(e).toString().padStart(2, "0");
+      return digits[0] + (digits.length > 1 ? "." + digits.slice(1) : "") + (e < 0 ? "e-" : "e+") + size;
+    }
+    if (e < 0) return "0." + "0".repeat(-e - 1) + digits;
+    if (digits.length <= e + 1) return digits.padEnd(e + 1, "0");
+    return digits.slice(0, e + 1) + "." + digits.slice(e + 1);
+  };
+
+  /** Python's repr of a float. */
+  const repr = (/** @type {number} */ x) => {
+    if (!Number.isFinite(x)) return x > 0 ? "inf" : "-inf";
+    if (x === 0) return "0.0";
+    const [mantissa, exponent] = Math.abs(x).toExponential().split("e");
+    const text = written(mantissa.replace(".", ""), Number(exponent), -4, 16);
+    return (x < 0 ? "-" : "") + text + (/[.e]/.test(text) ? "" : ".0");
+  };
+
+  const counted = (/** @type {number} */ mass) => grouped(weighted ? general(mass, data.digits) : String(mass));
+  const shown = (/** @type {number} */ x) => (Number.isNaN(x) ? "–" : general(x, 4));
+  const perCent = (/** @type {number} */ x) => (Number.isNaN(x) ? "–" : general(100 * x, 3) + " %");
+  /** Per cent, for a box with room for few digits; never 100 where some are negative. */
+  const share = (/** @type {number} */ x) => {
+    const text = general(100 * x, 4);
+    return text === "100" ? general(100 * x, 6) : text;
+  };
+  const threshold = (/** @type {Score} */ s, /** @type {number} */ t) => repr(s.reverse ? 0 - t : t).replace("inf", "∞");
+
+  // ---------------------------------------------------------------- what a cut does
+
+  const over = (/** @type {number} */ part, /** @type {number} */ whole) => (whole ? part / whole : NaN);
+
+  /** @returns {Confusion} of the rows */
+  const confusionAt = (/** @type {Score} */ s, /** @type {number} */ k) => ({ tp: s.tp[k], fp: s.fp[k], fn: P - s.tp[k], tn: N - s.fp[k] });
+
+  /** The same rates among as many cases with another share of positives. @returns {Confusion} */
+  const deployed = (/** @type {Confusion} */ c, /** @type {number | null} */ prior) => {
+    if (prior === null) return c;
+    const pos = c.tp + c.fn, neg = c.fp + c.tn, total = pos + neg;
+    const p = prior * total, n = (1 - prior) * total;
+    return { tp: p * over(c.tp, pos), fp: n * over(c.fp, neg), fn: p * over(c.fn, pos), tn: n * over(c.tn, neg) };
+  };
+
+  /** @returns {Record<string, number>} */
+  const measures = (/** @type {Confusion} */ { tp, fp, fn, tn }) => {
+    const p = tp + fn, n = fp + tn, total = p + n, flagged = tp + fp;
+    // One quotient of products is rounded once, where products are safe.
+    const safe = total > 1e-140 && total < 2 ** 26;
+    const recall = over(tp, p), specificity = over(tn, n), precision = over(tp, flagged);
+    const mcc = over(tp * tn - fp * fn, Math.sqrt((tp + fp) * (tp + fn)) * Math.sqrt((tn + fp) * (tn + fn)));
+    return {
+      recall,
+      fpr: over(fp, n),
+      precision,
+      flagged_rate: over(flagged, total),
+      specificity,
+      npv: over(tn, tn + fn),
+      accuracy: over(tp + tn, total),
+      balanced_rate: safe ? over(tp * n + tn * p, 2 * p * n) : 0.5 * (recall + specificity),
+      f1: over(2 * tp, 2 * tp + fp + fn),
+      mcc: Math.min(1, Math.max(-1, mcc)),
+      lift: safe ? over(tp * total, flagged * p) : over(precision, over(p, total)),
+    };
+  };
+
+  /** Wilson's interval of a share. */
+  const wilson = (/** @type {number} */ k, /** @type {number} */ n) => {
+    const share = k / n, more = (data.z * data.z) / n;
+    const middle = (share + more / 2) / (1 + more);
+    const half = (data.z * Math.sqrt((share * (1 - share) + more / 4) / n)) / (1 + more);
+    const low = k === 0 ? 0 : Math.max(0, middle - half), high = k === n ? 1 : Math.min(1, middle + half);
+    return `${general(low, 4)} to ${general(high, 4)}`;
+  };
+
+  /** @returns {Record<string, string>} */
+  const ranges = (/** @type {Score} */ s, /** @type {Confusion} */ c) => {
+    const [p, n] = s.rows;
+    const share = (/** @type {number} */ part, /** @type {number} */ whole, /** @type {number} */ rows) =>
+      whole ? wilson(weighted ? (part / whole) * rows : part, weighted ? rows : whole) : "";
+    // Weighted or at another prior, these two are no shares of counted rows.
+    const plain = state.prior === null && !weighted;
+    return {
+      recall: share(c.tp, P, p),
+      fpr: share(c.fp, N, n),
+      specificity: share(c.tn, N, n),
+      precision: plain ? share(c.tp, c.tp + c.fp, 0) : "",
+      flagged_rate: plain ? share(c.tp + c.fp, P + N, 0) : "",
+      ...(s.aim && state.mode === "asked" && state.prior === data.prior ? { [s.aim[0]]: s.aim[1] } : {}),
+    };
+  };
+
+  const cost = (/** @type {Confusion} */ c) => {
+    const { fp, fn, tp, tn } = costsNow();
+    return (fp * c.fp + fn * c.fn - tp * c.tp - tn * c.tn) / (c.tp + c.fn + (c.fp + c.tn));
+  };
+
+  const costsNow = () => {
+    const { fp, fn, tp, tn } = data.costs;
+    return state.ratio === start ? data.costs : { fp, fn: state.ratio.value * (fp + tn) - tp, tp, tn };
+  };
+
+  /** The best cut for costs: past all segments of the hull that gain. Ties go to fewer false alarms. */
+  const best = (/** @type {Score} */ s, /** @type {Ratio} */ ratio, /** @type {number | null} */ prior) => {
+    const gains = gainer(s, ratio, prior);
+    let low = 0, high = s.hull.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (gains(s.hull[middle], s.hull[middle + 1])) low = middle + 1;
+      else high = middle;
+    }
+    return s.hull[low];
+  };
+
+  /** Whether going from one cut to a lower one is worth it. @returns {(from: number, to: number) => boolean} */
+  const gainer = (/** @type {Score} */ s, /** @type {Ratio} */ ratio, /** @type {number | null} */ prior) => {
+    if (weighted) {
+      const clr = prior === null ? 1 : (prior / (1 - prior)) * (N / P);
+      return (from, to) => ratio.value * clr * (s.tp[to] - s.tp[from]) > s.fp[to] - s.fp[from];
+    }
+    let up = ratio.num, down = ratio.den;
+    if (prior !== null) {
+      const p = /** @type {Ratio} */ (ratioOf(String(prior)));
+      up *= p.num * BigInt(N);
+      down *= (p.den - p.num) * BigInt(P);
+    }
+    return (from, to) => up * BigInt(s.tp[to] - s.tp[from]) > down * BigInt(s.fp[to] - s.fp[from]);
+  };
+
+  // ---------------------------------------------------------------- words
+
+  /** In natural frequencies: of every 10,000 cases, or of so many more that ten are positive. */
+  const natural = (/** @type {Confusion} */ c, /** @type {number | null} */ prior) => {
+    const total = P + N;
+    if (prior === null && total <= 10000) {
+      const [n, p, tp, fn, fp] = [total, P, c.tp, c.fn, c.fp].map(counted);
+      return `of ${n} ${n === "1" ? "case" : "cases"} ${p} ${p === "1" ? "is" : "are"} positive: ${tp} caught, ${fn} missed, ${fp} ${fp === "1" ? "false alarm" : "false alarms"}`;
+    }
+    const d = deployed(c, prior);
+    const all = d.tp + d.fn + (d.fp + d.tn), share = (d.tp + d.fn) / all;
+    const base = share > 0 && share < 0.001 ? 10 ** Math.min(Math.ceil(1 - Math.log10(share)), 12) : 10000;
+    const rounded = (/** @type {number} */ x) => (x >= 10 ? Number(fixed(x, 0)) : x >= 0.1 ? Number(fixed(x, 1)) : x);
+    const told = (/** @type {number} */ x) =>
+      Number.isInteger(x) ? grouped(fixed(x, 0)) : x >= 0.1 ? grouped(fixed(x, 1)) : general(x, 2);
+    const [p, tp, fp] = [d.tp + d.fn, d.tp, d.fp].map((m) => rounded((base * m) / all));
+    return `of every ${grouped(String(base))} cases ${told(p)} ${p === 1 ? "is" : "are"} positive: ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
+  };
+
+  const ruleOf = (/** @type {Score} */ s, /** @type {number} */ t, /** @type {Confusion} */ c) => {
+    if (t === Infinity && c.tp + c.fp === 0) return "nothing";
+    if (t === -Infinity) return "everything";
+    return s.reverse ? `up to ${repr(0 - t)}` : `from ${repr(t)} on`;
+  };
+
+  // ---------------------------------------------------------------- the state
+
+  /** @type {Ratio} */
+  const start = { num: BigInt(data.ratio[0]), den: BigInt(data.ratio[1]), value: Number(data.ratio[0]) / Number(data.ratio[1]), text: data.ratios[data.ratioAt] };
+  const state = { d: 0, ratio: start, prior: /** @type {number | null} */ (data.prior), mode: "asked", cut: scores[0].asked };
+  const prior = () => (state.prior === null ? P / (P + N) : state.prior);
+  const score = () => scores[state.d];
+  const thresholdNow = () => {
+    const s = score();
+    return state.mode === "asked" && s.askedT !== null ? s.askedT : s.t[state.cut];
+  };
+
+  /** Chooses the cut anew, if it follows the costs, and shows everything. */
+  const update = () => {
+    if (state.mode === "costs") state.cut = best(score(), state.ratio, state.prior);
+    if (state.mode === "asked") state.cut = score().asked;
+    write();
+    draw();
+  };
+
+  const why = (/** @type {Confusion} */ d) => {
+    if (state.mode === "asked") return state.prior === data.prior ? data.why : `${data.why} It stays while the share of positives moves.`;
+    if (state.mode === "costs") return data.limited ? "The best threshold for these costs, limits left aside." : "The best threshold for these costs.";
+    const k = best(score(), state.ratio, state.prior);
+    const regret = 1000 * (cost(d) - cost(deployed(confusionAt(score(), k), state.prior)));
+    if (!(regret > 1e-9)) return "Set by hand: as good as the best threshold for these costs.";
+    return `Set by hand: the best threshold for these costs saves ${shown(regret)} on 1,000 cases.`;
+  };
+
+  /** @type {Map<string, HTMLElement[]>} */
+  const places = new Map();
+  for (const element of all("[data-live]")) {
+    const key = /** @type {string} */ (element.dataset.live);
+    places.set(key, [...(places.get(key) || []), element]);
+  }
+  const put = (/** @type {string} */ key, /** @type {string} */ text) => {
+    for (const element of places.get(key) || []) if (element.textContent !== text) element.textContent = text;
+  };
+
+  let announced = 0;
+  const write = () => {
+    const s = score(), c = confusionAt(s, state.cut), d = deployed(c, state.prior), t = thresholdNow();
+    const headline = `Flag ${ruleOf(s, t, c)}`;
+    put("headline", headline);
+    put("natural", natural(c, state.prior));
+    put("why", why(d));
+    put("threshold", threshold(s, t));
+    put("sense", s.reverse ? "Flag up to this score" : "Flag from this score on");
+    for (const cell of /** @type {const} */ (["tp", "fp", "fn", "tn"])) put(cell, counted(c[cell]));
+    const here = measures(c);
+    put("tp-share", perCent(here.recall));
+    put("fn-share", perCent(over(c.fn, c.tp + c.fn)));
+    put("fp-share", perCent(here.fpr));
+    put("tn-share", perCent(here.specificity));
+    const there = measures(d), spans = ranges(s, c);
+    put("right-share", perCent(there.precision));
+    for (const name in there) {
+      put(name, shown(there[name]));
+      put(`${name}-range`, spans[name] || "");
+    }
+    put("cost", shown(1000 * cost(d)));
+    $("main").classList.toggle("uncosted", !data.given && state.ratio === start && state.mode !== "costs");
+    scores.forEach((one, k) => {
+      if (scores.length < 2) return;
+      const cut = best(one, state.ratio, state.prior);
+      put(`best-${k}`, threshold(one, one.t[cut]));
+      put(`best-cost-${k}`, shown(1000 * cost(deployed(confusionAt(one, cut), state.prior))));
+    });
+    $("cut").max = String(s.t.length - 1);
+    $("cut").value = String(s.t.length - 1 - state.cut);
+    const handle = $("handle");
+    handle.setAttribute("aria-valuemax", String(s.t.length - 1));
+    handle.setAttribute("aria-valuenow", String(s.t.length - 1 - state.cut));
+    handle.setAttribute("aria-valuetext", headline);
+    $("cut").setAttribute("aria-valuetext", headline);
+    $("ratio").setAttribute("aria-valuetext", `a miss costs as much as ${state.ratio.text} false alarms`);
+    $("prior").setAttribute("aria-valuetext", `${general(100 * prior(), 6)} % are positive`);
+    $("best").disabled = state.mode === "costs";
+    $("reset").disabled = state.mode === "asked" && state.ratio === start && state.prior === data.prior;
+    // Said once the sliders rest, not at every step.
+    clearTimeout(announced);
+    announced = setTimeout(() => ($("status").textContent = `${headline}: ${natural(c, state.prior)}`), 600);
+  };
+
+  // ---------------------------------------------------------------- pictures
+
+  const logit = (/** @type {number} */ p) => Math.log(p) - Math.log1p(-p);
+  const clip = (/** @type {number} */ x, /** @type {number} */ low, /** @type {number} */ high) => Math.min(Math.max(x, low), high);
+  /** Where a score is along its axis, from 0 to 1. */
+  const place = (/** @type {Score} */ s, /** @type {number} */ t) => {
+    const [kind, low, high] = s.axis;
+    const scaled = kind === "logit" ? logit : (/** @type {number} */ x) => x;
+    return clip((scaled(clip(t, low, high)) - scaled(low)) / (scaled(high) - scaled(low)), 0, 1);
+  };
+  const round = (/** @type {number} */ x) => Math.round(1000 * x);
+  const path = (/** @type {[number, number][]} */ points) => {
+    let out = "", last = "";
+    for (const [x, y] of points) {
+      const step = `${round(clip(x, -0.5, 1.5))},${round(1 - clip(y, -0.5, 1.5))}`;
+      if (step !== last) out += (out ? " " : "M") + step;
+      last = step;
+    }
+    return out;
+  };
+  const low = Math.log(data.benefit[0]), high = Math.log(data.benefit[1]), floor = -0.2;
+  const height = (/** @type {number} */ benefit) => (Math.max(benefit, 2 * floor) - floor) / (1 - floor);
+  const steps = Array.from({ length: 241 }, (_, k) => k / 240);
+
+  const dot = (/** @type {string} */ key, /** @type {number} */ x, /** @type {number} */ y) => {
+    for (const element of all(`[data-dot="${key}"]`)) {
+      element.hidden = Number.isNaN(x + y);
+      element.style.left = `${100 * clip(x, 0, 1)}%`;
+      element.style.bottom = `${100 * clip(y, 0, 1)}%`;
+    }
+  };
+  const set = (/** @type {string} */ query, /** @type {string} */ d) => {
+    for (const element of all(query)) element.setAttribute("d", d);
+  };
+
+  /** @type {number | null} */
+  let drawnPrior = prior();
+  const draw = () => {
+    const s = score(), c = confusionAt(s, state.cut), d = deployed(c, state.prior);
+    const m = measures(d), pi = prior(), r = state.ratio.value;
+    const odds = (1 - pi) / pi / r;
+    if (pi !== drawnPrior) curvesOfPrior(pi);
+    drawnPrior = pi;
+    dot("roc", m.fpr, m.recall);
+    dot("pr", m.recall, m.precision);
+    // Cuts of equal cost are on a line of this slope.
+    const run = 2 / Math.hypot(1, odds); // far enough to leave the picture at both ends
+    const end = (/** @type {number} */ sign) => `${round(m.fpr + sign * run)},${round(1 - m.recall - sign * run * odds)}`;
+    set("[data-iso]", `M${end(-1)} ${end(1)}`);
+    const x = 1 / (1 + odds);
+    dot("cost", x, 2 * ((1 - m.recall) * x + m.fpr * (1 - x)));
+    set("[data-line]", path([[0, 2 * m.fpr], [1, 2 * (1 - m.recall)]]));
+    const along = (Math.log(r) - low) / (high - low);
+    // Off the axis there is no curve for the point to be on.
+    dot("nb", along > -1e-9 && along < 1 + 1e-9 ? along : NaN, height(m.recall - m.fpr * odds));
+    const at = place(s, thresholdNow());
+    for (const element of all("[data-flagged]")) {
+      element.setAttribute("x", String(round(at)));
+      element.setAttribute("width", String(1000 - round(at)));
+    }
+    $("handle").style.left = `${100 * at}%`;
+    for (const element of all("[data-rule]")) element.style.left = `${100 * at}%`;
+    bar("caught", m.recall);
+    bar("missed", 1 - m.recall);
+    bar("right", m.precision);
+    bar("wrong", 1 - m.precision);
+  };
+
+  const bar = (/** @type {string} */ key, /** @type {number} */ share) => {
+    for (const element of all(`[data-bar="${key}"]`)) element.style.width = `${100 * (share || 0)}%`;
+  };
+
+  /** Curves that change with the share of positives. */
+  const curvesOfPrior = (/** @type {number} */ pi) => {
+    set("[data-base]", `M0,${round(1 - pi)}H1000`);
+    const alarms = steps.map((x) => (1 - pi) / pi / Math.exp(low + x * (high - low)));
+    set("[data-all]", path(steps.map((x, i) => [x, height(1 - alarms[i])])));
+    scores.forEach((s, k) => {
+      const tpr = (/** @type {number} */ i) => s.tp[i] / P, fpr = (/** @type {number} */ i) => s.fp[i] / N;
+      let before = 0; // steps, from the first cut that flags anything
+      set(`[data-pr="${k}"]`, path(s.t.flatMap((_, i) => {
+        const right = pi * tpr(i), wrong = (1 - pi) * fpr(i);
+        if (!(right + wrong > 0)) return [];
+        const at = right / (right + wrong), from = before;
+        before = tpr(i);
+        return /** @type {[number, number][]} */ ([[from, at], [before, at]]);
+      })));
+      let v = s.hull.length - 1;
+      const value = (/** @type {number} */ i, /** @type {number} */ alarm) => tpr(s.hull[i]) - fpr(s.hull[i]) * alarm;
+      // From dear misses to cheap ones, right to left, the best vertex only goes up.
+      const highest = [...alarms].reverse().map((alarm) => {
+        while (v > 0 && value(v - 1, alarm) >= value(v, alarm)) v -= 1;
+        return value(v, alarm);
+      });
+      highest.reverse();
+      set(`[data-nb="${k}"]`, path(steps.map((x, i) => [x, height(highest[i])])));
+      if (s.chance) {
+        set(`[data-act="${k}"]`, path(steps.map((x, i) => {
+          const chance = 1 / (1 + Math.exp(low + x * (high - low)));
+          const j = lastAtLeast(s, chance);
+          return [x, height(tpr(j) - fpr(j) * alarms[i])];
+        })));
+      }
+    });
+  };
+
+  /** The last cut whose threshold is at least this. */
+  const lastAtLeast = (/** @type {Score} */ s, /** @type {number} */ t) => {
+    let a = 0, b = s.t.length - 1;
+    while (a < b) {
+      const middle = (a + b + 1) >> 1;
+      if (s.t[middle] >= t) a = middle;
+      else b = middle - 1;
+    }
+    return a;
+  };
+
+  // ---------------------------------------------------------------- what people do
+
+  const setRatio = (/** @type {Ratio | null} */ ratio) => {
+    $("ratio-number").setAttribute("aria-invalid", String(!ratio));
+    if (!ratio) return;
+    state.ratio = ratio.text === start.text ? start : ratio;
+    state.mode = "costs";
+    $("ratio").value = String(nearest(data.ratios.map(Number), ratio.value));
+    update();
+  };
+  const setPrior = (/** @type {number | null} */ value) => {
+    state.prior = value;
+    if (state.mode === "asked" && state.ratio === start && data.follows) state.mode = "costs";
+    $("prior").value = String(nearest(data.priors.map((/** @type {number | null} */ p) => (p === null ? P / (P + N) : p)), prior()));
+    update();
+  };
+  const nearest = (/** @type {number[]} */ values, /** @type {number} */ x) => {
+    let k = 0;
+    values.forEach((value, i) => (k = Math.abs(Math.log(value / x)) < Math.abs(Math.log(values[k] / x)) ? i : k));
+    return k;
+  };
+  const setCut = (/** @type {number} */ k) => {
+    state.mode = "hand";
+    state.cut = clip(k, 0, score().t.length - 1);
+    update();
+  };
+  const setScore = (/** @type {number} */ d) => {
+    state.d = d;
+    if (state.mode === "hand") state.mode = "costs";
+    for (const element of all(".of[data-d]")) element.hidden = element.dataset.d !== String(d);
+    for (const element of all("g[data-d], .legend [data-d]")) element.classList.toggle("on", element.dataset.d === String(d));
+    // The chosen curve is drawn last, above the others.
+    for (const element of all("g.on[data-d]")) element.parentElement?.insertBefore(element, element.parentElement.querySelector(".iso"));
+    document.querySelector(`.stack .of[data-d="${d}"] .area`)?.append($("handle"));
+    update();
+  };
+
+  $("controls").addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
+  $("ratio").addEventListener("input", () => {
+    const k = Number($("ratio").value);
+    const ratio = k === data.ratioAt ? start : ratioOf(data.ratios[k]);
+    $("ratio-number").value = data.ratios[k];
+    setRatio(ratio);
+  });
+  $("ratio-number").addEventListener("change", () => setRatio(ratioOf($("ratio-number").value)));
+  $("prior").addEventListener("input", () => {
+    setPrior(data.priors[Number($("prior").value)]);
+    $("prior-number").value = share(prior());
+  });
+  $("prior-number").addEventListener("change", () => {
+    const value = Number($("prior-number").value + "e-2"); // 0.7 % is 0.007
+    const good = value > 0 && value < 1;
+    $("prior-number").setAttribute("aria-invalid", String(!good));
+    if (good) setPrior(value);
+  });
+  $("cut").addEventListener("input", () => setCut(score().t.length - 1 - Number($("cut").value)));
+  $("best").addEventListener("click", () => {
+    state.mode = "costs";
+    update();
+  });
+  $("reset").addEventListener("click", () => {
+    Object.assign(state, { ratio: start, prior: data.prior, mode: "asked" });
+    $("ratio").value = String(data.ratioAt);
+    $("ratio-number").value = data.ratios[data.ratioAt];
+    $("prior").value = String(data.priorAt);
+    $("prior-number").value = share(prior());
+    update();
+  });
+  for (const radio of all('input[name="score"]')) radio.addEventListener("change", () => setScore(Number(/** @type {any} */ (radio).value)));
+
+  const handle = $("handle");
+  handle.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const far = Math.max(1, Math.round(score().t.length / 20));
+    /** @type {Record<string, number>} */
+    const moves = { ArrowRight: -1, ArrowUp: -1, ArrowLeft: 1, ArrowDown: 1, PageUp: -far, PageDown: far, Home: Infinity, End: -Infinity };
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    setCut(state.cut + moves[event.key]);
+  });
+
+  const shareOf = (/** @type {PointerEvent} */ event, /** @type {Element} */ area) => {
+    const box = area.getBoundingClientRect();
+    return [clip((event.clientX - box.left) / box.width, 0, 1), clip(1 - (event.clientY - box.top) / box.height, 0, 1)];
+  };
+  /** The cut that is nearest to a point of a picture. */
+  const nearestCut = (/** @type {(k: number) => number} */ distance) => {
+    let k = 0, least = Infinity;
+    for (let i = 0; i < score().t.length; i += 1) {
+      const far = distance(i);
+      if (far < least) [k, least] = [i, far];
+    }
+    return k;
+  };
+  const precision = (/** @type {number} */ k) => {
+    const right = (prior() * score().tp[k]) / P, wrong = ((1 - prior()) * score().fp[k]) / N;
+    return over(right, right + wrong);
+  };
+  /** @type {Record<string, (x: number, y: number) => {cut: number, ratio?: number}>} */
+  const under = {
+    scores: (x) => ({ cut: nearestCut((k) => Math.abs(place(score(), score().t[k]) - x)) }),
+    roc: (x, y) => ({ cut: nearestCut((k) => Math.hypot(score().fp[k] / N - x, score().tp[k] / P - y)) }),
+    pr: (x, y) => ({ cut: nearestCut((k) => Math.hypot(score().tp[k] / P - x, precision(k) - y)) }),
+    cost: (x) => ofRatio((clip(x, 0.001, 0.999) / (1 - clip(x, 0.001, 0.999))) * ((1 - prior()) / prior())),
+    nb: (x) => ofRatio(Math.exp(low + x * (high - low))),
+  };
+  const ofRatio = (/** @type {number} */ value) => {
+    const ratio = /** @type {Ratio} */ (ratioOf(general(value, 3)));
+    return { cut: best(score(), ratio, state.prior), ratio: ratio.value };
+  };
+  const tip = $("tip");
+  const explain = (/** @type {PointerEvent} */ event, /** @type {{cut: number, ratio?: number}} */ at) => {
+    const c = confusionAt(score(), at.cut), m = measures(deployed(c, state.prior));
+    const lines = [
+      ...(at.ratio === undefined ? [] : [`a miss costs ${general(at.ratio, 3)} false alarms`]),
+      ruleOf(score(), score().t[at.cut], c),
+      `recall ${shown(m.recall)}`,
+      `false alarm rate ${shown(m.fpr)}`,
+      `precision ${shown(m.precision)}`,
+    ];
+    tip.replaceChildren(...lines.map((text) => Object.assign(document.createElement("div"), { textContent: text })));
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    const right = event.clientX + 16 + box.width > innerWidth;
+    tip.style.left = `${right ? event.clientX - 16 - box.width : event.clientX + 16}px`;
+    tip.style.top = `${clip(event.clientY - box.height - 8, 8, innerHeight - box.height - 8)}px`;
+  };
+  for (const area of all("[data-plot]")) {
+    const find = under[/** @type {string} */ (area.dataset.plot)];
+    if (!find) continue;
+    let pressed = false;
+    const move = (/** @type {PointerEvent} */ event) => {
+      const [x, y] = shareOf(event, area);
+      const at = find(x, y);
+      if (pressed && at.ratio === undefined) setCut(at.cut);
+      else if (pressed) {
+        $("ratio-number").value = general(/** @type {number} */ (at.ratio), 3);
+        setRatio(ratioOf(general(/** @type {number} */ (at.ratio), 3)));
+      }
+      explain(event, at);
+    };
+    area.classList.add("active");
+    area.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      pressed = true;
+      area.setPointerCapture(event.pointerId);
+      move(event);
+      if (area.dataset.plot === "scores") handle.focus({ preventScroll: true });
+      event.preventDefault();
+    });
+    area.addEventListener("pointermove", move);
+    for (const end of ["pointerup", "pointercancel"]) area.addEventListener(end, () => (pressed = false));
+    area.addEventListener("pointerleave", () => (tip.hidden = true));
+  }
+  addEventListener("scroll", () => (tip.hidden = true), { passive: true });
+
+  // ---------------------------------------------------------------- light and dark
+
+  const themes = ["auto", "light", "dark"];
+  const setTheme = (/** @type {string} */ theme) => {
+    document.documentElement.dataset.theme = theme;
+    $("theme").textContent = `Theme: ${theme}`;
+    try {
+      localStorage.setItem("cutscore-theme", theme);
+    } catch {
+      // Pages from disk may have no storage.
+    }
+  };
+  let theme = "auto";
+  try {
+    theme = localStorage.getItem("cutscore-theme") || "auto";
+  } catch {
+    // As above.
+  }
+  setTheme(themes.includes(theme) ? theme : "auto");
+  $("theme").hidden = false;
+  $("theme").addEventListener("click", () => setTheme(themes[(themes.indexOf(document.documentElement.dataset.theme || "auto") + 1) % 3]));
+
+  document.documentElement.classList.add("live");
+  update();
+})();

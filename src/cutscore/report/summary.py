@@ -1,0 +1,390 @@
+"""The summary: everything a report says, as plain values, and the words for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cutscore._interval import Interval
+from cutscore.confusion import counted
+from cutscore.decision import OperatingPoint
+from cutscore.errors import UndefinedError
+from cutscore.objectives import Costs
+from cutscore.paired import GroupAuc
+from cutscore.report.trace import Shares, Trace
+
+SCHEMA = "cutscore.summary/1"
+
+
+# What is said of an operating point, in the order of reading.
+MEASURES = (
+    *("recall", "fpr", "precision", "flagged_rate", "specificity", "npv"),
+    *("accuracy", "balanced_rate", "f1", "mcc", "lift"),
+)
+
+
+_T = TypeVar("_T")
+
+# Those that are shares of rows, and have an interval at every threshold.
+WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, and its interval where the rows can tell one.
+
+    Made by :func:`cutscore.report.summarise`.
+    """
+
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to look at before believing the numbers.
+
+    Made by :func:`cutscore.report.summarise`.
+    """
+
+    code: str
+    """A word for machines, which stays when the text changes."""
+    text: str
+    score: str | None = None
+    """The score it is about, if it is about one."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSummary:
+    """What one score achieves; made by :func:`cutscore.report.summarise`."""
+
+    name: str
+    distinct: int
+    """How many different scores there are."""
+    lowest: float
+    highest: float
+    probabilities: bool
+    """Whether all scores lie between 0 and 1."""
+    auc: Estimate
+    average_precision: float
+    brier: float | None
+    log_loss: float | None
+    hull_vertices: int
+    """How many cuts are best for some costs."""
+    hull_auc: float
+    """The AUC of the upper convex hull of the ROC curve."""
+    point: OperatingPoint
+    """The threshold, for what was asked."""
+    measures: Mapping[str, Estimate]
+    """At the operating point, for the prior if one was given."""
+    trace: Trace
+    """The cuts that can be told apart in a picture."""
+    shares: Shares
+    """The share of positives by score; of the calibrated probability if there is a calibrator."""
+    calibrator: str | None = None
+    """How scores become probabilities, in words."""
+    certain: tuple[float, float] = (0, 0)
+    """The positives with probability 0, and the negatives with probability 1."""
+    cross_fitted: bool = False
+    """Whether each probability is by a calibrator that was fitted to other rows."""
+    reverse: bool = False
+    """Whether low scores mean positive. Then ``point`` and ``trace`` are of ``-score``."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The AUCs of two scores of the same rows: a − b, by DeLong's method.
+
+    Made by :func:`cutscore.report.summarise`.
+    """
+
+    a: str
+    b: str
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The AUC inside groups of rows, for each score; made by :func:`cutscore.report.summarise`."""
+
+    name: str
+    """The column of groups."""
+    by_score: Mapping[str, GroupAuc]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One line of a comparison of learners; made by :func:`cutscore.report.summarise_fit`."""
+
+    name: str
+    value: Estimate
+    difference: Estimate | None = None
+    """To the chosen one, on the same rows."""
+    seconds: float | None = None
+    """What all folds took together."""
+    note: str = ""
+    """Why it was left out, or what else is to be said."""
+
+
+@dataclass(frozen=True)
+class Learners:
+    """Learners compared on one measure, out of fold.
+
+    Made by :func:`cutscore.report.summarise_fit`.
+    """
+
+    measure: str
+    rows: tuple[Learner, ...]
+    chosen: str
+    why: str = ""
+    """The choice in a sentence."""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A weight of a linear detector, in the units of its column.
+
+    Made by :func:`cutscore.report.summarise_fit`.
+    """
+
+    column: str
+    """And the level, if it is a category: "region = north"."""
+    weight: float
+    scaled: float
+    """For one standard deviation of the column, so that weights compare."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question that :func:`cutscore.report.summarise` was asked."""
+
+    objective: str
+    costs: Costs | None
+    limits: tuple[str, ...]
+    confidence: float | None
+    prior: float | None
+    level: float
+    assumed: bool = False
+    """Whether the objective was taken because none was given."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """Everything a report says; see :func:`cutscore.report.summarise`.
+
+    ``text()`` prints it for a terminal, ``as_dict()`` for machines, and
+    :func:`cutscore.report.render` makes a page of it.
+    """
+
+    rows: int
+    P: int | float
+    """The positives, or their weight."""
+    N: int | float
+    """The negatives, or their weight."""
+    weighted: bool
+    asked: Asked
+    scores: tuple[ScoreSummary, ...]
+    differences: tuple[Difference, ...] = ()
+    groups: Groups | None = None
+    notices: tuple[Notice, ...] = ()
+    label: str = ""
+    """What is positive, for display: "fraud = 1"."""
+    source: str = ""
+    """Where the rows come from, for display."""
+    learners: Learners | None = None
+    """Those that were compared, if a detector was learned."""
+    training: tuple[tuple[str, str], ...] = ()
+    """How a detector was made, as facts: (name, value)."""
+    weights: tuple[Weight, ...] = ()
+    """Those of that detector, the largest first."""
+
+    @property
+    def prevalence(self) -> float:
+        """P / (P + N)."""
+        return self.P / (self.P + self.N)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary as plain values for JSON: no NaN, no infinity, only ``null``.
+
+        The keys of schema ``cutscore.summary/1``, which later versions may add to but not change:
+
+        ========================  ==================================================================
+        schema, version           ``"cutscore.summary/1"``; that of cutscore
+        source, label             where the rows are from, and what is positive: text for display
+        rows                      count, positives, negatives (sums of weights if weighted),
+                                  weighted, prevalence
+        asked                     objective, assumed, costs {fp, fn, tp, tn} or null, limits,
+                                  confidence, prior, level
+        scores[]                  name, reverse, distinct, lowest, highest, probabilities, auc, hull
+                                  {vertices, auc}, average_precision, brier, log_loss, calibration
+                                  {calibrator, outside_band} or null, operating_point
+        scores[].operating_point  rule ("from", "nothing" or "everything"; "up to" if low scores
+                                  mean positive), threshold (null for "nothing" and "everything"),
+                                  feasible, value, limits[] {limit, value, holds},
+                                  confusion {tp, fp, fn, tn} of the rows, measures, text
+        differences[]             a, b, difference {value, low, high}, p_value
+        groups                    name, scores[] {name, groups[] {group, positives, negatives, auc},
+                                  pooled, weighted, macro, covered, averages {pooled, weighted,
+                                  macro}: the same three as estimates}; or null
+        warnings[]                code, score or null, text
+        learners                  measure, chosen, why, rows[] {name, value, difference, seconds,
+                                  note}; or null
+        training[]                name, value
+        weights[]                 column, weight, scaled
+        ========================  ==================================================================
+
+        An estimate is an object {value, low, high, level}; its ends are null where the rows can't
+        tell them. A number that has no finite value, such as the log loss of a certainty that was
+        wrong, is null.
+
+        Examples
+        --------
+        >>> from cutscore.report import summarise
+        >>> d = summarise([1, 0, 1, 0], {"mine": [0.9, 0.4, 0.6, 0.2]}).as_dict()
+        >>> d["schema"], d["scores"][0]["auc"]["value"]
+        ('cutscore.summary/1', 1.0)
+        """
+        from cutscore.report.plain import as_dict
+
+        return as_dict(self)
+
+    def text(self, width: int = 80) -> str:
+        """The summary for a terminal: plain text, no line longer than ``width`` where words allow.
+
+        Examples
+        --------
+        >>> from cutscore.report import summarise
+        >>> y, a = [1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+        >>> print(summarise(y, {"mine": a}, maximize="f1").text())
+        8 rows: 4 positive (50 %), 4 negative
+        ...
+                                   mine
+          AUC                      0.7500 [0.3499, 1.0000]
+          average precision        0.7708
+        ...
+        """
+        from cutscore.report.text import text
+
+        return text(self, width)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+def said_once(notices: Sequence[Notice]) -> list[Notice]:
+    """The notices for people, without those whose fact was told by the training already."""
+    told = " ".join(n.text for n in notices if n.code == "training")
+    known = {code for code, words in _TOLD.items() if re.search(words, told)}
+    return [n for n in notices if n.code not in known]
+
+
+# What a notice of the training says, in its words, that one of a summary says too.
+_TOLD = {
+    "few_positives": r"only [\d,]+ positives?\b",
+    "few_negatives": r"only [\d,]+ negatives?\b",
+    "leak": "perfectly separated",
+}
+
+
+def maybe(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | None:
+    """An interval, or several, or None where the rows can't tell."""
+    try:
+        return make(*arguments, **options)
+    except UndefinedError:
+        return None
+
+
+# What the three averages over groups are.
+AVERAGES = {
+    "pooled": "of all pairs of rows inside a group",
+    "weighted": "mean of the groups, by their rows",
+    "macro": "mean of the groups, all alike",
+}
+
+
+def group_means(g: GroupAuc, level: float) -> dict[str, Estimate]:
+    """The three averages, with intervals that count groups where there are enough; nothing where no
+    group has both classes."""
+    if np.isnan(g.auc).all():
+        return {}
+    out = {}
+    for name in AVERAGES:
+        out[name] = Estimate(getattr(g, name), maybe(g.interval, name, level=level))
+    return out
+
+
+# So many groups are listed in full, so many if there are more, and only of so many rows a class.
+_FULL, _LISTED, _ENOUGH = 12, 8, 10
+
+
+def listed(g: GroupAuc) -> tuple[list[int], str]:
+    """Which groups to show, and which these are: all by size; of many those with the lowest AUC,
+    where there are enough rows to say so."""
+    by_size = np.argsort(-(g.P + g.N), kind="stable")
+    if len(g) <= _FULL:
+        return by_size.tolist(), ""
+    enough = np.flatnonzero(np.minimum(g.P, g.N) >= _ENOUGH)
+    lowest = enough[np.argsort(g.auc[enough], kind="stable")]
+    if len(enough) < _LISTED:
+        # A group of one class has no AUC to show.
+        both = by_size[~np.isnan(g.auc[by_size])]
+        if len(both) < _LISTED:
+            return by_size[:_LISTED].tolist(), f"the {_LISTED} largest"
+        return both[:_LISTED].tolist(), f"the {_LISTED} largest with both classes"
+    each = f"at least {_ENOUGH} positives and {_ENOUGH} negatives"
+    return lowest[:_LISTED].tolist(), f"the {_LISTED} lowest of {len(enough):,} with {each}"
+
+
+# What has a name for machines only.
+_AIMS = {
+    "balanced_rate": "the best mean of recall and specificity",
+    "youden": "the best Youden index (recall + specificity − 1)",
+    "flagged_rate": "the least share flagged",
+    "error_rate": "the least share of errors",
+    "fpr": "the least false alarm rate",
+    "fnr": "the least share of positives missed",
+    "npv": "the best negative predictive value",
+    "mcc": "the best Matthews' correlation",
+    "f1": "the best F1",
+    "tp": "the most positives caught",
+    "fp": "the fewest false alarms",
+    "fn": "the fewest misses",
+    "tn": "the most negatives left alone",
+    "flagged": "the fewest flagged",
+}
+
+
+def aim(asked: Asked, better: int) -> str:
+    """What an operating point was chosen for."""
+    words = _AIMS.get(asked.objective, "")
+    words = words or f"the {'least' if better < 0 else 'most'} {asked.objective}"
+    if asked.costs is not None:
+        words += f" ({_costs(asked.costs)})"
+    if asked.limits:
+        sure = f" with {100 * asked.confidence:g} % confidence" if asked.confidence else ""
+        words += f", subject to {' and '.join(asked.limits)}{sure}"
+    if asked.prior is not None:
+        words += f", where {100 * asked.prior:.6g} % are positive"
+    return words
+
+
+def _costs(c: Costs) -> str:
+    words = f"false alarm {c.fp:g}, miss {c.fn:g}"
+    if c.tp:
+        words += f", benefit of a catch {c.tp:g}"
+    return words + (f", of a negative left alone {c.tn:g}" if c.tn else "")
+
+
+def rows_text(summary: Summary) -> str:
+    """How many rows there are of either class."""
+    share = f"{100 * summary.prevalence:.3g} %"
+    what = f"{summary.rows:,} row{'s' if summary.rows != 1 else ''}"
+    if summary.weighted:
+        what += f" of weight {counted(summary.P + summary.N)}"
+    return f"{what}: {counted(summary.P)} positive ({share}), {counted(summary.N)} negative"

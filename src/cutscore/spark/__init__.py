@@ -1,0 +1,26 @@
+"""Apache Spark: sweeps, groups and learners on the rows of a cluster, with the same results."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+if find_spec("pyspark") is None:
+    raise ImportError("cutscore.spark needs PySpark: pip install 'cutscore[spark]'", name="pyspark")
+
+from cutscore.spark.errors import SparkError
+from cutscore.spark.grouping import by_group
+from cutscore.spark.learning import encoded
+from cutscore.spark.partitions import SparkRows, rows
+from cutscore.spark.sessions import check_executors, session
+from cutscore.spark.sweeping import sweep
+
+__all__ = [
+    "SparkError",
+    "SparkRows",
+    "by_group",
+    "check_executors",
+    "encoded",
+    "rows",
+    "session",
+    "sweep",
+]

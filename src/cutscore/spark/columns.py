@@ -1,0 +1,181 @@
+"""What tasks do with columns: Arrow in, NumPy out, and errors that say where the rows are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cutscore._check import check_rows, shown
+from cutscore.errors import DataError
+from cutscore.tables.parts import filled, is_text, kind_of, plain, row_of
+
+Array = NDArray[Any]
+
+_T = TypeVar("_T")
+
+
+class Columns(NamedTuple):
+    """What columns are called, and which label is the positive one."""
+
+    label: str
+    score: str
+    weight: str | None = None
+    group: str | None = None
+    positive: Any = None
+
+    @property
+    def names(self) -> list[str]:
+        """Those to be read, each once."""
+        named = (self.label, self.score, self.weight, self.group)
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+
+class Located(NamedTuple):
+    """A batch, and the place that its rows come from."""
+
+    batch: pa.RecordBatch
+    where: str
+
+
+class Piece(NamedTuple):
+    """Rows of a chunk that come from one place, the first of them its row ``first``."""
+
+    rows: int
+    where: str
+    first: int
+
+    def __str__(self) -> str:
+        return self.where if not self.first else f"{self.where}, from row {self.first + 1:,} on"
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Columns of some rows that follow each other, and the places where they come from."""
+
+    columns: dict[str, Array]
+    pieces: list[Piece]
+
+    @property
+    def rows(self) -> int:
+        return sum(piece.rows for piece in self.pieces)
+
+    def blamed(self, read: Callable[[dict[str, Array]], _T]) -> _T:
+        """What is read from the columns; an error names the place of the rows that it is about."""
+        try:
+            return read(self.columns)
+        except DataError as error:
+            whole = error
+        start = 0
+        for piece in self.pieces:
+            at = slice(start, start + piece.rows)
+            start += piece.rows
+            try:
+                read({name: column[at] for name, column in self.columns.items()})
+            except DataError as error:
+                raise DataError(f"{piece}: {error}") from None
+        # Each place is fine by itself; two of them differ.
+        raise DataError(f"{self.pieces[0]} to {self.pieces[-1]}: {whole}")
+
+
+def chunks(
+    batches: Iterable[Located], names: Sequence[str], texts: Sequence[str], size: int
+) -> Iterator[Chunk]:
+    """Batches put together to about so many rows each.
+
+    Columns in ``texts`` may hold text or dates, that is anything that can be told apart; all others
+    hold numbers.
+    """
+    held: list[dict[str, Array]] = []
+    pieces: list[Piece] = []
+    rows, last, seen = 0, "", 0
+    for batch, where in batches:
+        n = batch.num_rows
+        if not n:
+            continue
+        seen = seen if where == last else 0
+        held.append(
+            {name: _numpy(batch.column(name), name, where, seen, name in texts) for name in names}
+        )
+        if pieces and pieces[-1].where == where:
+            pieces[-1] = pieces[-1]._replace(rows=pieces[-1].rows + n)
+        else:
+            pieces.append(Piece(n, where, seen))
+        rows, last, seen = rows + n, where, seen + n
+        if rows >= size:
+            yield _joined(held, pieces, names)
+            held, pieces, rows = [], [], 0
+    if rows:
+        yield _joined(held, pieces, names)
+
+
+def _joined(held: list[dict[str, Array]], pieces: list[Piece], names: Sequence[str]) -> Chunk:
+    if len(held) == 1:
+        return Chunk(held[0], pieces)
+    return Chunk({name: np.concatenate([h[name] for h in held]) for name in names}, pieces)
+
+
+def _numpy(column: Any, name: str, where: str, first: int, text: bool) -> Array:
+    """A column as NumPy has it. No value may be missing."""
+    column = plain(filled(column, name, row_of(where, first)))
+    t = column.type
+    number = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
+    if not number and not (text and (is_text(t) or pa.types.is_temporal(t))):
+        needed = "numbers, booleans or text" if text else "numbers"
+        raise DataError(
+            f"{shown(name)} must hold {needed}; in {where} it holds {kind_of(t)}. Convert it, or "
+            "name another column."
+        )
+    out: Array = column.to_numpy(zero_copy_only=False)
+    return out
+
+
+class Labels(NamedTuple):
+    """Labels as the core reads them."""
+
+    y: Array
+    positive: Any
+    other: str | None
+    """What is told from the positive one, as JSON; None if there is none of it."""
+
+
+def labelled(y: Array, positive: Any) -> Labels:
+    """The labels of a chunk, which may lack either of the two. That all chunks have the same ones
+    is seen where they meet: :func:`one_other`."""
+    if y.dtype.kind == "O":
+        return _coded(y, positive)
+    one = 1 if positive is None else positive
+    try:
+        hit = np.asarray(y == one)
+    except (TypeError, OverflowError):  # no number, which the border will say
+        hit = np.ones(len(y), np.bool_)
+    if hit.ndim != 1 or hit.all():
+        return Labels(y, positive, None)
+    other = y[int(hit.argmin())]
+    return Labels(y, positive, json.dumps(other.item() if y.dtype.kind in "biuf" else str(other)))
+
+
+def _coded(y: Array, positive: Any) -> Labels:
+    """Text as 0/1, by way of its few different values."""
+    coded = pa.array(y).dictionary_encode()
+    seen = np.array(coded.dictionary.to_pylist(), object)
+    code = check_rows(seen, np.zeros(len(seen)), None, positive).label
+    others = [value for value, hit in zip(seen.tolist(), code, strict=True) if not hit]
+    return Labels(code[coded.indices.to_numpy()], None, json.dumps(others[0]) if others else None)
+
+
+def one_other(found: Iterable[str | None], name: str, positive: Any) -> None:
+    """Raise if what is told from the positive label is not the same everywhere."""
+    others = sorted({json.loads(other) for other in found if other is not None}, key=str)
+    if len(others) > 1:
+        one = 1 if positive is None else positive
+        some = ", ".join(map(shown, [one, *others][:6]))
+        raise DataError(
+            f"there must be two labels at the most; in {shown(name)} there are {some}. For one "
+            f"against the rest make a column of {name} == {shown(one)} first."
+        )

@@ -1,0 +1,70 @@
+"""What goes wrong on a cluster, in one sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cutscore.errors import CutscoreError
+
+
+class SparkError(CutscoreError, RuntimeError):
+    """Spark can't do the work: no Java, no executor, no cutscore where the rows are."""
+
+
+_SHIP = (
+    "executors must have cutscore, the same version as here; Python there says: {said}. Install "
+    "the wheel on each of them, or ship it with the job: see 'What executors need' "
+    "on the page 'Scale'."
+)
+_LARGE = (
+    "the sweep is larger than what Spark lets the driver receive ({said}). Pass compact=True or "
+    "binned=True, or raise spark.driver.maxResultSize."
+)
+_PYTHON = "executors must run the same Python as the driver: {said}. Set PYSPARK_PYTHON."
+# What Spark's messages hold, and the sentence that each becomes.
+_KNOWN = [
+    (
+        re.compile(r"No module named '?cutscore[^\n]*|cannot import name [^\n]*cutscore[^\n]*"),
+        _SHIP,
+    ),
+    (re.compile(r"module 'cutscore[^\n]* has no attribute [^\n]*"), _SHIP),
+    (re.compile(r"Total size of serialized results[^\n]*"), _LARGE),
+    (re.compile(r"PYTHON_VERSION_MISMATCH[^\n]*"), _PYTHON),
+]
+
+
+@contextmanager
+def in_a_sentence() -> Iterator[None]:
+    """Spark's own errors become one SparkError. The first is kept as its cause where the sentence
+    is Spark's, too."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    known: SparkError | None = None
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        text = str(error)
+        for pattern, sentence in _KNOWN:
+            hit = pattern.search(text)
+            if hit:
+                known = SparkError(sentence.format(said=hit.group().strip().rstrip(".")))
+                break
+        else:
+            raise SparkError(f"Spark gave up: {_said(text)}.") from error
+    # Outside the handler: a page of Java would only hide the sentence.
+    if known is not None:
+        raise known
+
+
+def _said(text: str) -> str:
+    """The line of a long message that says most."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    # Of an error in Python the last line of the trace names it; it stands before Java's own.
+    python = [line for line in lines if re.match(r"^[A-Za-z_.]*(Error|Exception): ", line)]
+    line = (causes[-1:] or python[-1:] or lines[:1] or ["no reason given"])[0]
+    line = line.removeprefix("Caused by: ")
+    return (line if len(line) <= 300 else line[:299] + "…").rstrip(".")

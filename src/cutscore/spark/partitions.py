@@ -1,0 +1,441 @@
+"""Rows for learners, as the partitions of a cluster."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce as folded
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cutscore._check import check_rows, shown
+from cutscore._rows import Block, one_thread_blas
+from cutscore._sweep import area
+from cutscore.errors import CutscoreError, DataError
+from cutscore.spark.columns import Chunk, Located, chunks, labelled, one_other
+from cutscore.spark.errors import SparkError, in_a_sentence
+from cutscore.spark.messages import Message, begin_task, calm, origin, sent, settings
+from cutscore.spark.sources import Files, Frame, opened, read
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_S = TypeVar("_S")
+
+# Numbers in a block.
+_BLOCK = 1 << 20
+# Summaries of more partitions than that are first merged on executors.
+_PARTS = 64
+
+
+def rows(  # noqa: PLR0913 - names of columns
+    data: DataFrame | Any,
+    *,
+    features: Sequence[str],
+    label: str,
+    weight: str | None = None,
+    positive: Any = None,
+    spark: SparkSession | None = None,
+) -> SparkRows:
+    """Rows on a cluster, for the learners in :mod:`cutscore.linear`.
+
+    The DataFrame is computed once. Its rows are kept by the executors, in memory and on their disks
+    where that does not do, until ``unpersist()`` or the end of a ``with`` block.
+
+    Parameters
+    ----------
+    data, label, weight, positive, spark
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    features
+        Columns of finite numbers, in the order of the weights to come. They are used as they are:
+        neither scaled nor encoded.
+
+    Returns
+    -------
+    SparkRows
+        Float32 where all features are, else float64.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.linear.closed import mean_difference
+    >>> spark = cs.spark.session("local[2]")
+    >>> frame = spark.createDataFrame([(0.0, 1.0, 0), (2.0, 1.0, 1)], ["a", "b", "y"])
+    >>> with cs.spark.rows(frame, features=["a", "b"], label="y") as rows:
+    ...     mean_difference(rows).detector
+    LinearDetector(w=[2, 0], b=-2)
+    """
+    if isinstance(features, str) or not isinstance(features, Sequence) or not features:
+        raise DataError(
+            f"features must be a list of columns, at least one; it is {shown(features)}."
+        )
+    wanted = [*features, label, *(() if weight is None else (weight,))]
+    for k, name in enumerate(wanted):
+        if name in wanted[:k]:
+            raise DataError(
+                "a column can be one thing only, a feature, the label or the weight; "
+                f"{shown(name)} is named twice."
+            )
+    source = opened(data, wanted, spark)
+    make = _Make(list(features), label, weight, positive)
+    return SparkRows(source, make, wanted)
+
+
+class SparkRows:
+    """Rows in the partitions of a cluster; see :func:`cutscore.spark.rows`.
+
+    Functions travel to the rows and summaries back. Where a partition is lost and computed anew, it
+    must come out as it was; a DataFrame whose rows or their order change is found out.
+    """
+
+    def __init__(self, source: Files | Frame, make: _Make, names: Sequence[str]) -> None:
+        self._context = _context(source.spark)
+        self.features = len(make.features)
+        with in_a_sentence(), settings(source.spark, self.features + 2):
+            self._blocks = _kept(source, make, names)
+            try:
+                told = self._blocks.mapPartitionsWithIndex(_told).collect()
+            except BaseException:
+                self.unpersist()
+                raise
+        self._plan = _Plan.of(told)
+        self._sent = self._context.broadcast(self._plan)
+        try:
+            for _, blocks in sorted(told):
+                for block in blocks:
+                    if block.error is not None:
+                        raise DataError(block.error)
+            others = (block.other for _, blocks in told for block in blocks)
+            one_other(others, make.label, make.positive)
+            if not len(self):
+                raise DataError("there must be rows; there are none with a weight.")
+        except DataError:
+            self.unpersist()
+            raise
+
+    def __len__(self) -> int:
+        return self._plan.rows
+
+    def __repr__(self) -> str:
+        parts = len(self._plan.parts)
+        return (
+            f"SparkRows: {len(self):,} rows of {self.features:,} features in {parts:,} partitions"
+        )
+
+    def reduce(self, summarise: Callable[[Block], _S], merge: Callable[[_S, _S], _S]) -> _S:
+        """The summaries of all blocks, merged in the order of the rows."""
+        task = _Task(self._sent, _Summaries(summarise, merge))
+        out: _S = folded(merge, self._results(task, merge))
+        return out
+
+    def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
+        """What each partition makes of its blocks in their order, each from its own copy of
+        ``start``."""
+        return list(self._results(_Task(self._sent, _Steps(step, start)), None))
+
+    def _results(self, task: _Task, merge: Any) -> list[Any]:
+        parts = max(self._plan.parts, default=0) + 1
+        results = self._blocks.mapPartitionsWithIndex(task)
+        if merge is not None and parts > _PARTS:
+            # As many on each executor as go to the driver then.
+            width = int(np.ceil(np.sqrt(parts)))
+            results = (
+                results.map(_Keyed(width))
+                .partitionBy(-(-parts // width), int)
+                .mapPartitions(_Merged(merge))
+            )
+        with in_a_sentence():
+            found = sorted(results.collect(), key=lambda result: result.part)
+        for result in found:
+            if result.error is not None:
+                raise result.error
+        return [result.value for result in found]
+
+    def unpersist(self) -> None:
+        """Let executors forget the rows."""
+        self._blocks.unpersist()
+        if hasattr(self, "_sent"):
+            self._sent.unpersist()
+
+    def __enter__(self) -> SparkRows:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.unpersist()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Functions that travel may hold the table without a need for it.
+        return _Elsewhere, (self.features, len(self))
+
+
+class _Elsewhere:
+    """What is left of SparkRows inside of a task."""
+
+    def __init__(self, features: int, rows: int) -> None:
+        self.features, self._rows = features, rows
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def reduce(self, *_: object) -> Any:
+        raise SparkError("a summary of a block can't start a pass of its own over all rows.")
+
+    fold = reduce
+
+
+class Packed(NamedTuple):
+    """A block on its way, or what is wrong with it."""
+
+    rows: int
+    fingerprint: int
+    other: str | None = None
+    error: str | None = None
+    dtype: str = "f8"
+    X: bytes = b""
+    y: bytes = b""
+    weight: bytes | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: NDArray[Any],
+        ones: NDArray[np.bool_],
+        weight: NDArray[Any] | None,
+        other: str | None = None,
+    ) -> Packed:
+        """A block of rows, without those of weight 0."""
+        if weight is not None and not (weight > 0).all():
+            some = np.flatnonzero(weight > 0)
+            X, ones, weight = X[some], ones[some], weight[some]
+        w = None if weight is None else weight.astype(np.float64).tobytes()
+        x, y = X.tobytes(), ones.tobytes()
+        fingerprint = crc32(w or b"", crc32(y, crc32(x)))
+        return cls(len(X), fingerprint, other, None, X.dtype.str, x, y, w)
+
+    @property
+    def head(self) -> Packed:
+        """The same without its rows."""
+        return self._replace(X=b"", y=b"", weight=None)
+
+    def block(self, start: int) -> Block:
+        X = np.frombuffer(self.X, self.dtype).reshape(self.rows, -1)
+        weight = None if self.weight is None else np.frombuffer(self.weight, np.float64)
+        return Block(X, np.frombuffer(self.y, np.bool_), weight, start)
+
+
+@dataclass(frozen=True)
+class _Make:
+    """The task that makes blocks of columns."""
+
+    features: list[str]
+    label: str
+    weight: str | None
+    positive: Any
+
+    def __call__(self, task: int, batches: Iterable[Located]) -> Iterator[pa.RecordBatch]:
+        """For Spark's frames: blocks as blobs."""
+        return sent(
+            (
+                Message(0, origin(task, k), block.rows, blob=pickle.dumps(block, 5))
+                for k, block in enumerate(self.blocks(batches))
+            ),
+            task,
+        )
+
+    def blocks(self, batches: Iterable[Located]) -> Iterator[Packed]:
+        """Blocks; an error is one, too."""
+        names = [*self.features, self.label, *(() if self.weight is None else (self.weight,))]
+        size = max(_BLOCK // len(self.features), 64)
+        try:
+            for chunk in chunks(_small(batches, size), names, [self.label], size):
+                block = self._block(chunk)
+                if block.rows:
+                    yield block
+        except DataError as error:
+            yield Packed(0, 0, error=str(error))
+
+    def _block(self, chunk: Chunk) -> Packed:
+        return chunk.blamed(self._packed)
+
+    def _packed(self, c: dict[str, NDArray[Any]]) -> Packed:
+        columns = [c[name] for name in self.features]
+        narrow = all(column.dtype == np.float32 for column in columns)
+        X = np.empty((len(columns[0]), len(columns)), np.float32 if narrow else np.float64)
+        for k, column in enumerate(columns):
+            X[:, k] = column
+        if not np.isfinite(X).all():
+            row, k = np.argwhere(~np.isfinite(X))[0].tolist()
+            raise DataError(
+                f"{shown(self.features[k])} must hold finite numbers; {self.features[k]}[{row}] is "
+                f"{X[row, k]!s}. Drop such rows or fill them in."
+            )
+        y, positive, other = labelled(c[self.label], self.positive)
+        weight = None if self.weight is None else c[self.weight]
+        found = check_rows(y, np.zeros(len(X)), weight, positive)
+        area(found)  # the core finds what is wrong with labels and weights
+        return Packed.of(X, np.asarray(found.label == found.positive), weight, other)
+
+
+def _small(batches: Iterable[Located], most: int) -> Iterator[Located]:
+    """Batches of no more rows than that."""
+    for batch, where in batches:
+        for k in range(0, batch.num_rows, most):
+            yield Located(batch.slice(k, most), where)
+
+
+def _context(spark: Any) -> Any:
+    try:
+        return spark.sparkContext
+    except Exception:
+        raise SparkError(
+            "rows for learners are kept by executors, which Spark Connect gives no access to. "
+            "Start the program as the driver: spark-submit, or cutscore.spark.session(master)."
+        ) from None
+
+
+def _kept(source: Files | Frame, make: _Make, names: Sequence[str]) -> Any:
+    """Blocks of all partitions, computed when first asked for and kept."""
+    from pyspark import StorageLevel
+
+    if isinstance(source, Files):
+        tasks = source.tasks
+        numbers = _context(source.spark).parallelize(range(len(tasks)), len(tasks))
+        blocks = numbers.mapPartitions(_ReadBlocks(make, tasks, list(names)))
+    else:
+        with calm():
+            blocks = source.messages(make, names).select("error", "blob").rdd.map(_unpacked)
+    return blocks.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+@dataclass(frozen=True)
+class _ReadBlocks:
+    make: _Make
+    tasks: Any
+    names: list[str]
+
+    def __call__(self, numbers: Iterable[int]) -> Iterator[Packed]:
+        begin_task()
+        for number in numbers:
+            yield from self.make.blocks(read(self.tasks[number], self.names))
+
+
+def _unpacked(row: Any) -> Packed:
+    if row.error is not None:
+        return Packed(0, 0, error=row.error)
+    out: Packed = pickle.loads(row.blob)
+    return out
+
+
+def _told(part: int, blocks: Iterable[Packed]) -> Iterator[tuple[int, list[Packed]]]:
+    found = [block.head for block in blocks]
+    if found:
+        yield part, found
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Where the blocks of each partition stand among all rows, and their fingerprints."""
+
+    parts: dict[int, tuple[int, list[int]]]
+    rows: int
+
+    @classmethod
+    def of(cls, told: Iterable[tuple[int, list[Packed]]]) -> _Plan:
+        parts, start = {}, 0
+        for part, blocks in sorted(told, key=lambda one: one[0]):
+            parts[part] = (start, [block.fingerprint for block in blocks])
+            start += sum(block.rows for block in blocks)
+        return cls(parts, start)
+
+
+class _Result(NamedTuple):
+    part: int
+    value: Any = None
+    error: CutscoreError | None = None
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One pass over the blocks of a partition."""
+
+    plan: Any
+    make: Any
+
+    def __call__(self, part: int, blocks: Iterable[Packed]) -> Iterator[_Result]:
+        begin_task()
+        if part not in self.plan.value.parts:
+            if next(iter(blocks), None) is not None:
+                yield _Result(part, error=_changed(part))
+            return
+        try:
+            with one_thread_blas():
+                value = self.make(self._checked(part, blocks))
+        except CutscoreError as error:
+            yield _Result(part, error=error)
+            return
+        yield _Result(part, value)
+
+    def _checked(self, part: int, blocks: Iterable[Packed]) -> Iterator[Block]:
+        start, expected = self.plan.value.parts[part]
+        number = 0
+        for number, packed in enumerate(blocks, 1):
+            if number > len(expected) or packed.fingerprint != expected[number - 1]:
+                raise _changed(part)
+            yield packed.block(start)
+            start += packed.rows
+        if number != len(expected):
+            raise _changed(part)
+
+
+def _changed(part: int) -> DataError:
+    return DataError(
+        f"a partition must come out the same each time it is computed; partition {part} was lost, "
+        "and has other rows now, or in another order. Write the DataFrame to files first, and pass "
+        "those."
+    )
+
+
+@dataclass(frozen=True)
+class _Summaries:
+    summarise: Any
+    merge: Any
+
+    def __call__(self, blocks: Iterable[Block]) -> Any:
+        return folded(self.merge, map(self.summarise, blocks))
+
+
+@dataclass(frozen=True)
+class _Steps:
+    step: Any
+    start: Any
+
+    def __call__(self, blocks: Iterable[Block]) -> Any:
+        return folded(self.step, blocks, self.start)
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    width: int
+
+    def __call__(self, result: _Result) -> tuple[int, _Result]:
+        return result.part // self.width, result
+
+
+@dataclass(frozen=True)
+class _Merged:
+    """Results of partitions that follow each other as one."""
+
+    merge: Any
+
+    def __call__(self, pairs: Iterable[tuple[int, _Result]]) -> Iterator[_Result]:
+        found = sorted((result for _, result in pairs), key=lambda result: result.part)
+        wrong = [result for result in found if result.error is not None]
+        if wrong:
+            yield wrong[0]
+        elif found:
+            yield _Result(found[0].part, folded(self.merge, [result.value for result in found]))

@@ -1,0 +1,234 @@
+"""Sessions that say what is wrong in time: Spark itself waits for executors without a word."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cutscore._check import shown
+from cutscore.errors import DataError
+from cutscore.spark.errors import SparkError, in_a_sentence
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The oldest Java that Spark 4 runs on.
+_JAVA = 17
+
+
+def session(master: str | None = None, *, deadline: float = 60, **conf: Any) -> SparkSession:
+    """A session of Spark, or an error in time.
+
+    Where a session is active already, it is that one. A new one runs the Python that runs here,
+    is quiet and has no web page.
+
+    Parameters
+    ----------
+    master
+        ``"local[2]"``, ``"spark://host:7077"``, ``"yarn"`` and so on; by default all CPUs of this
+        machine.
+    deadline
+        Seconds within which an executor must have done something.
+    conf
+        Settings of Spark with underscores for dots, ``spark_executor_memory="4g"``; a name with
+        dots or capitals goes in by ``**{"spark.sql.shuffle.partitions": 8}``.
+
+    Raises
+    ------
+    SparkError
+        If there is no Java of version 17 or later, the master does not answer, or no executor
+        does anything before the deadline.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> spark = cs.spark.session("local[2]")
+    >>> spark.range(3).count()
+    3
+    """
+    from pyspark.sql import SparkSession
+
+    if not deadline > 0:
+        raise DataError(f"a deadline must be more than 0 seconds; it is {shown(deadline)}.")
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        check_executors(active, deadline)
+        return active
+    master = master or "local[*]"
+    _check_java()
+    _check_master(master, deadline)
+    settings = _settings(master, conf)
+    with in_a_sentence():
+        _start_java(settings)
+    _in_time(
+        lambda: _made(settings),
+        deadline,
+        f"the master must answer; {master} let nobody in within {deadline:g} s. Look whether it "
+        "is a master of Spark, of the same version.",
+    )
+    # Once more: a session is the active one of the thread that asked for it.
+    made = _made({})
+    made.sparkContext.setLogLevel("ERROR")
+    check_executors(made, deadline)
+    return made
+
+
+def check_executors(spark: SparkSession, deadline: float = 60) -> None:
+    """Raise a SparkError unless an executor runs a task within so many seconds.
+
+    Spark waits for executors for ever, without a word; this is a word.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.spark.check_executors(cs.spark.session("local[2]"), deadline=30)
+    """
+    context = spark.sparkContext
+    group = f"cutscore-{uuid4()}"
+
+    def job() -> int:
+        context.setJobGroup(group, "cutscore: is anybody there?", interruptOnCancel=True)
+        return spark.range(0, 1, 1, 1).count()
+
+    try:
+        _in_time(
+            job,
+            deadline,
+            f"an executor must take up work; {context.master} gave none within {deadline:g} s. "
+            "Look whether it has workers, and whether they have the cores and the memory that are "
+            "asked for (spark.executor.memory, spark.executor.cores).",
+        )
+    except SparkError:
+        # Future ones too: a query that is still being planned has no job yet.
+        context._jsc.sc().cancelJobGroupAndFutureJobs(group)
+        raise
+
+
+def _in_time(do: Callable[[], Any], deadline: float, late: str) -> Any:
+    """What is done in a thread of its own, or an error when it takes too long."""
+    done: list[Any] = []
+
+    def run() -> None:
+        try:
+            with in_a_sentence():
+                done.append((True, do()))
+        except BaseException as error:
+            done.append((False, error))
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(deadline)
+    if not done:
+        raise SparkError(late)
+    fine, out = done[0]
+    if not fine:
+        raise out
+    return out
+
+
+def _settings(master: str, conf: dict[str, Any]) -> dict[str, str]:
+    # Executors on this machine, and those that start from its environment, run this Python.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {
+        "spark.master": master,
+        "spark.app.name": "cutscore",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
+    if _is_here(master):
+        # A name that resolves to a network card that is down must not keep anybody waiting.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return settings | {name.replace("_", "."): str(value) for name, value in conf.items()}
+
+
+def _start_java(settings: dict[str, str]) -> None:
+    """Apart from all that waits for others, which has a deadline."""
+    from pyspark import SparkConf, SparkContext
+
+    with _calm():
+        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
+
+
+def _made(settings: dict[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with _calm():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _calm() -> Iterator[None]:
+    """No warnings about libraries that PySpark looks for, and does not need."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _is_here(master: str) -> bool:
+    """Whether all that takes part is on this machine."""
+    hosts = {host for host, _ in _addresses(master)}
+    return master.startswith("local") or bool(hosts and hosts <= {"127.0.0.1", "localhost"})
+
+
+def _addresses(master: str) -> list[tuple[str, int]]:
+    """Hosts and ports of a standalone master."""
+    if not master.startswith("spark://"):
+        return []
+    out = []
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdigit():
+            raise DataError(f"a standalone master is spark://host:port; it is {shown(master)}.")
+        out.append((host.strip("[]"), int(port)))
+    return out
+
+
+def _check_master(master: str, deadline: float) -> None:
+    """Raise if nobody listens: Spark itself tries for a minute."""
+    addresses = _addresses(master)
+    reasons = []
+    for host, port in addresses:
+        try:
+            socket.create_connection((host, port), timeout=deadline / len(addresses)).close()
+            return
+        except OSError as error:
+            reasons.append(f"{host}:{port}: {error.strerror or error}")
+    if reasons:
+        raise SparkError(
+            f"the master must answer; nobody does at {'; '.join(reasons)}. Start it, or name "
+            "another."
+        )
+
+
+def _check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    hint = f"Install Java {_JAVA} or later, and set JAVA_HOME to where it is."
+    if java is None or not os.path.exists(java):
+        where = f"JAVA_HOME is {home}" if home else "there is none on the PATH"
+        raise SparkError(f"Spark needs Java; {where}. {hint}")
+    try:
+        done = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SparkError(f"Spark needs Java; {java} does not start ({error}). {hint}") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
+    if found is None or int(found.group(1)) < _JAVA:
+        which = f"version {found.group(1)}" if found else "no Java"
+        raise SparkError(f"Spark needs Java {_JAVA} or later; {java} is {which}. {hint}")

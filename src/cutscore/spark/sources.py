@@ -1,0 +1,316 @@
+"""Where the rows are: Parquet files that tasks read themselves, or any DataFrame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from cutscore._check import shown
+from cutscore._names import no_column, spelled
+from cutscore.errors import DataError
+from cutscore.spark.columns import Located
+from cutscore.spark.messages import begin_task, mapped
+from cutscore.tables import open_table
+from cutscore.tables.binary import UNREADABLE, cut_off, damaged
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Rows that pyarrow hands on at a time.
+_BATCH = 1 << 16
+# A task has so many rows at most, unless a row group has more.
+_TASK = 1 << 23
+# Steps of a plan that hand on rows one by one.
+_CHEAP = {"Project", "Filter", "Union", "LogicalRelation", "InMemoryRelation", "Range"}
+# Options of a reader that say nothing but which files.
+_HARMLESS = {"path", "__paths__", "pathglobfilter", "recursivefilelookup"}
+
+
+class RowGroup(NamedTuple):
+    """A row group of a file."""
+
+    path: str
+    number: int
+    of: int
+    rows: int
+
+    @property
+    def where(self) -> str:
+        return f"row group {self.number + 1} of {self.of} of {spelled(self.path)}"
+
+
+@dataclass(frozen=True)
+class Files:
+    """Parquet files as a list of tasks, each of row groups that follow each other."""
+
+    spark: Any
+    tasks: list[list[RowGroup]]
+    rows: int
+
+    @property
+    def groups(self) -> list[RowGroup]:
+        return [group for task in self.tasks for group in task]
+
+    def messages(self, work: Any, names: Sequence[str]) -> DataFrame:
+        """A frame of what the tasks send; ``work(task, batches)`` yields it."""
+        n = len(self.tasks)
+        run = _FilesTask(work, self.tasks, list(names))
+        return mapped(self.spark.range(0, n, 1, n), run)
+
+    def sample(self, name: str) -> NDArray[Any]:
+        """Some values of a column: the first ones of row groups that are spread over all files."""
+        groups = self.groups
+        some = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, 32).astype(int))]
+        parts = []
+        for group in some:
+            batch = next(read([group], [name], 1 << 12), None)
+            if batch is not None:
+                column = batch.batch.column(0).drop_null()
+                if pa.types.is_decimal(column.type):
+                    column = column.cast(pa.float64())
+                parts.append(np.asarray(column.to_numpy(zero_copy_only=False)))
+        numbers = [part.astype(np.float64) for part in parts if part.dtype.kind in "biuf"]
+        out = np.concatenate(numbers) if numbers else np.empty(0)
+        return np.asarray(out[~np.isnan(out)])
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Any DataFrame."""
+
+    spark: Any
+    frame: Any
+
+    def messages(self, work: Any, names: Sequence[str]) -> DataFrame:
+        """As :meth:`Files.messages`."""
+        # By number: a name with a dot is taken for a field of a struct.
+        columns = [col_of(name).alias(f"c{k}") for k, name in enumerate(names)]
+        return mapped(self.frame.select(*columns), _FrameTask(work, list(names)))
+
+    def is_cheap(self) -> bool:
+        """Whether some of its rows cost little: nothing has to be shuffled, or run in Python, for
+        them."""
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+        try:
+            left = [self.frame._jdf.queryExecution().optimizedPlan()]
+            while left:
+                plan = left.pop()
+                if _kind(plan) not in _CHEAP:
+                    return False
+                children = plan.children()
+                left += [children.apply(k) for k in range(children.size())]
+        except (AttributeError, Py4JError):
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class _FilesTask:
+    work: Any
+    tasks: list[list[RowGroup]]
+    names: list[str]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        begin_task()
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from self.work(number, read(self.tasks[number], self.names))
+
+
+@dataclass(frozen=True)
+class _FrameTask:
+    work: Any
+    names: list[str]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        number = begin_task()
+        where = f"partition {number} of the DataFrame"
+        named = (Located(batch.rename_columns(self.names), where) for batch in batches)
+        yield from self.work(number, named)
+
+
+def col_of(name: str) -> Any:
+    """A column of a DataFrame, whatever its name."""
+    from pyspark.sql.functions import col
+
+    return col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """A column's name for Spark, which takes dots for fields of structs."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def read(groups: Iterable[RowGroup], names: Sequence[str], size: int = _BATCH) -> Iterator[Located]:
+    """The rows of row groups, some at a time."""
+    for path, some in groupby(groups, attrgetter("path")):
+        try:
+            file = pq.ParquetFile(path, memory_map=True)
+        except FileNotFoundError:
+            raise DataError(
+                f"there is no file {spelled(path)} on {os.uname().nodename}. Files have to be "
+                "where every executor can read them under the same name; else pass "
+                "spark.read.parquet(…)."
+            ) from None
+        except UNREADABLE as error:
+            raise DataError(cut_off(spelled(path), error)) from None
+        with file:
+            for group in some:
+                yield from _batches(file, group, names, size)
+
+
+def _batches(file: Any, group: RowGroup, names: Sequence[str], size: int) -> Iterator[Located]:
+    if group.number >= file.num_row_groups:
+        raise DataError(f"{spelled(group.path)} was changed while it was read. Try again.")
+    rest = file.iter_batches(
+        size, row_groups=[group.number], columns=list(names), use_threads=False
+    )
+    while True:
+        try:
+            batch = next(rest, None)
+        except UNREADABLE as error:
+            raise damaged(spelled(group.path), group.number, group.of, error) from None
+        if batch is None:
+            return
+        # "a" also brings "a.b" along, should there be one.
+        yield Located(batch.select(list(names)), group.where)
+
+
+def opened(data: Any, names: Sequence[str], spark: Any = None) -> Files | Frame:
+    """What was handed in: a DataFrame, or the paths of Parquet files."""
+    for name in names:
+        if not isinstance(name, str):
+            raise DataError(f"a column is given by its name; it is {shown(name)}.")
+    if hasattr(data, "mapInArrow"):
+        _check_names(names, data.columns, "the DataFrame")
+        return _plain(data, names) or Frame(data.sparkSession, data)
+    spark = spark or _active()
+    several = [data] if isinstance(data, (str, os.PathLike)) else data
+    if not isinstance(several, Iterable):
+        raise DataError(
+            f"data must be a DataFrame of Spark, or paths of Parquet files; it is {shown(data)}."
+        )
+    several = list(several)
+    if any(isinstance(path, str) and "://" in path for path in several):
+        # HDFS, S3 and such: Spark has the keys and the libraries.
+        frame = spark.read.parquet(*(os.fspath(path) for path in several))
+        _check_names(names, frame.columns, shown(data))
+        return Frame(spark, frame)
+    return _files(several, names, spark)
+
+
+def _plain(frame: Any, names: Sequence[str]) -> Files | None:
+    """The files that a DataFrame is nothing but columns of, if tasks can read them themselves."""
+    paths = _plain_files(frame)
+    if paths is None:
+        return None
+    try:
+        return _files(paths, names, frame.sparkSession)
+    except DataError:  # Spark may make more of them, or has to say why not
+        return None
+
+
+def _active() -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    from cutscore.spark.sessions import session
+
+    return SparkSession.getActiveSession() or session()
+
+
+def _check_names(names: Sequence[str], known: Sequence[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            raise no_column(name, list(known), where)
+
+
+def _files(paths: Sequence[Any], names: Sequence[str], spark: Any) -> Files:
+    """Tasks of row groups. That all files have these columns, and in them the same kind of values,
+    is seen here, from the ends of the files."""
+    source = open_table(paths, format="parquet", columns=list(dict.fromkeys(names)))
+    source._schema(list(dict.fromkeys(names)))
+    groups = []
+    for part in source._parts:
+        meta = pq.read_metadata(part.path)
+        path = os.path.abspath(part.path)
+        of = meta.num_row_groups
+        groups += [RowGroup(path, k, of, meta.row_group(k).num_rows) for k in range(of)]
+    return Files(spark, _tasks(groups, parallelism(spark)), sum(group.rows for group in groups))
+
+
+def parallelism(spark: Any) -> int:
+    """How many tasks run at a time."""
+    try:
+        return max(int(spark.sparkContext.defaultParallelism), 1)
+    except Exception:  # Spark Connect does not say
+        return 8
+
+
+def _tasks(groups: Sequence[RowGroup], at_a_time: int) -> list[list[RowGroup]]:
+    rows = sum(group.rows for group in groups)
+    # Whole rounds of tasks, of about the same size each.
+    rounds = -(-rows // (_TASK * at_a_time)) or 1
+    target = rows / (rounds * at_a_time)
+    tasks: list[list[RowGroup]] = []
+    before = 0
+    for group in groups:
+        # By its middle, so that the last task is no crumb.
+        number = int((before + group.rows / 2) / target) if target else 0
+        if not tasks or number >= len(tasks):
+            tasks.append([])
+        tasks[-1].append(group)
+        before += group.rows
+    return tasks or [[]]
+
+
+def _plain_files(frame: Any) -> list[str] | None:
+    """Paths of the local Parquet files that the plan of a DataFrame only takes columns of."""
+    from py4j.protocol import Py4JError
+
+    try:
+        if not _is_plain(frame):
+            return None
+        found = [urlsplit(uri) for uri in frame.inputFiles()]
+    except (AttributeError, Py4JError):  # Spark Connect has no plan here; other versions, others
+        return None
+    if not found or any(uri.scheme != "file" for uri in found):
+        return None
+    # Spark lists them by size; here they come in the order of their names.
+    paths = sorted(unquote(uri.path) for uri in found)
+    return paths if all(map(os.path.exists, paths)) else None
+
+
+def _is_plain(frame: Any) -> bool:
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    while _kind(plan) == "Project":
+        fields = plan.projectList()
+        if any(_kind(fields.apply(k)) != "AttributeReference" for k in range(fields.size())):
+            return False
+        plan = plan.child()
+    if _kind(plan) != "LogicalRelation" or _kind(plan.relation()) != "HadoopFsRelation":
+        return False
+    relation = plan.relation()
+    if _kind(relation.fileFormat()) != "ParquetFileFormat" or relation.partitionSchema().size():
+        return False
+    # What Spark was told to overlook, it shall overlook.
+    conf = frame.sparkSession.conf
+    told = relation.options().keySet().mkString("\n").splitlines()
+    return set(told) <= _HARMLESS and not any(
+        conf.get(f"spark.sql.files.ignore{what}Files") == "true" for what in ("Corrupt", "Missing")
+    )
+
+
+def _kind(of: Any) -> str:
+    name: str = of.getClass().getSimpleName()
+    return name

@@ -1,0 +1,283 @@
+"""What each format offers: one part of a table, and the rules that all of them share."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutscore._check import shown
+from cutscore.errors import CutscoreError, DataError
+
+# Rows that are handed on at a time.
+BATCH = 1 << 16
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a table that can be read for themselves: see
+    :meth:`cutscore.tables.Source.pieces`."""
+
+    read: Callable[[], Iterator[tuple[str, pa.RecordBatch]]]
+    """Batches of them, each with the place that its rows are counted from: a file, or a row group
+    of it."""
+    rows: int | None = None
+    """How many there are, where the file knows."""
+
+
+class Part(ABC):
+    """One file, or one query: names, types and batches of rows.
+
+    What the libraries below raise becomes a DataError that names the file: see ``guard``.
+    """
+
+    def __init__(self, path: str, shown_as: str | None = None) -> None:
+        self.path = path
+        self.where = shown_as or path
+        self.notes: list[str] = []
+        self.decimal: str | None = None
+        """What numbers are written with, in files of CSV."""
+        self.missing: tuple[str, ...] = ()
+        """What stands for a missing value in files of CSV, besides what always does."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The columns, in their order."""
+
+    @abstractmethod
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        """Types of these columns, such that every row fits."""
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """All rows of these columns; ``schema`` is what :meth:`schema` said of them."""
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """All rows of these columns at once."""
+        schema = self.schema(columns)
+        return pa.Table.from_batches(self.batches(columns, schema), schema)
+
+    def pieces(self, columns: Sequence[str], schema: pa.Schema) -> list[Piece]:
+        """All rows of these columns, in their order, in pieces for several threads."""
+
+        def read() -> Iterator[tuple[str, pa.RecordBatch]]:
+            for batch in self.batches(columns, schema):
+                yield self.where, batch
+
+        return [Piece(read)]
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, if that is known without reading them."""
+        return None
+
+    def has(self, name: str) -> bool:
+        """Whether it can give a column of that name."""
+        return name in self.names
+
+    def place(self, row: int) -> str:
+        """Names a row by its number, counted from 0."""
+        return row_of(self.where)(row)
+
+    def explain(self, error: Exception) -> str:
+        """The sentence that a library's error becomes."""
+        return f"{self.where} can't be read: {first_line(error)}."
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Errors of the libraries below become one DataError."""
+        try:
+            yield
+        except CutscoreError:
+            raise
+        except OSError as error:
+            # pyarrow's own have no number, or a message of many lines.
+            if (
+                error.errno is None
+                or error.strerror is None
+                or isinstance(error, pa.ArrowException)
+            ):
+                raise DataError(self.explain(error)) from error
+            reason = os.strerror(error.errno)
+            raise DataError(f"{self.where} can't be read: {reason}.") from error
+        except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
+            raise DataError(self.explain(error)) from error
+
+    def guarded(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The same, around each step of an iterator."""
+        with self.guard():
+            rest = iter(batches)
+        while True:
+            with self.guard():
+                batch = next(rest, None)
+            if batch is None:
+                return
+            yield batch
+
+
+def first_line(error: Exception) -> str:
+    """What a library says, as one short line without its full stop."""
+    text = (str(error) or type(error).__name__).strip().splitlines()[0]
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return (text if len(text) <= 200 else text[:199] + "…").rstrip(".")
+
+
+def called(files: Sequence[str], by: str | None = None) -> str:
+    """What a table in several files is called, or one that is made of files by something.
+
+    Examples
+    --------
+    >>> from cutscore.tables.parts import called
+    >>> called(["a.csv", "b.csv", "c.csv"], by="a query")
+    'a.csv (and 2 more files, by a query)'
+    """
+    more = len(files) - 1
+    extra = [f"and {more} more file{'s' if more > 1 else ''}"] if more else []
+    if by is not None:
+        extra.append(f"by {by}")
+    # In brackets, so that what is said of it stays of one: "a.csv (and 1 more file) has rows".
+    return f"{files[0]} ({', '.join(extra)})" if extra else files[0]
+
+
+def row_of(where: str, start: int = 0) -> Callable[[int], str]:
+    """Names a row by its number, counted from 0 after the first ``start`` of a place.
+
+    Examples
+    --------
+    >>> from cutscore.tables.parts import row_of
+    >>> row_of("day.csv", start=1000)(4)
+    'row 1,005 of day.csv'
+    """
+    return lambda row: f"row {start + row + 1:,} of {where}"
+
+
+def decoded(column: Any) -> Any:
+    """The values of an array, or of a chunked one, whether they stand in a dictionary or not."""
+    t = value_type(column.type)
+    return column if t.equals(column.type) else column.cast(t)
+
+
+def plain(column: Any) -> Any:
+    """The same, with decimals as float64, which NumPy has.
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> import pyarrow as pa
+    >>> from cutscore.tables.parts import plain
+    >>> plain(pa.array([Decimal("0.5"), Decimal("0.2"), Decimal("0.5")]).dictionary_encode())
+    <pyarrow.lib.DoubleArray object at ...>
+    [
+      0.5,
+      0.2,
+      0.5
+    ]
+    """
+    column = decoded(column)
+    return column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+
+
+def filled(column: Any, name: str, row_at: Callable[[int], str]) -> Any:
+    """A column that has a value in every row; the error of one that lacks some says which row, by
+    ``row_at(row)``. (Of a dictionary that holds a null itself the values, in which it counts.)"""
+    if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
+        column = column.dictionary_decode()
+    if column.null_count:
+        row = pc.index(pc.is_null(column), True).as_py()
+        raise DataError(
+            f"{shown(name)} must have a value in every row; {row_at(row)} has none. Drop such rows "
+            "or fill them in."
+        )
+    return column
+
+
+def check_names_in_floats(values: Any, column: str, row_at: Callable[[int], str]) -> None:
+    """Raise if floats that name something, a label or a group, may each stand for several."""
+    big = np.isfinite(values) & (np.abs(values) >= 2**53)
+    if big.any():
+        row = int(big.argmax())
+        raise DataError(
+            f"whole numbers from 2^53 on are not told apart by floats; {row_at(row)} has "
+            f"{values[row]:.17g} in {column}. Store them as integers or as text."
+        )
+
+
+def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
+    """Raise if two columns have one name."""
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names, 1):
+        if name in seen:
+            raise DataError(
+                f"column names must differ; columns {seen[name]} and {k} of {where} are both "
+                f"called {shown(name)}. Rename one.{hint}"
+            )
+        seen[name] = k
+
+
+def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """A type that holds the values of both without a change of meaning; None if there is none."""
+    if a.equals(b):
+        return a
+    a, b = _plain(a), _plain(b)
+    if a.equals(b) or pa.types.is_null(b):
+        return a
+    if pa.types.is_null(a):
+        return b
+    if _is_number(a) and _is_number(b):
+        both = pa.types.is_integer(a) and pa.types.is_integer(b)
+        return pa.int64() if both else pa.float64()
+    return _common_date(a, b)
+
+
+def _common_date(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    stamps = [t for t in (a, b) if pa.types.is_timestamp(t)]
+    dates = [t for t in (a, b) if pa.types.is_date(t)]
+    if len(stamps) + len(dates) < 2 or (len(stamps) == 2 and a.tz != b.tz):
+        return None
+    if not stamps:
+        return pa.date32()
+    return stamps[0] if dates else pa.timestamp("us", a.tz)
+
+
+def _plain(t: pa.DataType) -> pa.DataType:
+    t = value_type(t)
+    return pa.string() if is_text(t) else t
+
+
+def value_type(t: pa.DataType) -> pa.DataType:
+    """The type of the values, whether they stand in a dictionary or not."""
+    return t.value_type if pa.types.is_dictionary(t) else t
+
+
+def is_text(t: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(t)
+        or pa.types.is_large_string(t)
+        or (hasattr(pa.types, "is_string_view") and pa.types.is_string_view(t))
+    )
+
+
+def _is_number(t: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
+
+
+def kind_of(t: pa.DataType) -> str:
+    """A type in a word that everybody knows."""
+    t = _plain(t)
+    if _is_number(t):
+        return "numbers"
+    if is_text(t):
+        return "text"
+    if pa.types.is_boolean(t):
+        return "booleans"
+    if pa.types.is_date(t) or pa.types.is_timestamp(t):
+        return "dates"
+    return "empty" if pa.types.is_null(t) else str(t)

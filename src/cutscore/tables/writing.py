@@ -1,0 +1,171 @@
+"""Tables into files: written aside and renamed, so that a failure costs nothing that was there."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+from pyarrow import ipc
+
+from cutscore._check import shown
+from cutscore._files import written_aside
+from cutscore._names import spelled
+from cutscore.errors import DataError
+from cutscore.tables.formats import EXTENSIONS, WRITTEN, format_named
+
+
+def write_table(path: str | os.PathLike[str], columns: Any, *, format: str | None = None) -> int:
+    """Write columns to a file, and say how many rows there were.
+
+    The file is written aside and renamed at the end: if anything fails, what was there before is
+    still there.
+
+    Parameters
+    ----------
+    path
+        Where to; ``"-"`` is the standard output.
+    columns
+        A mapping from names to columns, a table of pyarrow, or an iterable of its record batches,
+        which are written as they come.
+    format
+        "csv", "tsv", "parquet", "arrow" (or "feather") or "jsonl". If it is not given the extension
+        tells; the standard output gets CSV.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from cutscore.tables import open_table, write_table
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "out.parquet"
+    >>> write_table(file, {"id": [1, 2], "score": [0.5, -1.0]})
+    2
+    >>> open_table(file).read(["score"]).to_pydict()
+    {'score': [0.5, -1.0]}
+    """
+    text = os.fspath(path)
+    kind = _kind(text, format)
+    batches = _batches(columns)
+    first = next(batches, None)
+    if first is None:
+        raise DataError("a table to write must have columns; there are none.")
+    with _output(text) as file:
+        return _write(file, kind, first, batches)
+
+
+def _kind(path: str, format: str | None) -> str:
+    if format is not None:
+        return format_named(format, WRITTEN)
+    if path == "-":
+        return "csv"
+    found = EXTENSIONS.get(Path(path).suffix.lower())
+    if found not in WRITTEN:
+        raise DataError(
+            f"the extension must tell how to write {spelled(path)}: .csv, .tsv, .parquet, .arrow, "
+            ".feather or .jsonl. Choose one, or say format=..."
+        )
+    return found
+
+
+def _batches(columns: Any) -> Iterator[pa.RecordBatch]:
+    if isinstance(columns, pa.RecordBatch):
+        return iter([columns])
+    if isinstance(columns, Mapping):
+        try:
+            columns = pa.table(dict(columns))
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            reason = str(error).splitlines()[0]
+            raise DataError(f"columns must be of one length and type each: {reason}.") from error
+    if isinstance(columns, pa.Table):
+        # An empty table has columns too.
+        empty = pa.RecordBatch.from_pylist([], schema=columns.schema)
+        return iter(columns.to_batches(1 << 16) or [empty])
+    if isinstance(columns, Iterable):
+        return iter(columns)
+    raise DataError(f"columns must be a mapping of names to columns; it is {shown(columns)}.")
+
+
+@contextmanager
+def _output(path: str) -> Iterator[IO[bytes]]:
+    if path != "-":
+        with written_aside(path) as file:
+            yield file
+        return
+    sys.stdout.flush()
+    to = getattr(sys.stdout, "buffer", None)
+    if to is None:  # a notebook's, or one that tests put there: text only
+        held = io.BytesIO()
+        yield held
+        sys.stdout.write(held.getvalue().decode())
+        return
+    yield to
+    to.flush()
+
+
+def _write(
+    file: IO[bytes], kind: str, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]
+) -> int:
+    schema = first.schema
+    rows = 0
+    with _writer(file, kind, schema) as writer:
+        batch: pa.RecordBatch | None = first
+        while batch is not None:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+            batch = next(rest, None)
+    return rows
+
+
+def _writer(file: IO[bytes], kind: str, schema: pa.Schema) -> Any:
+    # A sink that is ours to close: closing pyarrow's would close the file, which is renamed open.
+    sink = pa.PythonFile(file, mode="w")
+    if kind in ("csv", "tsv"):
+        options = pacsv.WriteOptions(delimiter="," if kind == "csv" else "\t")
+        return pacsv.CSVWriter(sink, schema, write_options=options)
+    if kind == "parquet":
+        return pq.ParquetWriter(sink, schema)
+    if kind == "arrow":
+        return ipc.new_file(sink, schema)
+    return _JsonWriter(file)
+
+
+class _JsonWriter:
+    """One object a line; what is no number is null, as JSON has no NaN."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def __enter__(self) -> _JsonWriter:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        columns = [_plain(column.to_pylist()) for column in batch.columns]
+        names = batch.schema.names
+        lines = [
+            json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, allow_nan=False)
+            for row in zip(*columns, strict=True)
+        ]
+        if lines:
+            self.file.write(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    return [
+        (v if math.isfinite(v) else None)
+        if isinstance(v, float)
+        else v
+        if v is None or isinstance(v, (str, int))
+        else str(v)
+        for v in values
+    ]

@@ -1,0 +1,350 @@
+"""A table as learners take it, in memory or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore._check import check_rows, shown
+from cutscore._labels import against, labelled
+from cutscore._names import no_column
+from cutscore._rows import ArrayRows, Block, Flags, Floats, Rows
+from cutscore._spool import StreamRows
+from cutscore._sweep import sweep
+from cutscore.calibration.fitting import dealt
+from cutscore.detector import Encoding
+from cutscore.errors import DataError
+from cutscore.linear.detector import LinearDetector
+from cutscore.scoring import check_seed
+
+
+class Elsewhere(Rows, Protocol):
+    """Rows that are not in memory, of which some can be asked for."""
+
+    def where(self, mask: Flags) -> Elsewhere:
+        """Some of the rows."""
+        ...
+
+    def take(self, mask: Flags) -> ArrayRows:
+        """Some of the rows, in memory."""
+        ...
+
+    def spooled(self, *, rows: int | None = None) -> Elsewhere:
+        """The same where passes over them are quick."""
+        ...
+
+
+class Target(NamedTuple):
+    """Where labels and weights are, for whoever makes rows: see ``stream`` of
+    :func:`cutscore.training.train`."""
+
+    column: str
+    label: Any
+    """The positive label, as the column has it."""
+    weight: str | None
+
+
+MakeRows = Callable[[Encoding, Target], Elsewhere]
+# Numbers of a sample that are held in memory though the table is not.
+HELD = 1 << 23
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns are for."""
+
+    target: str
+    positive: Any
+    weight: str | None
+    unit: str | None
+    columns: Sequence[str] | None
+    exclude: Sequence[str]
+    categories: Sequence[str]
+    numbers: Sequence[str] = ()
+    max_categories: int = 50
+
+    def __post_init__(self) -> None:
+        for what, name in (("weights", self.weight), ("units", self.unit)):
+            if name is not None and name == self.target:
+                raise DataError(f"{shown(name)} is the target; {what} must be another column.")
+
+    @property
+    def used(self) -> list[str]:
+        return [name for name in (self.weight, self.unit) if name is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A table as learners take it."""
+
+    X: Any
+    """An array or a CSR matrix; or, if it is not in memory, rows that are elsewhere."""
+    encoding: Encoding
+    raw: bool
+    """Whether X holds the numbers of the table, not the features of the encoding."""
+    y: Flags
+    label: Any
+    weight: Floats | None
+    unit: NDArray[Any] | None
+    warnings: tuple[str, ...] = ()
+    other: Any = None
+    """The only label that is not the positive one, as the table has it; None if there are
+    several."""
+
+    @classmethod
+    def read(cls, table: Any, roles: Roles, stream: bool | MakeRows = False) -> Data:
+        columns = _columns(table, [roles.target, *roles.used], numbers=[roles.weight])
+        y, label, other, told = _labels(columns[roles.target], roles)
+        w = None if roles.weight is None else columns[roles.weight]
+        g = None if roles.unit is None else columns[roles.unit]
+        encoding = Encoding.fit(
+            table,
+            target=roles.target,
+            columns=roles.columns,
+            exclude=[*roles.exclude, *roles.used],
+            categories=roles.categories,
+            numbers=roles.numbers,
+            max_categories=roles.max_categories,
+        )
+        told = (*told, *encoding.warnings)
+        X = None if stream else encoding.transform(table)
+        data = cls(X, encoding, False, y, label, None, g, told, other)._with(w, roles)
+        if not stream:
+            return data
+        if stream is True:
+            return replace(data, X=_streamed(table, encoding, y, w))
+        return replace(data, X=stream(encoding, Target(roles.target, label, roles.weight)))
+
+    @classmethod
+    def sparse(cls, table: Any, roles: Roles) -> Data:
+        """A file in the format of LIBSVM: its matrix is never made dense."""
+        from scipy.sparse import csr_array
+
+        if roles.target != "label":
+            raise DataError(
+                f"the labels of a libsvm file are its column 'label'; the target is "
+                f"{shown(roles.target)}."
+            )
+        if roles.categories:
+            raise DataError(
+                "columns of a libsvm file are numbers; one can't be a category: "
+                f"{shown(roles.categories[0])}."
+            )
+        X, labels = table.sparse()
+        y, label, other, told = _labels(labels, roles)
+        # Of all indices those that some row has; there may be many more.
+        used, at = np.unique(X.indices, return_inverse=True)
+        names = [str(table.indices[k]) for k in used.tolist()]
+        X = csr_array((X.data, at.astype(np.int32), X.indptr), shape=(X.shape[0], len(used)))
+        place = {name: k for k, name in enumerate(names)}
+        for name in (*(roles.columns or ()), *roles.exclude, *roles.numbers, *roles.used):
+            if name not in place:
+                raise no_column(name, names, table.where)
+        w, g = (
+            None if name is None else X[:, [place[name]]].toarray().ravel()
+            for name in (roles.weight, roles.unit)
+        )
+        drop = {*roles.exclude, *roles.used}
+        keep = [n for n in (names if roles.columns is None else roles.columns) if n not in drop]
+        if not keep:
+            raise DataError("no column can be used to tell the classes apart: there are none.")
+        if keep != names:
+            X = X[:, [place[name] for name in keep]]
+        encoding = Encoding.of_matrix(X, keep)
+        return cls(X, encoding, True, y, label, None, g, told, other)._with(w, roles)
+
+    def _with(self, weight: NDArray[Any] | None, roles: Roles) -> Data:
+        """The same with weights, without the rows that count nothing, and checked."""
+        data = self
+        if weight is not None:
+            w = np.asarray(weight, np.float64)
+            bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+            if len(bad):
+                raise DataError(
+                    f"a weight must be finite and at least 0; row {bad[0] + 1:,} has "
+                    f"{w[bad[0]]:g} in {shown(roles.weight)}."
+                )
+            data = replace(self, weight=w)
+            some = np.flatnonzero(w > 0)
+            if len(some) < len(w):
+                data = Data(
+                    None if self.X is None else self.X[some],
+                    self.encoding,
+                    self.raw,
+                    self.y[some],
+                    self.label,
+                    w[some],
+                    None if self.unit is None else self.unit[some],
+                    (*self.warnings, f"{len(w) - len(some):,} rows of weight 0 are left out."),
+                    self.other,
+                )
+        y = data.y
+        if y.all() or not y.any():
+            only = "positive" if y.all() else "negative"
+            raise DataError(
+                f"there must be rows of both classes; all {len(y):,} are {only} in "
+                f"{shown(roles.target)}."
+            )
+        return data
+
+    @property
+    def is_elsewhere(self) -> bool:
+        return hasattr(self.X, "reduce")
+
+    @property
+    def features(self) -> int:
+        return int(self.X.features) if self.is_elsewhere else int(self.X.shape[1])
+
+    def rows(self, at: NDArray[np.intp] | None = None) -> Rows:
+        """All rows, or some of them."""
+        if self.is_elsewhere:
+            rows: Elsewhere = self.X
+            return rows if at is None else rows.where(self._mask(at))
+        if at is None:
+            return ArrayRows(self.X, self.y, self.weight)
+        return ArrayRows(self.X[at], self.y[at], None if self.weight is None else self.weight[at])
+
+    def sample(self, at: NDArray[np.intp]) -> Rows:
+        """So few rows that they need not be picked out of all of them in each pass."""
+        if not self.is_elsewhere:
+            return self.rows(at)
+        rows: Elsewhere = self.X
+        if len(at) * self.features <= HELD:
+            return rows.take(self._mask(at))
+        return rows.where(self._mask(at)).spooled(rows=len(at))
+
+    def scores(self, line: LinearDetector, at: NDArray[np.intp]) -> Floats:
+        """What a line gives these rows."""
+        if not self.is_elsewhere:
+            return line.scores(self.X[at])
+        w, b = line.w, line.b
+        parts = self.rows(at).reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q)
+        return np.concatenate(parts)
+
+    def some(self, at: NDArray[np.intp]) -> Any:
+        """The features of a few rows, in memory."""
+        if len(at) == len(self.y) and not self.is_elsewhere:
+            return self.X
+        return self.X.take(self._mask(at)).X if self.is_elsewhere else self.X[at]
+
+    def column(self, j: int) -> Floats:
+        """One feature of all rows."""
+        if not self.is_elsewhere:
+            return column_of(self.X, j)
+        parts = self.X.reduce(lambda block: [column_of(block.X, j)], lambda p, q: p + q)
+        return np.concatenate(parts)
+
+    def _mask(self, at: NDArray[np.intp]) -> Flags:
+        out = np.zeros(len(self.y), np.bool_)
+        out[at] = True
+        return out
+
+    def folds(self, asked: int, seed: int) -> NDArray[np.intp]:
+        """The fold of each row; each has its share of either class, and whole units."""
+        rare = int(min(self.y.sum(), (~self.y).sum()))
+        if asked < 2:
+            raise DataError(f"folds must be at least 2; they are {shown(asked)}.")
+        if rare < 2:
+            raise DataError(
+                "there must be at least 2 rows of either class, one to learn from and one to "
+                f"try it on; there is {rare} of the rarer."
+            )
+        count = min(asked, rare)
+        rng = np.random.default_rng(check_seed(seed))
+        if self.unit is None:
+            return dealt(self.y, count, rng)
+        _, code = np.unique(self.unit, return_inverse=True)
+        units = int(code.max()) + 1
+        if units < count:
+            raise DataError(f"there must be as many units as folds; there are {units} and {count}.")
+        # Positives and negatives of each unit, as shares of all: a row of the rarer class counts
+        # for more. The largest first, each to where those like it are fewest, then to where all
+        # are: squares of the folds' loads grow least there.
+        rows = np.stack([np.bincount(code, self.y), np.bincount(code, ~self.y)], 1)
+        both = rows / rows.sum(0)
+        load = np.zeros((count, 2))
+        of_unit = np.empty(units, np.intp)
+        order = rng.permutation(units)
+        for u in order[np.argsort(-both.max(1)[order], kind="stable")].tolist():
+            of_unit[u] = k = int(np.lexsort((load.sum(1), load @ both[u]))[0])
+            load[k] += both[u]
+        return of_unit[code]
+
+
+def _streamed(table: Any, encoding: Encoding, y: Flags, weight: NDArray[Any] | None) -> StreamRows:
+    """The features of a table in a file, without the rows that count nothing."""
+    import pyarrow as pa
+
+    w = None if weight is None else np.asarray(weight, np.float64)
+
+    def blocks() -> Iterator[Block]:
+        start = 0
+        for X in encoding.blocks(table):
+            at = slice(start, start + X.shape[0])
+            yield Block(X, y[at], None if w is None else w[at], start)
+            start = at.stop
+
+    rows, count = StreamRows(blocks, len(encoding.features)), len(y)
+    if w is not None:
+        rows, count = rows.where(w > 0), int(np.count_nonzero(w))
+    out = rows.spooled(rows=count)
+    # What the batches of the table took, Arrow keeps for more; there are none to come.
+    pa.default_memory_pool().release_unused()
+    return out
+
+
+def column_of(X: Any, j: int) -> Floats:
+    """A copy: what is kept of a block keeps all of it."""
+    return X[:, j].copy() if isinstance(X, np.ndarray) else X[:, [j]].toarray().ravel()
+
+
+def _columns(
+    table: Any, names: Sequence[str], *, numbers: Sequence[str | None] = ()
+) -> dict[str, NDArray[Any]]:
+    """Columns, none of whose values is missing."""
+    if hasattr(table, "batches") and hasattr(table, "names"):
+        wanted = list(dict.fromkeys(names))
+        found = table.columns(wanted, numbers=[name for name in numbers if name is not None])
+        return {name: np.asarray(found[name]) for name in wanted}
+    return {name: _column(table, name, number=name in numbers) for name in names}
+
+
+def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
+    """One column of a table in memory."""
+    from cutscore.detector.values import as_table
+
+    whole = as_table(table)
+    if name not in whole.schema.names:
+        raise no_column(name, whole.schema.names, "the table")
+    column = whole.column(name)
+    # A weight that is NaN has a sentence of its own.
+    missing = np.asarray(column.is_null(nan_is_null=not number))
+    if missing.any():
+        row = int(missing.argmax()) + 1
+        raise DataError(f"{shown(name)} is missing in row {row}. Drop such rows first.")
+    out = np.asarray(column.to_numpy(zero_copy_only=False))
+    if number and out.dtype.kind not in "biuf":
+        raise DataError(f"{shown(name)} must hold numbers; row 1 has {shown(out[0])}.")
+    return out
+
+
+def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[str, ...]]:
+    """Which rows are positive, the label of these as it stands in the table, the only other one or
+    None, and what to say."""
+    if roles.positive is not None:
+        found = labelled(values, roles.positive, roles.target, count=True)
+        note = against(found, roles.target)
+        other = found.others[0] if len(found.others) == 1 else None
+        return found.y, found.positive, other, () if note is None else (note,)
+    nothing = np.zeros(len(values), np.float32)
+    rows = check_rows(values, nothing)
+    # Which of 0/1 and -1/1 it is, the core finds out by reading.
+    sweep(values, nothing)
+    y = np.asarray(rows.label == rows.positive)
+    if y.all() or not y.any() or values.dtype.kind not in "biuf":
+        return y, 1, None, ()
+    return y, values[y.argmax()].item(), values[y.argmin()].item(), ()
