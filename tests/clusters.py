@@ -22,7 +22,7 @@ import pytest
 JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 SPARK = find_spec("pyspark") is not None
 needs_spark = pytest.mark.skipif(
-    not (JAVA and SPARK), reason="Spark needs Java 17 and pip install 'cutscore[spark]'"
+    not (JAVA and SPARK), reason="Spark needs Java 17 and the extra spark"
 )
 
 

@@ -9,46 +9,53 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    ("library", "use", "words"),
+    ("library", "use", "words", "extra"),
     [
         (
             "sklearn",
             "import cutscore.estimators",
-            "cutscore.estimators needs scikit-learn: pip install 'cutscore[sklearn]'",
+            "cutscore.estimators needs scikit-learn",
+            "sklearn",
         ),
         (
             "torch",
             "import cutscore.torch",
-            "cutscore.torch needs PyTorch: pip install 'cutscore[torch]'",
+            "cutscore.torch needs PyTorch",
+            "torch",
         ),
         (
             "sklearn",
             "import cutscore.export.sklearn",
-            "a classifier of scikit-learn needs it: pip install 'cutscore[sklearn]'",
+            "to_sklearn needs scikit-learn",
+            "sklearn",
         ),
         (
             "pyspark",
             "import cutscore.spark",
-            "cutscore.spark needs PySpark: pip install 'cutscore[spark]'",
+            "cutscore.spark needs PySpark",
+            "spark",
         ),
         (
             "matplotlib",
             "s = cs.sweep([1, 0], [2, 1]); cs.plot.roc(cs.roc(s))",
-            "cutscore.plot needs matplotlib: pip install 'cutscore[plot]'",
+            "cutscore.plot needs matplotlib",
+            "plot",
         ),
         (
             "matplotlib",
             "cs.plot.overview(cs.sweep([1, 0], [2, 1]))",
-            "cutscore.plot needs matplotlib: pip install 'cutscore[plot]'",
+            "cutscore.plot needs matplotlib",
+            "plot",
         ),
         (
             "matplotlib",
             "import numpy as np; cs.plot.margins(cs.Margins(np.array([1.0, -1.0])))",
-            "cutscore.plot needs matplotlib: pip install 'cutscore[plot]'",
+            "cutscore.plot needs matplotlib",
+            "plot",
         ),
     ],
 )
-def test_what_is_missing_is_said(library: str, use: str, words: str) -> None:
+def test_what_is_missing_is_said(library: str, use: str, words: str, extra: str) -> None:
     code = (
         f"import sys; sys.modules[{library!r}] = None\n"
         f"import cutscore as cs\n"
@@ -56,4 +63,5 @@ def test_what_is_missing_is_said(library: str, use: str, words: str) -> None:
         f"except ImportError as error:\n    print(error.name, error, sep=': ')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == f"{library}: {words}\n", done.stderr
+    way = f"pip install '.[{extra}]' in a clone of cutscore"
+    assert done.stdout == f"{library}: {words}: {way}\n", done.stderr

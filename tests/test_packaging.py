@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -149,14 +150,17 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None
 
 
 def test_advice_names_extras_that_there_are() -> None:
-    pages = [*SOURCE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
-    named = [
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    named = {
         extra
         for page in pages
-        for words in re.findall(r"cutscore\[([\w,]+)\]", page.read_text("utf-8"))
+        for words in re.findall(r"pip install '[^']*\[([\w,]+)\]'", page.read_text("utf-8"))
         for extra in words.split(",")
-    ]
-    assert set(named) == OFFERED
+    }
+    for module in SOURCE.rglob("*.py"):
+        calls = re.findall(r"missing_library\([^)]*\"(\w+)\"\)", module.read_text("utf-8"))
+        named.update(calls)
+    assert named == OFFERED
 
 
 def test_the_oldest_versions_are_those_that_are_tested() -> None:
@@ -195,3 +199,40 @@ def test_what_is_installed_works(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"cutscore {cutscore.__version__} works: ")
+
+
+# What the project's own scripts install besides cutscore.
+TOOLS = {"pip", "build", "auditwheel"}
+
+
+def _installed(text: str) -> Iterable[str]:
+    """What each ``pip install`` in a text asks for, without options."""
+    for found in re.finditer(r"pip install([^\n`\"]*)", text.replace("\\\n", "")):
+        for word in shlex.split(found[1].split(" in a clone")[0].split(":")[0], comments=True):
+            if not word.startswith("-"):
+                yield word
+
+
+def _is_ours(word: str) -> bool:
+    """A clone, a wheel of ours by its file name, a tool, or what a variable of make pins."""
+    return (
+        re.fullmatch(r"\.(\[[^]]*\])?|cutscore-[^/]*\.whl(\[[a-z,]+\])?|\$\(TORCH\)", word)
+        is not None
+        or word in TOOLS
+        or word == "packaging/minimum.txt"
+    )
+
+
+def test_install_lines_name_a_clone_or_a_wheel() -> None:
+    """A bare name is whoever's owns it on the index: cutpoint is somebody else's there."""
+    files = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")]
+    for folder, ending in (("src", "*.py"), ("docs", "*.md"), ("packaging", "*")):
+        files += (ROOT / folder).rglob(ending)
+    asked = {
+        (path.relative_to(ROOT).as_posix(), word)
+        for path in files
+        if path.is_file() and path.suffix not in (".so", ".pyc")
+        for word in _installed(path.read_text("utf-8"))
+    }
+    assert ("README.md", ".[sql]") in asked
+    assert {(path, word) for path, word in asked if not _is_ours(word)} == set()

@@ -17,19 +17,20 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.errors import DataError, missing_library
+
 try:
     import torch
     from torch import Tensor
     from torch.utils.dlpack import from_dlpack
 except ImportError as error:  # pragma: no cover
     raise ImportError(
-        "cutscore.torch needs PyTorch: pip install 'cutscore[torch]'", name="torch"
+        missing_library("cutscore.torch", "PyTorch", "torch"), name="torch"
     ) from error
 
 from cutscore._check import check_rows
 from cutscore._sweep import Sweep, area
 from cutscore._sweep import sweep as _host_sweep
-from cutscore.errors import DataError
 
 __all__ = ["AUROC", "roc_auc_score", "sweep"]
 

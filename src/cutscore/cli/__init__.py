@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 
-from cutscore.errors import CutscoreError
+from cutscore.errors import CutscoreError, missing_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,8 +177,7 @@ def _explained(error: Exception, arguments: Namespace | None) -> str:
     if isinstance(error, CutscoreError):
         return _in_options(_without_gaps(str(error), arguments))
     if isinstance(error, ImportError) and error.name in _EXTRAS:
-        extra = _EXTRAS[error.name]
-        return f"this needs {error.name}, which is not installed: pip install 'cutscore[{extra}]'"
+        return missing_library("this", error.name, _EXTRAS[error.name]) + "."
     if isinstance(error, MemoryError):
         return "there is not enough memory for this. Take fewer rows or columns."
     if isinstance(error, OSError) and error.filename is not None:

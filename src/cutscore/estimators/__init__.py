@@ -1,13 +1,15 @@
 """scikit-learn estimators. This package alone imports scikit-learn when it is imported itself:
-``pip install 'cutscore[sklearn]'``."""
+the extra ``sklearn``."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
+from cutscore.errors import missing_library
+
 if find_spec("sklearn") is None:
     raise ImportError(
-        "cutscore.estimators needs scikit-learn: pip install 'cutscore[sklearn]'", name="sklearn"
+        missing_library("cutscore.estimators", "scikit-learn", "sklearn"), name="sklearn"
     )
 
 from cutscore.estimators._bank import DetectorBank

@@ -15,7 +15,7 @@ from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
-from cutscore.errors import DataError
+from cutscore.errors import DataError, missing_library
 from cutscore.objectives import log_odds
 
 # Operators that runtimes of several years know.
@@ -122,10 +122,7 @@ class _Graph:
         try:
             from onnx import TensorProto, helper, numpy_helper
         except ImportError:
-            raise DataError(
-                "models in ONNX need the library onnx, which is not installed: pip install "
-                "'cutscore[onnx]'."
-            ) from None
+            raise DataError(missing_library("export to ONNX", "onnx", "onnx") + ".") from None
         self.helper, self.types, self.from_array = helper, TensorProto, numpy_helper.from_array
         self.detector, self.dtype = detector, dtype
         self.float = TensorProto.DOUBLE if dtype == np.float64 else TensorProto.FLOAT

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+from cutscore.errors import missing_library
+
 if find_spec("sklearn") is None:
-    raise ImportError(
-        "a classifier of scikit-learn needs it: pip install 'cutscore[sklearn]'", name="sklearn"
-    )
+    raise ImportError(missing_library("to_sklearn", "scikit-learn", "sklearn"), name="sklearn")
 
 import numpy as np
 from numpy.typing import NDArray

@@ -7,6 +7,8 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar, cast
 
+from cutscore.errors import installed_by
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -48,5 +50,5 @@ def theirs(name: str, why: str) -> Callable[..., Any]:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             f"{name} leaves this input to scikit-learn, which is not installed: {why}. "
-            "Correct the input, or pip install 'cutscore[sklearn]'."
+            f"Correct the input, or {installed_by('sklearn')}."
         ) from None

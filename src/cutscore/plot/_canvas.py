@@ -10,7 +10,7 @@ import numpy as np
 from cutscore._check import shown
 from cutscore._sweep import Floats
 from cutscore.decision import OperatingPoint
-from cutscore.errors import DataError
+from cutscore.errors import DataError, missing_library
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def new_figure(width: float, height: float) -> Figure:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
-            "cutscore.plot needs matplotlib: pip install 'cutscore[plot]'", name="matplotlib"
+            missing_library("cutscore.plot", "matplotlib", "plot"), name="matplotlib"
         ) from error
     # Not pyplot: nothing is kept alive, and no window system is asked for.
     return Figure(figsize=(width, height), layout="constrained")

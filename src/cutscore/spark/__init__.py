@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from cutscore.errors import missing_library
+
 if find_spec("pyspark") is None:
-    raise ImportError("cutscore.spark needs PySpark: pip install 'cutscore[spark]'", name="pyspark")
+    raise ImportError(missing_library("cutscore.spark", "PySpark", "spark"), name="pyspark")
 
 from cutscore.spark.errors import SparkError
 from cutscore.spark.grouping import by_group

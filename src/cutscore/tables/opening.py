@@ -57,7 +57,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     sql
         A query. Over a file of SQLite or DuckDB, tables are those of the file. Over other files,
         all of them together are called ``data``; without ``paths`` the query names the files, as
-        in ``select * from 'a.parquet'``. Needs ``pip install 'cutscore[sql]'``, but for SQLite.
+        in ``select * from 'a.parquet'``. Needs the extra ``sql``, but for SQLite.
         Files of CSV among ``paths`` are read as without a query.
     header
         Whether the first line of CSV holds the names. If it is not said it must, and a line that

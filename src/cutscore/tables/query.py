@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from cutscore._check import shown
 from cutscore._names import in_sql, spelled
 from cutscore._written import MISSING, NUMBER, THOUSANDS, parsed, unmarked
-from cutscore.errors import DataError
+from cutscore.errors import DataError, missing_library
 from cutscore.tables.parts import BATCH, Part, called, check_names, first_line
 
 # How DuckDB reads the files that the query calls data.
@@ -381,7 +381,5 @@ def _imported() -> Any:
     try:
         import duckdb
     except ImportError:
-        raise DataError(
-            "queries run on DuckDB, which is not installed: pip install 'cutscore[sql]'."
-        ) from None
+        raise DataError(missing_library("a query", "DuckDB", "sql") + ".") from None
     return duckdb
