@@ -455,6 +455,30 @@ def test_databases(tmp_path: Path) -> None:
     assert open_table(tmp_path / "s.db", sql="select count(*) as n from t").column("n") == [3]
 
 
+@pytest.mark.parametrize("database", ["duckdb", "sqlite"])
+def test_a_query_runs_once(tmp_path: Path, database: str) -> None:
+    """Columns that are read one after the other belong to the same rows, whatever the order in
+    which the database gives these."""
+    if database == "sqlite":
+        path = tmp_path / "s.db"
+        with sqlite3.connect(path) as lite:
+            lite.execute("create table t (k integer)")
+            lite.executemany("insert into t values (?)", [(k,) for k in range(100_000)])
+        lite.close()
+        source = open_table(path, sql="select k, k as again, random() as r from t order by 3")
+    else:
+        sql = "select k, k as again, random() as r from range(100000) t(k) order by 3"
+        source = open_table(sql=sql)
+    first, second = source.column("k"), source.column("again")
+    assert np.array_equal(first, second)
+    assert sorted(first.tolist()) == list(range(100_000))
+    assert np.array_equal(source.column("r"), source.column("r"))
+    assert source.rows == 100_000
+    whole = source.read()
+    assert whole.num_rows == 100_000
+    assert whole.column("k").equals(whole.column("again"))
+
+
 def test_sqlite_types_that_do_not_mix(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "s.db") as lite:
         lite.execute("create table t (x)")

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import ipc
 
 from cutscore._check import shown
 from cutscore._names import in_sql, spelled
+from cutscore._spool import Spool
 from cutscore._written import MISSING, NUMBER, THOUSANDS, parsed, unmarked
 from cutscore.errors import DataError, missing_library
 from cutscore.tables.parts import BATCH, Part, called, check_names, first_line
@@ -25,7 +29,8 @@ _READERS = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet", "js
 
 
 class DuckPart(Part):
-    """The rows of a query, by DuckDB.
+    """The rows of a query, by DuckDB. It runs once, when rows are first asked for: whoever reads
+    them again reads what is kept, since a query need not give them in the same order twice.
 
     Files of CSV are read as ``as_csv`` says of each, as where there is no query; ``unnamed`` are
     columns of Parquet and Arrow files that are left out there.
@@ -72,6 +77,8 @@ class DuckPart(Part):
                 self._view = f"create temp view data as {_all_but(unnamed)} from {_ARROW}"
         with _Running(self, "probe") as result:
             self._schema = result.schema
+        self._kept: _Kept | None = None
+        self._lock = threading.Lock()
 
     @property
     def names(self) -> list[str]:
@@ -81,15 +88,25 @@ class DuckPart(Part):
         return pa.schema([self._schema.field(name) for name in columns])
 
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        with self._lock:
+            if self._kept is None:
+                self._kept = self._run()
+        return self._kept.batches(columns)
+
+    @property
+    def rows(self) -> int | None:
+        return None if self._kept is None else self._kept.rows
+
+    def _run(self) -> _Kept:
+        kept = _Kept(self._schema)
         with _Running(self) as reader:
             while True:
                 try:
-                    batch = reader.read_next_batch()
+                    kept.add(reader.read_next_batch())
                 except StopIteration:
-                    return
+                    return kept
                 except (pa.ArrowException, self._duckdb.Error, OSError) as error:
                     raise DataError(self.explain(error)) from error
-                yield batch.select(list(columns))
 
     def explain(self, error: Exception) -> str:
         text = first_line(error).rstrip("!")
@@ -101,6 +118,32 @@ class DuckPart(Part):
     @property
     def _has_data(self) -> bool:
         return bool(self._view) or self._arrow is not None
+
+
+class _Kept:
+    """Record batches in a temporary file without a name: what a query gave, for as often as it is
+    read."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self._spool = Spool()
+        self._places: list[Any] = []
+        self.rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        sink = pa.BufferOutputStream()
+        with ipc.new_stream(sink, self.schema) as stream:
+            stream.write_batch(batch)
+        self._places += self._spool.write([np.frombuffer(sink.getvalue(), np.uint8)])
+        self.rows += batch.num_rows
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        fields = [self.schema.get_field_index(name) for name in columns]
+        options = ipc.IpcReadOptions(included_fields=sorted(fields))
+        for place in self._places:
+            stored = pa.py_buffer(self._spool.read(place))
+            for batch in ipc.open_stream(stored, options=options):
+                yield batch.select(list(columns))
 
 
 @dataclass(frozen=True)
@@ -225,29 +268,48 @@ class _Running:
 
 
 class SqlitePart(Part):
-    """The rows of a query over an SQLite file, which is opened for reading only."""
+    """The rows of a query over an SQLite file, which is opened for reading only. It runs once."""
 
     def __init__(self, path: str, query: str, shown_as: str | None = None) -> None:
         super().__init__(path, shown_as)
         self._query = query
         self._numbers: dict[str, bool] = {}
-        self._schema = self._types()
+        try:
+            self._kept = self._run()
+        except sqlite3.Error as error:
+            raise DataError(
+                f"the query {shown(self._query)} does not run on {self.where}: {first_line(error)}."
+            ) from error
+        self._schema = self._kept.schema
 
-    def _types(self) -> pa.Schema:
-        """Types that every row fits: SQLite has one for each value, not for each column."""
+    def _run(self) -> _Kept:
+        """All rows, in types that every one fits. SQLite has a type for each value, not for each
+        column, so that these are known only after the last row: until then the values stay as they
+        are in a temporary table, whose columns have no type either."""
         found: list[_Stored] = []
         names: list[str] = []
         row = 0
-        for names, rows in self._chunks():
-            if not row:
-                check_names(names, self.where)
-                found = [_Stored() for _ in names]
-            for stored, values in zip(found, zip(*rows, strict=True), strict=False):
-                stored.add(values, row)
-            row += len(rows)
-        return pa.schema(
-            [(name, self._type(name, stored)) for name, stored in zip(names, found, strict=True)]
-        )
+        with closing(sqlite3.connect("")) as aside:
+            for names, rows in self._chunks():
+                if not row:
+                    check_names(names, self.where)
+                    found = [_Stored() for _ in names]
+                    columns = ", ".join(f"c{k}" for k in range(len(names)))
+                    aside.execute(f"create table kept ({columns})")
+                for stored, values in zip(found, zip(*rows, strict=True), strict=False):
+                    stored.add(values, row)
+                aside.executemany(f"insert into kept values ({', '.join('?' * len(names))})", rows)
+                row += len(rows)
+            both = zip(names, found, strict=True)
+            kept = _Kept(pa.schema([(name, self._type(name, stored)) for name, stored in both]))
+            cursor = aside.execute("select * from kept order by rowid")
+            while rows := cursor.fetchmany(BATCH):
+                by_column = zip(*rows, strict=True)
+                arrays = [
+                    self._array(v, f.type) for v, f in zip(by_column, kept.schema, strict=True)
+                ]
+                kept.add(pa.RecordBatch.from_arrays(arrays, schema=kept.schema))
+        return kept
 
     def _type(self, name: str, stored: _Stored) -> pa.DataType:
         first = dict(stored.first)
@@ -300,37 +362,30 @@ class SqlitePart(Part):
                 return pa.array([None if v is None or v in _MARKS else number(v) for v in values])
 
     def _chunks(self) -> Iterator[tuple[list[str], list[Any]]]:
-        try:
-            uri = Path(self.path).resolve().as_uri() + "?mode=ro"
-            with closing(sqlite3.connect(uri, uri=True)) as connection:
-                cursor = connection.execute(self._query)
-                if cursor.description is None:
-                    raise DataError(f"a query must return rows; {shown(self._query)} returns none.")
-                names = [column[0] for column in cursor.description]
-                rows = cursor.fetchmany(BATCH)
+        uri = Path(self.path).resolve().as_uri() + "?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            cursor = connection.execute(self._query)
+            if cursor.description is None:
+                raise DataError(f"a query must return rows; {shown(self._query)} returns none.")
+            names = [column[0] for column in cursor.description]
+            rows = cursor.fetchmany(BATCH)
+            yield names, rows
+            while rows := cursor.fetchmany(BATCH):
                 yield names, rows
-                while rows:
-                    rows = cursor.fetchmany(BATCH)
-                    if rows:
-                        yield names, rows
-        except sqlite3.Error as error:
-            raise DataError(
-                f"the query {shown(self._query)} does not run on {self.where}: {first_line(error)}."
-            ) from error
 
     @property
     def names(self) -> list[str]:
         return list(self._schema.names)
 
+    @property
+    def rows(self) -> int | None:
+        return self._kept.rows
+
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         return pa.schema([self._schema.field(name) for name in columns])
 
-    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        for names, rows in self._chunks():
-            at = {name: k for k, name in enumerate(names)}
-            by_column = list(zip(*rows, strict=True)) or [()] * len(names)
-            arrays = [self._array(by_column[at[field.name]], field.type) for field in schema]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema).select(list(columns))
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        return self._kept.batches(columns)
 
 
 class _Stored:
