@@ -256,7 +256,7 @@ def choose(
     best: Chosen | None = None
     nearest: tuple[Any, ...] | None = None
     for cut, point in enumerate(points(t)):
-        cells = (point.tp, point.fp, t.P - point.tp, t.N - point.fp)
+        rows = cells = (point.tp, point.fp, t.P - point.tp, t.N - point.fp)
         if prior is not None:
             n = t.P + t.N
             p, q = prior * n / t.P, (1 - prior) * n / t.N
@@ -264,7 +264,8 @@ def choose(
         value = _measure(of, cells, prior)
         short: Any = 0
         for name, sign, bound in limits:
-            measured = _measure(MEASURES[name][0], cells, prior)
+            counted = name in ("tp", "fp", "fn", "tn", "flagged")
+            measured = _measure(MEASURES[name][0], rows if counted else cells, prior)
             if measured is None:
                 short = float("inf")
             elif not (measured >= bound if sign == ">=" else measured <= bound):

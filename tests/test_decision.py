@@ -670,3 +670,15 @@ def test_deployed_confusion(prior: float, case: Case) -> None:
     assert d.total == pytest.approx(c.total)
     assert d.prevalence == pytest.approx(prior)
     assert (d.recall, d.fpr) == pytest.approx((c.recall, c.fpr))
+
+
+def test_counts_are_of_these_rows_at_any_prior() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(20_000) < 0.1
+    s = cs.sweep(y, rng.standard_normal(20_000) + 2 * y)
+    p = cs.choose(s, "recall", subject_to="flagged <= 500", prior=0.01)
+    assert p.confusion.flagged == p.status[0].value == 500
+    assert "flagged <= 500: holds, it is 500 of these 20,000 rows" in repr(p)
+    share = cs.choose(s, "recall", subject_to="flagged_rate <= 2.5 %", prior=0.01)
+    assert share.deployed.flagged_rate == share.status[0].value <= 0.025
+    assert share.confusion.flagged > 500

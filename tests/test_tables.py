@@ -455,6 +455,20 @@ def test_databases(tmp_path: Path) -> None:
     assert open_table(tmp_path / "s.db", sql="select count(*) as n from t").column("n") == [3]
 
 
+def test_no_file_of_a_folder_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "days"
+    folder.mkdir()
+    for k, name in enumerate(("a.parquet", "b.parq", "part-0003", "C.PQ")):
+        pq.write_table(pa.table({"x": [k]}), folder / name)
+    for name in ("_SUCCESS", ".a.parquet.crc"):
+        (folder / name).write_text("")
+    assert sorted(open_table(folder).column("x").tolist()) == [0, 1, 2, 3]
+    (folder / "more.csv").write_text("x\n4\n")
+    message = r"all files of a folder must be Parquet; .*more\.csv is not\. Move it away"
+    with pytest.raises(DataError, match=message):
+        open_table(folder)
+
+
 @pytest.mark.parametrize("database", ["duckdb", "sqlite"])
 def test_a_query_runs_once(tmp_path: Path, database: str) -> None:
     """Columns that are read one after the other belong to the same rows, whatever the order in

@@ -253,7 +253,8 @@ def choose(
         measure that is 0/0 satisfies none.
     prior
         The share of positives where decisions will be made, if it differs from that of the sweep.
-        Measures and limits then speak of cases with that share.
+        Measures and limits on them then speak of cases with that share; limits on counts, such as
+        "flagged <= 500", of the rows of the sweep nevertheless.
     confidence
         Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
         recall, specificity, precision and the share flagged.
@@ -533,7 +534,7 @@ def told(p: OperatingPoint) -> list[str]:
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
             is_ = f"0/0 {_where(p.confusion)}"
-        elif limit.measure.name == "flagged" and q.prior is None and not p.sweep.weighted:
+        elif limit.measure.name == "flagged" and not p.sweep.weighted:
             is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:

@@ -407,9 +407,9 @@ class Limit:
         return _HOLDS[self.sign](self.measure(c), self.bound)
 
     def sees(self, here: Any, there: Any) -> Any:
-        """What it looks at: the rows here or the cases there, at another prior. A rate of one class
-        is the same in both, but for rounding."""
-        return here if self.measure.name in _ANY_PRIOR else there
+        """What it looks at: the rows here or the cases there, at another prior. A count is one of
+        rows; a rate of one class is the same in both, but for rounding."""
+        return here if self.measure.name in _OF_ROWS else there
 
     def may_hold(self, c: Confusion) -> Any:
         """Where it holds, or is 0/0."""
@@ -427,8 +427,8 @@ _COUNTS = ("tp", "fp", "fn", "tn", "flagged")
 _CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
 _RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
 _RATES |= {"balanced_rate"}
-# What no prior changes, and should not be rounded by one.
-_ANY_PRIOR = _CLASS_RATES | {"lr_positive", "lr_negative"}
+# What no prior changes, and should not be rounded by one; and counts, which are of these rows.
+_OF_ROWS = _CLASS_RATES | {"lr_positive", "lr_negative", *_COUNTS}
 
 _LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
 

@@ -188,6 +188,12 @@ class Detector:
         return [term.column.name for term in self.terms if term.column.kind == "number"]
 
     @property
+    def texts(self) -> dict[str, tuple[str, ...]]:
+        """Those of them that it takes as they are written, with their levels."""
+        terms = (term for term in self.terms if isinstance(term, CategoryTerm))
+        return {t.column.name: t.column.levels for t in terms if t.column.kind == "category"}
+
+    @property
     def bias(self) -> float:
         """b of score = b + Σ weight · value: for people who add up raw values. ``base`` is the
         same with values counted from their means, which loses no digits."""
@@ -299,7 +305,8 @@ class Detector:
         both = set(keep).intersection(self.numbers)
         written = coded(data, wanted) & both if both else set()
         start = 0
-        for batch in stream(data, wanted, [name for name in self.numbers if name not in written]):
+        numbers = [name for name in self.numbers if name not in written]
+        for batch in stream(data, wanted, numbers, self.texts):
             if not batch.num_rows:
                 continue
             score = np.full(batch.num_rows, self.base)

@@ -14,6 +14,7 @@ from cutscore._check import shown
 from cutscore._frozen import derived
 from cutscore._sweep import Floats
 from cutscore.detector.values import flags, kind_of, numbers, texts
+from cutscore.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,10 @@ class CategoryColumn:
         The share that had none.
     kind
         "category", or "boolean", with the levels "true" and "false".
+    level_type
+        What the values of a category were in training: "text", "whole" numbers or a "date". New
+        rows are read accordingly, however they are stored: 10, 10.0 and "10" are one whole number,
+        but three texts.
     """
 
     name: str
@@ -95,6 +100,13 @@ class CategoryColumn:
     other: float = 0.0
     missing: float = 0.0
     kind: str = "category"
+    level_type: str = "text"
+
+    def __post_init__(self) -> None:
+        if "" in self.levels:
+            raise DataError(
+                f"an empty text is a missing value; {shown(self.name)} can't have it as a level."
+            )
 
     @derived
     def states(self) -> list[str]:
@@ -139,8 +151,7 @@ class CategoryColumn:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        read = flags if self.kind == "boolean" else texts
-        values = read(column, self.name, start)
+        values = self.texts(column, start)
         found = pc.index_in(values, value_set=pa.array(self.levels, pa.string()))
         if self._lost and kind_of(column.type) == "number":
             self._warn_of_lost(values.filter(found.is_null()))
@@ -148,6 +159,12 @@ class CategoryColumn:
         if values.null_count:
             codes[np.asarray(values.is_null())] = len(self.levels) + 1
         return np.asarray(codes)
+
+    def texts(self, column: Any, start: int = 0) -> Any:
+        """The level of each row as text, known or not; null where it is missing."""
+        if self.kind == "boolean":
+            return flags(column, self.name, start)
+        return texts(column, self.name, start, self.level_type)
 
     @derived
     def _lost(self) -> dict[str, str]:

@@ -185,8 +185,11 @@ class Limits:
     least: int
 
 
-def of_kind(kind: str, name: str) -> Summary:
-    return _Numbers(name, kind) if kind in ("number", "date") else _Levels(name, kind)
+def of_kind(kind: str, name: str, found: str | None) -> Summary:
+    """What to keep of a column that is used as ``kind``, of which its type says ``found``."""
+    if kind in ("number", "date"):
+        return _Numbers(name, kind)
+    return _Levels(name, kind, {"number": "whole", "date": "date"}.get(found or "", "text"))
 
 
 class Summary(ABC):
@@ -308,14 +311,18 @@ class _Levels(Summary):
     # Whether there are values without a feature of their own.
     many = True
 
-    def __init__(self, name: str, kind: str) -> None:
+    def __init__(self, name: str, kind: str, level_type: str) -> None:
         super().__init__(name, kind)
+        self.level_type = level_type
         self.counts: dict[str, int] | None = {}
         self.most: Likely | None = None
         self.named: str | None = None
 
     def add(self, column: Any, start: int) -> None:
-        values = (flags if self.kind == "boolean" else texts)(column, self.name, start)
+        if self.kind == "boolean":
+            values = flags(column, self.name, start)
+        else:
+            values = texts(column, self.name, start, self.level_type)
         self.missing += values.null_count
         if self.counts is None:
             return
@@ -355,6 +362,7 @@ class _Levels(Summary):
             rest / rows,
             share,
             self.kind,
+            self.level_type,
         )
         if not column.features:
             return None, f"{name} is not used: no value is in {least} rows or more."

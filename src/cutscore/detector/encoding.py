@@ -255,6 +255,11 @@ class Encoding:
     def _numbers(self) -> list[str]:
         return [column.name for column in self.columns if column.kind == "number"]
 
+    @property
+    def _texts(self) -> dict[str, tuple[str, ...]]:
+        columns = (c for c in self.columns if isinstance(c, CategoryColumn))
+        return {c.name: c.levels for c in columns if c.kind == "category"}
+
     def transform(self, data: Any, *, sparse: bool | None = None) -> Any:
         """The features of all rows: a float64 array, or a CSR matrix.
 
@@ -269,7 +274,7 @@ class Encoding:
         rows = getattr(table, "num_rows", None)
         if rows and not self._is_sparse(sparse):
             whole, at = np.empty((rows, len(self.features))), 0
-            for batch in stream(table, self.names, self._numbers):
+            for batch in stream(table, self.names, self._numbers, self._texts):
                 self._dense(batch, at, whole[at : at + batch.num_rows])
                 at += batch.num_rows
             return whole
@@ -298,7 +303,7 @@ class Encoding:
         as_sparse, start = self._is_sparse(sparse), 0
         # A reader's batch may be a whole table, and features be many more than columns.
         size = _BATCH if as_sparse else block_rows(len(self.features))
-        for whole in stream(data, self.names, self._numbers):
+        for whole in stream(data, self.names, self._numbers, self._texts):
             for k in range(0, whole.num_rows, size):
                 batch = whole.slice(k, size)
                 if as_sparse:
@@ -419,7 +424,10 @@ def _kinds(
     notes: dict[str, str] = {}
     for name in wanted:
         t = schema.field(name).type
-        kind = _said(name, categories, numbers) or kind_of(t)
+        found = kind_of(t)
+        kind = _said(name, categories, numbers) or found
+        if kind == "category" and found == "boolean":
+            kind = "boolean"
         if kind is None and asked:
             raise DataError(
                 f"{shown(name)} can't be used: values of the type {t} are not read. Leave it out, "
@@ -430,7 +438,7 @@ def _kinds(
         elif kind == "empty":
             notes[name] = f"{shown(name)} is not used: it has no values."
         else:
-            summaries[name] = of_kind(kind, name)
+            summaries[name] = of_kind(kind, name, found)
     return summaries, notes
 
 

@@ -89,6 +89,8 @@ def _term(term: Term) -> dict[str, Any]:
             "range": None if term.column.low is None else [term.column.low, term.column.high],
             "missing": {"weight": term.missing, "share": c.missing},
         }
+    if c.kind == "category":
+        head["type"] = term.column.level_type
     return head | {
         "levels": [
             {"value": value, "weight": weight, "share": share}
@@ -332,7 +334,7 @@ class _Reading:
             raise DataError(
                 f"{self.where}.kind must be number, date, category or boolean; it is {shown(kind)}."
             )
-        self.only("name", "kind", "levels", "other", "missing")
+        self.only("name", "kind", "type", "levels", "other", "missing")
         levels = [
             _Reading(level, f"{self.where}.levels[{k}]").only("value", "weight", "share")
             for k, level in enumerate(self.read("levels", _list))
@@ -342,6 +344,9 @@ class _Reading:
             raise DataError(f"{self.where}.levels must differ; one is there twice.")
         if kind == "boolean" and not set(values) <= {"true", "false"}:
             raise DataError(f"{self.where}.levels of a boolean are true and false.")
+        if "" in values:
+            raise DataError(f"{self.where}.levels must not hold an empty text, which is missing.")
+        level_type = self.read("type", _level_type) if kind == "category" else "text"
         other = self.inner("other").only("weight", "share")
         category = CategoryColumn(
             name,
@@ -350,6 +355,7 @@ class _Reading:
             other.read("share", _share),
             share,
             kind,
+            level_type,
         )
         weights = tuple(level.read("weight", number) for level in levels)
         return CategoryTerm(category, weights, other.read("weight", number), gone)
@@ -368,6 +374,13 @@ def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError
     return value
+
+
+def _level_type(value: Any) -> str:
+    """text, whole or date"""
+    if value not in ("text", "whole", "date"):
+        raise ValueError
+    return str(value)
 
 
 def _texts(value: Any) -> list[str]:

@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 from cutscore._check import shown
 from cutscore._names import named_columns, no_column
 from cutscore._sweep import Floats
-from cutscore._written import CODE, COMMA, DATE, EUROPEAN, MOSTLY, NUMBER, mark_way, sign_way
+from cutscore._written import (
+    CODE,
+    COMMA,
+    DATE,
+    EUROPEAN,
+    MOSTLY,
+    NUMBER,
+    floats,
+    mark_way,
+    sign_way,
+    unmarked,
+)
 from cutscore.errors import DataError
 
 _BATCH = 1 << 16
@@ -24,20 +35,26 @@ _DAY = 86_400
 
 
 def stream(
-    data: Any, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()
+    data: Any,
+    columns: Sequence[str] | None = None,
+    numbers: Sequence[str] = (),
+    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[Any]:
     """Record batches of these columns, in this order, of a table wherever it is.
 
     Tables are those of :mod:`cutscore.tables`, pyarrow, pandas and polars, anything else that
-    speaks Arrow, and mappings from names to columns. In ``numbers`` are columns that are known to
-    be numbers: a file of text may have zeros in front of them.
+    speaks Arrow, and mappings from names to columns. A file of text has no types of its own, so
+    that whoever knows what a column is says so: ``numbers``, which may have zeros in front, and
+    ``texts``, with their levels, which are read as they are written though every value looks like
+    something else.
     """
     if hasattr(data, "batches") and hasattr(data, "names"):
         read = data.batches
     else:
         read = partial(_batches, as_table(data))
     start = True
-    for batch in read(None if columns is None else list(columns), numbers=numbers):
+    wanted = None if columns is None else list(columns)
+    for batch in read(wanted, numbers=numbers, texts=texts):
         if start:
             _check_numbers(read, batch.schema, numbers, getattr(data, "decimal", None))
         start = False
@@ -49,8 +66,9 @@ def _batches(
     columns: Sequence[str] | None,
     *,
     numbers: Sequence[str],  # noqa: ARG001 - as Source.batches has it
+    texts: Mapping[str, Sequence[str]] | None = None,  # noqa: ARG001
 ) -> Iterator[Any]:
-    """Those of a table in memory, where a type is what it is whatever ``numbers`` says."""
+    """Those of a table in memory, where a type is what it is whatever anybody says."""
     import pyarrow as pa
 
     if columns is not None:
@@ -147,6 +165,8 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     import pyarrow as pa
 
     column = _whole(column)
+    if kind == "date":
+        column = _dated(column)
     found = kind_of(column.type)
     if found == "empty":
         return np.full(len(column), np.nan)
@@ -251,12 +271,7 @@ def limit_way(value: str) -> str | None:
 
 def _floats(column: Any) -> Floats:
     """Any type of numbers as float64; what has neither nulls nor another type is not copied."""
-    import pyarrow as pa
-
-    if not pa.types.is_float64(column.type):
-        # Not "safe": integers beyond 2⁵³ are rounded, which does no harm to a linear score.
-        column = column.cast(pa.float64(), safe=False)
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.asarray(floats(column).to_numpy(zero_copy_only=False))
 
 
 def whole_numbers(column: Any, x: Floats) -> NDArray[np.int64 | np.uint64] | None:
@@ -276,16 +291,42 @@ def whole_numbers(column: Any, x: Floats) -> NDArray[np.int64 | np.uint64] | Non
     return x.astype(np.int64)
 
 
-def _days(column: Any) -> Floats:
+def _dated(column: Any) -> Any:
+    """Text that is nothing but dates, written as in 2020-01-31 or 2020-01-31 12:30, as dates; any
+    other column as it is."""
     import pyarrow as pa
 
-    if pa.types.is_date32(column.type):
-        return _floats(column.cast(pa.int32()))
-    # Whole days and what is left, apart: a nanosecond count has more digits than a float.
-    unit = "ms" if pa.types.is_date64(column.type) else column.type.unit
-    per_day = _DAY * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    if kind_of(column.type) != "category":
+        return column
+    text = unmarked(column.cast(pa.string()))
+    # Microseconds reach further than nanoseconds do; times have a zone in every row or in none.
+    for t in (pa.timestamp("us"), pa.timestamp("ns"), pa.timestamp("us", "UTC")):
+        with suppress(pa.ArrowInvalid):
+            return text.cast(t)
+    return column
+
+
+def _ticks(column: Any) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]]:
+    """Dates as whole numbers since 1970, how many make a day, and where they are missing.
+
+    Nanoseconds are cut to microseconds, which is what databases have: a date is the same number
+    everywhere."""
+    import pyarrow as pa
+
     null = np.asarray(column.is_null())
+    if pa.types.is_date32(column.type):
+        return column.cast(pa.int32()).fill_null(0).to_numpy().astype(np.int64), 1, null
+    unit = "ms" if pa.types.is_date64(column.type) else column.type.unit
     ticks = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    if unit == "ns":
+        unit, ticks = "us", np.sign(ticks) * (np.abs(ticks) // 1000)
+    return ticks, _DAY * {"s": 1, "ms": 10**3, "us": 10**6}[unit], null
+
+
+def _days(column: Any) -> Floats:
+    # Whole days and what is left, apart: a count of microseconds has more digits than a float. The
+    # quotient of the rest is that of two whole numbers, so that all units give the same float.
+    ticks, per_day, null = _ticks(column)
     days, rest = np.divmod(ticks, per_day)
     return np.where(null, np.nan, days + rest / per_day)
 
@@ -298,44 +339,128 @@ def in_words(x: float, kind: str = "number") -> str:
     return f"{x:.6g}"
 
 
-def texts(column: Any, name: str, start: int) -> Any:
-    """A column as text, null where a value is missing: whole numbers without a point, true, false,
-    dates as in 2020-01-31."""
+def texts(column: Any, name: str, start: int, of: str = "text") -> Any:
+    """A column as text, null where a value is missing; an empty text is missing too.
+
+    Levels are ``of`` "text", which stays as it is; of "whole" numbers, without a point or zeros in
+    front, however they are written or stored; or of a "date", as in 2020-01-31 or 2020-01-31
+    12:30:00.5, whatever its unit.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from cutscore.detector.values import texts
+    >>> texts(pa.array([10.0, None]), "zip", 0).to_pylist()
+    ['10', None]
+    >>> written = pa.array(["10", "10.0", "010", "x", ""])
+    >>> texts(written, "zip", 0).to_pylist()
+    ['10', '10.0', '010', 'x', None]
+    >>> texts(written, "zip", 0, of="whole").to_pylist()
+    ['10', '10', '10', 'x', None]
+    """
     import pyarrow as pa
 
     column = _whole(column)
+    if of == "date":
+        column = _dated(column)
     found = kind_of(column.type)
-    if found == "category":
-        return column.cast(pa.string())
     if found == "empty":
         return pa.nulls(len(column), pa.string())
-    if found == "number":
-        t = column.type
-        if pa.types.is_integer(t) or (pa.types.is_decimal(t) and t.scale <= 0):
-            return column.cast(pa.string())
-        x = _floats(column)
-        gone = np.isnan(x)
-        if not ((x == np.floor(x)) & (np.abs(x) < 2**53) | gone).all():
-            row = int(np.argmin((x == np.floor(x)) & (np.abs(x) < 2**53) | gone))
-            raise DataError(
-                f"categories must be text or whole numbers; row {start + row + 1:,} of "
-                f"{shown(name)} has {x[row]!s}. Use it as a number, or make it text."
-            )
-        whole = pa.array(np.where(gone, 0, x).astype(np.int64), mask=gone)
-        return whole.cast(pa.string())
-    if found in ("boolean", "date"):
+    if found == "date" and of == "date":
+        return _dates_written(column)
+    if found == "category" and of != "date":
+        return _filled(column) if of == "text" else _whole_written(_filled(column))
+    if found == "number" and of != "date":
+        return _numbers_written(column, name, start)
+    # As text, true would be another level than TRUE, and a date depend on its unit.
+    return _refuse(column, name, start, {"text": "text", "date": "dates"}.get(of, "whole numbers"))
+
+
+def _filled(column: Any) -> Any:
+    """Text without empty ones, which are missing: in most files, and in ONNX, nothing tells one
+    from the other."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = column.cast(pa.string())
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
+def _numbers_written(column: Any, name: str, start: int) -> Any:
+    """Whole numbers as text; other numbers are refused."""
+    import pyarrow as pa
+
+    t = column.type
+    if pa.types.is_integer(t) or (pa.types.is_decimal(t) and t.scale <= 0):
         return column.cast(pa.string())
-    return _refuse(column, name, start, "text")
+    x = _floats(column)
+    gone = np.isnan(x)
+    fits = _is_whole(x) | gone
+    if not fits.all():
+        row = int(np.argmin(fits))
+        raise DataError(
+            f"categories must be text or whole numbers; row {start + row + 1:,} of "
+            f"{shown(name)} has {x[row]!s}. Use it as a number, or make it text."
+        )
+    return pa.array(np.where(gone, 0, x).astype(np.int64), mask=gone).cast(pa.string())
+
+
+def _is_whole(x: Floats) -> NDArray[np.bool_]:
+    return np.asarray((x == np.floor(x)) & (np.abs(x) < 2**53))
+
+
+def _whole_written(text: Any) -> Any:
+    """Text that is a whole number as that number is written without a column of text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.all(pc.match_substring_regex(text, "^(-?[1-9][0-9]*|0)$"), min_count=0).as_py():
+        return text
+    none = pa.scalar(None, pa.string())
+    trimmed = pc.utf8_trim_whitespace(text)
+    # Long ones exactly; then those with a point or an exponent.
+    digits = pc.replace_substring_regex(trimmed, r"^\+?(-?)0*([0-9])", r"\1\2")
+    is_long = pc.match_substring_regex(digits, "^-?[0-9]{1,38}$")
+    long = pc.if_else(pc.equal(digits, "-0"), "0", digits)
+    is_number = pc.match_substring_regex(trimmed, NUMBER)
+    x = pc.if_else(is_number, trimmed, none).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    whole = _is_whole(x)
+    short = pa.array(np.where(whole, x, 0).astype(np.int64), mask=~whole).cast(pa.string())
+    return pc.if_else(is_long, long, pc.coalesce(short, text))
+
+
+def _dates_written(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ticks, per_day, null = _ticks(column)
+    unit = {1: "D", _DAY: "s", _DAY * 10**3: "ms"}.get(per_day, "us")
+    text = pa.array(np.datetime_as_string(ticks.view(f"M8[{unit}]")).astype(object), mask=null)
+    for pattern, to in (
+        ("T", " "),
+        (r" 00:00:00(\.0+)?$", ""),
+        (r"\.0+$", ""),
+        (r"(\.[0-9]*[1-9])0+$", r"\1"),
+    ):
+        text = pc.replace_substring_regex(text, pattern, to)
+    return text
+
+
+# What text stands for in a column of booleans, in small letters.
+_TRUTH = {"true": ("true", "1", "1.0"), "false": ("false", "0", "0.0")}
 
 
 def flags(column: Any, name: str, start: int) -> Any:
-    """A column of booleans, or of 0 and 1, as "true" and "false"."""
+    """A column of booleans, of 0 and 1, or of text that says so, as "true" and "false"."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     column = _whole(column)
     found = kind_of(column.type)
     if found == "empty":
         return pa.nulls(len(column), pa.string())
+    if found == "boolean":
+        return column.cast(pa.string())
     if found == "number":
         x = _floats(column)
         ok = (x == 0) | (x == 1) | np.isnan(x)
@@ -346,9 +471,16 @@ def flags(column: Any, name: str, start: int) -> Any:
             f"{shown(name)} must hold true and false, or 1 and 0; row {start + row + 1:,} has "
             f"{x[row]:g}."
         )
-    if found != "boolean":
-        _refuse(column, name, start, "true and false")
-    return column.cast(pa.string())
+    if found == "category":
+        text = unmarked(column.cast(pa.string()))
+        plain = pc.utf8_lower(pc.utf8_trim_whitespace(text))
+        yes, no = (pc.is_in(plain, value_set=pa.array(words)) for words in _TRUTH.values())
+        known = pc.or_(pc.or_(yes, no), pc.is_null(text))
+        row = pc.index(known, False).as_py()
+        if row < 0:
+            return pc.if_else(pc.is_null(text), pa.scalar(None, pa.string()), yes.cast(pa.string()))
+        column, start = column.slice(row), start + row
+    return _refuse(column, name, start, "true and false")
 
 
 def _whole(column: Any) -> Any:

@@ -84,7 +84,7 @@ def onnx_inputs(
     names = detector.columns
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     start = 0
-    for batch in stream(data, names, detector.numbers):
+    for batch in stream(data, names, detector.numbers, detector.texts):
         for k, term in enumerate(detector.terms):
             column = batch.column(k)
             if isinstance(term, NumberTerm):
@@ -99,17 +99,12 @@ def onnx_inputs(
 
 
 def _booleans(term: CategoryTerm, column: Any, start: int) -> NDArray[np.float64]:
-    from cutscore.detector.values import flags
-
-    values = flags(column, term.column.name, start).to_pylist()
     known = {"true": 1.0, "false": 0.0, None: np.nan}
-    return np.array([known[v] for v in values])
+    return np.array([known[v] for v in term.column.texts(column, start).to_pylist()])
 
 
 def _strings(term: CategoryTerm, column: Any, start: int) -> NDArray[Any]:
-    from cutscore.detector.values import texts
-
-    values = texts(column, term.column.name, start).to_pylist()
+    values = term.column.texts(column, start).to_pylist()
     out = np.empty(len(values), object)
     out[:] = ["" if v is None else v for v in values]
     return out
@@ -224,11 +219,6 @@ class _Graph:
             half = self.add("Greater", name, self.constant(0.5))
             value = self.add("Where", half, self.constant(yes), self.constant(no))
             return self.where_missing(name, term.missing, value)
-        if "" in term.column.levels:
-            raise DataError(
-                "an empty text is a missing value in ONNX, and "
-                f"{shown(name)} has it as a level. Rename that level before fitting."
-            )
         keys = [*term.column.levels, ""]
         codes = [*range(len(term.column.levels)), len(keys)]
         code = self.add(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite, log
 
+import numpy as np
+
 from cutscore._check import shown
 from cutscore._names import in_sql
 from cutscore._written import MISSING
 from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutscore.detector.artefact import GROUP, Detector
-from cutscore.detector.terms import CategoryTerm, NumberTerm, Term
+from cutscore.detector.terms import CategoryTerm, Term
 from cutscore.errors import DataError
 from cutscore.objectives import log_odds
 
@@ -36,7 +38,8 @@ def to_sql(
         The name of the table. A dot in it belongs to the name.
     dialect
         "standard" runs on DuckDB and SQLite alike. Only dates need one of the two to be named:
-        "duckdb" or "sqlite".
+        "duckdb" or "sqlite"; and so do categories of whole numbers that are stored as text with
+        signs, zeros in front or exponents.
     keep
         Columns to put in front.
 
@@ -44,13 +47,16 @@ def to_sql(
     -----
     Terms are added up in the order of the detector, in double precision: decisions are the same as
     those of :meth:`cutscore.detector.Detector.apply`, at the threshold too. Columns are named with
-    their table, so that one that is not there is an error everywhere. NULL and NaN are missing
-    values. Numbers must be stored as numbers, except for the dialect "sqlite": its ``.import``
-    makes text of everything, which is read as numbers, with decimal points, and the words that are
-    missing values in CSV (nothing, NA, NaN, null, …) as missing unless they are levels. Other text
-    among numbers, dates or booleans, decimal commas too, is refused by ``apply``: such a row gets
-    NULL for score, LLR, probability and decision. Convert it first. Dates are of a date type in
-    DuckDB, and ISO text in SQLite. SQLite needs its mathematical functions, which most builds have.
+    their table, so that one that is not there is an error everywhere. NULL, NaN and empty text are
+    missing values. What ``apply`` refuses, an infinite number or text among numbers, dates or
+    booleans, gets NULL for score, LLR, probability and decision.
+
+    A category of whole numbers may be stored as integers, decimals, floats or text; one of text as
+    text, or as whole numbers. Numbers must be stored as numbers, except for the dialect "sqlite":
+    its ``.import`` makes text of everything, which is read as numbers, with decimal points, and the
+    words that are missing values in CSV (nothing, NA, NaN, null, …) as missing unless they are
+    levels. Dates are of a date type in DuckDB, and ISO text in SQLite, to the microsecond.
+    SQLite needs its mathematical functions, which most builds have.
 
     Examples
     --------
@@ -64,14 +70,16 @@ def to_sql(
     >>> print(to_sql(d, "people"))
     WITH scored AS MATERIALIZED (SELECT
       0.5e0 + (
-        CASE WHEN d."age" <= 1.7976931348623157e+308 THEN 0.06123724356957945e0 * (d."age" - 40.0e0)
-          ELSE 0.0e0 END) AS "score"
+        CASE WHEN d."age" BETWEEN -1.7976931348623157e+308 AND 1.7976931348623157e+308
+          THEN 0.06123724356957945e0 * (d."age" - 40.0e0)
+          WHEN d."age" IS NULL OR LOWER(CAST(d."age" AS VARCHAR)) = 'nan' THEN 0.0e0 END) AS "score"
     FROM "people" AS d),
-    step0 AS MATERIALIZED (SELECT *, 1.0e0 * ("score" - 0.0e0) AS "llr" FROM scored)
+    step0 AS MATERIALIZED (SELECT *,
+      CASE WHEN "score" IS NOT NULL THEN 1.0e0 * ("score" - 0.0e0) END AS "llr" FROM scored)
     SELECT "score", "llr",
       CASE WHEN "llr" + 0.0e0 >= 0 THEN 1 / (1 + EXP(-("llr" + 0.0e0)))
         ELSE EXP("llr" + 0.0e0) / (1 + EXP("llr" + 0.0e0)) END AS "probability",
-      "score" >= 1.0e0 AS "decision"
+      CASE WHEN "score" IS NOT NULL THEN "score" >= 1.0e0 END AS "decision"
     FROM step0
     """
     if dialect not in _DIALECTS:
@@ -101,12 +109,12 @@ def to_sql(
     for k, step in enumerate(steps):
         name = '"llr"' if k == len(steps) - 1 else f'"llr {k + 1}"'
         query.append(
-            f"step{k} AS MATERIALIZED (SELECT *, "
-            f"{_or_null(_llr(step, before), before, dialect)} AS {name} FROM {last})"
+            f"step{k} AS MATERIALIZED (SELECT *,\n"
+            f"  {_or_null(_llr(step, before), before)} AS {name} FROM {last})"
         )
         before, last = name, f"step{k}"
     odds = f'"llr" + {_float(log_odds(detector.prior))}'
-    decision = _or_null(_decision(detector.threshold), '"score"', dialect)
+    decision = _or_null(_decision(detector.threshold), '"score"')
     front = ", ".join([*map(_name, kept), '"score"', '"llr"'])
     return ",\n".join(query) + (
         f"\nSELECT {front},\n"
@@ -161,31 +169,26 @@ def _decision(threshold: float) -> str:
     return "(1 = 0)" if threshold > 0 else "(1 = 1)"
 
 
-def _or_null(value: str, of: str, dialect: str) -> str:
+def _or_null(value: str, of: str) -> str:
     """A value, but NULL where the score it is made of is: of cases and constants it would be some
-    number. Only the dialect of SQLite has scores that are NULL."""
-    return f"CASE WHEN {of} IS NOT NULL THEN {value} END" if dialect == "sqlite" else value
+    number."""
+    return f"CASE WHEN {of} IS NOT NULL THEN {value} END"
 
 
 def _term(term: Term, dialect: str) -> str:
     column = f"d.{_name(term.column.name)}"
     if isinstance(term, CategoryTerm):
-        return _category(term, column, dialect)
+        write = _boolean if term.column.kind == "boolean" else _category
+        return write(term, column, dialect)
     if term.column.kind == "date":
-        value = _days(term, column, dialect)
+        value = f"({_days(_microseconds(term.column.name, column, dialect))})"
     else:
         value = _number(column) if dialect == "sqlite" else column
-    product = f"{_float(term.weight)} * ({value} - {_float(term.column.mean)})"
-    if dialect == "sqlite":
-        # Nothing else: what is neither a number nor missing makes the whole sum NULL.
-        return (
-            f"CASE WHEN {value} BETWEEN {_float(-_MOST)} AND {_float(_MOST)} THEN {product}\n"
-            f"      WHEN {_gone(column)} THEN {_float(term.missing)} END"
-        )
-    # Neither NULL nor NaN is at most the largest number there is.
+    # Nothing else: what is neither a number nor missing makes the whole sum NULL.
     return (
-        f"CASE WHEN {value} <= {_float(_MOST)} THEN {product}\n"
-        f"      ELSE {_float(term.missing)} END"
+        f"CASE WHEN {value} BETWEEN {_float(-_MOST)} AND {_float(_MOST)}\n"
+        f"      THEN {_float(term.weight)} * ({value} - {_float(term.column.mean)})\n"
+        f"      WHEN {_gone(column, dialect)} THEN {_float(term.missing)} END"
     )
 
 
@@ -195,52 +198,106 @@ def _number(column: str) -> str:
     text = f"TRIM({column})"
     return (
         f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
-        f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS REAL) END)"
+        f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS NUMERIC) END)"
     )
 
 
-def _gone(column: str, levels: Sequence[str] = ()) -> str:
-    """Whether a value is missing in SQLite: .import stores what is as it is written, and without
-    its quotes what is not."""
-    words = ", ".join(_text(word) for word in MISSING if word not in levels)
-    return f"{column} IS NULL OR {column} IN ({words})"
-
-
-def _days(term: NumberTerm, column: str, dialect: str) -> str:
-    if dialect == "duckdb":
-        return f"(epoch({column}) / 86400e0)"
+def _gone(column: str, dialect: str, levels: Sequence[str] = ()) -> str:
+    """Whether a value is missing."""
     if dialect == "sqlite":
-        # Whole seconds, and the thousandths that only %f has.
-        second, rest = f"strftime('%s', {column})", f"strftime('%f', {column})"
-        whole = f"strftime('%S', {column})"
+        # .import stores what is missing as it is written.
+        words = ", ".join(_text(word) for word in MISSING if word not in levels)
+        return f"{column} IS NULL OR {column} IN ({words})"
+    return f"{column} IS NULL OR LOWER(CAST({column} AS VARCHAR)) = 'nan'"
+
+
+_DAY = 86_400_000_000
+# Of a whole number as a decimal of DuckDB, which has 38 and six of them behind the point.
+_DIGITS = 32
+
+
+def _microseconds(name: str, column: str, dialect: str) -> str:
+    """A date as a whole number since 1970; NULL for what is none."""
+    if dialect == "duckdb":
+        return f"epoch_us({column})"
+    if dialect == "sqlite":
+        # Its own functions round to thousandths. So seconds come from the text without a fraction,
+        # and the fraction from its digits; a day that is not in the calendar would be another one.
+        zone = f"LTRIM(SUBSTR({column}, 20), '.0123456789')"
+        seconds = f"CAST(STRFTIME('%s', SUBSTR({column}, 1, 19) || {zone}) AS INTEGER)"
+        digits = f"CASE WHEN SUBSTR({column}, 20, 1) = '.' THEN SUBSTR({column}, 21, 6) ELSE '' END"
+        rest = f"CAST(ROUND(CAST('0.' || {digits} AS REAL) * 1e6) AS INTEGER)"
+        day = f"SUBSTR({column}, 1, 10)"
         return (
-            f"((CAST({second} AS REAL) + (CAST({rest} AS REAL) - CAST({whole} AS REAL))) / 86400e0)"
+            f"CASE WHEN TYPEOF({column}) = 'text' AND DATE({day}) = {day} "
+            f"THEN 1000000 * {seconds} + {rest} END"
         )
     raise DataError(
-        f"dates differ from one database to another, and {shown(term.column.name)} is one. Say "
-        "which it is: dialect='duckdb' or dialect='sqlite'."
+        f"dates differ from one database to another, and {shown(name)} is one. Say which it is: "
+        "dialect='duckdb' or dialect='sqlite'."
+    )
+
+
+def _days(microseconds: str) -> str:
+    """Days since 1970, as the detector computes them: whole ones, and what is left of a day."""
+    us = f"({microseconds})"
+    rest = f"(({us} % {_DAY} + {_DAY}) % {_DAY})"
+    return f"CAST(({us} - {rest}) / {_DAY} AS BIGINT) + {rest} / {_float(_DAY)}"
+
+
+def _boolean(term: CategoryTerm, column: str, dialect: str) -> str:
+    # By text, which tells 1 and 0 from NaN, and from all else.
+    text = f"LOWER(TRIM(CAST({column} AS VARCHAR)))"
+    weight = dict(zip(term.column.levels, term.weights, strict=True))
+    yes, no = (weight.get(level, term.other) for level in ("true", "false"))
+    return (
+        f"CASE WHEN {text} IN ('true', '1', '1.0') THEN {_float(yes)} "
+        f"WHEN {text} IN ('false', '0', '0.0') THEN {_float(no)}\n"
+        f"      WHEN {_gone(column, dialect)} OR {text} = '' THEN {_float(term.missing)} END"
     )
 
 
 def _category(term: CategoryTerm, column: str, dialect: str) -> str:
-    null = _gone(column, term.column.levels) if dialect == "sqlite" else f"{column} IS NULL"
-    gone = f"CASE WHEN {null} THEN {_float(term.missing)}"
-    if term.column.kind == "boolean":
-        weight = dict(zip(term.column.levels, term.weights, strict=True))
-        yes, no = (weight.get(level, term.other) for level in ("true", "false"))
+    text, kind = f"CAST({column} AS VARCHAR)", f"UPPER(TYPEOF({column}))"
+    has_point = f"({kind} IN ('DOUBLE', 'FLOAT', 'REAL') OR {kind} LIKE 'DECIMAL(%')"
+    missing, other = _float(term.missing), _float(term.other)
+    if term.column.level_type == "date":
+        key = _microseconds(term.column.name, column, dialect)
+        keys = [str(np.datetime64(level, "us").astype(np.int64)) for level in term.column.levels]
+        rest = (
+            f"WHEN {_gone(column, dialect)} THEN {missing} WHEN {key} IS NOT NULL THEN {other} END"
+        )
+    else:
+        key, keys = _level(term, column, dialect, has_point)
+        gone = f"{column} IS NULL OR {text} = '' OR ({has_point} AND {text} = 'nan')"
         if dialect == "sqlite":
-            # By text: 1 and 0 are told as such, and all else makes the sum NULL.
-            text = f"LOWER(TRIM({column}))"
-            return (
-                f"{gone}\n      WHEN {text} IN ('true', '1', '1.0') THEN {_float(yes)} "
-                f"WHEN {text} IN ('false', '0', '0.0') THEN {_float(no)} END"
-            )
-        return f"{gone}\n      WHEN {column} THEN {_float(yes)} ELSE {_float(no)} END"
+            gone = _gone(column, dialect, term.column.levels)
+        # As text these would be other levels, or none.
+        odd = f"{kind} IN ('BOOLEAN', 'DATE') OR {kind} LIKE 'TIMESTAMP%'"
+        rest = f"WHEN {gone} THEN {missing} WHEN {odd} THEN NULL ELSE {other} END"
+    if not keys:
+        return f"CASE {rest}"
     cases = "".join(
-        f"\n      WHEN CAST({column} AS VARCHAR) = {_text(level)} THEN {_float(weight)}"
-        for level, weight in zip(term.column.levels, term.weights, strict=True)
+        f"\n      WHEN {level} THEN {_float(weight)}"
+        for level, weight in zip(keys, term.weights, strict=True)
     )
-    return f"{gone}{cases}\n      ELSE {_float(term.other)} END"
+    return f"CASE {key}{cases}\n      ELSE CASE {rest} END"
+
+
+def _level(term: CategoryTerm, column: str, dialect: str, has_point: str) -> tuple[str, list[str]]:
+    """What stands for a level in a column, and each level in the same terms."""
+    levels, text = term.column.levels, f"CAST({column} AS VARCHAR)"
+    # A float of a whole number ends in a point and a zero, a decimal in more of them.
+    whole = f"RTRIM(RTRIM({text}, '0'), '.')"
+    if term.column.level_type == "text":
+        key = f"CASE WHEN {has_point} AND {text} LIKE '%.%' THEN {whole} ELSE {text} END"
+    elif dialect == "sqlite":
+        return _number(column), list(levels)
+    elif dialect == "duckdb" and all(len(level) <= _DIGITS for level in levels):
+        return f"TRY_CAST({text} AS DECIMAL(38, 6))", list(levels)
+    else:
+        key = f"CASE WHEN {text} LIKE '%.%' THEN {whole} ELSE {text} END"
+    return key, list(map(_text, levels))
 
 
 def _llr(step: Calibrator, score: str) -> str:

@@ -22,6 +22,7 @@ from cutscore.spark.columns import Located
 from cutscore.spark.messages import begin_task, mapped
 from cutscore.tables import open_table
 from cutscore.tables.binary import UNREADABLE, cut_off, damaged
+from cutscore.tables.parts import plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,9 +76,7 @@ class Files:
         for group in some:
             batch = next(read([group], [name], 1 << 12), None)
             if batch is not None:
-                column = batch.batch.column(0).drop_null()
-                if pa.types.is_decimal(column.type):
-                    column = column.cast(pa.float64())
+                column = plain(batch.batch.column(0).drop_null())
                 parts.append(np.asarray(column.to_numpy(zero_copy_only=False)))
         numbers = [part.astype(np.float64) for part in parts if part.dtype.kind in "biuf"]
         out = np.concatenate(numbers) if numbers else np.empty(0)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cutscore._written import CODE, COMMA, EITHER, EUROPEAN, NUMBER, THOUSANDS, WHOLE
+from cutscore._written import CODE, COMMA, EITHER, EUROPEAN, NUMBER, THOUSANDS, WHOLE, first_inexact
 
 # What no 64-bit integer holds has 19 digits at least.
 _LONG = r"[0-9]{19}"
@@ -27,13 +27,22 @@ class Codes:
     def __init__(self, *, exact: bool) -> None:
         self._zeros = self._long = False
         # Integers of 64 bits lose nothing but zeros in front.
-        self._whole = not exact
+        self._exact, self._whole = exact, not exact
+        self._rows = 0
+        self.inexact: tuple[int, str] | None = None
+        """Among floats, the first whole number that is too long for one, and its row."""
 
     def add(self, values: Any) -> bool:
         """Look at some more values, and say whether others can still matter."""
         self._zeros = self._zeros or _any(values, CODE)
         self._long = self._long or _any(values, _LONG)
         self._whole = self._whole and _all(values, WHOLE)
+        if not self._exact and self.inexact is None and not self._zeros:
+            text = pc.utf8_trim_whitespace(values)
+            row = first_inexact(text, pc.replace_substring(text, ",", ".").cast(pa.float64()))
+            if row is not None:
+                self.inexact = self._rows + row, text[row].as_py()
+        self._rows += len(values)
         return not self._zeros
 
     @property
@@ -146,8 +155,8 @@ def whole(column: Any) -> Any:
 
 
 def may_hold_codes(file: Any, separator: str) -> bool:
-    """Whether some field of CSV may be a code, by its bytes alone: most files have none, and this
-    takes much less time than to read their numbers as text."""
+    """Whether some field of CSV may be a code, or too long a number, by its bytes alone: most files
+    have none, and this takes much less time than to read their numbers as text."""
     ends = np.zeros(256, np.bool_)
     ends[[*b'\r\n"', separator.encode()[-1]]] = True
     before = b"\n"
@@ -164,7 +173,7 @@ def _odd(a: NDArray[np.uint8], ends: NDArray[np.bool_]) -> bool:
     # Where numbers begin, but for the first byte, before which there may be more of one.
     first = digit[1:] & ~digit[:-1] & (a[:-1] != ord("."))
     run = digit[1:]
-    for shift in (1, 2, 4, 8, 3):  # of 2, 4, 8, 16, then of 19 digits
+    for shift in (1, 2, 4, 8):  # of 2, 4, 8, then of 16 digits, as 2**53 has
         run = run[:-shift] & run[shift:]
     if (first[: len(run)] & run).any():
         return True

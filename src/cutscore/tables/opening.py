@@ -206,17 +206,25 @@ def _no_file(text: str) -> DataError:
 
 
 def _folder(text: str) -> list[tuple[str, str]]:
+    """All files of a folder but hidden ones and those that begin with _, as Spark's _SUCCESS. They
+    are parts of one table, so that none is passed over: whatever its name, each must be Parquet."""
     hits = sorted(
         str(p)
         for p in Path(text).rglob("*")
-        if p.suffix.lower() in (".parquet", ".pq")
-        and p.is_file()
+        if p.is_file()
         and not any(part.startswith((".", "_")) for part in p.relative_to(text).parts)
     )
-    if not hits:
+    odd = [p for p in hits if not _start(p, spelled(p)).startswith(b"PAR1")]
+    if len(odd) == len(hits):
         raise DataError(
             f"{spelled(text)} is a folder without Parquet files. Name files, or a pattern such as "
             f"{spelled(os.path.join(text, '*.csv'))}."
+        )
+    if odd:
+        raise DataError(
+            f"all files of a folder must be Parquet; {spelled(odd[0])} is not. Move it away, or "
+            f"name those that are, by a pattern such as "
+            f"{spelled(os.path.join(text, '*' + Path(min(set(hits) - set(odd))).suffix))}."
         )
     if any("=" in part for part in Path(hits[0]).relative_to(text).parts[:-1]):
         raise DataError(
@@ -456,6 +464,7 @@ def _as_csv(parts: Sequence[CsvPart]) -> list[AsCsv]:
             frozenset(name for name in part.with_commas if types[name] in NUMBERS),
             part.missing,
             part.skip,
+            frozenset(part.inexact),
         )
         for part in parts
     ]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutscore._check import shown
+from cutscore._written import floats
 from cutscore.errors import CutscoreError, DataError
 
 # Rows that are handed on at a time.
@@ -46,6 +47,9 @@ class Part(ABC):
         """What numbers are written with, in files of CSV."""
         self.missing: tuple[str, ...] = ()
         """What stands for a missing value in files of CSV, besides what always does."""
+        self.inexact: dict[str, tuple[int, Any]] = {}
+        """Columns of floats with the first whole number in them that is too long for a float, and
+        its row. No score may be one."""
 
     @property
     @abstractmethod
@@ -55,6 +59,10 @@ class Part(ABC):
     @abstractmethod
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         """Types of these columns, such that every row fits."""
+
+    def can_be_text(self, name: str) -> bool:  # noqa: ARG002
+        """Whether a column can be read as the text that it is written as, whatever its type."""
+        return False
 
     @abstractmethod
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -182,7 +190,7 @@ def plain(column: Any) -> Any:
     ]
     """
     column = decoded(column)
-    return column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+    return floats(column) if pa.types.is_decimal(column.type) else column
 
 
 def filled(column: Any, name: str, row_at: Callable[[int], str]) -> Any:

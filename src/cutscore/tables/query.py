@@ -19,7 +19,7 @@ from pyarrow import ipc
 from cutscore._check import shown
 from cutscore._names import in_sql, spelled
 from cutscore._spool import Spool
-from cutscore._written import MISSING, NUMBER, THOUSANDS, parsed, unmarked
+from cutscore._written import EXACT, MISSING, NUMBER, THOUSANDS, WHOLE, parsed, unmarked
 from cutscore.errors import DataError, missing_library
 from cutscore.tables.parts import BATCH, Part, called, check_names, first_line
 
@@ -150,7 +150,8 @@ class _Kept:
 class AsCsv:
     """How DuckDB is to read a file of CSV: in the ``types`` that it has without a query. ``commas``
     are columns of numbers with decimal commas, and with thousands if there are any; ``missing`` is
-    what stands for a missing value, besides what always does."""
+    what stands for a missing value, besides what always does; ``inexact`` are columns of floats
+    with whole numbers that are too long for one."""
 
     separator: str
     header: bool
@@ -159,6 +160,7 @@ class AsCsv:
     commas: frozenset[str]
     missing: tuple[str, ...] = ()
     skip: int = 0
+    inexact: frozenset[str] = frozenset()
 
     def query(self, paths: Sequence[str]) -> str:
         """Reads files that are alike, as text that is converted then: DuckDB guesses nothing, for
@@ -177,10 +179,23 @@ class AsCsv:
             "allow_quoted_nulls=false",
         ]
         columns = (
-            f"{_converted(self._unmarked(name), t, comma=name in self.commas)} as {in_sql(name)}"
+            f"{self._checked(name, t)} as {in_sql(name)}"
             for name, t in zip(self.names, self.types, strict=True)
         )
         return f"select {', '.join(columns)} from read_csv({', '.join(options)})"
+
+    def _checked(self, name: str, t: pa.DataType) -> str:
+        text = self._unmarked(name)
+        value = _converted(text, t, comma=name in self.commas)
+        if name not in self.inexact:
+            return value
+        long = f"abs(try_cast({text} as hugeint)) > {EXACT}"
+        what = _quoted(
+            f"a number of {name} is too long for a float, where it may coincide with its "
+            "neighbours. Rescale or round them."
+        )
+        whole = f"regexp_matches({text}, {_quoted(WHOLE)})"
+        return f"case when {whole} and {long} then error({what}) else {value} end"
 
     def _unmarked(self, name: str) -> str:
         if not self.missing:
@@ -324,6 +339,8 @@ class SqlitePart(Part):
             )
         (kind,) = first or [None]
         if kind == "numbers":
+            if stored.floats and stored.long is not None:
+                self.inexact[name] = stored.long
             return pa.float64() if stored.floats else pa.int64()
         return {"text": pa.string(), "bytes": pa.binary(), None: pa.null()}[kind]
 
@@ -352,9 +369,7 @@ class SqlitePart(Part):
 
     def _array(self, values: Any, type: pa.DataType) -> Any:
         try:
-            found = pa.array(values, type)
-            # As in CSV, which .import stores as it is written; and as SQL that is exported has it.
-            return unmarked(found) if pa.types.is_string(type) else found
+            return pa.array(values, type)
         except (pa.ArrowException, TypeError):
             # Among numbers words for what is missing, among floats whole numbers that are too long.
             number = float if pa.types.is_floating(type) else int
@@ -395,10 +410,16 @@ class _Stored:
         self.first: dict[str, tuple[int, Any]] = {}
         self.text = self.floats = False
         """Whether there is text that is not missing, and whether some numbers have a fraction."""
+        self.long: tuple[int, int] | None = None
+        """The first whole number that is too long for a float, and its row."""
 
     def add(self, values: Sequence[Any], row: int) -> None:
         kinds = set(map(type, values))
         self.floats = self.floats or float in kinds
+        if self.long is None and int in kinds:
+            long = (k for k, v in enumerate(values) if type(v) is int and abs(v) > EXACT)
+            k = next(long, None)
+            self.long = None if k is None else (row + k, values[k])
         for kind, types in _KINDS.items():
             # Words for what is missing make way for the first text that is none.
             if not kinds.intersection(types) or (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,16 @@ from numpy.typing import NDArray
 
 from cutscore._check import shown
 from cutscore._names import in_sql, no_column
-from cutscore._written import EUROPEAN, MOSTLY, NUMBER, mark_way, sign_way
+from cutscore._written import (
+    EUROPEAN,
+    MISSING,
+    MOSTLY,
+    NUMBER,
+    coinciding,
+    mark_way,
+    sign_way,
+    unmarked,
+)
 from cutscore.errors import DataError
 from cutscore.tables.digits import whole
 from cutscore.tables.libsvm import LibsvmPart
@@ -31,6 +41,7 @@ from cutscore.tables.parts import (
     kind_of,
     plain,
     row_of,
+    value_type,
 )
 from cutscore.tables.query import DuckPart, SqlitePart
 from cutscore.tables.text import CsvPart
@@ -98,21 +109,30 @@ class Source:
         return all(isinstance(part, LibsvmPart) for part in self._parts)
 
     def batches(
-        self, columns: Sequence[str] | None = None, *, numbers: Sequence[str] = ()
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        numbers: Sequence[str] = (),
+        texts: Mapping[str, Collection[str]] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """All rows, some at a time; only these columns, if they are named.
 
-        Columns of CSV in ``numbers`` are numbers even where they have zeros in front.
+        Columns of CSV in ``numbers`` are numbers even where they have zeros in front. Those in
+        ``texts`` are the text that stands there, TRUE and 1e5, though it could be something else;
+        for each there are words that are not missing in SQLite, though they may look so.
         """
+        texts = texts or {}
         wanted = self._wanted(columns)
-        schema = self._schema(wanted, numbers)
+        given = [n for n in texts if all(part.can_be_text(n) for part in self._parts)]
+        schema = _with_texts(wanted, given, partial(self._schema, numbers=numbers))
         rows = 0
         for part in self._parts:
-            own, start = part.schema(wanted), rows
+            own, start = _with_texts(wanted, given, part.schema), rows
             for batch in part.batches(wanted, own):
                 if batch.num_rows:
                     at = row_of(part.where, rows - start)
-                    yield batch if batch.schema.equals(schema) else _cast(batch, schema, part, at)
+                    found = _marked_out(part, batch, texts)
+                    yield found if found.schema.equals(schema) else _cast(found, schema, part, at)
                 rows += batch.num_rows
         if not rows:
             raise self._no_rows()
@@ -123,7 +143,7 @@ class Source:
         """All rows at once; only these columns, if they are named. ``numbers`` as in
         :meth:`batches`."""
         wanted = self._wanted(columns)
-        tables = [part.read(wanted) for part in self._parts]
+        tables = [_marked_out(part, part.read(wanted)) for part in self._parts]
         for part in self._settle_codes(wanted):
             tables[self._parts.index(part)] = part.read(wanted)
         schema = tables[0].schema
@@ -159,6 +179,7 @@ class Source:
         """
         wanted = self._wanted(columns)
         schema = self._schema(wanted, numbers)
+        self._check_exact(numbers)
         for name in set(numbers).intersection(wanted):
             if self.decimal and is_text(schema.field(name).type):
                 values = (v for batch in self.batches([name]) for v in batch[0].to_pylist())
@@ -186,6 +207,7 @@ class Source:
         Numbers of a file of one row group are not copied.
         """
         table = self.read(list(dict.fromkeys(names)), numbers=numbers)
+        self._check_exact(numbers)
         return {
             name: self._array(table.column(name), name, number=name in numbers) for name in names
         }
@@ -368,6 +390,14 @@ class Source:
             check_names_in_floats(out, shown(name), self.place)
         return out
 
+    def _check_exact(self, numbers: Sequence[str]) -> None:
+        """Raise if floats can't tell the numbers of a column apart, though they were written."""
+        for name in numbers:
+            for part in self._parts:
+                if name in part.inexact:
+                    row, value = part.inexact[name]
+                    raise coinciding(value, name, part.place(row))
+
     def _refuse(self, values: Iterable[Any], name: str, *, if_sign: bool = False) -> None:
         """Say which value of a column is no number; or only if another decimal sign may help."""
         own, other = (EUROPEAN, NUMBER) if self.decimal == "," else (NUMBER, EUROPEAN)
@@ -415,6 +445,15 @@ class Source:
         return f"{self.where}: {len(names):,} column{'s' if len(names) > 1 else ''} ({some})"
 
 
+def _with_texts(
+    columns: Sequence[str], texts: Sequence[str], schema: Callable[[Sequence[str]], pa.Schema]
+) -> pa.Schema:
+    """The types of columns, of which some are text whatever the others' schema says of them."""
+    rest = schema([name for name in columns if name not in texts])
+    text = pa.string()
+    return pa.schema([pa.field(n, text) if n in texts else rest.field(n) for n in columns])
+
+
 def same_names(first: Part, other: Part) -> None:
     a, b = first.names, other.names
     if a == b or set(a) == set(b):
@@ -428,6 +467,12 @@ def same_names(first: Part, other: Part) -> None:
     raise DataError(f"all files of a table must have the same columns; {what}. Read them apart.")
 
 
+def _converted(column: Any, t: pa.DataType) -> Any:
+    if pa.types.is_floating(t) and pa.types.is_decimal(value_type(column.type)):
+        return plain(column)
+    return column.cast(t)
+
+
 def _cast_piece(
     piece: Piece, schema: pa.Schema, part: Part
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -435,11 +480,27 @@ def _cast_piece(
     for where, batch in piece.read():
         rows, last = rows if where == last else 0, where
         at = row_of(where, rows)
+        found = _marked_out(part, batch)
         yield (
             where,
-            batch if batch.schema.equals(schema) else _cast(batch, schema, part, at, exact=True),
+            found if found.schema.equals(schema) else _cast(found, schema, part, at, exact=True),
         )
         rows += batch.num_rows
+
+
+def _marked_out(
+    part: Part, data: Any, but: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> Any:
+    """Rows of SQLite without the words for what is missing, which .import stores as text; ``but``
+    has words of columns that are not."""
+    if not isinstance(part, SqlitePart):
+        return data
+    arrays = []
+    for name, column in zip(data.schema.names, data.columns, strict=True):
+        known = but.get(name, ())
+        marks = [word for word in MISSING if word not in known]
+        arrays.append(unmarked(column, marks) if is_text(column.type) else column)
+    return type(data).from_arrays(arrays, schema=data.schema)
 
 
 def _cast(
@@ -453,7 +514,7 @@ def _cast(
             if isinstance(part, (CsvPart, SqlitePart))
             and is_text(column.type)
             and t == pa.float64()
-            else column.cast(t)
+            else _converted(column, t)
             for column, name, t in zip(data.columns, schema.names, schema.types, strict=True)
         ]
         return type(data).from_arrays(arrays, schema=schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv as python_csv
 import io
+import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.json as pajson
 
 from cutscore._check import shown
-from cutscore._written import EUROPEAN, MISSING, parsed, unmarked
+from cutscore._written import EUROPEAN, EXACT, MISSING, parsed, unmarked
 from cutscore.errors import DataError
 from cutscore.tables.digits import Codes, Commas, Grouped, Pointed, may_hold_codes, pointed
 from cutscore.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text, row_of
@@ -204,6 +205,7 @@ class CsvPart(Part):
         if columns is not None:
             raw = [self._raw[self._at[name]] for name in columns]
             convert["include_columns"] = raw
+            # Numbers that pyarrow can't read are read as text, and converted then.
             convert["column_types"] = {
                 r: pa.string() if name in self._as_text else types[name]
                 for r, name in zip(raw, columns, strict=True)
@@ -228,6 +230,9 @@ class CsvPart(Part):
         self, columns: Sequence[str] | None = None, types: Mapping[str, pa.DataType] | None = None
     ) -> Any:
         return pacsv.open_csv(open_bytes(self.path), **self._options(columns, types or {}))
+
+    def can_be_text(self, name: str) -> bool:  # noqa: ARG002
+        return True
 
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         new = {n: self._first[self._at[n]] for n in columns if n not in self._types}
@@ -293,6 +298,11 @@ class CsvPart(Part):
         self.commas |= set(found)
         long = {name for name, looked in found.items() if looked.long}
         self.add_codes(long.union(name for name, looked in codes.items() if looked.found))
+        self.inexact |= {
+            name: looked.inexact
+            for name, looked in codes.items()
+            if looked.inexact is not None and name not in self.codes
+        }
 
     @cached_property
     def _may_hold_codes(self) -> bool:
@@ -336,20 +346,21 @@ class CsvPart(Part):
             raise DataError(self._not_utf8())
 
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        types = dict(zip(schema.names, schema.types, strict=True))
         with self.guard():
-            stream = self._stream(columns, self._types)
+            stream = self._stream(columns, types)
         for batch in self.guarded(stream):
-            arrays = self._pointed(batch.columns, columns)
+            arrays = self._pointed(batch.columns, types)
             named = pa.RecordBatch.from_arrays(arrays, schema=schema)
             for start in range(0, named.num_rows, BATCH):
                 yield named.slice(start, BATCH)
 
-    def _pointed(self, arrays: Sequence[Any], columns: Sequence[str]) -> list[Any]:
+    def _pointed(self, arrays: Sequence[Any], types: Mapping[str, pa.DataType]) -> list[Any]:
         """Columns with decimal commas as numbers, and marks of missing values as such."""
-        at, as_text = row_of(self.where), self._as_text
+        at = row_of(self.where)
         return [
-            self.number(array, self._types[name], name, at) if name in as_text else array
-            for name, array in zip(columns, map(self._unmarked, arrays), strict=True)
+            self.number(array, t, name, at) if is_text(array.type) and t in NUMBERS else array
+            for (name, t), array in zip(types.items(), map(self._unmarked, arrays), strict=True)
         ]
 
     def _unmarked(self, column: Any) -> Any:
@@ -383,7 +394,8 @@ class CsvPart(Part):
             texts = self._read(again)
             for name in again:
                 table = table.set_column(columns.index(name), name, texts.column(name))
-        return pa.table(self._pointed(table.columns, columns), names=list(columns))
+        types = {name: self._types[name] for name in columns}
+        return pa.table(self._pointed(table.columns, types), names=list(columns))
 
     def _read(self, columns: Sequence[str]) -> pa.Table:
         with self.guard():
@@ -488,11 +500,16 @@ class JsonPart(Part):
         super().__init__(path, shown_as)
         self._found: dict[str, pa.DataType] = {}
         self._rows = 0
+        long: dict[str, tuple[int, Any]] = {}
         for row, block in self._blocks():
-            for field in self._parsed(block, row, None).schema:
+            table = self._parsed(block, row, None)
+            for field, column in zip(table.schema, table.columns, strict=True):
                 self._join(field)
+                if field.name not in long and _may_be_inexact(column):
+                    long |= _first_inexact(block, row, field.name)
         if not self._found:
             raise DataError(f"{self.where} is empty. A table of JSON lines has one object a line.")
+        self.inexact = {n: v for n, v in long.items() if pa.types.is_floating(self._found[n])}
 
     def _join(self, field: pa.Field) -> None:
         old = self._found.get(field.name, pa.null())
@@ -548,6 +565,10 @@ class JsonPart(Part):
     def names(self) -> list[str]:
         return list(self._found)
 
+    def can_be_text(self, name: str) -> bool:
+        # Text that reads like a date is one to pyarrow.
+        return bool(pa.types.is_timestamp(self._found[name]))
+
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         return pa.schema([pa.field(name, self._found[name]) for name in columns])
 
@@ -567,6 +588,24 @@ class JsonPart(Part):
                 f"line {line} of {self.where} is not: {what}. Correct that line."
             )
         return f"{self.where} can't be read as JSON lines: {text}."
+
+
+def _may_be_inexact(column: Any) -> bool:
+    """Whether some number is so large that floats don't tell it from its neighbours."""
+    t = column.type
+    if not (pa.types.is_integer(t) or pa.types.is_floating(t)):
+        return False
+    ends = pc.min_max(column)
+    return any(x is not None and abs(x) >= EXACT for x in ends.as_py().values())
+
+
+def _first_inexact(block: bytes, row: int, name: str) -> dict[str, tuple[int, Any]]:
+    """The first whole number that is too long for a float, by the column it is in."""
+    for k, line in enumerate(filter(None, map(bytes.strip, block.split(b"\n"))), row):
+        value = json.loads(line).get(name)
+        if isinstance(value, int) and abs(value) > EXACT:
+            return {name: (k, value)}
+    return {}
 
 
 def text_file(path: str) -> IO[bytes]:
