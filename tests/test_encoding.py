@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csc_array, csr_array
 
 import cutscore as cs
 from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, deciding
@@ -604,8 +605,6 @@ def test_the_fingerprint_tells_tables_apart() -> None:
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_matrices(sparse: bool) -> None:
-    from scipy.sparse import csr_array
-
     rng = np.random.default_rng(0)
     X = np.where(rng.random((200, 5)) < 0.3, rng.normal(size=(200, 5)) + 2, 0.0)
     X[:, 3] = 0.0
@@ -625,6 +624,24 @@ def test_matrices(sparse: bool) -> None:
         Encoding.of_matrix(np.array([[np.nan]]), ["a"])
     with pytest.raises(DataError, match="one weight for each column"):
         fitted(target="y").from_raw(line)
+
+
+def test_matrix_of_float32_is_added_up_in_float64() -> None:
+    X = (1000 + np.random.default_rng(0).normal(size=(300_000, 2))).astype(np.float32)
+    mean, scale = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    for matrix in (X, np.asfortranarray(X), csr_array(X), csc_array(X)):
+        used = [
+            c for c in Encoding.of_matrix(matrix, ["a", "b"]).columns if isinstance(c, NumberColumn)
+        ]
+        assert [c.mean for c in used] == pytest.approx(mean, rel=1e-13)
+        assert [c.scale for c in used] == pytest.approx(scale, rel=1e-10)
+
+
+def test_entries_of_one_place_are_one_number() -> None:
+    X = csc_array(([3.0, 4.0, 1.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    dense, sparse = (Encoding.of_matrix(M, ["a", "b"]) for M in (X.toarray(), X))
+    assert sparse.columns == dense.columns
+    assert X.nnz == 3
 
 
 def test_libsvm_files_are_tables(tmp_path: Path) -> None:

@@ -207,8 +207,12 @@ class Encoding:
                 "a matrix must have rows, and one column for each name; its shape is "
                 f"{X.shape}, and there are {len(names):,} names."
             )
-        flat = X if isinstance(X, np.ndarray) else X.tocsc()
-        mean = np.asarray(flat.mean(axis=0), np.float64).ravel()
+        flat = X
+        if not isinstance(X, np.ndarray):
+            # A copy: what SciPy adds up, entries of one place, it adds up in the matrix itself.
+            flat = X.tocsc().astype(np.float64)
+            flat.sum_duplicates()
+        mean = np.asarray(flat.mean(axis=0, dtype=np.float64)).ravel()
         ends = [np.asarray(_dense_row(m), np.float64) for m in (flat.min(axis=0), flat.max(axis=0))]
         if not all(np.isfinite(e).all() for e in ends):
             raise DataError("a matrix must hold finite numbers; this one does not.")
@@ -361,7 +365,7 @@ def _deviations(X: Any, mean: Floats) -> Floats:
     if isinstance(X, np.ndarray):
         return np.asarray(X.std(axis=0, dtype=np.float64))
     filled = np.diff(X.indptr)
-    away = X.data.astype(np.float64) - np.repeat(mean, filled)
+    away = X.data - np.repeat(mean, filled)
     squares = np.bincount(np.repeat(np.arange(X.shape[1]), filled), away**2, X.shape[1])
     rest = X.shape[0] - filled
     return np.asarray(np.sqrt((squares + rest * mean**2) / X.shape[0]))
