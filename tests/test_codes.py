@@ -299,7 +299,7 @@ def test_groups_that_are_long_numbers_stay_apart(tmp_path: Path) -> None:
     message = r"row 1 of .* has 9007199254740992 in 'g'\. Store them as integers or as text"
     with pytest.raises(DataError, match=message):
         source.column("g")
-    with pytest.raises(DataError, match="9007199254740993, in 'g' of row 1 .* may coincide"):
+    with pytest.raises(DataError, match=r"9007199254740993, in 'g' of row 1 .* may coincide"):
         source.column("g", number=True)
     wide = pa.table({"g": pa.array([LONG, LONG + 1], pa.decimal128(38, 0)), "s": [1, 2]})
     from cutscore.tables import write_table

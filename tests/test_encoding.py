@@ -883,3 +883,70 @@ def test_a_column_that_was_asked_for_must_be_of_use() -> None:
         DataError, match="'s' can't be used: values of the type struct<a: int64> are"
     ):
         Encoding.fit(table, columns=["x", "s"])
+
+
+def test_weights_count_as_rows() -> None:
+    """A row of weight 3 as three rows, one of weight 0 as none."""
+    rng = np.random.default_rng(2)
+    n = 500
+    table = pa.table(
+        {
+            "x": pa.array(rng.normal(1e6, 1, n), mask=rng.random(n) < 0.1),
+            "c": rng.choice(["a", "b", "rare", None], n, p=[0.5, 0.3, 0.01, 0.19]).tolist(),
+            "b": rng.random(n) < 0.2,
+            "d": pa.array(rng.integers(0, 10_000, n).astype(np.int32)).cast(pa.date32()),
+        }
+    )
+    times = rng.integers(0, 4, n)
+    again = table.take(np.repeat(np.arange(n), times))
+    weighted, repeated = fitted(table, weight=times, min_rows=7), fitted(again, min_rows=7)
+    assert weighted.features == repeated.features
+    for a, b in zip(weighted.columns, repeated.columns, strict=True):
+        if isinstance(a, CategoryColumn):
+            assert isinstance(b, CategoryColumn)
+            assert (a.levels, a.shares, a.other, a.missing) == (
+                b.levels,
+                b.shares,
+                b.other,
+                b.missing,
+            )
+        else:
+            assert isinstance(b, NumberColumn)
+            assert (a.mean, a.scale) == pytest.approx((b.mean, b.scale), rel=1e-9)
+            assert (a.missing, a.low, a.high) == (b.missing, b.low, b.high)
+
+
+def test_a_level_is_rare_by_its_weight() -> None:
+    table = pa.table({"c": ["few"] * 3 + ["p", "q"] * 50})
+    assert "few" not in fitted(table, min_rows=5).columns[0].levels  # type: ignore[union-attr]
+    heavy = fitted(table, min_rows=5, weight=[1000.0] * 3 + [1.0] * 100)
+    assert heavy.columns[0].levels[0] == "few"  # type: ignore[union-attr]
+
+
+def test_of_matrix_counts_by_weight() -> None:
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((60, 3)) < 0.5, rng.normal(5, 2, (60, 3)), 0.0)
+    times = rng.integers(0, 4, 60)
+    names = ["1", "2", "3"]
+    again = Encoding.of_matrix(np.repeat(X, times, axis=0), names)
+    for form in (X, csr_array(X)):
+        e = Encoding.of_matrix(form, names, times)
+        for a, b in zip(e.columns, again.columns, strict=True):
+            assert isinstance(a, NumberColumn)
+            assert isinstance(b, NumberColumn)
+            assert (a.mean, a.scale) == pytest.approx((b.mean, b.scale), rel=1e-12)
+        assert e.rows == np.count_nonzero(times)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0], r"one weight for each row; there are 1 weights and more rows"),
+        ([1.0] * 4, r"one weight for each row; there are 4 weights and 3 rows"),
+        ([1.0, -1.0, 1.0], r"a weight must be finite and at least 0; weight\[1\] is -1"),
+        ([0.0, 0.0, 0.0], r"a table must have rows; this one has none that counts"),
+    ],
+)
+def test_bad_weights(weight: list[float], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Encoding.fit({"x": [1.0, 2.0, 4.0]}, weight=weight)

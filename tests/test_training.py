@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
@@ -18,7 +19,7 @@ from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
 from cutscore.training import fitting, folds, learners, remarks, train
 from cutscore.training.data import Data, Roles
-from cutscore.training.folds import out_of_fold
+from cutscore.training.folds import Scale, out_of_fold
 
 NAMES = list(learners())
 
@@ -761,3 +762,26 @@ def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
     assert len(np.unique(some)) == 100
     assert y[some].sum() == 30
     assert (some % 2 == 0).all()
+
+
+@pytest.mark.parametrize("learner", ["logistic", "gaussian", "mean-difference"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_rows_of_weight_0_are_absent(learner: str, stream: bool) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(1000) < 0.3
+    table = pa.table({"y": y, "a": rng.normal(size=1000) + y, "c": rng.choice(["p", "q"], 1000)})
+    table = table.append_column("w", pa.array(rng.uniform(0.5, 2, 1000)))
+    none = pa.table({"y": [True] * 5, "a": [1e9] * 5, "c": ["never"] * 5, "w": [0.0] * 5})
+    both = pa.concat_tables([none, table])
+    plain, more = (train(t, "y", weight="w", learner=learner, stream=stream) for t in (table, both))
+    assert more.detector.terms == plain.detector.terms
+    assert more.detector.threshold == plain.detector.threshold
+    assert more.detector.training.auc == plain.detector.training.auc
+    assert more.detector.fingerprint == plain.detector.fingerprint
+
+
+def test_folds_are_brought_to_one_scale_by_weight() -> None:
+    rng = np.random.default_rng(1)
+    scores, times = rng.normal(size=101), rng.integers(1, 4, 101)
+    again = np.repeat(scores, times)
+    assert Scale.of(scores, times.astype(float)) == pytest.approx(Scale.of(again, None), rel=1e-12)

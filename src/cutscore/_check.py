@@ -95,10 +95,7 @@ class Columns:
             )
         if what == "weight":
             assert self.weight is not None
-            raise DataError(
-                f"a weight must be finite and at least 0; weight[{row}] is {self.weight[row]!s}. "
-                "Drop such rows, or give them the weight 0, which is the same."
-            )
+            raise _bad_weight(row, self.weight)
         # Labels are read as 0/1 first, then as -1/1, and only then by an extra pass over them.
         if self.negative == 0 and self.label[row] == -1:
             return replace(self, negative=-1.0)
@@ -238,6 +235,22 @@ def _weight(values: Any, name: str = "weight") -> Array:
     if a.dtype.kind == "O":
         return _numbers(a, name)
     return _refuse_type(a, name)
+
+
+def check_weights(values: Any) -> NDArray[np.float64]:
+    """Weights of rows that are not checked by the native core."""
+    out = _weight(values).astype(np.float64)
+    bad = ~(np.isfinite(out) & (out >= 0))
+    if bad.any():
+        raise _bad_weight(int(bad.argmax()), out)
+    return out
+
+
+def _bad_weight(row: int, weight: Array) -> DataError:
+    return DataError(
+        f"a weight must be finite and at least 0; weight[{row}] is {weight[row]!s}. "
+        "Drop such rows, or give them the weight 0, which is the same."
+    )
 
 
 def _label(values: Any, positive: Any) -> Array:

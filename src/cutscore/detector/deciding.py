@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple, TypeGuard
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore._check import shown
+from cutscore._sweep import Floats
 from cutscore._written import (
     AMOUNT,
     CODE,
@@ -70,17 +71,41 @@ def left_out(name: str) -> str:
     )
 
 
-def summed(data: Any, summaries: dict[str, Summary], numbers: Sequence[str]) -> int:
-    if not summaries:
-        return sum(batch.num_rows for batch in stream(data))
-    rows = 0
-    for batch in stream(data, list(summaries), numbers):
+class Table(NamedTuple):
+    """Rows that columns are decided on. Those of weight 0 are as good as absent."""
+
+    data: Any
+    numbers: Sequence[str]
+    """Columns that are known to be numbers."""
+    weight: Floats | None
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[tuple[Any, int, Floats | None]]:
+        """Batches of all rows, each with the number of its first row and its weights."""
+        start = 0
+        for batch in stream(self.data, columns, self.numbers):
+            end = start + batch.num_rows
+            yield batch, start, None if self.weight is None else self.weight[start:end]
+            start = end
+
+
+def summed(table: Table, summaries: dict[str, Summary]) -> int:
+    """Add up what there is to know of columns, and say how many rows count."""
+    rows = counted = 0
+    for batch, start, weight in table.batches(list(summaries) or None):
+        rows = start + batch.num_rows
+        if table.weight is not None and rows > len(table.weight):
+            break
         for k, summary in enumerate(summaries.values()):
-            summary.add(batch.column(k), rows)
-        rows += batch.num_rows
-    if not rows:
-        raise DataError("a table must have rows; this one has none.")
-    return rows
+            summary.add(batch.column(k), start, weight)
+        counted += batch.num_rows if weight is None else int(np.count_nonzero(weight))
+    if table.weight is not None and rows != len(table.weight):
+        raise DataError(
+            f"there must be one weight for each row; there are {len(table.weight):,} weights and "
+            f"{'more' if rows > len(table.weight) else f'{rows:,}'} rows."
+        )
+    if not counted and summaries:
+        raise DataError("a table must have rows; this one has none that counts.")
+    return counted
 
 
 def is_ordered(summary: Summary, rows: int) -> bool:
@@ -103,7 +128,7 @@ def in_order(name: str) -> str:
 
 
 def running(
-    data: Any, summaries: dict[str, Summary], rows: int, asked: Sequence[str]
+    table: Table, summaries: dict[str, Summary], rows: int
 ) -> tuple[set[str], dict[str, str]]:
     """The columns of running numbers: dense ones, for a table may be sorted by an amount. And those
     of numbers that may be given to units of several rows, with how many there are.
@@ -124,10 +149,10 @@ def running(
                 units[name] = _many(s.runs)
         elif rows <= s.span <= 2 * rows or _may_be_units(s.span, rows, few):
             dense[name] = s.least, np.zeros(s.span, np.bool_)
-    for batch in stream(data, list(dense), asked) if dense else ():
+    for batch, start, weight in table.batches(list(dense)) if dense else ():
         for k, (name, (least, there)) in enumerate(dense.items()):
-            column = batch.column(k)
-            x = whole_numbers(column, numbers(column, name, 0))
+            column = counting(batch.column(k), weight)
+            x = whole_numbers(column, numbers(column, name, start))
             if x is not None:
                 there[x - least] = True
     for name, (_, there) in dense.items():
@@ -198,10 +223,25 @@ class Summary(ABC):
     def __init__(self, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
         self.missing = 0
+        """How many rows have no value."""
+        self.mass = self.missing_mass = 0.0
+        """How much all rows weigh, and those without a value."""
 
     @abstractmethod
-    def add(self, column: Any, start: int) -> None:
+    def add(self, column: Any, start: int, weight: Floats | None) -> None:
         """Take in some rows, of which the first is number ``start``."""
+
+    def weigh(self, missing: NDArray[np.bool_], weight: Floats | None) -> None:
+        """Take in how much rows weigh, and which of them have no value."""
+        self.missing += int(np.count_nonzero(missing))
+        self.mass += len(missing) if weight is None else float(weight.sum())
+        gone = np.count_nonzero(missing) if weight is None else weight[missing].sum()
+        self.missing_mass += float(gone)
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that has no value."""
+        return self.missing_mass / self.mass
 
     @abstractmethod
     def decided(self, rows: int, limits: Limits) -> tuple[Column | None, str]:
@@ -221,34 +261,41 @@ class Summary(ABC):
 
 
 class _Numbers(Summary):
-    """Count, mean and squares of a column of numbers, merged centred; and its ends.
+    """Weight, mean and squares of a column of numbers, merged centred; and its ends.
 
     If all are ``whole``, the ``least``, the ``most`` and the ``last`` of them, exactly, and how
     often one is larger or smaller than that of the row before, up to where both have happened.
     """
 
     count = 0
-    mean = squares = 0.0
+    known = mean = squares = 0.0
     low, high = np.inf, -np.inf
     whole = True
     least = most = last = 0
     rises = falls = 0
 
-    def add(self, column: Any, start: int) -> None:
+    def add(self, column: Any, start: int, weight: Floats | None) -> None:
+        # All of them: rows that count nothing are refused like others, by their own number.
         x = numbers(column, self.name, start, self.kind)
-        there = x[~np.isnan(x)]
-        self.missing += len(x) - len(there)
+        if weight is not None:
+            column, x, weight = counting(column, weight), x[weight > 0], weight[weight > 0]
+        gone = np.isnan(x)
+        self.weigh(gone, weight)
+        there = x[~gone]
         if not len(there):
             return
+        w = None if weight is None else weight[~gone]
+        mass = float(len(there) if w is None else w.sum())
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = float(there.mean())
-            squares = float(np.square(there - mean).sum())
-            shift, n = mean - self.mean, self.count + len(there)
-            self.squares += squares + shift * shift * self.count * len(there) / n
-            self.mean += shift * len(there) / n
+            mean = float(there.mean() if w is None else w @ there / mass)
+            away = np.square(there - mean)
+            squares = float(away.sum() if w is None else w @ away)
+            shift, total = mean - self.mean, self.known + mass
+            self.squares += squares + shift * shift * self.known * mass / total
+            self.mean += shift * mass / total
         if self.whole:
             self._follow(whole_numbers(column, x) if self.kind == "number" else None)
-        self.count = n
+        self.count, self.known = self.count + len(there), total
         self.low = min(self.low, float(there.min()))
         self.high = max(self.high, float(there.max()))
 
@@ -281,11 +328,11 @@ class _Numbers(Summary):
         name = shown(self.name)
         if not self.count:
             return None, f"{name} is not used: it has no values."
-        share = self.missing / rows
+        share = self.share
         gone = f"; {_percent(share)} are missing: a feature too" if share else ""
         if self.low == self.high and not share:
             return None, f"{name} is not used: it is {in_words(self.low, self.kind)} in every row."
-        scale = sqrt(self.squares / self.count)
+        scale = sqrt(self.squares / self.known)
         if not (np.isfinite(scale) and np.isfinite(self.mean)):
             raise DataError(
                 f"numbers must be small enough to be squared; {name} reaches from {self.low:g} to "
@@ -315,30 +362,38 @@ class _Levels(Summary):
         super().__init__(name, kind)
         self.level_type = level_type
         self.counts: dict[str, int] | None = {}
+        self.masses: dict[str, float] = {}
+        """How much the rows of each value weigh, where rows have weights."""
         self.most: Likely | None = None
         self.named: str | None = None
 
-    def add(self, column: Any, start: int) -> None:
+    def add(self, column: Any, start: int, weight: Floats | None) -> None:
         if self.kind == "boolean":
             values = flags(column, self.name, start)
         else:
             values = texts(column, self.name, start, self.level_type)
-        self.missing += values.null_count
+        if weight is not None:
+            values, weight = counting(values, weight), weight[weight > 0]
+        gone = np.asarray(values.is_null())
+        self.weigh(gone, weight)
         if self.counts is None:
             return
-        found = values.drop_null().value_counts()
-        both = zip(
-            found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True
-        )
-        for value, count in both:
+        found = values.drop_null().dictionary_encode()
+        code, levels = np.asarray(found.indices), found.dictionary.to_pylist()
+        rows = np.bincount(code, minlength=len(levels)).tolist()
+        for value, count in zip(levels, rows, strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
+        if weight is not None:
+            masses = np.bincount(code, weight[~gone], minlength=len(levels)).tolist()
+            for value, mass in zip(levels, masses, strict=True):
+                self.masses[value] = self.masses.get(value, 0.0) + mass
         if len(self.counts) > _MOST_VALUES:
             self.most = _likely(self.counts, True)
             self.named = f"more than {_many(_MOST_VALUES)}" if _are_units(self.counts) else None
             self.counts = None
 
     def decided(self, rows: int, limits: Limits) -> tuple[Column | None, str]:
-        name, share = shown(self.name), self.missing / rows
+        name, share = shown(self.name), self.share
         if self.counts is None:
             return None, f"{name} is not used: it has more than {_MOST_VALUES:,} different values."
         if not self.counts:
@@ -350,16 +405,17 @@ class _Levels(Summary):
                 None,
                 f"{name} is not used: its values differ in every row, as an identifier's do.",
             )
-        ordered = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
-        least = 1 if self.kind == "boolean" else limits.least
+        masses: Mapping[str, float] = self.masses or self.counts
+        ordered = sorted(masses.items(), key=lambda item: (-item[1], item[0]))
+        least = 0 if self.kind == "boolean" else limits.least
         kept = [(value, n) for value, n in ordered[: limits.most] if n >= least]
-        rest = sum(self.counts.values()) - sum(n for _, n in kept)
+        rest = sum(n for _, n in ordered[len(kept) :])
         self.many = len(kept) < len(self.counts)
         column = CategoryColumn(
             self.name,
             tuple(value for value, _ in kept),
-            tuple(n / rows for _, n in kept),
-            rest / rows,
+            tuple(n / self.mass for _, n in kept),
+            rest / self.mass,
             share,
             self.kind,
             self.level_type,
@@ -398,6 +454,13 @@ class _Levels(Summary):
     def facts(self) -> list[Any]:
         counts = None if self.counts is None else sorted(self.counts.items())
         return [self.name, self.kind, self.missing, counts]
+
+
+def counting(column: Any, weight: Floats | None) -> Any:
+    """The rows of a column that count."""
+    import pyarrow as pa
+
+    return column if weight is None or weight.all() else column.filter(pa.array(weight > 0))
 
 
 def _are_units(counts: dict[str, int]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import shown
+from cutscore._check import check_weights, shown
 from cutscore._frozen import derived
 from cutscore._names import no_column
 from cutscore._rows import block_rows
@@ -20,6 +20,7 @@ from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.deciding import (
     Limits,
     Summary,
+    Table,
     in_order,
     is_ordered,
     left_out,
@@ -94,6 +95,7 @@ class Encoding:
         numbers: Sequence[str] = (),
         max_categories: int = 50,
         min_rows: int = 5,
+        weight: Any = None,
     ) -> Encoding:
         """Decide what each column is, by its type and in one pass over the rows.
 
@@ -135,6 +137,9 @@ class Encoding:
             frequent ones the first in the alphabet; what is left is "other".
         min_rows
             A level that fewer rows have is "other" too.
+        weight
+            How much each row counts: means, deviations, shares and ``min_rows`` are those of a
+            table that has a row of weight 2 twice. A row of weight 0 is as good as absent.
 
         Notes
         -----
@@ -151,9 +156,11 @@ class Encoding:
                 f"{shown(max_categories)} and {shown(min_rows)}."
             )
         summaries, notes = _kinds(schema, wanted, categories, numbers, asked=columns is not None)
-        rows = summed(data, summaries, numbers)
+        w = None if weight is None else check_weights(weight)
+        table = Table(data, numbers, w)
+        rows = summed(table, summaries)
         asked = {*numbers, *(columns or ())}
-        counted, repeated = running(data, summaries, rows, numbers)
+        counted, repeated = running(table, summaries, rows)
         given = {name: values for name, values in repeated.items() if name not in asked}
         limits = Limits(max_categories, min_rows)
         used: list[Column] = []
@@ -183,8 +190,9 @@ class Encoding:
         return cls(tuple(used), ordered, rows, _fingerprint(facts), tuple(warnings))
 
     @classmethod
-    def of_matrix(cls, X: Any, names: Sequence[str]) -> Encoding:
-        """The encoding of a matrix, dense or CSR, whose columns are numbers without a gap.
+    def of_matrix(cls, X: Any, names: Sequence[str], weight: Any = None) -> Encoding:
+        """The encoding of a matrix, dense or CSR, whose columns are numbers without a gap; rows
+        count by their weight.
 
         For learners that take the matrix as it is, such as that of a libsvm file:
         :meth:`from_raw` makes their line one of this encoding. Every column is kept, also one with
@@ -201,10 +209,13 @@ class Encoding:
         >>> e.from_raw(line).scores(e.transform({"1": X[:, 0], "2": X[:, 1]}))
         array([-1.5, -0.5])
         """
+        w = np.ones(X.shape[0]) if weight is None else check_weights(weight)
+        if not w.all():
+            X, w = X[w > 0], w[w > 0]
         rows, columns = X.shape
         if columns != len(names) or not rows:
             raise DataError(
-                "a matrix must have rows, and one column for each name; its shape is "
+                "a matrix must have rows that count, and one column for each name; its shape is "
                 f"{X.shape}, and there are {len(names):,} names."
             )
         flat = X
@@ -212,11 +223,11 @@ class Encoding:
             # A copy: what SciPy adds up, entries of one place, it adds up in the matrix itself.
             flat = X.tocsc().astype(np.float64)
             flat.sum_duplicates()
-        mean = np.asarray(flat.mean(axis=0, dtype=np.float64)).ravel()
+        mean = np.ravel(w @ flat) / w.sum()
         ends = [np.asarray(_dense_row(m), np.float64) for m in (flat.min(axis=0), flat.max(axis=0))]
         if not all(np.isfinite(e).all() for e in ends):
             raise DataError("a matrix must hold finite numbers; this one does not.")
-        scale = _deviations(flat, mean)
+        scale = _deviations(flat, mean, w)
         scale[(scale == 0) | (ends[0] == ends[1])] = 1.0
         facts = [rows, *zip(names, *(map(repr, e.tolist()) for e in ends), strict=True)]
         used = tuple(
@@ -360,15 +371,19 @@ def _dense_row(row: Any) -> Any:
     return np.ravel(row.toarray() if hasattr(row, "toarray") else row)
 
 
-def _deviations(X: Any, mean: Floats) -> Floats:
+def _deviations(X: Any, mean: Floats, weight: Floats) -> Floats:
     """The standard deviation of each column, centred: squares of large numbers would cancel."""
+    total = weight.sum()
     if isinstance(X, np.ndarray):
-        return np.asarray(X.std(axis=0, dtype=np.float64))
+        return np.asarray(np.sqrt(weight @ np.square(X - mean) / total))
     filled = np.diff(X.indptr)
-    away = X.data - np.repeat(mean, filled)
-    squares = np.bincount(np.repeat(np.arange(X.shape[1]), filled), away**2, X.shape[1])
-    rest = X.shape[0] - filled
-    return np.asarray(np.sqrt((squares + rest * mean**2) / X.shape[0]))
+    of_column = np.repeat(np.arange(X.shape[1]), filled)
+    there = weight[X.indices]
+    squares, masses = (
+        np.bincount(of_column, part, X.shape[1])
+        for part in (there * (X.data - mean[of_column]) ** 2, there)
+    )
+    return np.asarray(np.sqrt((squares + (total - masses) * mean**2) / total))
 
 
 def _wanted(

@@ -99,7 +99,7 @@ class Data:
     def read(cls, table: Any, roles: Roles, stream: bool | MakeRows = False) -> Data:
         columns = _columns(table, [roles.target, *roles.used], numbers=[roles.weight])
         y, label, other, told = _labels(columns[roles.target], roles)
-        w = None if roles.weight is None else columns[roles.weight]
+        w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)
         g = None if roles.unit is None else columns[roles.unit]
         encoding = Encoding.fit(
             table,
@@ -109,10 +109,11 @@ class Data:
             categories=roles.categories,
             numbers=roles.numbers,
             max_categories=roles.max_categories,
+            weight=w,
         )
         told = (*told, *encoding.warnings)
         X = None if stream else encoding.transform(table)
-        data = cls(X, encoding, False, y, label, None, g, told, other)._with(w, roles)
+        data = cls(X, encoding, False, y, label, w, g, told, other)._counting(roles)
         if not stream:
             return data
         if stream is True:
@@ -154,34 +155,24 @@ class Data:
             raise DataError("no column can be used to tell the classes apart: there are none.")
         if keep != names:
             X = X[:, [place[name] for name in keep]]
-        encoding = Encoding.of_matrix(X, keep)
-        return cls(X, encoding, True, y, label, None, g, told, other)._with(w, roles)
+        weight = None if w is None else _weights(w, str(roles.weight))
+        encoding = Encoding.of_matrix(X, keep, weight)
+        return cls(X, encoding, True, y, label, weight, g, told, other)._counting(roles)
 
-    def _with(self, weight: NDArray[Any] | None, roles: Roles) -> Data:
-        """The same with weights, without the rows that count nothing, and checked."""
+    def _counting(self, roles: Roles) -> Data:
+        """The same without the rows that count nothing, and checked for both classes."""
         data = self
-        if weight is not None:
-            w = np.asarray(weight, np.float64)
-            bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-            if len(bad):
-                raise DataError(
-                    f"a weight must be finite and at least 0; row {bad[0] + 1:,} has "
-                    f"{w[bad[0]]:g} in {shown(roles.weight)}."
-                )
-            data = replace(self, weight=w)
-            some = np.flatnonzero(w > 0)
-            if len(some) < len(w):
-                data = Data(
-                    None if self.X is None else self.X[some],
-                    self.encoding,
-                    self.raw,
-                    self.y[some],
-                    self.label,
-                    w[some],
-                    None if self.unit is None else self.unit[some],
-                    (*self.warnings, f"{len(w) - len(some):,} rows of weight 0 are left out."),
-                    self.other,
-                )
+        if self.weight is not None and not self.weight.all():
+            some = np.flatnonzero(self.weight)
+            left_out = len(self.weight) - len(some)
+            data = replace(
+                self,
+                X=None if self.X is None else self.X[some],
+                y=self.y[some],
+                weight=self.weight[some],
+                unit=None if self.unit is None else self.unit[some],
+                warnings=(*self.warnings, f"{left_out:,} rows of weight 0 are left out."),
+            )
         y = data.y
         if y.all() or not y.any():
             only = "positive" if y.all() else "negative"
@@ -275,11 +266,9 @@ class Data:
         return of_unit[code]
 
 
-def _streamed(table: Any, encoding: Encoding, y: Flags, weight: NDArray[Any] | None) -> StreamRows:
+def _streamed(table: Any, encoding: Encoding, y: Flags, w: Floats | None) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
-
-    w = None if weight is None else np.asarray(weight, np.float64)
 
     def blocks() -> Iterator[Block]:
         start = 0
@@ -295,6 +284,17 @@ def _streamed(table: Any, encoding: Encoding, y: Flags, weight: NDArray[Any] | N
     # What the batches of the table took, Arrow keeps for more; there are none to come.
     pa.default_memory_pool().release_unused()
     return out
+
+
+def _weights(values: NDArray[Any], name: str) -> Floats:
+    w = np.asarray(values, np.float64)
+    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(bad):
+        raise DataError(
+            f"a weight must be finite and at least 0; row {bad[0] + 1:,} has {w[bad[0]]:g} in "
+            f"{shown(name)}."
+        )
+    return w
 
 
 def column_of(X: Any, j: int) -> Floats:

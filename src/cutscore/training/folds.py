@@ -42,9 +42,9 @@ class Scale(NamedTuple):
     spread: float
 
     @classmethod
-    def of(cls, scores: Floats) -> Scale:
-        centre = float(np.median(scores))
-        return cls(centre, float(np.abs(scores - centre).mean()))
+    def of(cls, scores: Floats, weight: Floats | None) -> Scale:
+        centre = float(np.median(scores)) if weight is None else _median(scores, weight)
+        return cls(centre, float(np.average(np.abs(scores - centre), weights=weight)))
 
     def onto(self, other: Scale, scores: Floats) -> Floats:
         """The same scores in the other's units; their order stays."""
@@ -53,11 +53,20 @@ class Scale(NamedTuple):
         return (scores - self.centre) * slope + other.centre
 
 
+def _median(values: Floats, weight: Floats) -> float:
+    """The median of a table that has a row of weight 2 twice."""
+    order = np.argsort(values, kind="stable")
+    mass = np.cumsum(weight[order])
+    low, high = (np.searchsorted(mass, mass[-1] / 2, side) for side in ("left", "right"))
+    return float(values[order[low]] + values[order[min(high, len(order) - 1)]]) / 2
+
+
 class Yardstick(NamedTuple):
     """Rows that tell how the scales of lines compare."""
 
     X: Any
     fold: NDArray[np.intp]
+    weight: Floats | None
 
     @classmethod
     def of(cls, data: Data, fold: NDArray[np.intp]) -> Yardstick:
@@ -66,7 +75,13 @@ class Yardstick(NamedTuple):
         at = np.arange(len(fold))
         if count < len(fold):
             at = np.sort(np.random.default_rng(0).choice(at, count, replace=False))
-        return cls(data.some(at), fold[at])
+        return cls(data.some(at), fold[at], None if data.weight is None else data.weight[at])
+
+    def scale(self, scores: Floats, some: Flags | None = None) -> Scale:
+        """The scale of what a line gives to all of these rows, or to some."""
+        if some is None:
+            return Scale.of(scores, self.weight)
+        return Scale.of(scores[some], None if self.weight is None else self.weight[some])
 
     def together(
         self, lines: list[LinearDetector], scores: Floats, fold: NDArray[np.intp]
@@ -81,8 +96,8 @@ class Yardstick(NamedTuple):
         out = np.empty_like(scores)
         for k, own in enumerate(given):
             seen, test = self.fold != k, fold == k
-            out[test] = Scale.of(own[seen]).onto(Scale.of(mean[seen]), scores[test])
-        return out, Scale.of(mean)
+            out[test] = self.scale(own, seen).onto(self.scale(mean, seen), scores[test])
+        return out, self.scale(mean)
 
 
 @dataclass(frozen=True)
@@ -103,7 +118,7 @@ class OutOfFold:
 
     def onto(self, name: str, line: LinearDetector) -> Floats:
         """The scores of a learner on the scale of its line for all rows."""
-        scale = Scale.of(line.scores(self.yardstick.X))
+        scale = self.yardstick.scale(line.scores(self.yardstick.X))
         return self.scales[name].onto(scale, self.scores[name])
 
 
