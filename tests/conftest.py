@@ -15,3 +15,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # a busy runner is no bug
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
+
+# Some tests limit how much a process may write. Python would leave half a .pyc file behind there.
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -266,7 +266,7 @@ def test_files_stand_anywhere(made, monkeypatch, capsys):
         assert main(["evaluate", *words]) == 0
         assert "\n800 rows: " in capsys.readouterr().out
     assert main(["apply", "-q", "model.json", "--keep", "y", "t.csv"]) == 0
-    assert capsys.readouterr().out.startswith('"y","score"')
+    assert capsys.readouterr().out.startswith("y,score")
     with pytest.raises(SystemExit) as stop:
         main(["export", "model.json", "--to", "sql", "again"])
     assert stop.value.code == 2

@@ -154,7 +154,7 @@ def csv(path: Path, text: str | bytes) -> Path:
 
 def test_missing_values_in_csv(tmp_path: Path) -> None:
     t = open_table(csv(tmp_path / "a.csv", 'n,t\n1,x\n,\nNA,NA\nnan,"NA"\n2.5,""\n')).read()
-    assert t.to_pydict() == {"n": [1, None, None, None, 2.5], "t": ["x", None, None, "NA", ""]}
+    assert t.to_pydict() == {"n": [1, None, None, None, 2.5], "t": ["x", None, None, "NA", None]}
 
 
 def test_quotes_and_marks(tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_standard_input(tmp_path: Path) -> None:
         env=os.environ | {"TMPDIR": str(tmp_path)},
     )
     assert done.stderr.decode().strip() == "the standard input 4"
-    assert done.stdout.decode() == '"y","colour"\n1,"red"\n0,"blue"\n1,"red"\n0,\n'
+    assert done.stdout.decode() == "y,colour\n1,red\n0,blue\n1,red\n0,\n"
     assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]  # the spool is gone
 
 
@@ -826,7 +826,7 @@ def test_permissions_and_links(tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(real)
     write_table(tmp_path / "link.csv", {"a": [1]})
     assert (tmp_path / "link.csv").is_symlink()
-    assert real.read_text() == '"a"\n1\n'
+    assert real.read_text() == "a\n1\n"
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
     old = os.umask(0o027)
     try:
@@ -880,4 +880,4 @@ def test_a_standard_output_of_text_only(monkeypatch: pytest.MonkeyPatch) -> None
     text = io.StringIO()
     monkeypatch.setattr("sys.stdout", text)
     assert write_table("-", {"a": [1, 2], "b": ["é", "x"]}) == 2
-    assert text.getvalue() == '"a","b"\n1,"é"\n2,"x"\n'
+    assert text.getvalue() == "a,b\n1,é\n2,x\n"

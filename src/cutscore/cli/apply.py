@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from cutscore._progress import progress
 from cutscore.cli import UsageError, shared
 from cutscore.detector import Detector
+from cutscore.detector.artefact import check_kept
 from cutscore.detector.columns import LostZeros
 from cutscore.detector.saved import NoModel
 from cutscore.detector.strange import Strange
-from cutscore.tables import write_table
+from cutscore.tables import Source, write_table
+from cutscore.tables.writing import is_text_format
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -30,10 +33,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     def batches(tell: Any) -> Iterator[Any]:
         nonlocal flagged
         done = 0
-        decided = detector.apply_batches(
-            table, keep=keep, reasons=arguments.reasons, watch=strange.watch
-        )
-        for batch in decided:
+        for batch in _decided(detector, table, keep, arguments, strange.watch):
             flagged += batch.column("decision").true_count
             done += batch.num_rows
             if tell:
@@ -53,6 +53,37 @@ def run(arguments: Namespace) -> tuple[str, int]:
         + ("." if arguments.output == "-" else f"; wrote {arguments.output}."),
     )
     return "", 0
+
+
+def _decided(
+    detector: Detector, table: Source, keep: Sequence[str], arguments: Namespace, watch: Any
+) -> Iterator[Any]:
+    """Batches of the columns that are kept, and of what the detector adds.
+
+    From CSV to CSV columns are kept as they are written: TRUE and 1e5 are not true and 100000. The
+    detector reads some of them as numbers, so that there are two readers then, side by side.
+    """
+    decide = partial(detector.apply_batches, table, reasons=arguments.reasons, watch=watch)
+    if not (keep and table.is_csv and is_text_format(arguments.output)):
+        return decide(keep=keep)
+    check_kept(keep, arguments.reasons)
+    return _beside(table.batches(keep, texts=dict.fromkeys(keep, ())), decide())
+
+
+def _beside(kept: Iterator[Any], added: Iterator[Any]) -> Iterator[Any]:
+    """Columns of the same rows together, in the batches of the second."""
+    import pyarrow as pa
+
+    rest: list[Any] = []
+    for batch in added:
+        while sum(part.num_rows for part in rest) < batch.num_rows:
+            rest.append(next(kept))
+        table = pa.Table.from_batches(rest).combine_chunks()
+        rest = table.slice(batch.num_rows).to_batches()
+        (front,) = table.slice(0, batch.num_rows).to_batches()
+        yield pa.RecordBatch.from_arrays(
+            [*front.columns, *batch.columns], names=[*front.schema.names, *batch.schema.names]
+        )
 
 
 def _model(path: str) -> Detector:

@@ -264,14 +264,7 @@ class Detector:
         the column that this was read from."""
         import pyarrow as pa
 
-        given = _COLUMNS if reasons else _COLUMNS[:-1]
-        keep = [keep] if isinstance(keep, str) else keep
-        for name in keep:
-            if name in given:
-                raise DataError(
-                    f"{shown(name)} is what a detector adds; a column of that name can't be kept. "
-                    "Rename it first."
-                )
+        keep = check_kept(keep, reasons)
         shift = log_odds(self.prior)
         for batch, score, terms, labels in self._scored(
             data, keep, explain=bool(reasons), watch=watch
@@ -537,6 +530,18 @@ class Detector:
 
     def _repr_html_(self) -> str:
         return fact_table("Detector", self.facts())
+
+
+def check_kept(keep: str | Sequence[str], reasons: int) -> Sequence[str]:
+    """Columns to put in front of what a detector adds, of which none may have the name."""
+    keep = [keep] if isinstance(keep, str) else keep
+    for name in keep:
+        if name in (_COLUMNS if reasons else _COLUMNS[:-1]):
+            raise DataError(
+                f"{shown(name)} is what a detector adds; a column of that name can't be kept. "
+                "Rename it first."
+            )
+    return keep
 
 
 _HEAD = {"detects", "rule"}

@@ -10,7 +10,7 @@ import numpy as np
 from cutscore._check import shown
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.terms import CategoryTerm, Term
-from cutscore.detector.values import in_words, texts
+from cutscore.detector.values import in_words
 
 # So many columns are spoken of.
 _MOST = 5
@@ -162,7 +162,7 @@ class _Unknown:
         if not found or self._is_full:
             return
         some = column if found == len(which) else column.filter(pa.array(which))
-        some = texts(some, self.column.name, 0).value_counts()[:_VALUES]
+        some = self.column.texts(some).value_counts()[:_VALUES]
         for value, n in zip(
             some.field("values").to_pylist(), some.field("counts").to_pylist(), strict=True
         ):

@@ -484,7 +484,8 @@ def flags(column: Any, name: str, start: int) -> Any:
 
 
 def _whole(column: Any) -> Any:
-    """One array, without a dictionary."""
+    """One array, without a dictionary. Of a column that has no values, no type is left either: a
+    few rows of a file may say nothing about it."""
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
@@ -494,7 +495,7 @@ def _whole(column: Any) -> Any:
         if kind_of(values.type) == "category":  # such as a view of text, which has no `take`
             values = values.cast(pa.string())
         column = values.take(column.indices)
-    return column
+    return pa.nulls(len(column)) if column.null_count == len(column) else column
 
 
 def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:

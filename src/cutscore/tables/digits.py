@@ -154,6 +154,16 @@ def whole(column: Any) -> Any:
         return column.cast(pa.string())
 
 
+def has_empty_quotes(file: Any) -> bool:
+    """Whether there may be quotes with nothing in them, by the bytes of a file alone."""
+    before = b""
+    while piece := file.read(1 << 20):
+        if b'""' in before + piece[:1] or b'""' in piece:
+            return True
+        before = piece[-1:]
+    return False
+
+
 def may_hold_codes(file: Any, separator: str) -> bool:
     """Whether some field of CSV may be a code, or too long a number, by its bytes alone: most files
     have none, and this takes much less time than to read their numbers as text."""

@@ -462,7 +462,7 @@ def _as_csv(parts: Sequence[CsvPart]) -> list[AsCsv]:
             tuple(part.names),
             tuple(types[name] for name in part.names),
             frozenset(name for name in part.with_commas if types[name] in NUMBERS),
-            part.missing,
+            part.marks,
             part.skip,
             frozenset(part.inexact),
         )

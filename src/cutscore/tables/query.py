@@ -149,8 +149,8 @@ class _Kept:
 @dataclass(frozen=True)
 class AsCsv:
     """How DuckDB is to read a file of CSV: in the ``types`` that it has without a query. ``commas``
-    are columns of numbers with decimal commas, and with thousands if there are any; ``missing`` is
-    what stands for a missing value, besides what always does; ``inexact`` are columns of floats
+    are columns of numbers with decimal commas, and with thousands if there are any; ``marks`` are
+    what stands for a missing value in quotes too; ``inexact`` are columns of floats
     with whole numbers that are too long for one."""
 
     separator: str
@@ -158,7 +158,7 @@ class AsCsv:
     names: tuple[str, ...]
     types: tuple[pa.DataType, ...]
     commas: frozenset[str]
-    missing: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     skip: int = 0
     inexact: frozenset[str] = frozenset()
 
@@ -198,9 +198,9 @@ class AsCsv:
         return f"case when {whole} and {long} then error({what}) else {value} end"
 
     def _unmarked(self, name: str) -> str:
-        if not self.missing:
+        if not self.marks:
             return in_sql(name)
-        marks = ", ".join(map(_quoted, self.missing))
+        marks = ", ".join(map(_quoted, self.marks))
         return f"(case when {in_sql(name)} not in ({marks}) then {in_sql(name)} end)"
 
 

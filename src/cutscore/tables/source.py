@@ -104,6 +104,11 @@ class Source:
         return self._parts[0].missing
 
     @property
+    def is_csv(self) -> bool:
+        """Whether all of it is read from CSV, or from what is like it."""
+        return all(isinstance(part, CsvPart) for part in self._parts)
+
+    @property
     def is_sparse(self) -> bool:
         """Whether :meth:`sparse` has something to give: the files are in the format of LIBSVM."""
         return all(isinstance(part, LibsvmPart) for part in self._parts)

@@ -20,7 +20,15 @@ import pyarrow.json as pajson
 from cutscore._check import shown
 from cutscore._written import EUROPEAN, EXACT, MISSING, parsed, unmarked
 from cutscore.errors import DataError
-from cutscore.tables.digits import Codes, Commas, Grouped, Pointed, may_hold_codes, pointed
+from cutscore.tables.digits import (
+    Codes,
+    Commas,
+    Grouped,
+    Pointed,
+    has_empty_quotes,
+    may_hold_codes,
+    pointed,
+)
 from cutscore.tables.parts import BATCH, Part, check_names, common_type, first_line, is_text, row_of
 
 # Bytes that are parsed at a time. Types of a file of one block are known after one look.
@@ -89,8 +97,8 @@ _FAR = 1_000_000
 class CsvPart(Part):
     """A CSV or TSV file, possibly compressed.
 
-    Nothing, NA, N/A, NaN and null without quotes are missing values, in text as in numbers, and so
-    is what ``missing`` names, in quotes too. What would lose digits as a number is text.
+    NA, N/A, NaN and null without quotes are missing values, in text as in numbers. So are nothing
+    and what ``missing`` names, in quotes too. What would lose digits as a number is text.
     """
 
     def __init__(  # noqa: PLR0913 - how to read a file has many sides
@@ -283,7 +291,7 @@ class CsvPart(Part):
             if t in NUMBERS and self._may_hold_codes
         }
         texts = [name for name, t in types.items() if is_text(t)]
-        points = {name: Pointed() for name in texts if self.missing and self.decimal == "."}
+        points = {name: Pointed() for name in texts if self.marks and self.decimal == "."}
         self._look(points)
         marked = {name: looked.type for name, looked in points.items() if looked.found}
         commas: dict[str, Commas | Grouped] = {
@@ -365,8 +373,13 @@ class CsvPart(Part):
 
     def _unmarked(self, column: Any) -> Any:
         """Without the marks that are in quotes: others pyarrow takes out."""
-        marks = self.missing if is_text(column.type) else ()
-        return unmarked(column, marks) if marks else column
+        return unmarked(column, self.marks) if self.marks and is_text(column.type) else column
+
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """What stands for a missing value in quotes too: what was said to, and nothing at all."""
+        with self.guard(), open_bytes(self.path) as file:
+            return (*([""] if has_empty_quotes(file) else []), *self.missing)
 
     def number(
         self,

@@ -9,19 +9,22 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
-import pyarrow.csv as pacsv
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
 from cutscore._check import shown
 from cutscore._files import written_aside
 from cutscore._names import spelled
+from cutscore._written import MISSING
 from cutscore.errors import DataError
 from cutscore.tables.formats import EXTENSIONS, WRITTEN, format_named
+from cutscore.tables.parts import decoded, is_text
 
 
 def write_table(path: str | os.PathLike[str], columns: Any, *, format: str | None = None) -> int:
@@ -59,6 +62,11 @@ def write_table(path: str | os.PathLike[str], columns: Any, *, format: str | Non
         raise DataError("a table to write must have columns; there are none.")
     with _output(text) as file:
         return _write(file, kind, first, batches)
+
+
+def is_text_format(path: str) -> bool:
+    """Whether a table is written to this path as CSV, or as what is like it."""
+    return _kind(path, None) in ("csv", "tsv")
 
 
 def _kind(path: str, format: str | None) -> str:
@@ -128,8 +136,7 @@ def _writer(file: IO[bytes], kind: str, schema: pa.Schema) -> Any:
     # A sink that is ours to close: closing pyarrow's would close the file, which is renamed open.
     sink = pa.PythonFile(file, mode="w")
     if kind in ("csv", "tsv"):
-        options = pacsv.WriteOptions(delimiter="," if kind == "csv" else "\t")
-        return pacsv.CSVWriter(sink, schema, write_options=options)
+        return _CsvWriter(file, schema, "," if kind == "csv" else "\t")
     if kind == "parquet":
         return pq.ParquetWriter(sink, schema)
     if kind == "arrow":
@@ -137,17 +144,62 @@ def _writer(file: IO[bytes], kind: str, schema: pa.Schema) -> Any:
     return _JsonWriter(file)
 
 
-class _JsonWriter:
-    """One object a line; what is no number is null, as JSON has no NaN."""
+class _LineWriter:
+    """What is written line by line needs no end."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
 
-    def __enter__(self) -> _JsonWriter:
+    def __enter__(self) -> Any:
         return self
 
     def __exit__(self, *_: Any) -> None:
         pass
+
+
+class _CsvWriter(_LineWriter):
+    """Nothing stands for a missing value. Text is in quotes where it has to be: where it holds what
+    may separate columns, a quote or the end of a line, or would be taken for a missing value.
+    (pyarrow's own writer has all text in quotes, so that what is handed on would not be as it
+    was.)"""
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema, separator: str) -> None:
+        super().__init__(file)
+        self.separator = separator
+        self.write_cells([self.quoted(pa.array([name])) for name in schema.names])
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        if batch.num_rows:
+            self.write_cells([self.cells(column) for column in batch.columns])
+
+    def cells(self, column: Any) -> Any:
+        column = decoded(column)
+        return self.quoted(column) if is_text(column.type) else column.cast(pa.string())
+
+    def quoted(self, column: Any) -> Any:
+        text = column.cast(pa.string())
+        odd = pc.or_(
+            pc.match_substring_regex(text, '[,;\t|"\r\n]'),
+            pc.is_in(text, value_set=_MISSING),
+        )
+        inside = pc.replace_substring(text, '"', '""')
+        return pc.if_else(odd, pc.binary_join_element_wise('"', inside, '"', ""), text)
+
+    def write_cells(self, cells: list[Any]) -> None:
+        # A line of one empty cell would be none at all.
+        alone = len(cells) == 1
+        filled = [pc.fill_null(column, '""' if alone else "") for column in cells]
+        line = pc.binary_join_element_wise(*filled, self.separator)
+        # One after the other, with an end each, they are the text of the file.
+        _, ends, text = pc.binary_join_element_wise(line, "", "\n").buffers()
+        self.file.write(memoryview(text)[: memoryview(ends).cast("i")[len(line)]])
+
+
+_MISSING = pa.array(MISSING)
+
+
+class _JsonWriter(_LineWriter):
+    """One object a line; what is no number is null, as JSON has no NaN."""
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         columns = [_plain(column.to_pylist()) for column in batch.columns]
@@ -161,11 +213,11 @@ class _JsonWriter:
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    return [
-        (v if math.isfinite(v) else None)
-        if isinstance(v, float)
-        else v
-        if v is None or isinstance(v, (str, int))
-        else str(v)
-        for v in values
-    ]
+    return [v if v is None or isinstance(v, (str, int)) else _valued(v) for v in values]
+
+
+def _valued(value: Any) -> Any:
+    """A value as JSON has it: decimals are numbers, dates are text."""
+    if isinstance(value, (float, Decimal)):
+        return float(value) if math.isfinite(value) else None
+    return str(value)
