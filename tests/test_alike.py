@@ -12,6 +12,7 @@ import gzip
 import io
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -397,3 +398,13 @@ def test_infinite_numbers_are_refused_everywhere(value: float, tmp_path: Path) -
     lite.close()
     assert [row[0] for row in rows_of] == [fine[0], None, fine[1]]
     assert rows_of[1] == (None,) * 4
+    runtime = pytest.importorskip("onnxruntime")
+    for calibrator in (D.calibrator, cs.Monotone(np.array([0.0, -np.inf]), np.array([1.0, -1.0]))):
+        d = replace(D, calibrator=calibrator)
+        inputs = onnx_inputs(d, NEW.slice(0, 3))
+        inputs["x"] = np.array([[1.5], [value], [np.nan]])
+        session = runtime.InferenceSession(to_onnx(d).SerializeToString())
+        score, llr, probability, decision = (v.ravel() for v in session.run(None, inputs))
+        assert [score[0], score[2]] == fine.tolist()
+        assert np.isnan([score[1], llr[1], probability[1]]).all()
+        assert not decision[1]

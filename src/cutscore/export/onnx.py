@@ -40,8 +40,10 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
     onnx.ModelProto
         Inputs have the names of the columns and the shape [rows, 1]. Numbers, booleans (0 and 1)
         and dates (days since 1970-01-01) are floats, NaN where they are missing; categories are
-        strings, empty where they are missing. :func:`onnx_inputs` makes them from a table. Outputs
-        have the shape [rows, 1]; the decision is boolean. Save it with ``onnx.save(model, path)``,
+        strings, empty where they are missing: whole numbers as "10", dates as "2020-01-31" or
+        "2020-01-31 12:30:00". :func:`onnx_inputs` makes them from a table. Outputs have the shape
+        [rows, 1]; the decision is boolean. Infinite numbers, which the detector refuses, have NaN
+        for a score and are not flagged. Save it with ``onnx.save(model, path)``,
         or write ``model.SerializeToString()``.
 
     Examples
@@ -175,7 +177,8 @@ class _Graph:
         steps = d.calibrator.steps if isinstance(d.calibrator, Chain) else (d.calibrator,)
         for step in steps:
             llr = self.llr(step, llr)
-        llr = self.add("Identity", llr, out="llr")
+        # Steps would have a place for what is no number, too.
+        llr = self.add("Where", self.add("IsNaN", score), score, llr, out="llr")
         self.sigmoid(self.add("Add", llr, self.constant(log_odds(d.prior))))
         self.add("GreaterOrEqual", score, self.constant(self.threshold()), out="decision")
         outputs = [
@@ -212,6 +215,8 @@ class _Graph:
         if isinstance(term, NumberTerm):
             away = self.add("Sub", name, self.constant(term.column.mean))
             value = self.add("Mul", self.constant(term.weight), away)
+            # What the detector refuses has no score.
+            value = self.add("Where", self.add("IsInf", name), self.constant(np.nan), value)
             return self.where_missing(name, term.missing, value)
         if term.column.kind == "boolean":
             weight = dict(zip(term.column.levels, term.weights, strict=True))
