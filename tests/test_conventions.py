@@ -125,7 +125,8 @@ table-number-missing table-number-text table-infinite
 
 column-no-rows column-no-columns column-constant column-only-constant column-identifier
 column-running column-running-named column-nested column-boolean column-missing column-nan
-column-first-missing column-infinite
+column-empty-text column-whole-levels column-text-levels column-weights
+table-number-inexact table-quoted-nothing column-first-missing column-infinite
 column-text-among-numbers column-unseen-level column-rare-level column-unknown column-target
 column-lengths
 
