@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 #include "kernels.hpp"
 #include "lanes.hpp"
@@ -157,9 +159,26 @@ struct Sparse {
     void add_to(double* sum, std::int64_t i, double c) const noexcept {
         for (I j = ends[i]; j < ends[i + 1]; ++j) sum[column[j]] += double(x[j]) * c;
     }
-    double square(std::int64_t i) const noexcept {
+    // Entries of one column are summands of one number: squares come after their sum.
+    double square(std::int64_t i) const {
+        const I from = ends[i], to = ends[i + 1];
         double sum = 0;
-        for (I j = ends[i]; j < ends[i + 1]; ++j) sum += double(x[j]) * double(x[j]);
+        bool rising = true;
+        for (I j = from; j < to; ++j) {
+            sum += double(x[j]) * double(x[j]);
+            rising &= j == from || column[j - 1] < column[j];
+        }
+        if (rising) return sum;
+        std::vector<I> order(std::size_t(to - from));
+        std::iota(order.begin(), order.end(), from);
+        std::stable_sort(order.begin(), order.end(), [&](I a, I b) { return column[a] < column[b]; });
+        sum = 0;
+        for (std::size_t k = 0; k < order.size();) {
+            const I c = column[order[k]];
+            double entry = 0;
+            for (; k < order.size() && column[order[k]] == c; ++k) entry += double(x[order[k]]);
+            sum += entry * entry;
+        }
         return sum;
     }
 };

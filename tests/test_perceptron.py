@@ -400,3 +400,9 @@ def test_a_line_goes_on_as_it_was_begun() -> None:
     line = Perceptron().partial_fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="begun as variant='plain' and can't go on as 'averaged'"):
         line.set_params(variant="averaged").partial_fit([[0.0], [1.0]], [0, 1])
+
+
+def test_entries_of_one_column_are_added_before_they_are_squared() -> None:
+    X = sp.csr_array(([3.0, 4.0, 1.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    assert perceptron(ArrayRows(X, np.array([True, False])), max_passes=1).radius == 7.0
+    assert X.nnz == 3

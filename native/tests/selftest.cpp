@@ -330,7 +330,8 @@ void any_trial() {
 }
 
 // A table of features in memory of just its size, so that any step outside is seen: dense with a gap
-// after each row but the last, or CSR.
+// after each row but the last, or CSR, in which some numbers stand as two halves, the second at the end of
+// the row.
 template <class S, class I>
 struct Features {
     std::size_t n, d;
@@ -348,11 +349,19 @@ struct Features {
         if (sparse) {
             indptr.push_back(0);
             for (std::size_t i = 0; i < n; ++i) {
-                for (std::size_t k = 0; k < d; ++k)
-                    if (x[i * d + k] != 0) {
-                        data.push_back(S(x[i * d + k]));
-                        indices.push_back(I(k));
-                    }
+                const auto put = [&](std::size_t k, double v) {
+                    data.push_back(S(v));
+                    indices.push_back(I(k));
+                };
+                std::vector<std::size_t> halved;
+                for (std::size_t k = 0; k < d; ++k) {
+                    const double v = x[i * d + k];
+                    if (v == 0) continue;
+                    const bool half = std::abs(v) > 1e-30 && uniform() < 0.1;
+                    put(k, half ? v / 2 : v);
+                    if (half) halved.push_back(k);
+                }
+                for (const std::size_t k : halved) put(k, x[i * d + k] / 2);
                 indptr.push_back(I(data.size()));
             }
             table.indices = indices.data();
