@@ -27,8 +27,11 @@ template <class T>
 using InOut = nb::ndarray<T, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+// A result that stays as it is: Python keeps it without a copy, since nobody can write to it.
+template <class T>
+using Result = Out<const T>;
 template <class Mass>
-using SweepTuple = std::tuple<Out<double>, Out<Mass>, Out<Mass>>;
+using SweepTuple = std::tuple<Result<double>, Result<Mass>, Result<Mass>>;
 
 cutscore::Kind kind_of(nb::dlpack::dtype t) {
     using cutscore::Kind;
@@ -111,10 +114,10 @@ void one_for_each_row(const cutscore::Table& t, std::size_t n) {
 }
 
 template <class T>
-Out<T> hand_over(cutscore::Buffer<T>&& buffer) {
+Result<T> hand_over(cutscore::Buffer<T>&& buffer) {
     auto* kept = new cutscore::Buffer<T>(std::move(buffer));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<cutscore::Buffer<T>*>(p); });
-    return Out<T>(kept->data(), {kept->size()}, owner);
+    return Result<T>(kept->data(), {kept->size()}, owner);
 }
 // For the many small results of a pass block by block: the heap has their pages at hand, a Buffer asks
 // the system for each.
@@ -129,7 +132,7 @@ SweepTuple<Mass> hand_over(cutscore::Masses<Mass>&& m) {
 }
 
 template <class Mass>
-std::tuple<Out<double>, Out<Mass>, Out<Mass>, Out<double>> hand_over_runs(cutscore::Masses<Mass>&& m) {
+std::tuple<Result<double>, Result<Mass>, Result<Mass>, Result<double>> hand_over_runs(cutscore::Masses<Mass>&& m) {
     return {hand_over(std::move(m.threshold)), hand_over(std::move(m.pos)), hand_over(std::move(m.neg)),
             hand_over(std::move(m.top))};
 }
@@ -160,7 +163,7 @@ SweepTuple<Mass> merge(const In<double>& threshold_a, const In<Mass>& pos_a, con
 }
 
 template <class Mass>
-using Staircase = std::tuple<Out<std::int64_t>, Out<Mass>, Out<Mass>>;
+using Staircase = std::tuple<Result<std::int64_t>, Result<Mass>, Result<Mass>>;
 
 void same_length(std::size_t a, std::size_t b) {
     if (a != b) throw nb::value_error("the masses of the classes differ in length");

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -397,3 +398,23 @@ def test_the_last_to_leave_sets_blas_back() -> None:
         with threadpool_limits(1, user_api="blas"), one_thread_blas():
             pass
         assert _blas() == before
+
+
+@pytest.mark.parametrize("shape", [(20_000, 4), (3_000, 100)])
+def test_origin_is_no_view(shape: tuple[int, int]) -> None:
+    """Past one block the buffers of a thread are used again, and so may the caller's be."""
+    X, y, _ = table(*shape)
+    whole = ClassMoments.from_arrays(X, y)
+    for other in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X[::-1][::-1]):
+        m = ClassMoments.from_arrays(other, y)
+        assert_allclose(m.mean, whole.mean, rtol=1e-12, atol=1e-14)
+        assert m.scatter is not None
+        assert_allclose(m.scatter, whole.scatter, rtol=1e-9, atol=1e-9)
+    buffer, total = np.empty((shape[0] // 4, shape[1])), 0
+    for k in range(0, shape[0], len(buffer)):
+        buffer[:] = X[k : k + len(buffer)]
+        total = total + ClassMoments.from_arrays(buffer, y[k : k + len(buffer)])
+    assert_allclose(total.mean, whole.mean, rtol=1e-12, atol=1e-14)
+    before = whole.mean.copy()
+    X[0] += 100
+    assert_array_equal(whole.origin + whole.offset, before)

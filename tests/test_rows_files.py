@@ -851,3 +851,22 @@ def test_features_never_are_all_in_memory(tmp_path: Path, monkeypatch: pytest.Mo
     assert most < 4e6
     for a, b in zip(got, want, strict=True):
         alike(a, b)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_stream_may_use_its_memory_again(threads: str, monkeypatch: Any) -> None:
+    monkeypatch.setenv("CUTSCORE_THREADS", threads)
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(4000, 3)), rng.random(4000) < 0.4, rng.random(4000)
+
+    def blocks() -> Iterator[Block]:
+        x, one, weight = np.empty((500, 3)), np.empty(500, np.bool_), np.empty(500)
+        for k in range(0, 4000, 500):
+            at = slice(k, k + 500)
+            x[:], one[:], weight[:] = X[at], y[at], w[at]
+            yield Block(x, one, weight, k)
+
+    rows, whole = StreamRows(blocks, 3), ClassMoments.from_arrays(X, y, w)
+    assert_allclose(ClassMoments.of_rows(rows).mean, whole.mean, rtol=1e-12)
+    assert_array_equal(rows.take(np.ones(4000, np.bool_)).X, X)
+    assert_array_equal(np.concatenate([block.X for block in rows.blocks()]), X)

@@ -1,10 +1,11 @@
-"""Values that can't change: arrays are read-only, and what derives from them is computed once."""
+"""Values that can't change: arrays are read-only and their own, and what derives from them is
+computed once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
@@ -12,14 +13,29 @@ _T = TypeVar("_T")
 
 
 class Frozen:
-    """A dataclass of arrays that can't be written to, here or in a pickled or deep copy."""
+    """A dataclass of arrays that can't be written to, here or in a pickled or deep copy.
+
+    It owns its arrays: whatever somebody else could still write to is copied. That is every array
+    but those that are read-only down to their memory, as the native core and other values of this
+    kind have them. What was computed for this value alone is taken without a copy by :meth:`adopt`.
+    """
 
     def __post_init__(self) -> None:
-        # A view: the caller's own array stays as it is. By its type's name, which makes a long long
-        # from the native core the int64 that NumPy prints without a remark.
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                vars(self)[name] = _read_only(value.view(value.dtype.str))
+                own = value if _is_sealed(value) else _read_only(value.copy())
+                # By its type's name, which makes a long long from the native core the int64 that
+                # NumPy prints without a remark.
+                vars(self)[name] = own.view(own.dtype.str)
+
+    @classmethod
+    def adopt(cls, *values: Any, **named: Any) -> Self:
+        """A value of new arrays that nobody else holds: they become read-only, and are not
+        copied."""
+        for value in (*values, *named.values()):
+            if isinstance(value, np.ndarray):
+                _seal(value)
+        return cls(*values, **named)
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = (field.name for field in fields(self))  # type: ignore[arg-type]
@@ -57,3 +73,19 @@ class derived(Generic[_T]):
 def _read_only(array: Any) -> Any:
     array.setflags(write=False)
     return array
+
+
+def _seal(array: Any) -> None:
+    """Make an array read-only, and all that it is a view of."""
+    while isinstance(array, np.ndarray):
+        array = _read_only(array).base
+
+
+def _is_sealed(array: Any) -> bool:
+    """Whether nobody can write to the memory of an array: NumPy's own, or the native core's, which
+    NumPy has as a memoryview. Of others, such as Arrow's or a file's, nobody knows."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return array is None or isinstance(array, memoryview)

@@ -51,8 +51,9 @@ class StreamRows:
     ----------
     blocks
         Called for each pass; gives all blocks in the order of their rows, ``start`` counted on. A
-        block may be a ``Later(rows, load)`` instead, which the thread loads that summarises it.
-        They have been checked, as for :class:`cutscore.linear.ArrayRows`.
+        block is copied, so that the next one may use its memory. It may be a ``Later(rows, load)``
+        instead, which the thread loads that summarises it, into new memory. They have been checked,
+        as for :class:`cutscore.linear.ArrayRows`.
     features
         How many columns of features there are.
 
@@ -83,9 +84,8 @@ class StreamRows:
     def _pieces(self) -> Iterator[Later]:
         """All blocks but empty ones, in the order of the rows."""
         for block in self._make():
-            piece = (
-                block if isinstance(block, Later) else Later(len(block.y), partial(_same, block))
-            )
+            # Others summarise it while the next one is made, perhaps in the same memory.
+            piece = block if isinstance(block, Later) else _kept(block)
             if piece.rows:
                 yield piece
 
@@ -309,6 +309,12 @@ _NOTHING: Any = object()
 
 def _same(block: Block) -> Block:
     return block
+
+
+def _kept(block: Block) -> Later:
+    X, y, weight, start = block
+    copy = Block(X.copy(), y.copy(), None if weight is None else weight.copy(), start)
+    return Later(len(y), partial(_same, copy))
 
 
 def _summarised(summarise: Callable[[Block], _S], load: Callable[[], Block]) -> _S:
