@@ -143,14 +143,15 @@ class Stream final : public StreamOf<MassOf<R>> {
     using Mass = MassOf<R>;
 
     explicit Stream(const StreamPlan& plan)
-        : plan_(plan), buckets_(make_buckets(plan)), segments_(buckets_.count()) {
+        : plan_(plan), buckets_(make_buckets(plan)), segments_(std::size_t(plan.workers)) {
+        for (auto& own : segments_) own.resize(buckets_.count());
         for (int w = 0; w < plan.workers; ++w) parts_.push_back(std::make_unique<Dealt<S, R>>(buckets_));
     }
 
     void add(int worker, const Rows& rows) override {
         auto& part = *parts_.at(std::size_t(worker));
         part.add(rows);
-        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part);
+        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part, segments_[std::size_t(worker)]);
     }
 
     std::uint64_t spilled() const noexcept override { return end_; }
@@ -195,13 +196,14 @@ class Stream final : public StreamOf<MassOf<R>> {
     }
 
    private:
-    using Steps = std::vector<Step<U, Mass>>;
-    using Visit = std::function<void(const R*, std::size_t)>;
-    using Each = std::function<void(const Visit&)>;
     struct Segment {
         std::uint64_t start;
         std::size_t count;
     };
+    using Steps = std::vector<Step<U, Mass>>;
+    using Segments = std::vector<Segment>;
+    using Visit = std::function<void(const R*, std::size_t)>;
+    using Each = std::function<void(const Visit&)>;
     // What one thread needs to sort a bucket.
     struct Room {
         Scratch<R> scratch;
@@ -216,7 +218,8 @@ class Stream final : public StreamOf<MassOf<R>> {
         return Buckets<U>(sorted, plan.buckets > 0 ? plan.sample_size : 0, plan.buckets);
     }
 
-    void spill(Dealt<S, R>& part) {
+    // Segments of each bucket are the worker's own, so that its rows stay in their order.
+    void spill(Dealt<S, R>& part, std::vector<Segments>& segments) {
         std::size_t rows = 0;
         for (std::size_t b = 0; b < buckets_.count(); ++b) rows += part.size(b);
         std::uint64_t at;
@@ -229,9 +232,8 @@ class Stream final : public StreamOf<MassOf<R>> {
         Buffer<R> staged(room);
         std::size_t filled = 0;
         std::uint64_t next = at;
-        std::vector<Segment> own(buckets_.count());
         for (std::size_t b = 0; b < buckets_.count(); ++b) {
-            own[b] = {next, part.size(b)};
+            if (part.size(b) > 0) segments[b].push_back({next, part.size(b)});
             next += part.size(b) * sizeof(R);
             part.pieces(b, [&](const R* r, std::size_t n) {
                 if (filled + n > room) {
@@ -245,9 +247,6 @@ class Stream final : public StreamOf<MassOf<R>> {
         }
         write_all(plan_.file, reinterpret_cast<const char*>(staged.data()), filled * sizeof(R), at);
         part.clear();
-        const std::lock_guard<std::mutex> lock(mutex_);
-        for (std::size_t b = 0; b < buckets_.count(); ++b)
-            if (own[b].count > 0) segments_[b].push_back(own[b]);
     }
 
     // What is wanted of a bucket, and what is in the way.
@@ -264,41 +263,51 @@ class Stream final : public StreamOf<MassOf<R>> {
         }
     };
 
-    // The steps of a bucket.
+    // The steps of a bucket. Its rows are visited worker by worker, and each worker's in the order in
+    // which they came: sums of weights depend on it.
     void sorted(std::size_t b, bool compact, std::size_t most, Room& room, Steps& out) {
         const Wish wish{compact, most, infinity_in<S>(buckets_.low(b))};
-        std::size_t n = 0;
-        for (const auto& part : parts_) n += part->size(b);
-        const auto in_memory = [&](auto&& visit) {
-            for (const auto& part : parts_) part->pieces(b, visit);
-        };
-        if (segments_[b].empty()) return steps_of(in_memory, wish, room, out);
-        for (const Segment& s : segments_[b]) n += s.count;
+        std::size_t in_memory = 0, in_file = 0;
+        for (const auto& part : parts_) in_memory += part->size(b);
+        for (const auto& own : segments_)
+            for (const Segment& s : own[b]) in_file += s.count;
+        if (in_file == 0)
+            return steps_of(
+                [&](auto&& visit) {
+                    for (const auto& part : parts_) part->pieces(b, visit);
+                },
+                wish, room, out);
+        const std::size_t n = in_memory + in_file;
         if (n <= plan_.most) {
             room.read.reserve(n);
-            R* end = read_segments(segments_[b], room.read.data());
-            in_memory([&](const R* r, std::size_t k) {
-                std::memcpy(end, r, k * sizeof(R));
-                end += k;
-            });
+            R* end = room.read.data();
+            for (std::size_t w = 0; w < parts_.size(); ++w) {
+                end = read_segments(segments_[w][b], end);
+                parts_[w]->pieces(b, [&](const R* r, std::size_t k) {
+                    std::memcpy(end, r, k * sizeof(R));
+                    end += k;
+                });
+            }
             return steps_of([&](auto&& visit) { visit(room.read.data(), n); }, wish, room, out);
         }
         too_many(
             [&](const Visit& visit) {
-                each_read(segments_[b], visit);
-                in_memory(visit);
+                for (std::size_t w = 0; w < parts_.size(); ++w) {
+                    each_read(segments_[w][b], visit);
+                    parts_[w]->pieces(b, visit);
+                }
             },
             wish, room, out);
     }
 
-    R* read_segments(const std::vector<Segment>& segments, R* to) const {
+    R* read_segments(const Segments& segments, R* to) const {
         for (const Segment& s : segments) {
             read_all(plan_.file, reinterpret_cast<char*>(to), s.count * sizeof(R), s.start);
             to += s.count;
         }
         return to;
     }
-    void each_read(const std::vector<Segment>& segments, const Visit& visit) const {
+    void each_read(const Segments& segments, const Visit& visit) const {
         constexpr std::size_t some = std::size_t(1) << 16;
         Buffer<R> buffer(some);
         for (const Segment& s : segments)
@@ -341,7 +350,7 @@ class Stream final : public StreamOf<MassOf<R>> {
             return;
         }
         const auto bounds = quantiles(each, g);
-        std::vector<std::vector<Segment>> slices(bounds.size() + 1);
+        std::vector<Segments> slices(bounds.size() + 1);
         std::vector<std::vector<R>> staged(slices.size());
         constexpr std::size_t room_each = std::size_t(1) << 12;
         const auto flush = [&](std::size_t k) {
@@ -408,7 +417,7 @@ class Stream final : public StreamOf<MassOf<R>> {
     Buckets<U> buckets_;
     std::vector<std::unique_ptr<Dealt<S, R>>> parts_;
     std::mutex mutex_;
-    std::vector<std::vector<Segment>> segments_;
+    std::vector<std::vector<Segments>> segments_;  // of each worker and bucket
     std::uint64_t end_ = 0;
 };
 

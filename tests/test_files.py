@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 from cutscore.engines import files
+from cutscore.engines.draw import draw
 from cutscore.engines.memory import Spill, limit_of
 from cutscore.engines.runs import merged, pack, quantiles, split, stacked, unpack
 from cutscore.tables import open_table
@@ -100,6 +101,44 @@ def test_the_sweep_of_memory(
         cs.sweep_file(folder, label="y", score="s", weight="w", squares=True, compact=True),
         cs.sweep(data["y"], data["s"], data["w"], squares=True, compact=True),
     )
+
+
+@pytest.mark.parametrize("kind", ["rounded", "heavy"])
+@pytest.mark.parametrize("small", [False, True], ids=["memory", "spilled"])
+def test_weights_are_added_in_the_order_of_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, small: bool
+) -> None:
+    """To the bit, whichever thread reads what: rounding depends on the order of a sum."""
+    data = columns(40_000, kind, np.float64)
+    data["w"] = 10 ** np.random.default_rng(1).uniform(-6, 6, 40_000)
+    folder = written(tmp_path, data, parts=3)
+    monkeypatch.setattr("cutscore.tables.binary._PIECE", 1)
+    if small:
+
+        class Tiny(files._Plan):
+            def __init__(self, *arguments: Any) -> None:
+                super().__init__(*arguments)
+                self.pool, self.sorted = 1, 1024
+
+        monkeypatch.setattr(files, "_Plan", Tiny)
+        monkeypatch.setattr(files, "_GROUP_ROWS", 700)
+        monkeypatch.setattr(files, "_BLOCK_ROWS", 100_000)
+    names: dict[str, Any] = {"label": "y", "score": "s", "weight": "w"}
+    whole = cs.sweep(data["y"], data["s"], data["w"], squares=True)
+    binned, draws = [], []
+    for threads in ("1", "2", "3", "7"):
+        monkeypatch.setenv("CUTSCORE_THREADS", threads)
+        same(cs.sweep_file(folder, **names, squares=True), whole)
+        groups = cs.sweep_file(folder, **names, squares=True, group="g")
+        for g, s in groups.items():
+            at = data["g"] == g
+            same(s, cs.sweep(data["y"][at], data["s"][at], data["w"][at], squares=True))
+        binned.append(cs.sweep_file(folder, **names, binned=True))
+        draws.append(draw(folder, label="y", weight="w", scores=["s"], most=100))
+    for b, (ones, zeros) in zip(binned, draws, strict=True):
+        assert np.array_equal(b.bin_pos, binned[0].bin_pos)
+        assert np.array_equal(b.bin_neg, binned[0].bin_neg)
+        assert (ones.pairs, zeros.pairs) == (draws[0][0].pairs, draws[0][1].pairs)
 
 
 def test_rows_are_written_where_memory_ends(

@@ -64,7 +64,10 @@ class _Urn:
     """The rows of one class with the smallest random numbers."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.n, self.sum, self.squares, self.largest = most, 0, 0.0, 0.0, 0.0
+        self.most, self.n, self.largest = most, 0, 0.0
+        # Of each batch: added up in the order of their size, whoever read which.
+        self.sums: list[float] = []
+        self.squares: list[float] = []
         self.kept: list[NDArray[Any]] = []
         self.held, self.below = 0, 1.0
 
@@ -74,8 +77,8 @@ class _Urn:
             at = at[batch.weight[at] > 0]
             w = batch.weight[at]
             if len(w):
-                self.sum += float(w.sum())
-                self.squares += float(np.square(w).sum())
+                self.sums.append(float(w.sum()))
+                self.squares.append(float(np.square(w).sum()))
                 self.largest = max(self.largest, float(w.max()))
         self.n += len(at)
         some = key[at] <= self.below
@@ -99,7 +102,7 @@ class _Urn:
         out = cls(urns[0].most)
         for urn in urns:
             out.n += urn.n
-            out.sum += urn.sum
+            out.sums += urn.sums
             out.squares += urn.squares
             out.largest = max(out.largest, urn.largest)
             out.kept += urn.kept
@@ -109,7 +112,7 @@ class _Urn:
         weighted = self.largest > 0
         pairs = float(self.n) * (self.n - 1)
         if weighted:
-            pairs = (self.sum**2 - self.squares) / self.largest**2
+            pairs = (sum(sorted(self.sums)) ** 2 - sum(sorted(self.squares))) / self.largest**2
         if not self.kept:
             return Sample(positive, {name: np.empty(0) for name in names}, None, 0, 0.0)
         self._prune()

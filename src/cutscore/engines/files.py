@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Literal, overload
@@ -32,6 +32,11 @@ _READING = 64 << 20
 _GROUPS = 100_000
 # Rows that are sorted by group at a time, at least.
 _GROUP_ROWS = 1 << 16
+# Weighted rows of a group that are swept at a time.
+_BLOCK_ROWS = 1 << 20
+
+# Where something is in a temporary file, and how long it is.
+_Place = tuple[int, int]
 
 
 @overload
@@ -269,6 +274,8 @@ class _Stream:
         ]
 
     def add(self, worker: int, batch: Batch) -> None:
+        """Rows of a worker: sums of weights go from the first worker's first to the last one's
+        last."""
         weights: list[Any] = [batch.weight]
         if self.plan.squares:
             assert batch.weight is not None
@@ -299,15 +306,20 @@ def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
     stream = _Stream(scan, plan)
     numbers = iter(range(plan.workers))
 
-    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
-        worker = next(numbers)
-        for _, piece in pieces:
+    def read(worker: int, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
             for batch in scan.read(piece):
                 stream.add(worker, batch)
                 tell.add(len(batch.score))
 
+    def share(pieces: Iterator[tuple[int, Piece]]) -> None:
+        read(next(numbers), (piece for _, piece in pieces))
+
     try:
-        scan.each(work, plan.workers)
+        if plan.weighted:  # in the order of the rows
+            deque(scan.in_runs(read, plan.workers, plan.workers), maxlen=0)
+        else:
+            scan.each(share, plan.workers)
         return stream.sweep()
     finally:
         stream.close()
@@ -316,10 +328,10 @@ def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
 def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     weighted = scan.weight is not None
 
-    def work(pieces: Iterator[tuple[int, Piece]]) -> tuple[NDArray[Any], NDArray[Any], int]:
+    def count(pieces: Iterable[Piece]) -> tuple[NDArray[Any], NDArray[Any], int]:
         pos, neg = (np.zeros(2**bits, np.float64 if weighted else np.int64) for _ in "pn")
         rows = 0
-        for _, piece in pieces:
+        for piece in pieces:
             for batch in scan.read(piece):
                 if batch.weight is None:
                     _native.bin(batch.score, batch.label, 0.0, 1.0, 1, pos, neg)
@@ -338,12 +350,19 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
             f"2**{bits} bins of two classes take {16 << bits:,} bytes, more than memory_limit, "
             f"{limit:,}. Take fewer bits, or a larger limit."
         )
-    parts = scan.each(work, workers)
-    first = parts[0]
-    for pos, neg, _ in parts[1:]:
-        np.add(first[0], pos, out=first[0])
-        np.add(first[1], neg, out=first[1])
-    return BinnedSweep(first[0], first[1], sum(rows for _, _, rows in parts))
+    if weighted:
+        # Runs that depend on the table alone, so that sums of weights do too; few, where there are
+        # many bins to add up.
+        runs = min(64, 1 << max(24 - bits, 0))
+        parts = scan.in_runs(lambda _, pieces: count(pieces), runs, workers)
+    else:
+        parts = iter(scan.each(lambda numbered: count(piece for _, piece in numbered), workers))
+    pos, neg, rows = next(parts)
+    for more_pos, more_neg, more in parts:
+        pos += more_pos
+        neg += more_neg
+        rows += more
+    return BinnedSweep.adopt(pos, neg, rows)
 
 
 def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
@@ -351,7 +370,6 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
     lock = Lock()
     number: dict[Any, int] = {}
     spill = Spill()
-    index: dict[int, list[tuple[int, int]]] = defaultdict(list)
 
     def codes(column: Any) -> NDArray[np.int32]:
         coded = column if hasattr(column, "indices") else column.dictionary_encode()
@@ -370,44 +388,35 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
                 )
         return np.asarray(own[index_of])
 
-    def keep(rows: list[tuple[Batch, NDArray[np.int32]]]) -> None:
-        code = np.concatenate([own for _, own in rows])
-        score = np.concatenate([batch.score for batch, _ in rows])
-        label = np.concatenate([batch.label for batch, _ in rows])
-        weights = [batch.weight for batch, _ in rows if batch.weight is not None]
-        weight = np.concatenate(weights) if weights else None
-        order = np.argsort(code, kind="stable")
-        present, starts = np.unique(code[order], return_index=True)
-        for g, some in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
-            part = Columns(
-                score[some], label[some], 0.0, 1.0, None if weight is None else weight[some], None
-            )
-            with spill.guard():
-                where = spill.write(pack(sweep_of(part, squares=plan.squares)))
-            with lock:
-                index[g].append(where)
-
-    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
+    def work(_: int, pieces: Sequence[Piece]) -> list[tuple[int, _Place]]:
         # Rows as they are read, put together, in order, and as entries.
         size = max(plan.limit // plan.workers // 160, _GROUP_ROWS)
         rows: list[tuple[Batch, NDArray[np.int32]]] = []
+        places: list[tuple[int, _Place]] = []
         n = 0
-        for _, piece in pieces:
+        for piece in pieces:
             for batch in scan.read(piece):
                 rows.append((batch, codes(batch.group)))
                 n += len(batch.score)
                 tell.add(len(batch.score))
                 if n >= size:
-                    keep(rows)
+                    places += _keep(rows, spill)
                     rows, n = [], 0
-        if rows:
-            keep(rows)
+        return [*places, *_keep(rows, spill)] if rows else places
 
     try:
-        scan.each(work, plan.workers)
+        index: dict[int, list[_Place]] = defaultdict(list)
+        for places in scan.in_runs(work, 4 * plan.workers, plan.workers):
+            for g, where in places:
+                index[g].append(where)
         out, entries = {}, 0
         for value, g in number.items():
-            s = merged([unpack(spill.read(*where)) for where in index[g]])
+            blobs = (spill.read(*where) for where in index[g])
+            if plan.weighted:
+                blocks = _blocks(blobs, scan.dtype)
+                s = merged([sweep_of(block, squares=plan.squares) for block in blocks])
+            else:
+                s = merged([unpack(blob) for blob in blobs])
             out[value] = s.compact() if plan.compact else s
             entries += len(out[value])
             if entries > plan.entries:
@@ -415,6 +424,54 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))
+
+
+def _keep(
+    rows: list[tuple[Batch, NDArray[np.int32]]], spill: Spill
+) -> Iterator[tuple[int, _Place]]:
+    """Write rows to a file by their group, of which each has the number: as sweeps, or as rows
+    where their weights are still to be added up in their order."""
+    code = np.concatenate([own for _, own in rows])
+    score = np.concatenate([batch.score for batch, _ in rows])
+    label = np.concatenate([batch.label for batch, _ in rows])
+    weights = [batch.weight for batch, _ in rows if batch.weight is not None]
+    weight = np.concatenate(weights) if weights else None
+    order = np.argsort(code, kind="stable")
+    present, starts = np.unique(code[order], return_index=True)
+    for g, some in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
+        if weight is None:
+            blob = pack(sweep_of(Columns(score[some], label[some], 0.0, 1.0, None, None)))
+        else:
+            blob = b"".join(column[some].tobytes() for column in (score, label, weight))
+        with spill.guard():
+            yield g, spill.write(blob)
+
+
+def _blocks(blobs: Iterable[Any], dtype: Any) -> Iterator[Columns]:
+    """The rows of a group in blocks that depend on these alone, not on how they were kept: so do
+    the sums of their weights."""
+    held: list[tuple[NDArray[Any], ...]] = []
+    n = 0
+    for blob in blobs:
+        rows = len(blob) // (dtype.itemsize + 9)
+        score = np.frombuffer(blob, dtype, rows)
+        label = np.frombuffer(blob, np.uint8, rows, score.nbytes)
+        weight = np.frombuffer(blob, np.float64, rows, score.nbytes + rows)
+        start = 0
+        while start < rows:
+            some = slice(start, min(rows, start + _BLOCK_ROWS - n))
+            held.append((score[some], label[some], weight[some]))
+            n, start = n + some.stop - start, some.stop
+            if n == _BLOCK_ROWS:
+                yield _columns(held)
+                held, n = [], 0
+    if held:
+        yield _columns(held)
+
+
+def _columns(held: list[tuple[NDArray[Any], ...]]) -> Columns:
+    score, label, weight = (np.concatenate(column) for column in zip(*held, strict=True))
+    return Columns(score, label, 0.0, 1.0, weight, None)
 
 
 def _order(value: Any) -> tuple[str, Any]:

@@ -6,8 +6,9 @@ Rules are those of :func:`cutscore.sweep`; errors name the file, the row group a
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -318,7 +319,7 @@ class Scan:
 
     def each(self, work: Callable[[Iterator[tuple[int, Piece]]], _T], workers: int) -> list[_T]:
         """The results of so many workers that share the pieces, each with its number, among them.
-        The first error stops all of them."""
+        The first error stops all of them. Who gets which piece is chance: see :meth:`in_runs`."""
         self._stop.clear()
         lock, rest = threading.Lock(), enumerate(self.pieces)
 
@@ -346,6 +347,51 @@ class Scan:
             except BaseException:
                 self._stop.set()
                 raise
+
+    def in_runs(
+        self, work: Callable[[int, Sequence[Piece]], _T], runs: int, workers: int
+    ) -> Iterator[_T]:
+        """The results of so many runs of pieces that follow each other, in their order: for what
+        depends on the order of the rows, as sums of weights do. ``work`` gets the number of a run
+        and its pieces. Only as many results as there are workers, and one more, wait for their
+        turn."""
+        self._stop.clear()
+
+        def run(k: int, pieces: Sequence[Piece]) -> _T:
+            try:
+                return work(k, pieces)
+            except BaseException:
+                self._stop.set()
+                raise
+
+        cut = list(enumerate(_runs(self.pieces, runs)))
+        if workers <= 1:
+            yield from (run(k, pieces) for k, pieces in cut)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            ahead: deque[Future[_T]] = deque()
+            try:
+                for k, pieces in cut:
+                    ahead.append(pool.submit(run, k, pieces))
+                    if len(ahead) > workers:
+                        yield ahead.popleft().result()
+                while ahead:
+                    yield ahead.popleft().result()
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+def _runs(pieces: Sequence[Piece], runs: int) -> Iterator[Sequence[Piece]]:
+    """Pieces cut into so many runs, or as many as there are pieces, of about as many rows each; of
+    about as many pieces where the files don't know their rows."""
+    known = all(piece.rows is not None for piece in pieces)
+    size = np.array([1 + (piece.rows or 0) if known else 1 for piece in pieces], np.float64)
+    middle = np.cumsum(size) - size / 2
+    of = np.floor(middle / max(size.sum(), 1.0) * min(runs, len(pieces)))
+    ends = [*(np.flatnonzero(np.diff(of)) + 1).tolist(), len(pieces)]
+    yield from (pieces[a:b] for a, b in zip([0, *ends], ends, strict=False))
 
 
 def placed(piece: Piece) -> Iterator[tuple[str, int, pa.RecordBatch]]:
