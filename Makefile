@@ -64,8 +64,10 @@ bench: .venv/tools
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/command.py
 
-# Coverage of intervals and honesty of guarantees by simulation; writes docs/validation.md.
+# Every function with arrays in every layout; then coverage of intervals and honesty of guarantees by
+# simulation, which writes docs/validation.md.
 validate: .venv/tools
+	$(BIN)/python validation/layouts.py
 	$(BIN)/python validation/run.py
 
 # The native core against a plain oracle: each build of the kernels with address and

@@ -17,7 +17,7 @@ class Frozen:
 
     It owns its arrays: whatever somebody else could still write to is copied. That is every array
     but those that are read-only down to their memory, as the native core and other values of this
-    kind have them. What was computed for this value alone is taken without a copy by :meth:`adopt`.
+    kind have them. What was computed for this value alone is taken without a copy by ``_adopt``.
     """
 
     def __post_init__(self) -> None:
@@ -29,7 +29,7 @@ class Frozen:
                 vars(self)[name] = own.view(own.dtype.str)
 
     @classmethod
-    def adopt(cls, *values: Any, **named: Any) -> Self:
+    def _adopt(cls, *values: Any, **named: Any) -> Self:
         """A value of new arrays that nobody else holds: they become read-only, and are not
         copied."""
         for value in (*values, *named.values()):

@@ -103,8 +103,9 @@ class Rows(Protocol):
 class ArrayRows:
     """Rows in memory. Blocks are slices without a copy, summarised on threads.
 
-    X is an array or a CSR matrix of float32 or float64 without NaN; y is
-    True for positives; weights are positive. That is checked by whoever makes it.
+    X is an array or a sparse matrix of float32 or float64 without NaN; y is True for positives;
+    weights are positive. That is checked by whoever makes it. X is read when sums are asked for: it
+    has to stay as it is until then.
 
     Examples
     --------
@@ -119,7 +120,9 @@ class ArrayRows:
     """Which rows of a larger table these are, if it had some without a weight."""
 
     def __init__(self, X: Matrix, y: Flags, weight: Floats | None = None) -> None:
-        self.X, self.y, self.weight = X, y, weight
+        # The core would take the columns of CSC for rows.
+        self.X = X.tocsr() if hasattr(X, "tocsr") else X
+        self.y, self.weight = y, weight
 
     def __len__(self) -> int:
         return int(self.X.shape[0])

@@ -115,7 +115,7 @@ class Sweep(Frozen):
         s = _sweep(ones) + _sweep(zeros)
         if not whole:
             return s
-        return cls.adopt(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
+        return cls._adopt(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
 
     @property
     def weighted(self) -> bool:
@@ -189,7 +189,7 @@ class Sweep(Frozen):
         else:
             sums = (np.add.reduceat(mass, starts) for mass in (self.pos, self.neg))
             tp, fp = (np.append(0, np.cumsum(mass)) for mass in sums)
-        return Blocks.adopt(cut, tp, fp)
+        return Blocks._adopt(cut, tp, fp)
 
     def threshold_of(self, cut: int) -> float:
         """A threshold that flags exactly the ``cut`` highest of the distinct scores.
@@ -261,7 +261,7 @@ class Sweep(Frozen):
         masses = (self.pos, self.neg, self.pos2, self.neg2)
         merged = (None if mass is None else np.add.reduceat(mass, starts) for mass in masses)
         top = (self.threshold if self.top is None else self.top)[starts]
-        return Sweep.adopt(self.threshold[ends], *merged, top=top)
+        return Sweep._adopt(self.threshold[ends], *merged, top=top)
 
     def negated(self) -> Sweep:
         """The sweep of ``-score``: for scores of which low ones mean positive.
@@ -278,7 +278,7 @@ class Sweep(Frozen):
         masses = (self.pos, self.neg, self.pos2, self.neg2)
         back = (None if mass is None else mass[::-1].copy() for mass in masses)
         # 0.0 - x, since -x makes a -0.0 of 0.0.
-        return Sweep.adopt(0.0 - self.threshold[::-1], *back)
+        return Sweep._adopt(0.0 - self.threshold[::-1], *back)
 
     def __len__(self) -> int:
         return len(self.threshold)
@@ -310,7 +310,7 @@ class Sweep(Frozen):
         if self.weighted:
             return self
         pos, neg = self.pos.astype(np.float64), self.neg.astype(np.float64)
-        return Sweep.adopt(self.threshold, pos, neg, pos, neg)  # a weight of 1 is its own square
+        return Sweep._adopt(self.threshold, pos, neg, pos, neg)  # a weight of 1 is its own square
 
     def squares(self, measure: str) -> tuple[Masses, Masses]:
         """Sums of squared weights at each score, of either class; or an error."""
@@ -461,13 +461,14 @@ def _with_squares(s: Sweep, rows: Columns, compact: bool) -> Sweep:
 
 def squared(weight: NDArray[Any]) -> Floats:
     """Squares of weights, none of which is lost."""
+    weight = weight.astype(np.float64, copy=False)  # beside float32, 2**500 is infinite
     some = weight[weight > 0]
     if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
         raise DataError(
             "weights must lie between 2**-500 and 2**500 to be squared; they reach from "
             f"{some.min():.6g} to {some.max():.6g}. Scale them."
         )
-    return np.asarray(np.square(weight, dtype=np.float64))
+    return np.asarray(np.square(weight))
 
 
 def _sweep(rows: Columns, compact: bool = False) -> Sweep:

@@ -117,7 +117,7 @@ def roc(s: Sweep) -> Roc:
     (np.float64(inf), Roc of 9 points: threshold, fpr, tpr)
     """
     s.needs_both_classes("a ROC curve")
-    return Roc.adopt(_thresholds(s), from_zero(s.fp) / s.N, from_zero(s.tp) / s.P)
+    return Roc._adopt(_thresholds(s), from_zero(s.fp) / s.N, from_zero(s.tp) / s.P)
 
 
 def pr(s: Sweep) -> PrecisionRecall:
@@ -134,7 +134,7 @@ def pr(s: Sweep) -> PrecisionRecall:
     s.needs_positives("a precision–recall curve")
     s.needs_scores("a precision–recall curve")
     tp, fp = from_zero(s.tp), from_zero(s.fp)
-    return PrecisionRecall.adopt(_thresholds(s), tp / s.P, _precision(tp, fp))
+    return PrecisionRecall._adopt(_thresholds(s), tp / s.P, _precision(tp, fp))
 
 
 def det(s: Sweep) -> Det:
@@ -149,7 +149,7 @@ def det(s: Sweep) -> Det:
     array([1. , 0.5, 0.5, 0. ])
     """
     s.needs_both_classes("a DET curve")
-    return Det.adopt(_thresholds(s), from_zero(s.fp) / s.N, (s.P - from_zero(s.tp)) / s.P)
+    return Det._adopt(_thresholds(s), from_zero(s.fp) / s.N, (s.P - from_zero(s.tp)) / s.P)
 
 
 def gain(s: Sweep) -> Gain:
@@ -171,7 +171,7 @@ def gain(s: Sweep) -> Gain:
     s.needs_scores("a gain curve")
     tp, fp = from_zero(s.tp), from_zero(s.fp)
     lift = _precision(tp, fp) / s.prevalence
-    return Gain.adopt(_thresholds(s), (tp + fp) / (s.P + s.N), tp / s.P, lift)
+    return Gain._adopt(_thresholds(s), (tp + fp) / (s.P + s.N), tp / s.P, lift)
 
 
 def _thresholds(s: Sweep) -> Floats:

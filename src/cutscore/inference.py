@@ -529,7 +529,7 @@ def _of_mass(s: Sweep, pos: NDArray[Any], neg: NDArray[Any]) -> Sweep:
     """The sweep with other masses, without the scores that no row has any more."""
     there = (pos > 0) | (neg > 0)
     top = None if s.top is None else s.top[there]
-    return Sweep.adopt(s.threshold[there], pos[there], neg[there], top=top)
+    return Sweep._adopt(s.threshold[there], pos[there], neg[there], top=top)
 
 
 def _multinomial(rng: np.random.Generator, mass: NDArray[Any], total: int) -> NDArray[Any]:

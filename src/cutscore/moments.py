@@ -192,7 +192,7 @@ class ClassMoments(Frozen):
         scatter *= (self.weight * share)[:, None, None]
         scatter += self.scatter
         scatter += other.scatter
-        return ClassMoments.adopt(self.origin, weight, offset, scatter)
+        return ClassMoments._adopt(self.origin, weight, offset, scatter)
 
     def __radd__(self, other: object) -> ClassMoments:
         # For sum(): it starts from 0.
@@ -277,7 +277,7 @@ class Summary:
             _check_width(d)
         scatter = np.zeros((2, d, d)) if self.scatter else None
         if not len(y):
-            return ClassMoments.adopt(np.zeros(d), mass, offset, scatter)
+            return ClassMoments._adopt(np.zeros(d), mass, offset, scatter)
         # What is not finite comes out as such, and is refused when all is added up.
         with np.errstate(over="ignore", invalid="ignore"):
             if scatter is None and not isinstance(X, np.ndarray):
@@ -305,7 +305,7 @@ class Summary:
                     np.multiply(mean[:, None], mean, out=scatter[k])
                     scatter[k] *= -mass[k]
                     scatter[k] += square
-        return ClassMoments.adopt(origin, mass, offset, scatter)
+        return ClassMoments._adopt(origin, mass, offset, scatter)
 
     def _sparse_means(self, block: Block) -> ClassMoments:
         """Counted from 0, which keeps the zeros."""

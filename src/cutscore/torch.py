@@ -337,6 +337,8 @@ def _tensor(values: Any, name: str) -> Tensor:
                 f"{name}s must be a tensor; got a {type(values).__name__}. Lists, data frames and "
                 "whatever else is in the host's memory are for cutscore.sweep."
             )
+        if isinstance(values, np.ndarray) and min(values.strides, default=0) < 0:
+            values = values.copy()  # torch has no such tensors: it would end the process
         try:
             values = from_dlpack(values)
         except (BufferError, RuntimeError, TypeError) as error:

@@ -323,7 +323,7 @@ def _rest(s: Sweep, parts: list[tuple[Masses, Masses]], k: int) -> Sweep:
     else:
         left = [s.pos - parts[k][0], s.neg - parts[k][1]]
     some = left[0] + left[1] > 0
-    return Sweep.adopt(s.threshold[some], left[0][some], left[1][some])
+    return Sweep._adopt(s.threshold[some], left[0][some], left[1][some])
 
 
 def _judged(s: Sweep, found: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
@@ -358,7 +358,7 @@ def _are_rows(s: Sweep) -> bool:
 
 
 def _of_rows(s: Sweep) -> Sweep:
-    return Sweep.adopt(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
+    return Sweep._adopt(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
 
 
 def _are_whole(mass: Masses) -> bool:

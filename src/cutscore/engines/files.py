@@ -362,7 +362,7 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
         pos += more_pos
         neg += more_neg
         rows += more
-    return BinnedSweep.adopt(pos, neg, rows)
+    return BinnedSweep._adopt(pos, neg, rows)
 
 
 def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:

@@ -83,7 +83,7 @@ def unpack(data: bytes | bytearray | memoryview) -> Sweep:
         None if a is None else a.astype(np.float64 if a.dtype.kind == "f" else np.int64)
         for a in stored(data)
     ]
-    return Sweep.adopt(*wide)
+    return Sweep._adopt(*wide)
 
 
 def added(blobs: Sequence[bytes], *, compact: bool) -> Sweep:
@@ -195,4 +195,4 @@ def stacked(pieces: Sequence[Sweep]) -> Sweep:
         joined("neg2", "neg", np.float64) if with_squares else None,
         joined("top", "threshold", np.float64) if runs else None,
     ]
-    return Sweep.adopt(*columns)
+    return Sweep._adopt(*columns)

@@ -80,7 +80,7 @@ class LinearDetector(Frozen):
         distance = self.signed_distance(X)
         columns = check_rows(y, distance)
         sweep(y, distance)  # which also tells -1/1 from 0/1, and refuses what is neither
-        return Margins.adopt(np.where(columns.label == columns.positive, 1.0, -1.0) * distance)
+        return Margins._adopt(np.where(columns.label == columns.positive, 1.0, -1.0) * distance)
 
     def then(self, calibrator: Affine) -> LinearDetector:
         """The line whose scores are the LLRs of this one's: (γ w, γ (b − d₀)). The direction of w
@@ -123,6 +123,10 @@ class Margins(Frozen):
     """
 
     value: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", np.asarray(self.value, np.float64))
+        super().__post_init__()
 
     @cached_property
     def smallest(self) -> float:

@@ -102,7 +102,7 @@ class Score:
         mass = np.bincount(self.cell[drawn], weight, 2 * len(self.threshold)).reshape(2, -1)
         seen = mass.any(axis=0)
         neg, pos = mass[:, seen]
-        return Sweep.adopt(self.threshold[seen], pos, neg)
+        return Sweep._adopt(self.threshold[seen], pos, neg)
 
 
 class Sampler:

@@ -1,0 +1,210 @@
+"""Every public function with arrays in every layout: see layouts.py.
+
+Here each function has each layout once, with and without weights and on one thread and two by
+turns, on more rows than fit into a block and into one thread's part. ``make validate`` takes every
+combination, with blocks and rows as large as they are in use.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutscore as cs
+from cutscore._frozen import Frozen
+from layouts import (
+    LAYOUTS,
+    PLAIN,
+    REGISTRY,
+    Case,
+    Given,
+    compare,
+    data,
+    run,
+    run_refilled,
+    small_blocks,
+    threads,
+)
+
+
+@pytest.fixture(autouse=True)
+def _blocks() -> Iterator[None]:
+    with small_blocks():
+        yield
+
+
+def _id(case: Case) -> str:
+    return case.name
+
+
+@pytest.mark.parametrize("case", REGISTRY, ids=_id)
+def test_formula_and_threads(case: Case) -> None:
+    """The formula holds for few rows and for many; the number of threads changes no bit."""
+    for weighted in (False, True)[: 1 + case.weighted]:
+        for n in (300, case.rows):
+            raw = data(n, weighted)
+            found = []
+            for count in (1, 2):
+                with threads(count):
+                    found.append(case.call(Given(raw, PLAIN)))
+            compare(found[1], found[0], None)
+            if case.check is not None:
+                case.check(raw, found[0])
+
+
+@pytest.mark.parametrize("case", REGISTRY, ids=_id)
+def test_layouts(case: Case) -> None:
+    wanted: dict[bool, Any] = {}
+    for k, layout in enumerate(case.layouts()):
+        weighted = case.weighted and k % 4 < 2
+        raw = data(case.rows, weighted)
+        with threads(1 + k % 2):
+            if weighted not in wanted:
+                wanted[weighted] = case.call(Given(raw, PLAIN))
+            try:
+                run(case, layout, raw, wanted[weighted])
+            except Exception as error:
+                error.add_note(f"{case.name}, {layout.name}, weighted={weighted}")
+                raise
+
+
+@pytest.mark.parametrize("case", REGISTRY, ids=_id)
+def test_memory_is_used_again(case: Case) -> None:
+    """Other rows in the same memory, between two calls whose results are looked at afterwards."""
+    n = min(case.rows, 5000)
+    one, other = data(n, case.weighted), data(n, case.weighted, seed=1)
+    wanted = case.call(Given(one, PLAIN)), case.call(Given(other, PLAIN))
+    for name in ("C", "Fortran", "strided"):
+        layout = next(layout for layout in LAYOUTS if layout.name == name)
+        if layout in case.layouts():
+            run_refilled(case, layout, one, other, wanted)
+
+
+# What is public and takes no arrays, or none that this registry could lay out.
+ELSEWHERE = {
+    "functions of a sweep": """
+        auc auc_interval auc_variance average_precision bootstrap brier calibrate choose cllr
+        compare_unpaired cost_curve decompose det equal_error_rate gain gini h_measure hull interval
+        kolmogorov_smirnov log_loss min_cllr net_benefit partial_auc pr reliability roc roc_band
+    """,
+    "functions of other results": """
+        compare_groups ClassMoments.needs_both_classes ClassMoments.check_finite
+        LinearDetector.then LinearDetector.unit Calibrator.then Affine.then Beta.then Chain.then
+        Gaussian.then Monotone.then Detector.of Encoding.from_raw torch.AUROC.merge
+    """,
+    "numbers and text only": """
+        f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs Costs.gains
+        Costs.llr Costs.probability_cost CostRange Interval JointHull.ranges Sweep.at
+        Sweep.threshold_of BinnedSweep.at OperatingPoint.stability AucCovariance.intervals
+        GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
+        Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
+        CutscoreError DataError UndefinedError
+        Detector.revised Detector.facts Detector.remarks Training NumberColumn NumberTerm
+        CategoryColumn CategoryTerm torch.AUROC.reset
+    """,
+    "plain lists, for JSON": """
+        ClassMoments.to_dict ClassMoments.from_dict Calibrator.to_dict Calibrator.from_dict
+        Calibrator.to_json Calibrator.from_json Affine.to_dict Affine.from_dict Affine.to_json
+        Affine.from_json Beta.to_dict Beta.from_dict Beta.to_json Beta.from_json Chain.to_dict
+        Chain.from_dict Chain.to_json Chain.from_json Gaussian.to_dict Gaussian.from_dict
+        Gaussian.to_json Gaussian.from_json Monotone.to_dict Monotone.from_dict Monotone.to_json
+        Monotone.from_json Detector.to_dict Detector.to_json Detector.from_json Detector.load
+        Detector.save torch.AUROC.state_dict torch.AUROC.load_state_dict
+    """,
+    "abstract: its kinds are here": """
+        Calibrator Calibrator.llr Calibrator.probability Calibrator.decide Calibrator.inverse Rows
+        Rows.reduce Rows.fold
+    """,
+    "has no inverse, and says so": "Beta.inverse Chain.inverse Gaussian.inverse Monotone.inverse",
+    "made by functions that are here; Frozen owns its arrays, tested below": """
+        AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain GroupAuc Hull
+        JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
+    """,
+    "made by functions that are here; they hold no arrays": """
+        Comparison Decomposition Fit MethodComparison OperatingPoint PriorShift
+    """,
+    "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
+    "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """
+        Encoding Encoding.blocks Detector Detector.apply Detector.apply_batches Detector.decide
+        Detector.llr Detector.probability Detector.scores NumberColumn.fill NumberColumn.values
+        NumberTerm.contributions CategoryColumn.fill CategoryColumn.values
+        CategoryTerm.contributions
+    """,
+}
+NAMES = {name: reason for reason, names in ELSEWHERE.items() for name in names.split()}
+
+
+def _public() -> Iterator[str]:
+    """All public functions and classes, and the methods that these have from cutscore."""
+    for module, prefix in (
+        ("cutscore", ""),
+        ("cutscore.metrics", "metrics."),
+        ("cutscore.estimators", ""),
+        ("cutscore.linear", ""),
+        ("cutscore.detector", ""),
+        ("cutscore.torch", "torch."),
+    ):
+        if module == "cutscore.torch":
+            pytest.importorskip("torch")
+        home = import_module(module)
+        for name in home.__all__:
+            yield prefix + name
+            thing = getattr(home, name)
+            if isinstance(thing, type):
+                for kind in thing.__mro__:
+                    if kind.__module__.startswith("cutscore."):
+                        for method, value in vars(kind).items():
+                            is_method = inspect.isfunction(value) or isinstance(
+                                value, (classmethod, staticmethod)
+                            )
+                            if is_method and not method.startswith("_"):
+                                yield f"{prefix}{name}.{method}"
+
+
+def test_every_public_function_is_here() -> None:
+    """A new function has an entry in REGISTRY, or its reason in ELSEWHERE."""
+    public = set(_public())
+    here = {case.name.partition("(")[0] for case in REGISTRY}
+    here |= {name for case in REGISTRY for name in case.covers}
+    assert sorted(public - here - set(NAMES)) == []
+    assert sorted(set(NAMES) - public) == []
+    assert sorted(set(NAMES) & here) == []
+
+
+@dataclass(frozen=True, eq=False)
+class _Value(Frozen):
+    a: Any
+
+
+@pytest.mark.parametrize("name", [layout.name for layout in LAYOUTS if layout.column is not None])
+def test_frozen_values_own_their_arrays(name: str) -> None:
+    """Arrays that nobody else can write to are kept as they are, all others are copied."""
+    layout = next(layout for layout in LAYOUTS if layout.name == name)
+    given = Given(data(300, True), layout)
+    a = np.asarray(given.weight)
+    before = a.copy()
+    value = _Value(a)
+    given.arguments.check_apart(value)
+    given.arguments.overwrite()
+    assert np.array_equal(value.a, before)
+    assert not value.a.flags.writeable
+    assert np.shares_memory(_Value(value.a).a, value.a)
+    assert np.shares_memory(_Value(value.a[::2]).a, value.a)
+    fresh = np.arange(9.0)
+    assert np.shares_memory(_Value._adopt(fresh).a, fresh)
+    with pytest.raises(ValueError, match="read-only"):
+        fresh[0] = 1
+
+
+def test_values_with_arrays_are_frozen() -> None:
+    arrays = ("Floats", "Masses", "NDArray", "Flags", "Array")
+    for name in cs.__all__:
+        thing = getattr(cs, name)
+        if is_dataclass(thing) and any(str(f.type).startswith(arrays) for f in fields(thing)):
+            assert issubclass(thing, Frozen), name
