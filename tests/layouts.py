@@ -170,8 +170,10 @@ def _polars(a: Array) -> Any:
 
 def _arrow(a: Array) -> Any:
     """The arrays of NumPy that Arrow shares, where it does; booleans become bits."""
-    room = np.array(a)
-    return pa.array(room), room
+    room = np.array(a, order="F")
+    if a.ndim == 1:
+        return pa.array(room), room
+    return pa.table({f"x{k}": pa.array(room[:, k]) for k in range(a.shape[1])}), room
 
 
 def _chunked(a: Array) -> Any:
@@ -239,7 +241,7 @@ LAYOUTS = [
     Layout("float32, Fortran", None, lambda a: np.array(a, np.float32, order="F")),
     Layout("pandas", _pandas, _pandas),
     Layout("polars", _polars, _polars),
-    Layout("pyarrow", _arrow),
+    Layout("pyarrow", _arrow, _arrow),
     Layout("pyarrow, chunked", _chunked),
     Layout("CSR", None, _csr),
     Layout("CSR, float32", None, lambda a: _csr(a.astype(np.float32))),
@@ -672,7 +674,7 @@ def _in_parts(g: Any) -> Any:
     """A perceptron that learns from one batch after the other."""
     p, half = estimators.Perceptron(max_passes=1), len(g.raw.y) // 2
     X, y = g.X, g.y
-    X = X if hasattr(X, "__getitem__") and not isinstance(X, pd.DataFrame) else X.to_numpy()
+    X = np.asarray(X) if isinstance(X, (pd.DataFrame, pl.DataFrame, pa.Table)) else X
     for at in (slice(0, half), slice(half, None)):
         p.partial_fit(X[at], y[at], classes=[False, True])
     return p
