@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import cutscore as cs
+from cutscore import _native
 from cutscore._frozen import Frozen
 from layouts import (
     LAYOUTS,
@@ -200,6 +201,15 @@ def test_frozen_values_own_their_arrays(name: str) -> None:
     assert np.shares_memory(_Value._adopt(fresh).a, fresh)
     with pytest.raises(ValueError, match="read-only"):
         fresh[0] = 1
+
+
+def test_arrays_of_the_core_are_kept() -> None:
+    """A copy of each would cost as much as the sweep itself saves."""
+    columns = np.array([0.1, 0.2]), np.array([1, 0], np.uint8)
+    for a in _native.sweep(*columns, 0.0, 1.0, 1):
+        assert np.shares_memory(_Value(a).a, a)
+    view = np.asarray(memoryview(columns[0]).toreadonly())
+    assert not np.shares_memory(_Value(view).a, view)
 
 
 def test_values_with_arrays_are_frozen() -> None:

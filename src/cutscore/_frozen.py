@@ -82,10 +82,13 @@ def _seal(array: Any) -> None:
 
 
 def _is_sealed(array: Any) -> bool:
-    """Whether nobody can write to the memory of an array: NumPy's own, or the native core's, which
-    NumPy has as a memoryview. Of others, such as Arrow's or a file's, nobody knows."""
-    while isinstance(array, np.ndarray):
-        if array.flags.writeable:
+    """Whether nobody can write to the memory of an array: NumPy's own, or the native core's. Of
+    others, such as Arrow's or a file's, nobody knows."""
+    while isinstance(array, (np.ndarray, memoryview)):
+        if isinstance(array, memoryview):
+            array = array.obj
+        elif array.flags.writeable:
             return False
-        array = array.base
-    return array is None or isinstance(array, memoryview)
+        else:
+            array = array.base
+    return array is None or type(array).__module__ == "nanobind"
