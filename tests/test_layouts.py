@@ -204,7 +204,7 @@ def test_frozen_values_own_their_arrays(name: str) -> None:
 
 
 def test_arrays_of_the_core_are_kept() -> None:
-    """A copy of each would cost as much as the sweep itself saves."""
+    """Nobody else holds them: a copy would cost time and memory for nothing."""
     columns = np.array([0.1, 0.2]), np.array([1, 0], np.uint8)
     for a in _native.sweep(*columns, 0.0, 1.0, 1):
         assert np.shares_memory(_Value(a).a, a)
