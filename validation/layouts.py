@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from layouts import (
     PLAIN,
     REGISTRY,
+    WRITEABLE,
     Case,
     Data,
     Given,
@@ -61,7 +62,7 @@ def combinations(case: Case) -> Iterator[tuple[str, Callable[[], None]]]:
                         what = f"{layout.name}, {rows}, {count} threads"
                         with threads(count):
                             yield what, partial(run, case, layout, raw, wanted[0])
-                            if layout.name not in case.refuses:
+                            if layout.name in WRITEABLE and layout.name not in case.refuses:
                                 again = partial(run_refilled, case, layout, raw, other, wanted)
                                 yield f"{what}, refilled", again
 
