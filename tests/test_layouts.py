@@ -134,7 +134,7 @@ ELSEWHERE = {
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """
         Encoding Encoding.blocks Detector Detector.apply Detector.apply_batches Detector.decide
         Detector.llr Detector.probability Detector.scores NumberColumn.fill NumberColumn.values
-        NumberTerm.contributions CategoryColumn.fill CategoryColumn.values
+        NumberTerm.contributions CategoryColumn.fill CategoryColumn.texts CategoryColumn.values
         CategoryTerm.contributions
     """,
 }
