@@ -944,7 +944,7 @@ def test_of_matrix_counts_by_weight() -> None:
         ([1.0], r"one weight for each row; there are 1 weights and more rows"),
         ([1.0] * 4, r"one weight for each row; there are 4 weights and 3 rows"),
         ([1.0, -1.0, 1.0], r"a weight must be finite and at least 0; weight\[1\] is -1"),
-        ([0.0, 0.0, 0.0], r"a table must have rows; this one has none that counts"),
+        ([0.0, 0.0, 0.0], r"a table must have rows; this one has none with a weight"),
     ],
 )
 def test_bad_weights(weight: list[float], message: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import shlex
 import subprocess
 import sys
 import tarfile
@@ -206,11 +205,14 @@ TOOLS = {"pip", "build", "auditwheel"}
 
 
 def _installed(text: str) -> Iterable[str]:
-    """What each ``pip install`` in a text asks for, without options."""
-    for found in re.finditer(r"pip install([^\n`\"]*)", text.replace("\\\n", "")):
-        for word in shlex.split(found[1].split(" in a clone")[0].split(":")[0], comments=True):
+    """What each command that installs asks for, without options. Texts in a row are one."""
+    joined = re.sub(r"[\"']\s*\n\s*f?[\"'](?=\S)", "", text.replace("\\\n", ""))
+    for found in re.finditer(r"(?:\b(?:pip3?|pipx) install|\buv add)([^\n`]*)", joined):
+        asked = found[1].split(" in a clone")[0]
+        for quoted, plain in re.findall(r"\s(?:['\"]([^'\"]+)|([^\s'\"]+))", asked):
+            word = (quoted or plain).rstrip(".,:;")
             if not word.startswith("-"):
-                yield word
+                yield word or "."
 
 
 def _is_ours(word: str) -> bool:
@@ -225,7 +227,8 @@ def _is_ours(word: str) -> bool:
 
 def test_install_lines_name_a_clone_or_a_wheel() -> None:
     """A bare name is whoever's owns it on the index: cutpoint is somebody else's there."""
-    files = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")]
+    names = ("README.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml", ".ci/run")
+    files = [ROOT / name for name in names]
     for folder, ending in (("src", "*.py"), ("docs", "*.md"), ("packaging", "*")):
         files += (ROOT / folder).rglob(ending)
     asked = {
@@ -235,4 +238,11 @@ def test_install_lines_name_a_clone_or_a_wheel() -> None:
         for word in _installed(path.read_text("utf-8"))
     }
     assert ("README.md", ".[sql]") in asked
+    for strange in (
+        'pip install "cutpoint[sql]"',
+        "pip3 install cutpoint",
+        "uv add cutpoint",
+        'raise E(\n    "get it: pip install "\n    "\'cutpoint[onnx]\'."\n)',
+    ):
+        assert any(not _is_ours(word) for word in _installed(strange)), strange
     assert {(path, word) for path, word in asked if not _is_ours(word)} == set()

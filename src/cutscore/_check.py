@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -381,9 +381,17 @@ def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
             out[row] = -np.inf if value < 0 else np.inf
         except ValueError:  # a signalling NaN
             out[row] = np.nan
-        if exact and isinstance(value, Integral) and abs(int(value)) > _EXACT:
+        if exact and abs(out[row]) >= _EXACT and _is_long(value):
             _refuse_inexact(name, row, value)
     return out
+
+
+def _is_long(value: Any) -> bool:
+    """Whether a number is whole, and too long for a float; floats themselves are what they are."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value() and abs(value) > _EXACT
+    whole = isinstance(value, Rational) and value.denominator == 1
+    return bool(whole and abs(value) > _EXACT)
 
 
 def _exact(a: Array, name: str) -> Array:

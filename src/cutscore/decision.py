@@ -22,6 +22,7 @@ from cutscore.errors import CutscoreError
 from cutscore.guarantee import Certified, Rule, allowance, guaranteed, just_above, wanting
 from cutscore.inference import Sampler, check_samples, interval, percentiles
 from cutscore.objectives import (
+    COUNTS,
     Costs,
     Limit,
     Objective,
@@ -253,8 +254,8 @@ def choose(
         measure that is 0/0 satisfies none.
     prior
         The share of positives where decisions will be made, if it differs from that of the sweep.
-        Measures and limits on them then speak of cases with that share; limits on counts, such as
-        "flagged <= 500", of the rows of the sweep nevertheless.
+        Rates and limits on rates refer to that share. Limits on counts, such as "flagged <= 500",
+        always count rows of the sweep.
     confidence
         Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
         recall, specificity, precision and the share flagged.
@@ -534,7 +535,7 @@ def told(p: OperatingPoint) -> list[str]:
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
             is_ = f"0/0 {_where(p.confusion)}"
-        elif limit.measure.name == "flagged" and not p.sweep.weighted:
+        elif limit.measure.name in COUNTS and not p.sweep.weighted:
             is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:

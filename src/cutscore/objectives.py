@@ -352,7 +352,7 @@ def _hint(key: str) -> str:
         return f"Did you mean {' or '.join(f'{name} ({MEASURES[name].words})' for name in near)}?"
     # What most people aim at comes first.
     names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
-    return f"Names: {', '.join(sorted(names, key=_COUNTS.__contains__))}, f1, f2, f0.5 …"
+    return f"Names: {', '.join(sorted(names, key=COUNTS.__contains__))}, f1, f2, f0.5 …"
 
 
 def _near(key: str) -> list[str]:
@@ -422,13 +422,13 @@ class Limit:
         return np.where(np.isnan(short), inf, short)
 
 
-_COUNTS = ("tp", "fp", "fn", "tn", "flagged")
+COUNTS = ("tp", "fp", "fn", "tn", "flagged")
 # Rates of one class, and all that lie between 0 and 1.
 _CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
 _RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
 _RATES |= {"balanced_rate"}
 # What no prior changes, and should not be rounded by one; and counts, which are of these rows.
-_OF_ROWS = _CLASS_RATES | {"lr_positive", "lr_negative", *_COUNTS}
+_OF_ROWS = _CLASS_RATES | {"lr_positive", "lr_negative", *COUNTS}
 
 _LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
 
@@ -457,9 +457,9 @@ def _limit(text: Any) -> Limit:
             f"such as 'precision >= 0.9'; it is {shown(text)}.{_comma(parts)}"
         )
     sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), _named(parts[1])
-    if measure.name in _COUNTS and bound < 0:
+    if measure.name in COUNTS and bound < 0:
         raise DataError(f"a count is at least 0; the limit is {shown(text)}.")
-    if parts[4] and measure.name in _COUNTS:
+    if parts[4] and measure.name in COUNTS:
         raise DataError(
             f"a count has no per cent; the limit is {shown(text)}. Limit a rate: recall, fpr, fnr, "
             "specificity or flagged_rate."

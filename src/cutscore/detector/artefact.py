@@ -191,7 +191,7 @@ class Detector:
     def texts(self) -> dict[str, tuple[str, ...]]:
         """Those of them that it takes as they are written, with their levels."""
         terms = (term for term in self.terms if isinstance(term, CategoryTerm))
-        return {t.column.name: t.column.levels for t in terms if t.column.kind == "category"}
+        return {t.column.name: t.column.levels for t in terms if t.column.is_text}
 
     @property
     def bias(self) -> float:

@@ -108,6 +108,11 @@ class CategoryColumn:
                 f"an empty text is a missing value; {shown(self.name)} can't have it as a level."
             )
 
+    @property
+    def is_text(self) -> bool:
+        """Whether its levels are text, as it is written."""
+        return self.kind == "category" and self.level_type == "text"
+
     @derived
     def states(self) -> list[str]:
         """What a row can be, in words."""

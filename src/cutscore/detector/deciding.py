@@ -72,7 +72,7 @@ def left_out(name: str) -> str:
 
 
 class Table(NamedTuple):
-    """Rows that columns are decided on. Those of weight 0 are as good as absent."""
+    """Rows that columns are decided on. Those of weight 0 are ignored."""
 
     data: Any
     numbers: Sequence[str]
@@ -104,7 +104,7 @@ def summed(table: Table, summaries: dict[str, Summary]) -> int:
             f"{'more' if rows > len(table.weight) else f'{rows:,}'} rows."
         )
     if not counted and summaries:
-        raise DataError("a table must have rows; this one has none that counts.")
+        raise DataError("a table must have rows; this one has none with a weight.")
     return counted
 
 

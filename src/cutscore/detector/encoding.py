@@ -139,7 +139,7 @@ class Encoding:
             A level that fewer rows have is "other" too.
         weight
             How much each row counts: means, deviations, shares and ``min_rows`` are those of a
-            table that has a row of weight 2 twice. A row of weight 0 is as good as absent.
+            table that has a row of weight 2 twice. Rows of weight 0 are ignored.
 
         Notes
         -----
@@ -273,7 +273,7 @@ class Encoding:
     @property
     def _texts(self) -> dict[str, tuple[str, ...]]:
         columns = (c for c in self.columns if isinstance(c, CategoryColumn))
-        return {c.name: c.levels for c in columns if c.kind == "category"}
+        return {c.name: c.levels for c in columns if c.is_text}
 
     def transform(self, data: Any, *, sparse: bool | None = None) -> Any:
         """The features of all rows: a float64 array, or a CSR matrix.

@@ -319,7 +319,7 @@ def _ticks(column: Any) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]]:
     unit = "ms" if pa.types.is_date64(column.type) else column.type.unit
     ticks = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     if unit == "ns":
-        unit, ticks = "us", np.sign(ticks) * (np.abs(ticks) // 1000)
+        unit, ticks = "us", ticks // 1000
     return ticks, _DAY * {"s": 1, "ms": 10**3, "us": 10**6}[unit], null
 
 
@@ -369,7 +369,7 @@ def texts(column: Any, name: str, start: int, of: str = "text") -> Any:
     if found == "date" and of == "date":
         return _dates_written(column)
     if found == "category" and of != "date":
-        return _filled(column) if of == "text" else _whole_written(_filled(column))
+        return _filled(column) if of == "text" else _whole_written(_filled(column), name, start)
     if found == "number" and of != "date":
         return _numbers_written(column, name, start)
     # As text, true would be another level than TRUE, and a date depend on its unit.
@@ -409,8 +409,9 @@ def _is_whole(x: Floats) -> NDArray[np.bool_]:
     return np.asarray((x == np.floor(x)) & (np.abs(x) < 2**53))
 
 
-def _whole_written(text: Any) -> Any:
-    """Text that is a whole number as that number is written without a column of text."""
+def _whole_written(text: Any, name: str, start: int) -> Any:
+    """Text that is a whole number as that number is written without a column of text. One with a
+    comma may be several numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -418,6 +419,14 @@ def _whole_written(text: Any) -> Any:
         return text
     none = pa.scalar(None, pa.string())
     trimmed = pc.utf8_trim_whitespace(text)
+    commas = pc.and_(pc.match_substring(text, ","), pc.match_substring_regex(trimmed, EUROPEAN))
+    row = pc.index(commas, True).as_py()
+    if row >= 0:
+        raise DataError(
+            f"{shown(name)} must hold whole numbers; row {start + row + 1:,} has "
+            f"{shown(text[row].as_py())}. Write it without a comma, or correct what makes text of "
+            "the column."
+        )
     # Long ones exactly; then those with a point or an exponent.
     digits = pc.replace_substring_regex(trimmed, r"^\+?(-?)0*([0-9])", r"\1\2")
     is_long = pc.match_substring_regex(digits, "^-?[0-9]{1,38}$")
@@ -435,7 +444,8 @@ def _dates_written(column: Any) -> Any:
 
     ticks, per_day, null = _ticks(column)
     unit = {1: "D", _DAY: "s", _DAY * 10**3: "ms"}.get(per_day, "us")
-    text = pa.array(np.datetime_as_string(ticks.view(f"M8[{unit}]")).astype(object), mask=null)
+    written = np.datetime_as_string(ticks.view(f"M8[{unit}]")).astype(object)
+    text = pa.array(written, pa.string(), mask=null)
     for pattern, to in (
         ("T", " "),
         (r" 00:00:00(\.0+)?$", ""),

@@ -221,8 +221,10 @@ class _Graph:
         if term.column.kind == "boolean":
             weight = dict(zip(term.column.levels, term.weights, strict=True))
             yes, no = (weight.get(level, term.other) for level in ("true", "false"))
-            half = self.add("Greater", name, self.constant(0.5))
-            value = self.add("Where", half, self.constant(yes), self.constant(no))
+            known = (self.add("Equal", name, self.constant(x)) for x in (0.0, 1.0))
+            value = self.constant(np.nan)  # what the detector refuses
+            for is_so, added in zip(known, (no, yes), strict=True):
+                value = self.add("Where", is_so, self.constant(added), value)
             return self.where_missing(name, term.missing, value)
         keys = [*term.column.levels, ""]
         codes = [*range(len(term.column.levels)), len(keys)]

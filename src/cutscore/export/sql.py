@@ -9,7 +9,7 @@ import numpy as np
 
 from cutscore._check import shown
 from cutscore._names import in_sql
-from cutscore._written import MISSING
+from cutscore._written import MISSING, NUMBER
 from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, Term
@@ -206,20 +206,28 @@ def _gone(column: str, dialect: str, levels: Sequence[str] = ()) -> str:
     """Whether a value is missing."""
     if dialect == "sqlite":
         # .import stores what is missing as it is written.
-        words = ", ".join(_text(word) for word in MISSING if word not in levels)
-        return f"{column} IS NULL OR {column} IN ({words})"
+        return f"{column} IS NULL OR {column} IN ({_words(levels)})"
     return f"{column} IS NULL OR LOWER(CAST({column} AS VARCHAR)) = 'nan'"
 
 
+def _words(levels: Sequence[str] = ()) -> str:
+    return ", ".join(_text(word) for word in MISSING if word not in levels)
+
+
 _DAY = 86_400_000_000
-# Of a whole number as a decimal of DuckDB, which has 38 and six of them behind the point.
-_DIGITS = 32
+# Up to here floats tell whole numbers apart.
+_EXACT = 2**53
 
 
 def _microseconds(name: str, column: str, dialect: str) -> str:
-    """A date as a whole number since 1970; NULL for what is none."""
+    """A date as a whole number since 1970, cut to microseconds; NULL for what is none."""
     if dialect == "duckdb":
-        return f"epoch_us({column})"
+        # epoch_us would round nanoseconds, and take a time of day.
+        ns = f"epoch_ns({column})"
+        return (
+            f"CASE TYPEOF({column}) WHEN 'TIME' THEN NULL WHEN 'TIMESTAMP_NS' "
+            f"THEN ({ns} - ({ns} % 1000 + 1000) % 1000) // 1000 ELSE epoch_us({column}) END"
+        )
     if dialect == "sqlite":
         # Its own functions round to thousandths. So seconds come from the text without a fraction,
         # and the fraction from its digits; a day that is not in the calendar would be another one.
@@ -229,8 +237,9 @@ def _microseconds(name: str, column: str, dialect: str) -> str:
         rest = f"CAST(ROUND(CAST('0.' || {digits} AS REAL) * 1e6) AS INTEGER)"
         day = f"SUBSTR({column}, 1, 10)"
         return (
-            f"CASE WHEN TYPEOF({column}) = 'text' AND DATE({day}) = {day} "
-            f"THEN 1000000 * {seconds} + {rest} END"
+            f"CASE WHEN TYPEOF({column}) = 'text' AND DATE({day}, '+0 days') = {day} "
+            f"AND SUBSTR({column}, 12, 2) < '24' AND {column} NOT LIKE '% ' "
+            f"AND {column} NOT LIKE '%.' THEN 1000000 * {seconds} + {rest} END"
         )
     raise DataError(
         f"dates differ from one database to another, and {shown(name)} is one. Say which it is: "
@@ -250,30 +259,45 @@ def _boolean(term: CategoryTerm, column: str, dialect: str) -> str:
     text = f"LOWER(TRIM(CAST({column} AS VARCHAR)))"
     weight = dict(zip(term.column.levels, term.weights, strict=True))
     yes, no = (weight.get(level, term.other) for level in ("true", "false"))
+    gone = f"{_gone(column, dialect)} OR CAST({column} AS VARCHAR) IN ({_words()})"
     return (
-        f"CASE WHEN {text} IN ('true', '1', '1.0') THEN {_float(yes)} "
-        f"WHEN {text} IN ('false', '0', '0.0') THEN {_float(no)}\n"
-        f"      WHEN {_gone(column, dialect)} OR {text} = '' THEN {_float(term.missing)} END"
+        f"CASE WHEN {text} IN ('true', '1') OR {text} LIKE '1.0%' AND {_stripped(text)} = '1' "
+        f"THEN {_float(yes)}\n"
+        f"      WHEN {text} IN ('false', '0') OR {text} LIKE '0.0%' AND {_stripped(text)} = '0' "
+        f"THEN {_float(no)}\n"
+        f"      WHEN {gone} THEN {_float(term.missing)} END"
     )
 
 
+def _stripped(text: str) -> str:
+    """A number with a point, without zeros at its end: floats of whole numbers have one, decimals
+    several."""
+    return f"RTRIM(RTRIM({text}, '0'), '.')"
+
+
 def _category(term: CategoryTerm, column: str, dialect: str) -> str:
-    text, kind = f"CAST({column} AS VARCHAR)", f"UPPER(TYPEOF({column}))"
-    has_point = f"({kind} IN ('DOUBLE', 'FLOAT', 'REAL') OR {kind} LIKE 'DECIMAL(%')"
     missing, other = _float(term.missing), _float(term.other)
     if term.column.level_type == "date":
         key = _microseconds(term.column.name, column, dialect)
         keys = [str(np.datetime64(level, "us").astype(np.int64)) for level in term.column.levels]
-        rest = (
-            f"WHEN {_gone(column, dialect)} THEN {missing} WHEN {key} IS NOT NULL THEN {other} END"
-        )
+        known = f"WHEN {key} IS NOT NULL THEN {other} END"
+        rest = f"WHEN {_gone(column, dialect)} THEN {missing} {known}"
     else:
-        key, keys = _level(term, column, dialect, has_point)
-        gone = f"{column} IS NULL OR {text} = '' OR ({has_point} AND {text} = 'nan')"
+        text, kind = f"CAST({column} AS VARCHAR)", f"UPPER(TYPEOF({column}))"
+        is_float = f"({kind} IN ('DOUBLE', 'FLOAT', 'REAL') OR {kind} LIKE 'DECIMAL(%')"
+        whole, is_whole = _whole(column, text, dialect)
+        key, keys = f"CASE WHEN {is_float} THEN {whole} ELSE {text} END", []
+        if term.column.level_type == "whole" and dialect != "standard":
+            key, keys = _whole_of_text(column, text, dialect), list(term.column.levels)
+        elif term.column.level_type == "whole":
+            key = f"CASE WHEN {text} LIKE '%.%' THEN {_stripped(text)} ELSE {text} END"
+        keys = keys or list(map(_text, term.column.levels))
+        gone = f"{column} IS NULL OR {text} = '' OR ({is_float} AND {text} = 'nan')"
         if dialect == "sqlite":
             gone = _gone(column, dialect, term.column.levels)
-        # As text these would be other levels, or none.
-        odd = f"{kind} IN ('BOOLEAN', 'DATE') OR {kind} LIKE 'TIMESTAMP%'"
+        # What is no whole number is refused; as text these others would be other levels, or none.
+        odd = f"{is_float} AND NOT {is_whole}"
+        odd += f" OR {kind} IN ('BOOLEAN', 'DATE') OR {kind} LIKE 'TIME%'"
         rest = f"WHEN {gone} THEN {missing} WHEN {odd} THEN NULL ELSE {other} END"
     if not keys:
         return f"CASE {rest}"
@@ -284,20 +308,32 @@ def _category(term: CategoryTerm, column: str, dialect: str) -> str:
     return f"CASE {key}{cases}\n      ELSE CASE {rest} END"
 
 
-def _level(term: CategoryTerm, column: str, dialect: str, has_point: str) -> tuple[str, list[str]]:
-    """What stands for a level in a column, and each level in the same terms."""
-    levels, text = term.column.levels, f"CAST({column} AS VARCHAR)"
-    # A float of a whole number ends in a point and a zero, a decimal in more of them.
-    whole = f"RTRIM(RTRIM({text}, '0'), '.')"
-    if term.column.level_type == "text":
-        key = f"CASE WHEN {has_point} AND {text} LIKE '%.%' THEN {whole} ELSE {text} END"
-    elif dialect == "sqlite":
-        return _number(column), list(levels)
-    elif dialect == "duckdb" and all(len(level) <= _DIGITS for level in levels):
-        return f"TRY_CAST({text} AS DECIMAL(38, 6))", list(levels)
-    else:
-        key = f"CASE WHEN {text} LIKE '%.%' THEN {whole} ELSE {text} END"
-    return key, list(map(_text, levels))
+def _whole(column: str, text: str, dialect: str) -> tuple[str, str]:
+    """The text of a whole number that is stored as a float or a decimal, and whether it is one."""
+    if dialect == "sqlite":
+        number = f"CAST({column} AS INTEGER)"
+        is_whole = f"({column} = {number} AND ABS({column}) < {_EXACT})"
+        return f"CAST({number} AS TEXT)", is_whole
+    if dialect == "duckdb":
+        number = f"TRY_CAST({text} AS DOUBLE)"
+        is_whole = f"(ABS({number}) < {_EXACT} AND {number} = FLOOR({number}))"
+        return f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)", is_whole
+    # Without functions of a database: a point that is left, an exponent, or infinity.
+    stripped = _stripped(text)
+    return stripped, f"({text} LIKE '%.%' AND {stripped} NOT LIKE '%.%' AND {text} NOT LIKE '%e%')"
+
+
+def _whole_of_text(column: str, text: str, dialect: str) -> str:
+    """A whole number, however it is stored; NULL for anything else."""
+    if dialect == "sqlite":
+        return _number(column)
+    trimmed = f"TRIM({text})"
+    number = f"TRY_CAST({trimmed} AS DOUBLE)"
+    return (
+        f"CASE WHEN REGEXP_MATCHES({trimmed}, '^[+-]?[0-9]+$') THEN TRY_CAST({trimmed} AS HUGEINT) "
+        f"WHEN REGEXP_MATCHES({trimmed}, {_text(NUMBER)}) AND ABS({number}) < {_EXACT} "
+        f"AND {number} = FLOOR({number}) THEN TRY_CAST({number} AS HUGEINT) END"
+    )
 
 
 def _llr(step: Calibrator, score: str) -> str:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from cutscore._written import CODE, COMMA, EITHER, EUROPEAN, NUMBER, THOUSANDS, WHOLE, first_inexact
 
-# What no 64-bit integer holds has 19 digits at least.
+# What no 64-bit integer holds has 19 digits at least; what no float does, 16.
 _LONG = r"[0-9]{19}"
+_FLOATS = r"[0-9]{16}"
 
 # Bytes that are looked at at a time, so few that they stay in the cache, and that memory for them
 # is not asked of the system each time, as from 128 KiB on; and how many of them once more, with the
@@ -21,28 +22,36 @@ _PIECE = 1 << 16
 _CARRY = 1 << 10
 
 
-class Codes:
+class _Floats:
+    """Among floats, the first whole number that is too long for one, and its row."""
+
+    _rows = 0
+    inexact: tuple[int, str] | None = None
+
+    def look(self, text: Any) -> None:
+        """Look at some more numbers, written with points."""
+        if self.inexact is None and _any(text, _FLOATS):
+            row = first_inexact(text, text.cast(pa.float64()))
+            if row is not None:
+                self.inexact = self._rows + row, text[row].as_py()
+        self._rows += len(text)
+
+
+class Codes(_Floats):
     """Whether a column of numbers is one of codes, by its values in batches of text."""
 
     def __init__(self, *, exact: bool) -> None:
         self._zeros = self._long = False
         # Integers of 64 bits lose nothing but zeros in front.
         self._exact, self._whole = exact, not exact
-        self._rows = 0
-        self.inexact: tuple[int, str] | None = None
-        """Among floats, the first whole number that is too long for one, and its row."""
 
     def add(self, values: Any) -> bool:
         """Look at some more values, and say whether others can still matter."""
         self._zeros = self._zeros or _any(values, CODE)
         self._long = self._long or _any(values, _LONG)
         self._whole = self._whole and _all(values, WHOLE)
-        if not self._exact and self.inexact is None and not self._zeros:
-            text = pc.utf8_trim_whitespace(values)
-            row = first_inexact(text, pc.replace_substring(text, ",", ".").cast(pa.float64()))
-            if row is not None:
-                self.inexact = self._rows + row, text[row].as_py()
-        self._rows += len(values)
+        if not self._exact and not self._zeros:
+            self.look(pc.replace_substring(pc.utf8_trim_whitespace(values), ",", "."))
         return not self._zeros
 
     @property
@@ -71,7 +80,7 @@ class Pointed:
         return pa.int64() if self._whole else pa.float64()
 
 
-class Commas:
+class Commas(_Floats):
     """Whether a column of text is one of numbers with decimal commas."""
 
     type = pa.float64()
@@ -86,6 +95,8 @@ class Commas:
         if self._numbers and not self._decimals:
             some = values.filter(pc.match_substring(values, ","))
             self._decimals = not _all(some, EITHER)
+        if self._numbers:
+            self.look(pc.replace_substring(pc.utf8_trim_whitespace(values), ",", "."))
         return self._numbers
 
     @property
@@ -94,7 +105,7 @@ class Commas:
         return self._numbers and self._decimals
 
 
-class Grouped:
+class Grouped(_Floats):
     """Whether a column of text is one of numbers where commas are known to be decimal, some of them
     with thousands."""
 
@@ -106,7 +117,10 @@ class Grouped:
         self.found = self.found and _all(values, EUROPEAN)
         # As pyarrow has it: no integer is written with a plus.
         self._whole = self.found and self._whole and not _any(values, "[,eE+]")
-        self._long = self._long or (self._whole and _any(pointed(values), _LONG))
+        if self.found:
+            text = pointed(values)
+            self._long = self._long or (self._whole and _any(text, _LONG))
+            self.look(text)
         return self.found
 
     @property

@@ -223,8 +223,7 @@ def _folder(text: str) -> list[tuple[str, str]]:
     if odd:
         raise DataError(
             f"all files of a folder must be Parquet; {spelled(odd[0])} is not. Move it away, or "
-            f"name those that are, by a pattern such as "
-            f"{spelled(os.path.join(text, '*' + Path(min(set(hits) - set(odd))).suffix))}."
+            "name those that are."
         )
     if any("=" in part for part in Path(hits[0]).relative_to(text).parts[:-1]):
         raise DataError(

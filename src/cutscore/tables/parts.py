@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,10 @@ class Part(ABC):
     def can_be_text(self, name: str) -> bool:  # noqa: ARG002
         """Whether a column can be read as the text that it is written as, whatever its type."""
         return False
+
+    def with_texts(self, names: Collection[str]) -> Part:  # noqa: ARG002
+        """The same with these columns as text where a query reads files."""
+        return self
 
     @abstractmethod
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -174,7 +178,7 @@ def decoded(column: Any) -> Any:
 
 
 def plain(column: Any) -> Any:
-    """The same, with decimals as float64, which NumPy has.
+    """The same, with decimals as float64, which NumPy has, or as int64 if they have no fraction.
 
     Examples
     --------
@@ -190,7 +194,12 @@ def plain(column: Any) -> Any:
     ]
     """
     column = decoded(column)
-    return floats(column) if pa.types.is_decimal(column.type) else column
+    if not pa.types.is_decimal(column.type):
+        return column
+    if column.type.scale <= 0:  # such as DuckDB's sums of whole numbers
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.int64())
+    return floats(column)
 
 
 def filled(column: Any, name: str, row_at: Callable[[int], str]) -> Any:

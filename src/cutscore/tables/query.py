@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ class DuckPart(Part):
         super().__init__(query, called(of, self._called) if of else self._called)
         self._duckdb = _imported()
         self._database, self._arrow = database, arrow
+        self._files, self._as_csv, self._of = files, as_csv, of
         self._view = ""
         if files:
             format = files[0][1]
@@ -83,6 +84,12 @@ class DuckPart(Part):
     @property
     def names(self) -> list[str]:
         return list(self._schema.names)
+
+    def with_texts(self, names: Collection[str]) -> Part:
+        as_csv = [how.with_texts(names) for how in self._as_csv]
+        if as_csv == list(self._as_csv):
+            return self
+        return DuckPart(self.path, self._files, as_csv=as_csv, of=self._of)
 
     def schema(self, columns: Sequence[str]) -> pa.Schema:
         return pa.schema([self._schema.field(name) for name in columns])
@@ -184,10 +191,15 @@ class AsCsv:
         )
         return f"select {', '.join(columns)} from read_csv({', '.join(options)})"
 
+    def with_texts(self, names: Collection[str]) -> AsCsv:
+        """The same with these columns as the text that stands there."""
+        both = zip(self.names, self.types, strict=True)
+        return replace(self, types=tuple(pa.string() if n in names else t for n, t in both))
+
     def _checked(self, name: str, t: pa.DataType) -> str:
         text = self._unmarked(name)
         value = _converted(text, t, comma=name in self.commas)
-        if name not in self.inexact:
+        if name not in self.inexact or not pa.types.is_floating(t):
             return value
         long = f"abs(try_cast({text} as hugeint)) > {EXACT}"
         what = _quoted(

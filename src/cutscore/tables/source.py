@@ -18,10 +18,12 @@ from cutscore._check import shown
 from cutscore._names import in_sql, no_column
 from cutscore._written import (
     EUROPEAN,
+    EXACT,
     MISSING,
     MOSTLY,
     NUMBER,
     coinciding,
+    floats,
     mark_way,
     sign_way,
     unmarked,
@@ -41,7 +43,6 @@ from cutscore.tables.parts import (
     kind_of,
     plain,
     row_of,
-    value_type,
 )
 from cutscore.tables.query import DuckPart, SqlitePart
 from cutscore.tables.text import CsvPart
@@ -123,10 +124,14 @@ class Source:
         """All rows, some at a time; only these columns, if they are named.
 
         Columns of CSV in ``numbers`` are numbers even where they have zeros in front. Those in
-        ``texts`` are the text that stands there, TRUE and 1e5, though it could be something else;
-        for each there are words that are not missing in SQLite, though they may look so.
+        ``texts`` are the text that stands there, TRUE and 1e5, though it could be something else.
+        Each has a list of words, such as NA, that are text in SQLite rather than a missing value.
         """
         texts = texts or {}
+        parts = [part.with_texts(texts) for part in self._parts]
+        if parts != self._parts:
+            yield from Source(parts, self._keep).batches(columns, numbers=numbers, texts=texts)
+            return
         wanted = self._wanted(columns)
         given = [n for n in texts if all(part.can_be_text(n) for part in self._parts)]
         schema = _with_texts(wanted, given, partial(self._schema, numbers=numbers))
@@ -472,10 +477,21 @@ def same_names(first: Part, other: Part) -> None:
     raise DataError(f"all files of a table must have the same columns; {what}. Read them apart.")
 
 
-def _converted(column: Any, t: pa.DataType) -> Any:
-    if pa.types.is_floating(t) and pa.types.is_decimal(value_type(column.type)):
-        return plain(column)
-    return column.cast(t)
+def _converted(
+    column: Any, t: pa.DataType, name: str, row_at: Callable[[int], str], *, exact: bool
+) -> Any:
+    """A column in another type. Of whole numbers as floats none may be too long, if they must be
+    exact."""
+    if not pa.types.is_floating(t):
+        return column.cast(t)
+    column = decoded(column)
+    if exact and pa.types.is_integer(column.type):
+        values = np.asarray(column.fill_null(0))
+        long = (values > EXACT) | (values < -EXACT)
+        if long.any():
+            row = int(long.argmax())
+            raise coinciding(values[row], name, row_at(row))
+    return floats(column)
 
 
 def _cast_piece(
@@ -519,7 +535,7 @@ def _cast(
             if isinstance(part, (CsvPart, SqlitePart))
             and is_text(column.type)
             and t == pa.float64()
-            else _converted(column, t)
+            else _converted(column, t, name, row_at, exact=exact)
             for column, name, t in zip(data.columns, schema.names, schema.types, strict=True)
         ]
         return type(data).from_arrays(arrays, schema=schema)

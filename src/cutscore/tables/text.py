@@ -308,8 +308,8 @@ class CsvPart(Part):
         self.add_codes(long.union(name for name, looked in codes.items() if looked.found))
         self.inexact |= {
             name: looked.inexact
-            for name, looked in codes.items()
-            if looked.inexact is not None and name not in self.codes
+            for name, looked in (*codes.items(), *found.items())
+            if looked.inexact is not None and self._types[name] == pa.float64()
         }
 
     @cached_property
@@ -614,10 +614,16 @@ def _may_be_inexact(column: Any) -> bool:
 
 def _first_inexact(block: bytes, row: int, name: str) -> dict[str, tuple[int, Any]]:
     """The first whole number that is too long for a float, by the column it is in."""
-    for k, line in enumerate(filter(None, map(bytes.strip, block.split(b"\n"))), row):
-        value = json.loads(line).get(name)
+    text, decoder, at = block.decode("utf-8-sig", "replace"), json.JSONDecoder(), 0
+    while start := re.compile(r"\S").search(text, at):
+        try:
+            found, at = decoder.raw_decode(text, start.start())
+        except ValueError:
+            break
+        value = found.get(name)
         if isinstance(value, int) and abs(value) > EXACT:
-            return {name: (k, value)}
+            return {name: (row, value)}
+        row += 1
     return {}
 
 
