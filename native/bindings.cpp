@@ -12,6 +12,7 @@
 #include <optional>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "kernels.hpp"
 
@@ -342,6 +343,39 @@ NB_MODULE(_native, m) {
                                      first, n, areas.data());
         });
         return hand_over(std::move(areas));
+    });
+
+    m.def("cross_fit", [](const In<double>& threshold, const In<double>& top, const In<std::int64_t>& pos,
+                          const In<std::int64_t>& neg, const In<double>& aim, std::size_t folds,
+                          std::size_t repeats, const In<double>& in_pos, const In<double>& in_neg,
+                          std::uint64_t seed, int threads) {
+        for (const auto size : {top.shape(0), pos.shape(0), neg.shape(0)})
+            same_length(threshold.shape(0), size);
+        same_length(in_pos.shape(0), in_neg.shape(0));
+        // Eleven numbers a ratio: num, den, prior, bound, and the sign of the goal or whether a limit is at
+        // least its bound.
+        if (aim.shape(0) == 0 || aim.shape(0) % 11 || folds < 2 || folds > 255 || repeats < 1)
+            throw std::invalid_argument("an aim has 11 numbers for each measure, and 2 to 255 folds");
+        std::vector<cutscore::Ratio> ratios(aim.shape(0) / 11);
+        for (std::size_t k = 0; k < ratios.size(); ++k) {
+            const double* from = aim.data() + 11 * k;
+            std::copy_n(from, 4, ratios[k].num);
+            std::copy_n(from + 4, 4, ratios[k].den);
+            ratios[k].prior = from[8];
+            ratios[k].bound = from[9];
+            ratios[k].at_least = from[10] > 0;
+        }
+        const std::size_t samples = in_pos.shape(0);
+        cutscore::Buffer<double> of_repeats(2 * repeats), of_samples(4 * samples);
+        double *r = of_repeats.data(), *b = of_samples.data();
+        unlocked([&] {
+            cutscore::cross_fit({ratios[0], ratios[0].at_least ? 1.0 : -1.0, ratios.data() + 1, ratios.size() - 1},
+                                {threshold.data(), top.data(), pos.data(), neg.data(), threshold.shape(0),
+                                 folds, repeats, samples, in_pos.data(), in_neg.data(), r, r + repeats, b,
+                                 b + samples, b + 2 * samples, b + 3 * samples},
+                                seed, threads);
+        });
+        return std::make_tuple(hand_over(std::move(of_repeats)), hand_over(std::move(of_samples)));
     });
 
     using Index = std::optional<Column>;

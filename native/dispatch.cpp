@@ -24,6 +24,7 @@ namespace cutscore {
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
     void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);   \
+    void cross_fit(const Aim&, const Choices&, std::uint64_t, int);       \
     void scores(const Table&, const double*, double, double*);            \
     void combine(const Table&, const double*, double*);                   \
     void products(const Table&, const double*, double*, double*);         \
@@ -75,6 +76,9 @@ void look_up(const double* table, std::size_t m, const double* x, std::size_t n,
 void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
                     std::size_t n, double* areas) {
     CUTSCORE_DISPATCH(bootstrap_area(s, seed, threads, first, n, areas));
+}
+void cross_fit(const Aim& aim, const Choices& c, std::uint64_t seed, int threads) {
+    CUTSCORE_DISPATCH(cross_fit(aim, c, seed, threads));
 }
 void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::uint64_t stream,
               std::int64_t* out) {

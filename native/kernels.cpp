@@ -10,6 +10,7 @@
 #include "lookup.hpp"
 #include "perceptron.hpp"
 #include "rank.hpp"
+#include "choice.hpp"
 #include "resample.hpp"
 #include "stream.hpp"
 
@@ -90,6 +91,10 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
 void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
                     std::size_t n, double* areas) {
     resampled_areas(s, seed, threads, first, n, areas);
+}
+
+void cross_fit(const Aim& aim, const Choices& c, std::uint64_t seed, int threads) {
+    cross_fitted(aim, c, seed, threads);
 }
 
 void scores(const Table& t, const double* w, double b, double* out) {

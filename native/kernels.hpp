@@ -159,6 +159,35 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
 void bootstrap_area(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t first, std::size_t n,
                     double* areas);
 
+// A measure that is a ratio of sums: num · x / den · x, where x are the shares of all cases that are TP, FP,
+// FN and TN, if the share `prior` of them is positive; less than 0 for as many as there are. As a limit it
+// must be at least `bound`, or at most.
+struct Ratio {
+    double num[4], den[4];
+    double prior;
+    double bound = 0;
+    bool at_least = false;
+};
+struct Aim {
+    Ratio goal;
+    double sign;  // -1 where less is better
+    const Ratio* limit;
+    std::size_t limits;
+};
+
+// Rows of m scores, of which runs reach up to `top`; and what choices on folds of them, and on bootstrap
+// samples, come to. Sample b weighs its positives by in_pos[b] and its negatives by in_neg[b].
+struct Choices {
+    const double *threshold, *top;
+    const std::int64_t *pos, *neg;
+    std::size_t m, folds, repeats, samples;
+    const double *in_pos, *in_neg;
+    double *tp, *fp;                // of each repeat, on rows that were left out
+    double *sample_tp, *sample_fp;  // of each sample, likewise
+    double *here_tp, *here_fp;      // of each sample's own choice, on the rows themselves
+};
+void cross_fit(const Aim&, const Choices&, std::uint64_t seed, int threads);
+
 // A table of features, f32 or f64. Dense: n rows of d numbers each, `stride` numbers apart. Or CSR, if
 // indptr is not null: `data` and `indices` have `entries` entries, `index` (i32 or i64) is the type of both
 // index arrays. Damaged index arrays are refused as std::invalid_argument by all that follows.

@@ -298,10 +298,11 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
     choice = parsed(capsys.readouterr().out)
     assert set(choice) == {
         *("schema", "score", "feasible", "threshold", "flags", "objective", "value", "limits"),
-        *("confusion", "text"),
+        *("expected", "confusion", "text"),
     }
     assert choice["schema"] == "cutscore.choice/1"
-    assert set(choice["value"]) == estimate
+    assert set(choice["expected"]) == estimate
+    assert choice["expected"]["low"] < choice["expected"]["value"] < choice["value"]
     assert choice["limits"][0]["holds"] is True
     assert set(choice["confusion"]) == {"tp", "fp", "fn", "tn"}
     # A threshold that JSON has no number for.

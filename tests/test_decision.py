@@ -300,7 +300,9 @@ def test_natural_frequencies() -> None:
     words = "of every 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms"
     assert words in repr(cs.choose(many, cs.Costs(fp=1, fn=20)))
     everything = cs.choose(detector(), "recall", subject_to="recall >= 1")
-    assert repr(everything).startswith("flag everything, for the most recall: 1 [")
+    assert repr(everything).startswith(
+        "flag everything, for the most recall: 1.00 (95 % CI 0.84–1.00) expected"
+    )
     assert repr(cs.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0 [")
     assert "1,000 cases" in point._repr_html_()
     assert "<svg" in point._repr_html_()

@@ -30,6 +30,7 @@ training
 detector
 paired
 decision linear
+selection
 calibration inference guarantee
 curves areas costs scoring
 _hull

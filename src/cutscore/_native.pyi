@@ -136,6 +136,19 @@ def look_up(
     table: NDArray[float64], x: NDArray[float64], level: bool, threads: int
 ) -> NDArray[int64]: ...
 def resample(mass: NDArray[int64], seed: int, stream: int) -> NDArray[int64]: ...
+def cross_fit(
+    threshold: NDArray[float64],
+    top: NDArray[float64],
+    pos: NDArray[int64],
+    neg: NDArray[int64],
+    aim: NDArray[float64],
+    folds: int,
+    repeats: int,
+    in_pos: NDArray[float64],
+    in_neg: NDArray[float64],
+    seed: int,
+    threads: int,
+) -> tuple[NDArray[float64], NDArray[float64]]: ...
 def bootstrap_area(
     pos: NDArray[int64], neg: NDArray[int64], first: int, n: int, seed: int, threads: int
 ) -> NDArray[float64]: ...

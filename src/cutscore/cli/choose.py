@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import suppress
 from typing import Any
 
 from cutscore._progress import progress
@@ -54,10 +55,9 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 
 def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
-    try:
-        interval = point.interval
-    except CutscoreError:
-        interval = None
+    expected = None
+    with suppress(CutscoreError):  # these rows can't tell
+        expected = point.expected
     c = point.confusion
     number = shared.finite
     rule, threshold = rule_of(point, reverse)
@@ -68,7 +68,8 @@ def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
         "threshold": number(threshold),
         "flags": rule,
         "objective": point.objective,
-        "value": shared.estimate(point.value, interval),
+        "value": number(point.value),
+        "expected": None if expected is None else shared.estimate(expected.value, expected),
         "limits": [
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status

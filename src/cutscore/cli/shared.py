@@ -27,6 +27,7 @@ from cutscore.errors import DataError
 from cutscore.guarantee import check_guarantee
 from cutscore.objectives import Costs, as_limits, as_objective, check_level, check_prior
 from cutscore.scoring import check_seed
+from cutscore.selection import Expected
 from cutscore.tables import Source, open_table
 from cutscore.tables.formats import EXTENSIONS, WRITTEN
 from cutscore.tables.opening import check_decimal
@@ -262,7 +263,7 @@ def finite(x: float | None) -> float | None:
     return None if x is None or x != x or abs(x) == float("inf") else float(x)  # noqa: PLR0124
 
 
-def estimate(value: float, interval: Interval | None) -> dict[str, Any]:
+def estimate(value: float, interval: Interval | Expected | None) -> dict[str, Any]:
     """A number with its interval, for JSON."""
     return {
         "value": finite(value),
