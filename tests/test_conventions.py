@@ -76,7 +76,8 @@ costs-nothing costs-negative costs-infinite costs-free-miss costs-free-alarm hul
 hull-on-a-line hull-worse-than-chance hull-point-useless ratios ratios-negative
 benefit-no-probability benefit-certain benefit-certain-wrong h-worse-than-chance
 
-interval-perfect interval-perfect-bootstrap interval-one-row interval-one-class interval-weighted
+interval-perfect interval-perfect-bootstrap interval-one-row interval-one-row-delong
+interval-one-class interval-weighted
 interval-level interval-nowhere interval-several interval-ratio interval-undefined
 squares-merged squares-huge bootstrap-weighted bootstrap-nan bootstrap-one
 

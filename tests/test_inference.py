@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.optimize
 import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -135,12 +137,13 @@ def binormal(n: int, share: float = 0.3, distance: float = 1.0, seed: int = 0) -
 
 def test_auc_intervals() -> None:
     s = binormal(400)
-    plain, logit, newcombe, percentile, bca = (
-        cs.auc_interval(s, method=m) for m in ("delong", "logit", "newcombe", "bootstrap", "bca")
+    plain, score, logit, newcombe, percentile, bca = (
+        cs.auc_interval(s, method=m)
+        for m in ("delong", "score", "logit", "newcombe", "bootstrap", "bca")
     )
     half = scipy.stats.norm.ppf(0.975) * cs.auc_variance(s) ** 0.5
     assert tuple(plain) == pytest.approx((s.auc - half, s.auc + half))
-    for other in (logit, newcombe, percentile, bca):
+    for other in (score, logit, newcombe, percentile, bca):
         assert s.auc in other
         assert other.level == 0.95
         assert other.low == pytest.approx(plain.low, abs=0.012)
@@ -148,15 +151,15 @@ def test_auc_intervals() -> None:
     a = s.auc
     half /= a * (1 - a)
     assert np.log(logit.high / (1 - logit.high)) == pytest.approx(np.log(a / (1 - a)) + half)
-    assert cs.auc_interval(s, level=0.5).width < plain.width < cs.auc_interval(s, level=0.99).width
-    assert cs.interval(s, "auc") == plain
+    assert cs.auc_interval(s, level=0.5).width < score.width < cs.auc_interval(s, level=0.99).width
+    assert cs.auc_interval(s) == cs.interval(s, "auc") == score
     assert cs.interval(s, "auc", method="logit") == logit
 
 
 def test_perfect_separation_is_not_certainty() -> None:
     for n in (3, 30):
         s = cs.sweep([1] * n + [0] * n, [1.0] * n + [0.0] * n)
-        for method in ("delong", "logit", "newcombe"):
+        for method in ("score", "delong", "logit", "newcombe"):
             interval = cs.auc_interval(s, method=method)
             assert interval.high == 1.0
             assert interval.low < 1 - 0.5 / n
@@ -172,7 +175,107 @@ def test_perfect_separation_of_weights_is_not_certainty() -> None:
         w = rng.random(2 * n) + 0.01
         s = cs.sweep([1] * n + [0] * n, np.arange(2 * n)[::-1], w, squares=True)
         for method in ("delong", "logit"):
-            assert cs.auc_interval(s, method=method) == cs.auc_interval(s, method="newcombe")
+            assert cs.auc_interval(s, method=method) == cs.auc_interval(s)
+
+
+def normal_variance(auc: float, pos: float, neg: float) -> float:
+    """Of the AUC of two normal distributions of equal spread, by quadrature instead of Owen's T."""
+    distance = 2**0.5 * scipy.stats.norm.ppf(auc)
+
+    def both(z: float) -> float:
+        return float(scipy.stats.norm.pdf(z) * scipy.stats.norm.cdf(distance - z) ** 2)
+
+    q = scipy.integrate.quad(both, -12, 12, epsabs=1e-13, epsrel=1e-13, limit=200)[0]
+    return (auc * (1 - auc) + (pos + neg - 2) * (q - auc**2)) / (pos * neg)
+
+
+def score_ends(s: cs.Sweep, level: float = 0.95) -> tuple[float, float]:
+    """The default interval from its definition, with another root finder."""
+    a, z = s.auc, scipy.stats.norm.ppf((1 + level) / 2)
+    pos2, neg2 = (s.pos, s.neg) if s.pos2 is None else (s.pos2, s.neg2)
+    pos, neg = s.P**2 / np.sum(pos2), s.N**2 / np.sum(neg2)
+    fewer = min(pos, neg)
+    wanted = cs.auc_variance(s) * (1 + fewer**-0.5)
+    least, largest = normal_variance(a, pos, neg), a * (1 - a) / fewer
+    share = np.clip((wanted - least) / (largest - least), 0, 1)
+
+    def beyond(x: float) -> float:
+        v = (1 - share) * normal_variance(x, pos, neg) + share * x * (1 - x) / fewer
+        return float((x - a) ** 2 - z * z * v)
+
+    low, high = ((1e-12, a), (a, 1 - 1e-12))
+    return tuple(scipy.optimize.brentq(beyond, *ends, xtol=1e-14) for ends in (low, high))
+
+
+@pytest.mark.parametrize(
+    ("pos", "neg", "distance", "spread"),
+    [(10, 200, 1, 1), (10, 200, 1, 4), (300, 300, 1, 1), (50, 20, 0.3, 0.3), (4, 4, 0.5, 1)],
+)
+def test_score_interval_by_quadrature(pos: int, neg: int, distance: float, spread: float) -> None:
+    rng = np.random.default_rng(pos)
+    y = np.repeat([1, 0], [pos, neg])
+    score = np.where(y, distance + spread * rng.normal(size=pos + neg), rng.normal(size=pos + neg))
+    for s in (
+        cs.sweep(y, score),
+        cs.sweep(y, np.round(score)),
+        cs.sweep(y, score, rng.random(pos + neg) + 0.1, squares=True),
+    ):
+        for level in (0.8, 0.95):
+            found = cs.auc_interval(s, level=level)
+            assert tuple(found) == pytest.approx(score_ends(s, level), abs=1e-9)
+
+
+def test_score_interval_of_ten_values_by_hand() -> None:
+    # 5 + 5 rows, perfectly separated: the lower end t has 1 − t = z √v₀(t).
+    low = cs.auc_interval(cs.sweep([1] * 5 + [0] * 5, range(10, 0, -1))).low
+    assert 1 - low == pytest.approx(1.959964 * normal_variance(low, 5, 5) ** 0.5, rel=1e-6)
+    # At ½, Owen's T(0, 1/√3) is 1/12: v₀ = (1/4 + 8/12) / 25 for five and five.
+    assert normal_variance(0.5, 5, 5) == pytest.approx((1 / 4 + 8 / 12) / 25)
+    # One positive has no variance that could be estimated: it is the largest, θ(1 − θ).
+    # (1 − θ)² = z² θ(1 − θ), θ = 1 / (1 + z²).
+    assert cs.auc_interval(cs.sweep([1, 0, 0], [3, 2, 1])).low == pytest.approx(0.206549, abs=1e-6)
+    assert cs.auc_interval(cs.sweep([1, 0], [3, 2])).low == pytest.approx(0.206549, abs=1e-6)
+
+
+def test_score_interval_is_all_that_is_not_rejected() -> None:
+    """The equation has one root on either side, so bisection finds the whole set."""
+    for pos, neg, a in ((2, 3, 0.5), (10, 2000, 0.99), (10, 2000, 1.0), (500, 20, 0.6)):
+        for share in (0.0, 0.3, 1.0):
+            variance = [
+                (1 - share) * normal_variance(t, pos, neg) + share * t * (1 - t) / min(pos, neg)
+                for t in np.linspace(0.0005, 0.9995, 400)
+            ]
+            inside = np.abs(np.linspace(0.0005, 0.9995, 400) - a) < 1.96 * np.sqrt(variance)
+            assert np.count_nonzero(np.diff(inside)) <= 2
+
+
+def test_score_interval_turned_round_and_scaled() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.random(120) < 0.2
+    score, w = rng.normal(size=120) + y, rng.random(120) + 0.1
+    low, high = cs.auc_interval(cs.sweep(y, score, w, squares=True))
+    # The other class is positive: AUC 1 − θ of N and P. And scores turned round: 1 − θ of P and N.
+    for other in (cs.sweep(~y, score, w, squares=True), cs.sweep(y, -score, w, squares=True)):
+        assert tuple(cs.auc_interval(other)) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    # Only shares of weights count; equal weights are none.
+    scaled = cs.auc_interval(cs.sweep(y, score, 7 * w, squares=True))
+    assert tuple(scaled) == pytest.approx((low, high), abs=1e-12)
+    equal = cs.auc_interval(cs.sweep(y, score, np.full(120, 3.0), squares=True))
+    assert tuple(equal) == pytest.approx(tuple(cs.auc_interval(cs.sweep(y, score))), abs=1e-12)
+    # Twice the rows say more.
+    twice = cs.auc_interval(cs.sweep(np.tile(y, 2), np.tile(score, 2)))
+    assert twice.width < 0.75 * cs.auc_interval(cs.sweep(y, score)).width
+
+
+def test_score_interval_rises_with_the_auc_and_narrows_with_rows() -> None:
+    ends = []
+    for right in range(11):  # that many of the ten positives above all negatives
+        s = cs.Sweep.from_counts([3, 2, 1], pos=[right, 0, 10 - right], neg=[0, 90, 0])
+        ends.append(tuple(cs.auc_interval(s)))
+    assert (np.diff(ends, axis=0) >= 0).all()
+    widths = [cs.auc_interval(cs.sweep([1] * n + [0] * n, range(2 * n, 0, -1))).width
+              for n in (1, 2, 5, 20, 100, 1000)]  # fmt: skip
+    assert (np.diff(widths) < 0).all()
 
 
 def test_newcombe_solves_its_equation() -> None:
@@ -490,7 +593,10 @@ def test_band() -> None:
     ("call", "message"),
     [
         (lambda s: cs.auc_interval(s, level=95), "level must lie between 0 and 1.*it is 95"),
-        (lambda s: cs.auc_interval(s, method="wald"), "method must be 'delong'.*it is 'wald'"),
+        (
+            lambda s: cs.auc_interval(s, method="wald"),
+            "method must be 'score', 'delong'.*it is 'wald'",
+        ),
         (lambda s: cs.interval(s, "recall"), "an interval needs a threshold: at=0.5"),
         (lambda s: cs.interval(s, "recall", at="x"), "a threshold must be a number; it is 'x'"),
         (

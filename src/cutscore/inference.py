@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -50,7 +50,7 @@ def auc_variance(s: Sweep) -> float:
     if not (rows_pos > 1 and rows_neg > 1):
         raise UndefinedError(
             "DeLong's variance needs at least two rows of each class; there are "
-            f"{rows_pos:.6g} and {rows_neg:.6g}. auc_interval(s, method='newcombe') needs one."
+            f"{rows_pos:.6g} and {rows_neg:.6g}. auc_interval(s) needs one."
         )
     P, N = int(s.P), int(s.N)
     # The integers of the native core: P (2N)² in 128 bits and 2PN in 64.
@@ -76,21 +76,44 @@ def effective(mass: float, squares: float) -> float:
     return float(mass * (mass / squares)) if squares > 0 else 0.0
 
 
-def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> Interval:
-    """Confidence interval of the AUC.
+def sizes_of(s: Sweep, what: str) -> tuple[float, float]:
+    """As how many equally weighted rows the positives and the negatives count."""
+    pos2, neg2 = s.squares(what)
+    return effective(s.P, pos2.sum()), effective(s.N, neg2.sum())
+
+
+def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Interval:
+    r"""Confidence interval of the AUC.
+
+    The default holds all AUCs :math:`\theta` that the observed :math:`\hat\theta` does not
+    contradict, each judged by the spread that estimates would have if it were true:
+
+    .. math:: |\hat\theta - \theta| \le z \sqrt{v(\theta)}, \qquad
+              v(\theta) = (1 - \lambda) \, v_0(\theta)
+              + \lambda \, \frac{\theta (1 - \theta)}{\min(P, N)}.
+
+    :math:`v_0` is the variance for two normal distributions of equal spread,
+
+    .. math:: v_0(\theta) = \frac{\theta (1 - \theta) + (P + N - 2) \, \xi}{P N}, \qquad
+              \xi = \theta (1 - \theta) - 2 \, T\!\left(\Phi^{-1}(\theta), 1/\sqrt 3\right)
+
+    with Owen's T, and the other end is the largest variance that any two distributions have. The
+    data say where between them to be: :math:`\lambda`, from 0 to 1, is such that
+    :math:`v(\hat\theta)` is DeLong's variance plus about one standard error of its own,
+    times :math:`1 + 1/\sqrt{\min(P, N)}`, because few rows estimate it.
 
     Parameters
     ----------
     s
-        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. P and N are the
+        effective numbers (Σw)²/Σw² then.
     level
         The confidence.
     method
-        ``"delong"``: the AUC ± z standard deviations, cut off at 0 and 1, as most software gives
-        it. ``"logit"``: the same on the scale ln(A/(1−A)), which covers better where the AUC is
-        high or rows are few. ``"newcombe"``: the AUCs that don't differ from this one by z of the
-        standard deviations that *they* would have (Hanley & McNeil's); needs no variance of the
-        data. ``"bootstrap"`` and ``"bca"``: 2,000 stratified samples; see
+        ``"score"``: the above. ``"delong"``: the AUC ± z standard errors, cut off at 0 and 1, as
+        most software gives it. ``"logit"``: the same on the scale ln(A/(1−A)). ``"newcombe"``: as
+        ``"score"``, but with the variance for exponential scores (Hanley & McNeil's) whatever the
+        data say. ``"bootstrap"`` and ``"bca"``: 2,000 stratified samples; see
         :func:`cutscore.bootstrap`.
 
     Returns
@@ -99,39 +122,45 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "delong") -> In
 
     Notes
     -----
-    Where the estimated variance is 0, as with perfectly separated classes, DeLong's interval would
-    be a single point. There ``"delong"`` and ``"logit"`` give Newcombe's, which knows that few rows
-    prove little. How often each method covers the truth is on the page *Validation*.
+    ``"delong"``, ``"logit"`` and the bootstrap cover too little where positives are few and the AUC
+    is high, and ``"newcombe"`` where positives are more spread than negatives: see the page
+    *Validation*. Where the estimated variance is 0, as with perfectly separated classes,
+    ``"delong"`` and ``"logit"`` would be a single point; they give the score interval instead.
 
     References
     ----------
     DeLong, DeLong & Clarke-Pearson 1988, https://doi.org/10.2307/2531595. Newcombe, "Confidence
     intervals for an effect size measure based on the Mann–Whitney statistic. Part 2", Statistics in
-    Medicine 25 (2006). https://doi.org/10.1002/sim.2324
+    Medicine 25 (2006). https://doi.org/10.1002/sim.2324. The largest variance: Birnbaum & Klose,
+    "Bounds for the variance of the Mann–Whitney statistic", Annals of Mathematical Statistics 28
+    (1957). https://doi.org/10.1214/aoms/1177706794
 
     Examples
     --------
     >>> import cutscore as cs
     >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
     >>> cs.auc_interval(s)
+    [0.300642, 0.954413] at 95 %
+    >>> cs.auc_interval(s, method="delong")
     [0.349924, 1] at 95 %
-    >>> cs.auc_interval(s, method="logit")
-    [0.262091, 0.962034] at 95 %
     """
     level = check_level(level)
     if method in ("bootstrap", "bca"):
         how = "percentile" if method == "bootstrap" else "bca"
         return bootstrap(s, auc, level=level, method=how).interval
-    if method not in ("delong", "logit", "newcombe"):
+    if method not in ("score", "delong", "logit", "newcombe"):
         raise DataError(
-            "method must be 'delong', 'logit', 'newcombe', 'bootstrap' or 'bca'; it is "
+            "method must be 'score', 'delong', 'logit', 'newcombe', 'bootstrap' or 'bca'; it is "
             f"{shown(method)}."
         )
     check_sweep(s).needs_both_classes("an interval of the AUC")
-    variance = 0.0 if method == "newcombe" else auc_variance(s)
-    if not variance > 1e-20:  # what rounding leaves of 0
-        pos2, neg2 = s.squares("an interval of the AUC")
-        return newcombe(s.auc, effective(s.P, pos2.sum()), effective(s.N, neg2.sum()), level)
+    sizes = sizes_of(s, "an interval of the AUC")
+    if method == "newcombe":
+        return newcombe(s.auc, *sizes, level)
+    # One row of a class has no variance that could be estimated: any may be true.
+    variance = inf if method == "score" and min(sizes) <= 1 else auc_variance(s)
+    if method == "score" or not variance > 1e-20:  # what rounding leaves of 0
+        return score_interval(s.auc, variance, *sizes, level)
     a, z = s.auc, NormalDist().inv_cdf((1 + level) / 2)
     if method == "delong":
         half = z * sqrt(variance)
@@ -144,27 +173,60 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))
 
 
-def newcombe(a: float, pos: float, neg: float, level: float) -> Interval:
-    """Newcombe's interval of an AUC, of so many positives and negatives."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    others = (pos + neg) / 2 - 1
+def score_interval(  # noqa: PLR0913 - what the formula needs
+    a: float, variance: float, pos: float, neg: float, level: float, *, fewer: float | None = None
+) -> Interval:
+    """The score interval of an AUC with an estimated variance; see :func:`auc_interval`.
 
-    def spread(t: float) -> float:
-        pairs = 1 + others * ((1 - t) / (2 - t) + t / (1 + t))
-        return z * sqrt(t * (1 - t) * pairs / (pos * neg))
+    ``fewer`` is the number of independent units of the rarer class, where rows are not.
+    """
+    from scipy.special import ndtri, owens_t
 
-    def end(outer: float, sign: int) -> float:
-        # Bisection between a and the end of the scale, where nothing spreads.
+    z, fewer = NormalDist().inv_cdf((1 + level) / 2), min(pos, neg) if fewer is None else fewer
+
+    def normal(x: float) -> float:
+        one = x * (1 - x)
+        shared = one - 2 * float(owens_t(ndtri(x), 1 / sqrt(3)))  # covariance of pairs with a row
+        return max(0.0, one + (pos + neg - 2) * shared) / (pos * neg)
+
+    share = 0.0
+    if fewer <= 1 or variance == inf:
+        share = 1.0
+    elif variance > 1e-20:  # what rounding leaves of 0
+        wanted = variance * (1 + 1 / sqrt(fewer))
+        least, largest = normal(a), a * (1 - a) / fewer
+        share = min(1.0, max(0.0, (wanted - least) / (largest - least)))
+    return _score(
+        a, lambda x: z * sqrt((1 - share) * normal(x) + share * x * (1 - x) / fewer), level
+    )
+
+
+def _score(a: float, reach: Callable[[float], float], level: float) -> Interval:
+    """All values that are no further from ``a`` than their own reach, which is 0 at 0 and at 1."""
+
+    def end(outer: float) -> float:
         inner = a
-        for _ in range(100):
+        for _ in range(60):
             middle = (inner + outer) / 2
-            if sign * (middle - a) < spread(middle):
+            if abs(middle - a) < reach(middle):
                 inner = middle
             else:
                 outer = middle
         return inner
 
-    return Interval(end(0.0, -1), end(1.0, 1), level)
+    return Interval(end(0.0), end(1.0), level)
+
+
+def newcombe(a: float, pos: float, neg: float, level: float) -> Interval:
+    """Newcombe's interval of an AUC, of so many positives and negatives."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    others = (pos + neg) / 2 - 1
+
+    def reach(t: float) -> float:
+        pairs = 1 + others * ((1 - t) / (2 - t) + t / (1 + t))
+        return z * sqrt(t * (1 - t) * pairs / (pos * neg))
+
+    return _score(a, reach, level)
 
 
 # Measures that are shares of counted rows: their parts and their wholes.
@@ -241,7 +303,7 @@ def interval(  # noqa: PLR0913 - options have names
         prior = getattr(getattr(at, "question", None), "prior", None)
     prior = None if prior is None else check_prior(prior)
     if isinstance(measure, str) and measure == "auc":
-        return auc_interval(s, level=level, method=method or "delong")
+        return auc_interval(s, level=level, method=method or "score")
     if at is None:
         raise DataError("an interval needs a threshold: at=0.5, or an operating point.")
     if isinstance(at, (list, tuple)) or getattr(at, "ndim", 0) > 0:
@@ -671,8 +733,7 @@ def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     """
     level = check_level(level)
     check_sweep(s).needs_both_classes("a ROC band")
-    pos2, neg2 = s.squares("a ROC band")
-    rows = (effective(s.P, pos2.sum()), effective(s.N, neg2.sum()))
+    rows = sizes_of(s, "a ROC band")
     up, right = (sqrt(log(2 / (1 - sqrt(level))) / (2 * n)) for n in rows)
     small = s.compact()
     fpr = np.concatenate(([0.0], small.fp / s.N))
