@@ -25,7 +25,7 @@ from scipy import stats
 import cutscore as cs
 import oracle
 from cutscore.cli import main
-from cutscore.inference import auc_variance
+from cutscore.inference import auc_variance, score_interval
 from cutscore.objectives import Costs
 from cutscore.paired import best as best_
 from cutscore.paired import drawing
@@ -147,7 +147,10 @@ def test_compare(data: st.DataObject, rows: Pair, weighted: bool) -> None:
             cs.compare(y, a, b, weight=w)
         return
     c = cs.compare(y, a, b, weight=w)
-    assert (c.statistic, c.method, c.df, c.cost_interval) == ("auc", "delong", inf, None)
+    assert (c.statistic, c.method, c.cost_interval) == ("auc", "t", None)
+    kept = np.ones(len(y)) if w is None else w
+    sizes = [kept[y == k].sum() ** 2 / (kept[y == k] ** 2).sum() for k in (0, 1)]
+    assert c.df == pytest.approx(min(sizes) - 1, rel=1e-9)
     if variance < Fraction(1, 10**30):
         assert (c.difference, c.standard_error, c.z, c.p_value) == (0, 0, 0, 1)
         assert tuple(c.interval) == (0, 0)
@@ -157,10 +160,15 @@ def test_compare(data: st.DataObject, rows: Pair, weighted: bool) -> None:
     assert c.difference == c.a - c.b
     assert c.standard_error == pytest.approx(sqrt(variance), rel=1e-10)
     assert c.z == pytest.approx(z, abs=1e-10)
-    assert c.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9, abs=1e-300)
-    reach = stats.norm.ppf(0.975) * sqrt(variance)
-    ends = max(float(difference) - reach, -1), min(float(difference) + reach, 1)
-    assert tuple(c.interval) == pytest.approx(ends, abs=1e-12)
+    assert c.p_value == pytest.approx(2 * stats.t.sf(abs(z), c.df), rel=1e-7, abs=1e-300)
+    as_printed = cs.compare(y, a, b, weight=w, method="delong")
+    assert (as_printed.z, as_printed.method, as_printed.df) == (c.z, "delong", inf)
+    p_value = 2 * stats.norm.sf(abs(z))
+    assert as_printed.p_value == pytest.approx(p_value, rel=1e-9, abs=1e-300)
+    for found, one in ((c, stats.t.ppf(0.975, c.df)), (as_printed, stats.norm.ppf(0.975))):
+        reach = one * sqrt(variance)
+        ends = max(float(difference) - reach, -1), min(float(difference) + reach, 1)
+        assert tuple(found.interval) == pytest.approx(ends, abs=1e-8)
 
 
 def test_compare_by_hand() -> None:
@@ -171,8 +179,31 @@ def test_compare_by_hand() -> None:
     assert c.standard_error == sqrt(0.5 / 2)
     assert c.z == 1
     assert c.interval.level == 0.9
-    assert c.interval.low == pytest.approx(0.5 - stats.norm.ppf(0.95) * 0.5, rel=1e-14)
-    assert c.interval.high == 1  # as far as AUCs can differ
+    assert (c.interval.low, c.interval.high) == (-1, 1)  # as far as AUCs can differ
+    # Student's t of one degree of freedom is Cauchy's: P(|t| >= 1) = 1/2.
+    assert (c.df, c.p_value) == (1, pytest.approx(0.5, rel=1e-12))
+    by_z = cs.compare([1, 1, 0, 0], [4, 3, 2, 1], [4, 1, 2, 3], level=0.9, method="delong")
+    assert by_z.interval.low == pytest.approx(0.5 - stats.norm.ppf(0.95) * 0.5, rel=1e-14)
+
+
+def test_a_test_without_power_says_so() -> None:
+    # Of b, 10 positives: one below all 90 negatives. AUC 0.9, standard error 0.1, and
+    # t(9) = 2.262 of those reach beyond 1: not even a perfect score would be better.
+    y, b = np.repeat([1, 0], [10, 90]), np.r_[np.full(9, 2), 0, np.ones(90)]
+    c = cs.compare(y, np.r_[np.full(9, 2), 1, np.ones(90)], b)
+    assert c.powerless
+    assert c._facts()["test"].endswith("even a perfect score as better")
+    # A perfect one, with one tie: the test agrees that nothing is shown.
+    perfect = cs.compare(y, np.r_[np.full(10, 2), np.ones(89), 2], b)
+    assert perfect.powerless
+    assert perfect.p_value > 0.05
+    # Thirty positives with three such: 0.1 against t(29) = 2.045 of √(0.09/29) = 0.0557: no; but
+    # of 300, 0.1 against 1.968 of 0.0173.
+    for times, powerless in ((3, True), (30, False)):
+        c = cs.compare(np.tile(y, times), np.tile(np.r_[np.full(9, 2), 1, np.ones(90)], times),
+                       np.tile(b, times))  # fmt: skip
+        assert c.powerless is powerless
+        assert ("no power" in repr(c)) is powerless
 
 
 ASAH = Path(__file__).parents[2] / "shared/data/asah.csv"
@@ -213,7 +244,7 @@ def test_proc() -> None:
             *(-1.55995743389685, 0.120192832430845),
         ),
     ):
-        paired = cs.compare(y, column[a], column[b], positive="Poor")
+        paired = cs.compare(y, column[a], column[b], positive="Poor", method="delong")
         assert (paired.z, paired.p_value) == pytest.approx((z, p), **near)
         assert tuple(paired.interval) == pytest.approx(interval, **near)
         unpaired = cs.compare_unpaired(
@@ -280,7 +311,7 @@ def test_rounding_of_weights_is_no_difference() -> None:
     assert (c.z, c.p_value, c.difference) == (0, 1, 0)
 
 
-@pytest.mark.parametrize("method", ["delong", "bootstrap"])
+@pytest.mark.parametrize("method", ["t", "bootstrap"])
 @pytest.mark.parametrize("other", [[1, 2, 3, 4], [0, 0, 0, 0]])
 def test_a_difference_that_never_varies(method: Any, other: list[int]) -> None:
     with pytest.raises(cs.UndefinedError, match=r"between a = 1 and b = 0\.?5? doesn't vary"):
@@ -453,6 +484,9 @@ def test_delong_of_units_that_are_rows_is_delong() -> None:
         assert_allclose(units.covariance, plain.covariance, rtol=1e-12)
     rows, units = cs.compare(y, a, b), cs.compare(y, a, b, unit=range(300))
     assert units.standard_error == pytest.approx(rows.standard_error, rel=1e-12)
+    assert units.df == rows.df == min(np.bincount(y)) - 1
+    (alone,) = cs.auc_covariance(y, [a]).intervals(level=0.9)
+    assert tuple(alone) == pytest.approx(tuple(cs.auc_interval(cs.sweep(y, a), level=0.9)))
 
 
 def test_delong_of_copies_in_a_unit_is_that_of_one() -> None:
@@ -462,8 +496,11 @@ def test_delong_of_copies_in_a_unit_is_that_of_one() -> None:
     once = cs.auc_covariance(y, [a, b])
     copied = cs.auc_covariance(four[0], four[1:], unit=unit)
     assert_allclose(copied.covariance, once.covariance, rtol=1e-12)
-    error = cs.compare(*four, unit=unit).standard_error
-    assert error == pytest.approx(cs.compare(y, a, b).standard_error, rel=1e-12)
+    for one, other in zip(copied.intervals(), once.intervals(), strict=True):
+        assert tuple(one) == pytest.approx(tuple(other), rel=1e-9)
+    of_units, plain = cs.compare(*four, unit=unit), cs.compare(y, a, b)
+    assert of_units.standard_error == pytest.approx(plain.standard_error, rel=1e-12)
+    assert (of_units.method, of_units.df) == ("units", plain.df)
 
 
 def test_delong_of_units_by_the_formula_itself() -> None:
@@ -489,8 +526,14 @@ def test_delong_of_units_by_the_formula_itself() -> None:
     want += 2 * both / (both - 1) * np.dot(x, z) / (M * N)
     found = cs.auc_covariance(y, [score], unit=unit)
     assert found.covariance[0, 0] == pytest.approx(want, rel=1e-12)
+    assert found.sizes == pytest.approx(eff, rel=1e-12)
+    assert found.rows == (M, N)
+    alone = cs.auc_variance(cs.sweep(y, score))
+    assert found.design[0] == pytest.approx(max(1, want / alone), rel=1e-9)
+    pos, neg = (max(u, k / found.design[0]) for u, k in zip(eff, (M, N), strict=True))
     (span,) = found.intervals(level=0.9)
-    assert span.high - auc == pytest.approx(1.6448536 * sqrt(want), rel=1e-6)
+    assert span == score_interval(float(found.auc[0]), found.covariance[0, 0], pos, neg, 0.9,
+                                  fewer=min(eff))  # fmt: skip
     assert cs.auc_covariance(y, [y * 1.0], unit=unit).intervals()[0].high == 1
 
 
@@ -520,7 +563,7 @@ def test_samples_that_lack_a_class_are_drawn_again() -> None:
 # -------------------------------------------------------------------------------------------- costs
 
 
-@pytest.mark.parametrize("method", ["delong", "bootstrap"])
+@pytest.mark.parametrize("method", ["t", "bootstrap"])
 @pytest.mark.parametrize("prior", [None, 0.01])
 def test_costs(method: Any, prior: float | None) -> None:
     y, a, b = normal(120)
@@ -1023,11 +1066,11 @@ def test_words() -> None:
     )
     assert "(paired DeLong); cost per case a " in repr(c)
     assert "b is dearer by" in repr(c)
-    assert "no difference: 0 [0, 0] at 95 %, z = 0, p = 1" in repr(cs.compare(y, a, a))
+    assert f"no difference: 0 [0, 0] at 95 %, t({c.df:g}) = 0, p = 1" in repr(cs.compare(y, a, a))
     for one, other in ((a, b), (b, a)):
         for less, chance in ((1e-6, False), (-1e-6, True)):  # the interval just reaches 0 or not
             said = repr(cs.compare(y, one, other, level=1 - c.p_value * (1 + less)))
-            assert (" %, which may be chance, z = " in said) is chance
+            assert (" %, which may be chance, t(" in said) is chance
     unpaired = cs.compare_unpaired(cs.sweep(y, a), cs.sweep(y, b))
     assert f"at 95 %, t({unpaired.df:.4g}) = " in repr(unpaired)
     boot = cs.compare(y, a, b, method="bootstrap", statistic=lambda s: -s.auc, n=20)
@@ -1102,7 +1145,7 @@ Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
             lambda: cs.compare_unpaired(cs.sweep(Y, A), cs.sweep(Y, B), level=nan),
             "as 0.95 does; it is nan",
         ),
-        (lambda: _compare(Y, A, B, method="t"), "must be 'delong' or 'bootstrap'; it is 't'"),
+        (lambda: _compare(Y, A, B, method="z"), "must be 't', 'delong' or 'bootstrap'; it is 'z'"),
         (lambda: _compare(Y, A, B, statistic="ap"), "or a function of a sweep; it is 'ap'"),
         (lambda: _compare(Y, A, B, statistic=cs.gini), 'compares AUCs.*method="bootstrap"'),
         (lambda: _compare(Y, A, B, prior=0.1), "pass costs="),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, sqrt
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,8 @@ from cutscore.inference import (
     as_statistic,
     auc_variance,
     effective,
-    newcombe,
     percentiles,
+    score_interval,
 )
 from cutscore.objectives import Costs, check_costs, check_level
 from cutscore.paired.best import Best
@@ -31,6 +30,7 @@ from cutscore.paired.drawing import Sampler, Score
 from cutscore.paired.rows import Ints, ScoredRows, columns_of, encoded, read
 
 _WORDS = {
+    "t": "paired DeLong",
     "delong": "paired DeLong",
     "bootstrap": "paired bootstrap",
     "unpaired": "unpaired DeLong, Welch's t",
@@ -64,9 +64,12 @@ class Comparison:
     statistic
         Its name.
     method
-        ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"`` or ``"groups"``.
+        ``"t"``, ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"`` or ``"groups"``.
     df
         Degrees of freedom; ``inf`` for the normal distribution.
+    powerless
+        Whether a paired comparison of AUCs has no power: even a perfect score would not have been
+        found better than the worse one of these two. A large p-value means nothing then.
     cost_a, cost_b
         Expected cost per case of either score at its own best cut, if costs were given.
     cost_interval
@@ -83,6 +86,7 @@ class Comparison:
     statistic: str
     method: str
     df: float = inf
+    powerless: bool = False
     cost_a: float | None = None
     cost_b: float | None = None
     cost_interval: Interval | None = None
@@ -104,6 +108,8 @@ class Comparison:
             # As the difference is told, of the better one.
             "test": f"{t} = {abs(self.z):.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})",
         }
+        if self.powerless:
+            facts["test"] += ", no power: these rows would not show even a perfect score as better"
         if self.cost_difference is not None and self.cost_interval is not None:
             facts["cost per case"] = f"a {self.cost_a:.4g}, b {self.cost_b:.4g}"
             facts["difference of costs"] = _verdict(
@@ -137,12 +143,18 @@ class AucCovariance(Frozen):
         What the scores are called: the keys of a mapping, the columns of a frame, else 0, 1, …
     sizes
         As how many equally weighted rows, or units, the positives and the negatives count.
+    rows
+        As how many equally weighted rows they count, whatever units they are of.
+    design
+        The design effect of each score: by how much units increase the variance of its AUC.
     """
 
     auc: Floats
     covariance: Floats
     names: tuple[Any, ...]
     sizes: tuple[float, float]
+    rows: tuple[float, float]
+    design: Floats
 
     @property
     def standard_error(self) -> Floats:
@@ -151,23 +163,25 @@ class AucCovariance(Frozen):
         return error
 
     def intervals(self, *, level: float = 0.95) -> tuple[Interval, ...]:
-        """Of each AUC, ± z standard errors, cut off at 0 and 1.
+        """The score interval of each AUC; see :func:`cutscore.auc_interval`.
+
+        With units, the normal model counts rows / design effect of each class, but no less than
+        units; the largest variance counts units.
 
         Examples
         --------
         >>> import cutscore as cs
         >>> y, new = [1, 1, 1, 1, 0, 0, 0, 0], [9, 7, 8, 5, 2, 4, 6, 1]
         >>> cs.auc_covariance(y, [new], unit=[1, 1, 2, 2, 3, 3, 4, 4]).intervals()
-        ([0.764262, 1] at 95 %,)
+        ([0.440956, 0.995417] at 95 %,)
         """
-        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * self.standard_error
-        return tuple(
-            # Where nothing varies, few rows prove little: see auc_interval.
-            Interval(max(0.0, a - r), min(1.0, a + r), level)
-            if r > 1e-10
-            else newcombe(a, *self.sizes, level)
-            for a, r in zip(self.auc.tolist(), reach.tolist(), strict=True)
-        )
+        level = check_level(level)
+        out = []
+        for a, v, by in zip(self.auc, np.diag(self.covariance), self.design, strict=True):
+            both = zip(self.sizes, self.rows, strict=True)
+            pos, neg = (max(units, rows / by) for units, rows in both)
+            out.append(score_interval(float(a), float(v), pos, neg, level, fewer=min(self.sizes)))
+        return tuple(out)
 
     def _facts(self) -> list[tuple[str, str]]:
         columns = zip(self.names, self.auc.tolist(), self.standard_error.tolist(), strict=True)
@@ -189,7 +203,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     positive: Any = None,
     unit: Any = None,
     statistic: Statistic | str = "auc",
-    method: str = "delong",
+    method: str = "t",
     costs: Costs | None = None,
     prior: float | None = None,
     level: float = 0.95,
@@ -205,7 +219,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     .. math:: \mathrm{se}^2 = \frac{S^2_+}{P} + \frac{S^2_-}{N}, \qquad
               z = \frac{\mathrm{AUC}_a - \mathrm{AUC}_b}{\mathrm{se}},
 
-    where :math:`S^2` is the sample variance of D within a class. With weights a class of n rows
+    where :math:`S^2` is the sample variance of D within a class. Few rows estimate it, so z is
+    judged by Student's t with min(P, N) − 1 degrees of freedom. With weights a class of n rows
     counts as :math:`n_\mathrm{eff} = (\sum w)^2 / \sum w^2`. Where rows of one ``unit`` vary
     together, D is summed over each, and what its positives and its negatives have in common counts
     too; with as many units as rows that is the formula above. (Obuchowski's, but that classes count
@@ -228,7 +243,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     statistic
         "auc", or for the bootstrap any function of a sweep that returns a number.
     method
-        ``"delong"`` or ``"bootstrap"``.
+        ``"t"``; ``"delong"``, which judges z by the normal distribution, as most software does, and
+        finds differences too often where positives are few; or ``"bootstrap"``.
     costs
         Compare the expected cost per case as well, each score at its own best cut. Always by the
         bootstrap, and each replicate chooses its cuts anew. (Of more than 32,768 rows those far
@@ -270,8 +286,9 @@ def compare(  # noqa: PLR0913 - all but three are options
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> old, new = [7, 5, 6, 2, 4, 3, 6, 1], [9, 7, 8, 5, 2, 4, 6, 1]
     >>> cs.compare(y, new, old)
-    a 0.9375, b 0.7188: a is better by 0.2188 [-0.04111, 0.4786] at 95 %, which may be chance,
-    z = 1.65, p = 0.099 (paired DeLong)
+    a 0.9375, b 0.7188: a is better by 0.2188 [-0.2032, 0.6407] at 95 %, which may be chance,
+    t(3) = 1.65, p = 0.2 (paired DeLong), no power: these rows would not show even a perfect score
+    as better
     >>> c = cs.compare(y, new, old, method="bootstrap", statistic=cs.average_precision)
     >>> c.difference, c.p_value < 0.5
     (0.202..., True)
@@ -289,11 +306,17 @@ def compare(  # noqa: PLR0913 - all but three are options
     whole[0].needs_both_classes("a comparison")
     a, b = map(measure, whole)
     name = getattr(statistic, "__name__", str(statistic))
-    if method == "delong":
-        differences = [(v[:1] - v[1:], w) for v, w in _placements(rows)]
-        error = sqrt(_covariance(differences, _by_class(rows, sampler.unit))[0, 0])
+    if method != "bootstrap":
+        # The difference, and the worse one by itself.
+        worse = 0 if a < b else 1
+        columns = [(np.stack([v[0] - v[1], v[worse]]), w) for v, w in _placements(rows)]
+        of = _by_class(rows, sampler.unit)
+        error, alone = np.sqrt(np.diag(_covariance(columns, of))).tolist()
+        df = inf if method == "delong" else min(_sizes(columns, of)) - 1
         how = method if unit is None else "units"
-        result = difference_tested(a, b, error, level, statistic=name, method=how)
+        result = difference_tested(a, b, error, level, statistic=name, method=how, df=df)
+        enough = 1 - min(a, b) > reach_of(df, level) * alone
+        result = replace(result, powerless=not enough)
     else:
         difference = np.subtract(*sampler.replicates(measure, report).T)
         error = float(np.std(difference, ddof=1))
@@ -419,15 +442,21 @@ def auc_covariance(
     auc = [Score(s, rows).sweep().auc for s in rows.scores]
     units = None if unit is None else encoded(unit, "unit", rows)[1]
     placements, of = _placements(rows), _by_class(rows, units)
-    pos, neg = (_count(w, None if of is None else of[j]) for j, (_, w) in enumerate(placements))
-    covariance = _covariance(placements, of)
-    return AucCovariance(np.array(auc), covariance, tuple(columns), (pos, neg))
+    covariance, design = _covariance(placements, of), np.ones(len(auc))
+    if of is not None:
+        alone = np.diag(_covariance(placements, None))
+        # Where nothing varies, units are all that is known to be independent.
+        ratio = np.divide(np.diag(covariance), alone, out=np.full(len(auc), inf), where=alone > 0)
+        design = np.maximum(1.0, ratio)
+    sizes = _sizes(placements, of), _sizes(placements, None)
+    return AucCovariance(np.array(auc), covariance, tuple(columns), *sizes, design)
 
 
-def _count(w: Floats, unit: Ints | None) -> float:
-    """As how many rows, or units, of equal weight those of a class count."""
-    mass = w if unit is None else np.bincount(unit, w)
-    return effective(float(w.sum()), float((mass * mass).sum()))
+def _sizes(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) -> tuple[float, float]:
+    """As how many rows, or units, of equal weight those of either class count."""
+    mass = [w if units is None else np.bincount(units[j], w) for j, (_, w) in enumerate(classes)]
+    pos, neg = (effective(float(w.sum()), float((w * w).sum())) for w in mass)
+    return pos, neg
 
 
 def _by_class(rows: ScoredRows, unit: Ints | None) -> list[Ints] | None:
@@ -490,6 +519,14 @@ def _covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) 
     return out
 
 
+def reach_of(df: float, level: float) -> float:
+    """The quantile of Student's t, or of the normal distribution, that intervals reach to."""
+    from scipy.special import ndtri, stdtrit
+
+    tail = (1 + level) / 2
+    return float(ndtri(tail) if df == inf else stdtrit(df, tail))
+
+
 def difference_tested(  # noqa: PLR0913 - what a test needs
     a: float,
     b: float,
@@ -501,7 +538,7 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
     df: float = inf,
 ) -> Comparison:
     """The z or t test of a difference with a standard error."""
-    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+    from scipy.special import ndtr, stdtr
 
     difference, size = a - b, max(abs(a), abs(b))
     if error > 1e-14 * size:
@@ -513,10 +550,8 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
         )
     else:  # nothing but rounding
         difference = error = z = 0.0
-    if df == inf:
-        tail, reach = ndtr(-abs(z)), ndtri((1 + level) / 2) * error
-    else:
-        tail, reach = stdtr(df, -abs(z)), stdtrit(df, (1 + level) / 2) * error
+    tail = ndtr(-abs(z)) if df == inf else stdtr(df, -abs(z))
+    reach = reach_of(df, level) * error if error else 0.0  # t of next to no rows may be inf
     low, high = float(difference - reach), float(difference + reach)
     if method != "bootstrap":  # all others compare AUCs
         low, high = max(low, -1.0), min(high, 1.0)
@@ -526,10 +561,10 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
 
 def _measure(statistic: Any, method: str) -> Statistic:
     """The statistic as a function, provided that the method can compare it."""
-    if method not in ("delong", "bootstrap"):
-        raise DataError(f"method must be 'delong' or 'bootstrap'; it is {shown(method)}.")
+    if method not in ("t", "delong", "bootstrap"):
+        raise DataError(f"method must be 't', 'delong' or 'bootstrap'; it is {shown(method)}.")
     measure = as_statistic(statistic)
-    if method == "delong" and measure is not auc:
+    if method != "bootstrap" and measure is not auc:
         raise DataError(
             'DeLong\'s method compares AUCs; the statistic is a function. Use method="bootstrap".'
         )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import erfc, exp, log, sqrt
-from statistics import NormalDist
+from math import exp, inf, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +20,10 @@ from cutscore.calibration.calibrators import Calibrator
 from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint, choose
 from cutscore.errors import DataError
-from cutscore.inference import auc_interval, effective, interval
+from cutscore.inference import auc_interval, effective, interval, sizes_of
 from cutscore.objectives import Costs, as_limits, check_costs, check_level
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group
+from cutscore.paired.comparing import difference_tested
 from cutscore.report.summary import (
     MEASURES,
     WITH_INTERVALS,
@@ -329,7 +329,7 @@ def _summary(  # noqa: PLR0913 - what is known
         weighted=first.weighted,
         asked=question.asked(next(iter(points.values()))),
         scores=made,
-        differences=_differences(sweeps, sure.error, level),
+        differences=_differences(sweeps, sure, level),
         groups=groups,
         label=label,
         source=source,
@@ -423,6 +423,8 @@ class _Sure(NamedTuple):
     interval: Mapping[str, Interval | None]
     error: Callable[[str, str], float | None]
     """The standard error of a difference, if the rows can tell it."""
+    df: float
+    """Its degrees of freedom."""
 
     @classmethod
     def of_rows(
@@ -436,42 +438,41 @@ class _Sure(NamedTuple):
                 return None
             return sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
 
-        return cls(spans, error)
+        sizes = maybe(sizes_of, next(iter(sweeps.values())), "a comparison")
+        return cls(spans, error, inf if sizes is None else min(sizes) - 1)
 
     @classmethod
     def of_units(cls, units: AucCovariance | None, names: list[str], level: float) -> _Sure:
         if units is None:  # those of rows would be too narrow
-            return cls(dict.fromkeys(names), lambda _a, _b: None)
+            return cls(dict.fromkeys(names), lambda _a, _b: None, inf)
         v = units.covariance
 
         def error(a: str, b: str) -> float:
             j, k = names.index(a), names.index(b)
             return sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
 
-        return cls(dict(zip(names, units.intervals(level=level), strict=True)), error)
+        spans = dict(zip(names, units.intervals(level=level), strict=True))
+        return cls(spans, error, min(units.sizes) - 1)
 
 
-def _differences(
-    sweeps: Mapping[str, Sweep], error_of: Callable[[str, str], float | None], level: float
-) -> tuple[Difference, ...]:
+def _differences(sweeps: Mapping[str, Sweep], sure: _Sure, level: float) -> tuple[Difference, ...]:
     """All pairs; of more than five scores only those with the first."""
     if len(sweeps) < 2:
         return ()
     names = list(sweeps)
     pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
-    z = NormalDist().inv_cdf((1 + level) / 2)
     out = []
     for a, b in pairs:
-        difference, error = sweeps[a].auc - sweeps[b].auc, error_of(a, b)
-        if error is not None and error > 1e-14:
-            low, high = difference - z * error, difference + z * error
-            span = Interval(max(low, -1.0), min(high, 1.0), level)
-            p_value = erfc(abs(difference) / error / sqrt(2))  # two-sided, of a normal deviate
-            out.append(Difference(a, b, difference, span, p_value))
-        elif error is not None and abs(difference) < 1e-12:  # the same ranking
-            out.append(Difference(a, b, 0.0, Interval(0.0, 0.0, level), 1.0))
+        values, error = (sweeps[a].auc, sweeps[b].auc), sure.error(a, b)
+        found = None
+        if error is not None:
+            found = maybe(
+                difference_tested, *values, error, level, statistic="auc", method="t", df=sure.df
+            )
+        if found is None:
+            out.append(Difference(a, b, values[0] - values[1], None, None))
         else:
-            out.append(Difference(a, b, difference, None, None))
+            out.append(Difference(a, b, found.difference, found.interval, found.p_value))
     return tuple(out)
 
 
