@@ -314,7 +314,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
         found = parsed(capsys.readouterr().out)
         assert set(found) == {
             *("schema", "a", "b", "statistic", "method", "values", "difference", "z", "p_value"),
-            *("costs", "text"),
+            *("df", "powerless", "costs", "text"),
         }
         assert found["schema"] == "cutscore.comparison/1"
         assert set(found["difference"]) == estimate

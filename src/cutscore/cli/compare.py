@@ -62,7 +62,9 @@ def _plain(a: str, b: str, found: Comparison) -> dict[str, Any]:
         "values": {"a": number(found.a), "b": number(found.b)},
         "difference": shared.estimate(found.difference, found.interval),
         "z": number(found.z),
+        "df": number(found.df),
         "p_value": number(found.p_value),
+        "powerless": found.powerless,
         "costs": None,
         "text": repr(found),
     }
