@@ -99,8 +99,8 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Int
 
     with Owen's T, and the other end is the largest variance that any two distributions have. The
     data say where between them to be: :math:`\lambda`, from 0 to 1, is such that
-    :math:`v(\hat\theta)` is DeLong's variance plus about one standard error of its own,
-    times :math:`1 + 1/\sqrt{\min(P, N)}`, because few rows estimate it.
+    :math:`v(\hat\theta)` is DeLong's variance times :math:`1 + 1/\sqrt{\min(P, N)}`, an allowance
+    for the few rows that it is estimated from, chosen by simulation.
 
     Parameters
     ----------
