@@ -34,6 +34,7 @@ from cutscore.calibration import (
     probability,
     venn_abers,
 )
+from cutscore.calibration.methods import CANDIDATES
 from cutscore.scoring import cllr, decompose, log_loss, min_cllr
 from strategies import Case, rows, weights
 
@@ -834,7 +835,7 @@ def test_auto_takes_the_simplest_that_will_do() -> None:
     assert c.comparison.chosen == c.method
     assert isinstance(c, Affine)
     by_method = {e.method: e for e in c.comparison.entries}
-    assert list(by_method) == list(METHODS)
+    assert list(by_method) == list(CANDIDATES)
     best = by_method[c.comparison.best]
     for e in by_method.values():
         if not e.note:
@@ -848,15 +849,34 @@ def test_auto_takes_the_simplest_that_will_do() -> None:
     page = c.comparison._repr_html_()
     assert "needs probabilities" in page
     # Columns keep apart also where the page has no style of its own.
-    assert page.count("padding-right:1.2em") == 3 * (1 + len(METHODS))
+    assert page.count("padding-right:1.2em") == 3 * (1 + len(CANDIDATES))
 
 
 def test_auto_sees_what_a_line_can_not() -> None:
-    y, x = binormal(20_000, 13, width=2.5)
-    assert calibrate(cs.sweep(y, x), "auto").method == "gaussian"
     y, x = binormal(50_000, 13)
     kinked = np.where(x > 1, 1 + (x - 1) ** 5, x)  # the same order, and nothing normal about it
     assert calibrate(cs.sweep(y, kinked), "auto").method == "monotone"
+
+
+@pytest.mark.parametrize("n", [200, 5000])
+@pytest.mark.parametrize("width", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("gap", [-2.0, 0.0, 1.5])
+def test_auto_never_falls(gap: float, width: float, n: int) -> None:
+    """Decisions flag from a score upwards. The quadratic that fits these best would fall."""
+    y, x = binormal(n, 13, gap=gap, width=width, share=0.2)
+    s = cs.sweep(y, x)
+    wide = np.linspace(x.min() - 5, x.max() + 5, 1000)
+    calibrators = [
+        calibrate(s),
+        fitting.calibrate_across(s, y == 1, x, None, np.arange(n) % 5)[0],
+        calibrate(cs.sweep(y, sigmoid(x))),
+    ]
+    for c in calibrators:
+        llr = c.llr(sigmoid(wide) if c is calibrators[2] else wide)
+        assert c.monotone
+        assert (np.diff(llr) >= 0).all()
+    named = calibrate(s, "gaussian")
+    assert named.monotone == (np.diff(named.llr(np.sort(x))) >= 0).all()
 
 
 def test_auto_is_honest_on_few_rows() -> None:
@@ -1032,7 +1052,7 @@ def losses_by_hand(y: Any, x: Any, w: Any, fold: Any) -> tuple[Any, Any]:
     """LLRs and log losses of each row by each method, fitted to the other folds: slowly."""
     llrs, losses = {}, {}
     odds = np.log(w[y == 1].sum() / w[y == 0].sum())
-    for method in METHODS:
+    for method in CANDIDATES:
         options = {"smooth": True} if method in ("platt", "beta") else {}
         out = np.empty(len(y))
         try:
@@ -1089,7 +1109,7 @@ def test_across_folds_each_row_is_judged_by_the_others(seed: int, weighted: bool
 
 
 def test_across_folds_no_label_tells_of_its_own_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "METHODS", {"monotone": fitting.METHODS["monotone"]})
+    monkeypatch.setattr(fitting, "CANDIDATES", {"monotone": fitting.CANDIDATES["monotone"]})
     y, x = binormal(300, 23)
     fold = np.arange(300) % 5
     before = fitting.calibrate_across(cs.sweep(y, x), y == 1, x, None, fold)[1]

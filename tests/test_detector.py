@@ -269,7 +269,7 @@ def test_revised_costs_flag_where_the_calibrator_says(
     d = made(TABLE, calibrator=calibrator)
     costs = cs.Costs(fp=1, fn=5)
     if not getattr(calibrator, "monotone", True):
-        with pytest.raises(UndefinedError, match="rises and falls"):
+        with pytest.raises(UndefinedError, match="falls where the score rises"):
             d.revised(costs=costs, prior=prior)
         return
     r = d.revised(costs=costs, prior=prior)

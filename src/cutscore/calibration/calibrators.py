@@ -87,6 +87,11 @@ class Calibrator(Frozen):
         check_costs(costs)
         return self.llr(score) >= costs.llr(prior)
 
+    @property
+    def monotone(self) -> bool:
+        """Whether the LLR never falls where scores rise, over the scores it was fitted to."""
+        return True
+
     def inverse(self, llr: Any) -> Any:  # noqa: ARG002 - what an inverse takes
         """The score that has this log-likelihood ratio, for calibrators that are one to one."""
         raise UndefinedError(
@@ -241,6 +246,11 @@ class Affine(Calibrator):
     method: str = "affine"
     comparison: MethodComparison | None = field(default=None, compare=False)
 
+    @property
+    def monotone(self) -> bool:
+        """Whether γ is at least 0."""
+        return self.gamma >= 0
+
     def _llr(self, x: Floats) -> Floats:
         if not self.gamma:
             return np.zeros(len(x))
@@ -378,7 +388,7 @@ class Gaussian(Calibrator):
 
     @property
     def monotone(self) -> bool:
-        """Whether the LLR rises over the whole range of the scores it was fitted to."""
+        """Whether the LLR never falls over the range of the scores it was fitted to."""
         turn = self.turning_point
         if turn is None:
             return self.pos_mean >= self.neg_mean
@@ -553,6 +563,11 @@ class Chain(Calibrator):
     steps: tuple[Calibrator, ...]
     method: str = "chain"
     comparison: MethodComparison | None = field(default=None, compare=False)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether no step falls."""
+        return all(step.monotone for step in self.steps)
 
     def _llr(self, x: Floats) -> Floats:
         for step in self.steps:

@@ -13,7 +13,7 @@ from cutscore._check import check_rows, shown
 from cutscore._sweep import Floats, Masses, Sweep, check_sweep, sweep
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.comparison import Entry, MethodComparison
-from cutscore.calibration.methods import METHODS
+from cutscore.calibration.methods import CANDIDATES, METHODS
 from cutscore.errors import CutscoreError, DataError, UndefinedError
 from cutscore.scoring import check_seed
 
@@ -28,9 +28,6 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "monotone": ("smooth", "interpolate", "strict"),
     "auto": ("folds", "seed"),
 }
-
-# With smoothed targets these have a fit whatever the folds: perfect separation is not rare there.
-_IN_AUTO: dict[str, dict[str, Any]] = {"platt": {"smooth": True}, "beta": {"smooth": True}}
 
 # NumPy draws from fewer rows than this without replacement.
 _MOST_DEALT = 10**9
@@ -94,7 +91,7 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     with the same score and class are alike, so counts are dealt (a draw without replacement). Whole
     weights are dealt like counts; of others the mass of a class at a score stays together.
     Differences between methods have standard errors from the same rows; the first of logistic,
-    platt, beta, gaussian, monotone that is within one of them of the best is chosen. Platt and beta
+    platt, beta, monotone that is within one of them of the best is chosen. Platt and beta
     are smoothed there.
 
     References
@@ -256,11 +253,7 @@ def _chosen(s: Sweep, found: _OutOfFold) -> Calibrator:
     """What is fitted to all rows by the method that does well on others."""
     entries, chosen = _judged(s, found)
     table = MethodComparison(entries, chosen, len(found.mass), s.P + s.N)
-    return replace(_fitted(s, chosen), comparison=table)  # type: ignore[type-var]
-
-
-def _fitted(s: Sweep, method: str) -> Calibrator:
-    return METHODS[method](s, **_IN_AUTO.get(method, {}))
+    return replace(CANDIDATES[chosen](s), comparison=table)  # type: ignore[type-var]
 
 
 class _OutOfFold(NamedTuple):
@@ -287,8 +280,8 @@ class _OutOfFold(NamedTuple):
 
 
 def _out_of_fold(s: Sweep, parts: list[tuple[Masses, Masses]]) -> _OutOfFold:
-    losses: dict[str, list[Floats]] = {method: [] for method in METHODS}
-    fitted: dict[str, list[Calibrator]] = {method: [] for method in METHODS}
+    losses: dict[str, list[Floats]] = {method: [] for method in CANDIDATES}
+    fitted: dict[str, list[Calibrator]] = {method: [] for method in CANDIDATES}
     notes: dict[str, str] = {}
     masses = []
     prior = np.log(s.P) - np.log(s.N)
@@ -296,11 +289,11 @@ def _out_of_fold(s: Sweep, parts: list[tuple[Masses, Masses]]) -> _OutOfFold:
         train = _rest(s, parts, k)
         ones, zeros = pos > 0, neg > 0
         masses.append(np.concatenate((pos[ones], neg[zeros])).astype(np.float64))
-        for method in METHODS:
+        for method in CANDIDATES:
             if method in notes:
                 continue
             try:
-                c = _fitted(train, method)
+                c = CANDIDATES[method](train)
                 loss = (
                     np.logaddexp(0, -prior - c.llr(s.threshold[ones])),
                     np.logaddexp(0, prior + c.llr(s.threshold[zeros])),
@@ -341,7 +334,7 @@ def _judged(s: Sweep, found: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
     means = {method: mean(loss) for method, loss in losses.items()}
     best = min(means, key=lambda method: means[method][0])
     entries, chosen = [], ""
-    for method in METHODS:
+    for method in CANDIDATES:
         if method in found.notes:
             entries.append(Entry(method, nan, nan, nan, nan, found.notes[method]))
             continue

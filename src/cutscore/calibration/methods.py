@@ -124,7 +124,24 @@ METHODS: dict[str, Callable[..., Calibrator]] = {
     "gaussian": gaussian,
     "monotone": monotone,
 }
-"""From the simplest to the most flexible."""
+"""All of them by name."""
+
+
+def rising(line: Affine) -> Affine:
+    """The line itself; if it falls, the most likely one that does not: LLR = 0."""
+    return line if line.monotone else Affine(0.0, line.d0, line.method)
+
+
+# Decisions flag from a score upwards, so "auto" considers calibrators that never fall and no
+# others; `gaussian` has to be asked for by name. With smoothed targets platt and beta have a fit
+# whatever the folds: perfect separation is not rare there.
+CANDIDATES: dict[str, Callable[[Sweep], Calibrator]] = {
+    "logistic": lambda s: rising(logistic(s)),
+    "platt": lambda s: rising(platt(s, smooth=True)),
+    "beta": lambda s: beta(s, smooth=True),
+    "monotone": monotone,
+}
+"""What "auto" considers, from the simplest to the most flexible."""
 
 
 class _Unit(NamedTuple):

@@ -18,7 +18,7 @@ from cutscore._html import fact_table
 from cutscore._interval import Interval
 from cutscore._sweep import Floats
 from cutscore._written import parsed
-from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian
+from cutscore.calibration.calibrators import Calibrator, Chain, Gaussian
 from cutscore.calibration.odds import sigmoid
 from cutscore.confusion import Confusion
 from cutscore.detector.encoding import Encoding
@@ -581,15 +581,12 @@ def lowest_score(calibrator: Calibrator, llr: float) -> float:
     falls. A quadratic one must not fall among the scores it was fitted to; all beyond them are
     taken as its lowest and highest.
     """
-    steps = calibrator.steps if isinstance(calibrator, Chain) else (calibrator,)
-    if any(isinstance(step, Affine) and step.gamma < 0 for step in steps):
-        raise UndefinedError("a calibrator that falls has no lowest score to flag from.")
-    if not all(getattr(step, "monotone", True) for step in steps):
+    if not calibrator.monotone:
         raise UndefinedError(
-            "a calibrator that rises and falls has no lowest score to flag from. Calibrate with "
-            "one that only rises."
+            "a calibrator whose LLR falls where the score rises has no lowest score to flag from. "
+            "Calibrate with one that never falls, such as 'monotone'."
         )
-    first = steps[0]
+    first = calibrator.steps[0] if isinstance(calibrator, Chain) else calibrator
     ends = (first.low, first.high) if isinstance(first, Gaussian) else (-inf, inf)
     if not calibrator.llr(ends[1]) >= llr:
         return inf
