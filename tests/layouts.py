@@ -831,10 +831,10 @@ def _plain_columns() -> Iterator[Case]:
         lambda raw, p: _is_close(p, 0.25 / (0.25 + np.exp(-raw.score))),
         exact=True,
     )
-    yield Case("prior_shift", lambda g: cs.prior_shift(g.score))
+    yield Case("prior_shift", lambda g: cs.prior_shift(SWEEP, g.score))
     yield Case(
         "PriorShift.probability",
-        lambda g: cs.prior_shift(data(2000, False).score).probability(g.score),
+        lambda g: cs.prior_shift(SWEEP, data(2000, False).score).probability(g.score),
         exact=True,
     )
     yield Case(

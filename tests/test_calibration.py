@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from math import exp, inf, log, nan, sqrt
@@ -25,6 +26,7 @@ from cutscore.calibration import (
     Chain,
     Gaussian,
     Monotone,
+    PriorShift,
     calibrate,
     cross_fit,
     fitting,
@@ -1150,101 +1152,156 @@ def test_across_folds_halves_of_a_row_are_not_lost() -> None:
 # -------------------------------------------------------------------------------------- prior shift
 
 
-def em(llr: Any, steps: int = 20_000) -> float:
-    """Saerens's iteration, as written."""
-    pi = 0.5
-    for _ in range(steps):
-        pi = float(np.mean(sigmoid(llr + log(pi / (1 - pi)))))
-    return pi
+def labelled(n: int, seed: int, share: float = 0.3) -> cs.Sweep:
+    return cs.sweep(*binormal(n, seed, share=share))
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
-def test_prior_shift_is_where_em_converges(share: float) -> None:
-    _, x = binormal(2000, 22, share=share)
-    llr = 2 * x - 2
-    found = prior_shift(llr)
-    assert found.prior == pytest.approx(em(llr), rel=1e-9)
+def test_prior_shift_finds_the_share(share: float) -> None:
+    s = labelled(2000, 21)
+    found = prior_shift(s, binormal(5000, 22, share=share)[1])
     assert share in found.interval
-    assert found.iterations < 20
-    assert found.rows == 2000
-
-
-def test_prior_shift_of_probabilities_is_doubted() -> None:
-    p = np.random.default_rng(0).random(50)
-    with pytest.warns(UserWarning, match=r"as probabilities do.*cutscore\.llr\(probability, prior"):
-        assert prior_shift(p).prior == 1
-    assert 0 < prior_shift(cs.llr(p, 0.3)).prior < 1
-
-
-def test_prior_shift_interval_is_the_likelihood_ratio() -> None:
-    _, x = binormal(500, 23, share=0.2)
-    llr = 2 * x - 2
-    found = prior_shift(llr, level=0.9)
-    height = [
-        float(np.sum(np.log(p * np.exp(llr) + 1 - p))) for p in (found.prior, *found.interval)
-    ]
-    drop = stats.chi2(1).ppf(0.9) / 2
-    assert height[0] - height[1] == pytest.approx(drop, rel=1e-6)
-    assert height[0] - height[2] == pytest.approx(drop, rel=1e-6)
-
-
-def test_prior_shift_covers() -> None:
-    hits = sum(
-        0.1 in prior_shift(2 * binormal(300, 1000 + k, share=0.1)[1] - 2, level=0.8).interval
-        for k in range(300)
+    assert found.prior == pytest.approx(share, abs=0.04)
+    assert found.p_value > 0.05
+    assert found.rows == 5000
+    assert prior_shift(s, binormal(5000, 22, share=share)[1], level=0.5).interval.width < (
+        found.interval.width
     )
-    assert abs(hits / 300 - 0.8) < 3 * sqrt(0.8 * 0.2 / 300)
+
+
+def test_prior_shift_by_rows() -> None:
+    """The estimate and Fieller's interval from the rows themselves, by a search."""
+    y, x = binormal(300, 25, share=0.3)
+    x = x.round(1)
+    _, new = binormal(200, 26, share=0.2)
+    new = new.round(1)
+    pos, neg = x[y == 1], x[y == 0]
+
+    def place(v: Any) -> Any:
+        return np.mean(
+            [np.mean((of < v[:, None]) + 0.5 * (of == v[:, None]), axis=1) for of in (pos, neg)],
+            axis=0,
+        )
+
+    u, u_pos, u_neg = map(place, (new, pos, neg))
+    rough = (u.mean() - u_neg.mean()) / (u_pos.mean() - u_neg.mean())
+    g, g_pos, g_neg = ((1 - rough) * v**2 + rough * (1 - (1 - v) ** 2) for v in (u, u_pos, u_neg))
+    best = (g.mean() - g_neg.mean()) / (g_pos.mean() - g_neg.mean())
+    parts = [v.var(ddof=1) / len(v) for v in (g, g_pos, g_neg)]
+
+    def each(pi: float) -> Any:
+        return np.array(parts) * [1, pi**2, (1 - pi) ** 2]
+
+    freedom = each(best).sum() ** 2 / np.sum(
+        each(best) ** 2 / [len(v) - 1 for v in (g, g_pos, g_neg)]
+    )
+    far = stats.t(freedom).ppf(0.95)
+
+    def beyond(pi: float) -> float:
+        off = g.mean() - pi * g_pos.mean() - (1 - pi) * g_neg.mean()
+        return float(abs(off) - far * sqrt(each(pi).sum()))
+
+    found = prior_shift(cs.sweep(y, x), new, level=0.9)
+    assert found.prior == pytest.approx(best, rel=1e-10)
+    assert found.interval.low == pytest.approx(optimize.brentq(beyond, 0, best), rel=1e-8)
+    assert found.interval.high == pytest.approx(optimize.brentq(beyond, best, 1), rel=1e-8)
+
+
+def test_prior_shift_knows_only_the_order() -> None:
+    y, x = binormal(400, 27)
+    _, new = binormal(300, 28, share=0.2)
+    plain, bent = (prior_shift(cs.sweep(y, f(x)), f(new)) for f in (np.asarray, np.exp))
+    assert plain == bent
+    # Classes swapped: the other share.
+    swapped = prior_shift(cs.sweep(1 - y, -x), -new)
+    assert swapped.prior == pytest.approx(1 - plain.prior, rel=1e-9)
+    assert swapped.interval.low == pytest.approx(1 - plain.interval.high, rel=1e-9)
+    assert swapped.p_value == pytest.approx(plain.p_value, rel=1e-6)
+
+
+def test_prior_shift_covers_and_is_doubted_where_the_classes_move() -> None:
+    hits, alarms, noticed = 0, 0, 0
+    for k in range(200):
+        s = labelled(1000, k)
+        _, new = binormal(5000, 1000 + k, share=0.05)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, moved = prior_shift(s, new), prior_shift(s, new + 0.2)
+        hits += 0.05 in found.interval
+        alarms += found.p_value < 0.05
+        noticed += moved.p_value < 0.05
+    assert abs(hits / 200 - 0.95) < 3 * sqrt(0.95 * 0.05 / 200)
+    assert alarms / 200 < 0.05 + 3 * sqrt(0.95 * 0.05 / 200)
+    assert noticed > 160
+
+
+def test_prior_shift_warns_where_the_classes_move() -> None:
+    _, new = binormal(5000, 29, share=0.1)
+    with pytest.warns(UserWarning, match="no mixture of the labelled classes explains"):
+        assert prior_shift(labelled(5000, 30), new + 0.3).p_value < 0.05
+
+
+def test_prior_shift_of_weights() -> None:
+    y, x = binormal(600, 31)
+    _, new = binormal(300, 32, share=0.2)
+    ones = cs.sweep(y, x, np.ones(600), squares=True)
+    assert prior_shift(ones, new).interval.low == pytest.approx(
+        prior_shift(cs.sweep(y, x), new).interval.low, rel=1e-9
+    )
+    # The same rows in less even shares say less.
+    w = np.tile([0.1, 1.9], 300)
+    uneven = prior_shift(cs.sweep(y, x, w, squares=True), new)
+    assert uneven.interval.width > prior_shift(ones, new).interval.width
+    with pytest.raises(cs.UndefinedError, match="sums of their squared weights"):
+        prior_shift(cs.sweep(y, x, w), new)
 
 
 def test_prior_shift_at_the_ends() -> None:
-    low = prior_shift([-5.0, -6.0, -4.0])
-    assert low.prior == 0
+    s = labelled(500, 33)
+    low, high = (prior_shift(s, binormal(200, 34, share=share)[1]) for share in (0, 1))
+    assert low.prior < 0.1
     assert low.interval.low == 0
-    assert 0 < low.interval.high < 1
-    high = prior_shift([5.0, 6.0, 4.0])
-    assert high.prior == 1
+    assert high.prior > 0.9
     assert high.interval.high == 1
-    assert high.probability([0.0, -3.0]).tolist() == [1, 1]
-    assert low.probability(2.0) == 0
-    certain = prior_shift([inf, -inf, -inf, -inf])
-    assert certain.prior == pytest.approx(0.25, rel=1e-12)
-    exact = optimize.brentq(
-        lambda p: log(0.25) + 3 * log(0.75) - log(p) - 3 * log(1 - p) - 3.841458820694124 / 2,
-        1e-9,
-        0.25,
-    )
-    assert certain.interval.low == pytest.approx(exact, rel=1e-9)
-    assert prior_shift([inf]).prior == 1
-    tiny = prior_shift(np.concatenate(([inf], np.full(10**6, -40.0))))
-    assert tiny.prior == pytest.approx(1e-6, rel=1e-4)
+    certain = PriorShift(1.0, cs.Interval(0.9, 1.0, 0.95), 1.0, 10)
+    assert certain.probability([0.0, -3.0]).tolist() == [1, 1]
+    assert PriorShift(0.0, cs.Interval(0, 0.1, 0.95), 1.0, 10).probability(2.0) == 0
+    # Two distinct scores tell the share, and any share is a mixture.
+    two = cs.Sweep.from_counts([inf, -inf], pos=[90, 10], neg=[10, 90])
+    found = prior_shift(two, np.repeat([inf, -inf], [30, 70]))
+    assert found.prior == pytest.approx(0.25, rel=1e-12)
+    assert found.p_value == 1
+    # Labelled rows that hardly tell the classes apart rule nothing out.
+    weak = cs.Sweep.from_counts([1, 0], pos=[6, 5], neg=[5, 5])
+    assert tuple(prior_shift(weak, [0, 1, 0]).interval) == (0, 1)
 
 
-def test_prior_shift_of_probabilities() -> None:
-    _, x = binormal(1000, 24, share=0.2)
-    ratio = 2 * x - 2
-    from_llr = prior_shift(ratio)
-    from_p = prior_shift(llr(probability(ratio, prior=0.01), prior=0.01))
-    assert from_p.prior == pytest.approx(from_llr.prior, rel=1e-9)
-    np.testing.assert_array_equal(
-        from_llr.probability(ratio), probability(ratio, prior=from_llr.prior)
-    )
-    assert "from 1,000 unlabelled rows" in repr(from_llr)
-    assert "interval" in from_llr._repr_html_()
+def test_prior_shift_of_a_batch() -> None:
+    found = prior_shift(labelled(500, 35), binormal(1000, 24, share=0.2)[1])
+    ratio = np.array([-2.0, 0.0, 2.0])
+    np.testing.assert_array_equal(found.probability(ratio), probability(ratio, prior=found.prior))
+    assert "from 1,000 unlabelled rows; a mixture of the labelled classes: p = " in repr(found)
+    assert "interval" in found._repr_html_()
 
 
 def test_prior_shift_of_bad_input() -> None:
-    with pytest.raises(cs.UndefinedError, match="needs rows"):
-        prior_shift([])
-    with pytest.raises(cs.UndefinedError, match="all 0 say nothing about the prior"):
-        prior_shift([0.0, 0.0])
-    with pytest.raises(cs.DataError, match=r"llr must hold numbers; llr\[1\] is NaN"):
-        prior_shift([0.0, nan])
-    with pytest.raises(cs.DataError, match="llr must have one dimension"):
-        prior_shift([[0.0, 1.0]])
+    s = labelled(100, 36)
+    with pytest.raises(cs.UndefinedError, match="at least two rows of it; there are 0"):
+        prior_shift(s, [])
+    with pytest.raises(cs.UndefinedError, match="at least two labelled rows of each class"):
+        prior_shift(cs.sweep([1, 0, 0], [2, 1, 0]), [1, 2])
+    with pytest.raises(cs.UndefinedError, match="needs positives and negatives"):
+        prior_shift(cs.sweep([1, 1], [2, 1]), [1, 2])
+    with pytest.raises(cs.UndefinedError, match="say nothing about the prior"):
+        prior_shift(cs.sweep([1, 1, 0, 0], [1, 2, 1, 2]), [1, 2])
+    with pytest.raises(cs.DataError, match=r"score must hold numbers; score\[1\] is NaN"):
+        prior_shift(s, [0.0, nan])
+    with pytest.raises(cs.DataError, match="score must have one dimension"):
+        prior_shift(s, [[0.0, 1.0]])
+    with pytest.raises(cs.DataError, match="this needs a sweep"):
+        prior_shift([1.0, 2.0], [1.0, 2.0])  # type: ignore[arg-type]
     with pytest.raises(cs.DataError, match=r"llr\[0\] is NaN"):
-        prior_shift([1.0, -1.0]).probability([nan])
-    with pytest.raises(cs.DataError, match=r"llr\[0\] is NaN"):
-        prior_shift([-5.0]).probability([nan])  # the prior is 0
+        prior_shift(s, [1.0, -1.0]).probability([nan])
 
 
 # ------------------------------------------------------------------------------- binding the prior
@@ -1324,9 +1381,9 @@ def test_undersampled_negatives_need_the_prior_only() -> None:
     assert (
         np.mean(-np.log(np.where(fresh_y == 1, biased, 1 - biased))) > each[1].mean() + 20 * error
     )
-    # And the batch tells its prior without labels, as well as the calibrator is right.
-    assert prior_shift(few.llr(fresh_x)).prior == pytest.approx(fresh_y.mean(), rel=0.3)
-    assert prior_shift(all_rows.llr(fresh_x)).prior == pytest.approx(fresh_y.mean(), rel=0.1)
+    # And the batch tells its prior without labels.
+    shift = prior_shift(cs.sweep(y[keep], x[keep]), fresh_x)
+    assert fresh_y.mean() in shift.interval
 
 
 # --------------------------------------------------------------------------------------- Venn–Abers

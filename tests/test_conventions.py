@@ -93,7 +93,7 @@ calibrate-one-class calibrate-infinite calibrate-infinite-monotone calibrate-sep
 calibrate-separated-smooth calibrate-no-variance calibrate-all-equal calibrate-beta-outside
 calibrate-beta-certain calibrate-ends calibrate-ends-bare calibrate-auto-few calibrate-option
 llr-nan llr-infinite llr-infinite-flat llr-number inverse-none calibrator-json
-calibrator-json-version calibrator-json-unknown shift-empty shift-flat shift-all-negative
+calibrator-json-version calibrator-json-unknown shift-empty shift-few shift-flat shift-beyond
 probability-certain llr-certain llr-no-probability
 shift-infinite venn-abers-infinite venn-abers-one-class
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -352,6 +353,33 @@ def calibration_error(task: tuple[Truth, int, int, int]) -> Array:
     return out
 
 
+# -------------------------------------------------------------------------------------- prior shift
+
+BATCH, RARE, MOVED = 5000, 0.05, 0.2
+
+
+def prior_coverage(task: tuple[float, float, int, int, int]) -> Array:
+    """Prior inside the interval; false alarm of the test of the mixture; a shift of all scores by
+    0.2 standard deviations noticed; the width of the interval."""
+    distance, share, positives, first, draws = task
+    truth = Truth(distance)
+    out = np.zeros(4)
+    for seed in range(first, first + draws):
+        s = cs.sweep(*sample(truth, positives, round(positives / share) - positives, (seed, 5)))
+        rng = np.random.default_rng((seed, 6))
+        batch = truth.draw(rng, rng.random(BATCH) < RARE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, moved = (cs.prior_shift(s, batch + by) for by in (0, MOVED))
+        out += [
+            RARE in found.interval,
+            found.p_value < 0.05,
+            moved.p_value < 0.05,
+            found.interval.width,
+        ]
+    return out
+
+
 # ------------------------------------------------------------------------------ every cut, by force
 
 
@@ -649,6 +677,26 @@ def report_calibration(r: Report) -> None:
         r.faults.append(f"the logistic calibrator does not converge as it should: {rates}")
 
 
+def report_prior(r: Report) -> None:
+    r.table(
+        PRIOR_TEXT,
+        "distance",
+        "labelled: positives, negatives",
+        "coverage",
+        "mean width",
+        "false alarm",
+        "shift noticed",
+    )
+    heads = [(d, share, p) for d in (1.5, 2.5) for share in (0.1, 0.5) for p in (50, 200, 1000)]
+    for (distance, share, p), got in r.spread(prior_coverage, heads, max(500, r.draws * 2 // 5)):
+        n = round(p / share) - p
+        cover, alarm, noticed, width = got
+        r.row(f"{distance:g}", f"{p:,}, {n:,}", *map(percent, (cover, width, alarm, noticed)))
+        enough = n >= 1000 and noticed < 0.9
+        if not 0.93 - r.slack <= cover <= 0.97 + r.slack or alarm > 0.07 + r.slack or enough:
+            r.faults.append(f"prior shift of {p} and {n} at {distance}: {got}")
+
+
 PARTS = {
     "guarantees": report_guarantees,
     "auc": report_auc,
@@ -786,6 +834,15 @@ Scores of two normal distributions, whose true log-likelihood ratio is a straigh
 mean square error of the calibrated LLR of new rows. The logistic calibrator assumes that line, and
 its error falls as 1/√n, the parametric rate: the last column, error · √n, stays the same. The
 monotone one assumes nothing and pays for it.
+"""
+
+PRIOR_TEXT = """
+## Prior shift
+
+`prior_shift(s, score)` at 95 %: normal scores, 5,000 rows without labels of which 5 % are positive,
+and labelled rows of which 10 or 50 % are. A false alarm is a warning that the batch is no mixture
+of the labelled classes where it is one. Last, how often the warning comes where all scores have
+moved by 0.2 standard deviations: it needs about a thousand labelled negatives to see so little.
 """
 
 FORCE_TEXT = """

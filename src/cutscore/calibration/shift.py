@@ -1,26 +1,29 @@
-"""The prior of an unlabelled batch, from its likelihood ratios."""
+"""The share of positives in an unlabelled batch, from its scores and labelled rows."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
-from statistics import NormalDist
-from typing import Any
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
+from numpy.typing import NDArray
 
 from cutscore._check import vector
 from cutscore._html import fact_table
 from cutscore._interval import Interval
-from cutscore._sweep import Floats
+from cutscore._sweep import Floats, Masses, Sweep, check_sweep
 from cutscore.calibration.odds import column, probability, shaped
 from cutscore.errors import UndefinedError
 from cutscore.objectives import check_level
 
-# Of so many LLRs some are below 0, or beyond 1.
-_SEVERAL = 20
+# Polynomials of the place among the labelled rows that the test of the mixture compares.
+_DEGREE = 3
+
+# Below this p-value the assumption is doubted aloud.
+_DOUBT = 0.05
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,18 +33,19 @@ class PriorShift:
     Parameters
     ----------
     prior
-        The most likely share, from 0 to 1.
+        The estimated share, from 0 to 1.
     interval
-        Its confidence interval by the likelihood ratio.
-    iterations
-        How many steps the estimate took.
+        Its confidence interval.
+    p_value
+        Of the test that some mixture of the labelled classes explains the batch. Where it is small
+        the classes themselves have changed, and neither prior nor interval is to be trusted.
     rows
-        How many LLRs there were.
+        How many scores there were.
     """
 
     prior: float
     interval: Interval
-    iterations: int
+    p_value: float
     rows: int
 
     def probability(self, llr: Any) -> Any:
@@ -52,25 +56,39 @@ class PriorShift:
         return shaped(np.full(len(x), self.prior), shape)
 
     def __repr__(self) -> str:
-        return f"prior {self.prior:.6g}, {self.interval} (from {self.rows:,} unlabelled rows)"
+        return (
+            f"prior {self.prior:.6g}, {self.interval} (from {self.rows:,} unlabelled rows; a "
+            f"mixture of the labelled classes: p = {self.p_value:.2g})"
+        )
 
     def _repr_html_(self) -> str:
-        facts = [("prior", f"{self.prior:.6g}"), ("interval", repr(self.interval))]
-        return fact_table("Prior shift", [*facts, ("rows", f"{self.rows:,}")])
+        facts = [
+            ("prior", f"{self.prior:.6g}"),
+            ("interval", repr(self.interval)),
+            ("p of a mixture of the classes", f"{self.p_value:.2g}"),
+            ("rows", f"{self.rows:,}"),
+        ]
+        return fact_table("Prior shift", facts)
 
 
-def prior_shift(llr: Any, *, level: float = 0.95) -> PriorShift:
-    r"""Estimate the share of positives in an unlabelled batch, from its likelihood ratios.
+def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShift:
+    r"""Estimate the share of positives in an unlabelled batch, from its scores and labelled rows.
 
-    It maximises :math:`\ell(\pi) = \sum_i \ln(\pi LR_i + 1 - \pi)`, which is concave: what the EM
-    iteration π ← mean σ(LLR + logit π) converges to, found here by Newton's method within bounds
-    that close in.
+    Scores are replaced by their place u among the labelled rows, ½F₊ + ½F₋. Whatever function g of
+    it is taken, its mean over a mixture is the mixture of its means, so that
+
+    .. math:: \hat\pi = \frac{\bar g_{new} - \bar g_-}{\bar g_+ - \bar g_-}
+
+    is the ratio estimator. g = (1−π₀) u² + π₀ (1 − (1−u)²), with π₀ the estimate of g = u: it looks
+    where the rarer class stands out.
 
     Parameters
     ----------
-    llr
-        LLRs of the batch, such as ``calibrator.llr(score)``. ``±inf`` are legal. For probabilities
-        that were made at a prior, ``cutscore.llr(probability, prior)``.
+    labelled
+        The sweep of labelled rows, at least two of each class. Their share of positives does not
+        matter. Weighted rows need ``sweep(..., squares=True)``.
+    score
+        Scores of the batch, on the same scale. Only their order counts; ``±inf`` are scores.
     level
         The confidence of the interval.
 
@@ -78,97 +96,173 @@ def prior_shift(llr: Any, *, level: float = 0.95) -> PriorShift:
     -------
     PriorShift
 
+    Warns
+    -----
+    UserWarning
+        Where no mixture of the labelled classes explains the batch (p < 0.05).
+
     Notes
     -----
     It assumes that only the shares of the classes have changed: within a class the scores are
-    distributed as they were where the calibrator was fitted (label shift). The interval holds the
-    priors with 2(ℓ(π̂) − ℓ(π)) ≤ χ²₁(level), so it never leaves [0, 1]; it tells how much so many
-    rows can say, and takes the calibrator for exact.
+    distributed as in the labelled rows (label shift). The interval holds the shares π with
+    |ḡ_new − π ḡ₊ − (1−π) ḡ₋| ≤ t · s(π), where s² adds the variances of all three means and t has
+    Welch's degrees of freedom (Fieller's interval); so it knows the errors of the labelled rows as
+    well as those of the batch.
+
+    The assumption is tested on the means of three polynomials of u: their least distance to a
+    mixture, in terms of their covariance, has the F distribution with two degrees of freedom above.
+    It sees that classes have moved; it does not see a change that looks like another mixture.
 
     References
     ----------
-    Saerens, Latinne & Decaestecker, "Adjusting the outputs of a classifier to new a priori
-    probabilities", Neural Computation 14 (2002). https://doi.org/10.1162/089976602753284446
+    Vaz, Izbicki & Stern, "Quantification under prior probability shift: the ratio estimator and its
+    extensions", JMLR 20 (2019). https://jmlr.org/papers/v20/18-456.html. Fieller, "Some problems in
+    interval estimation", Journal of the Royal Statistical Society B 16 (1954).
+    https://doi.org/10.1111/j.2517-6161.1954.tb00159.x. Hansen, "Large sample properties of
+    generalized method of moments estimators", Econometrica 50 (1982).
+    https://doi.org/10.2307/1912775
 
     Examples
     --------
     >>> import cutscore as cs
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> llr = rng.normal(np.where(np.arange(10_000) < 700, 2.0, -2.0), 2.0)  # 7 % are positive
-    >>> cs.prior_shift(llr)
-    prior 0.0694837, [0.0613834, 0.0779699] at 95 % (from 10,000 unlabelled rows)
+    >>> def rows(n, share):
+    ...     y = rng.random(n) < share
+    ...     return y, rng.normal(2.0 * y)
+    >>> s = cs.sweep(*rows(2_000, share=0.3))
+    >>> shift = cs.prior_shift(s, rows(10_000, share=0.07)[1])
+    >>> round(shift.prior, 4), shift.interval, round(shift.p_value, 2)
+    (0.068, [0.04709, 0.0885232] at 95 %, 0.23)
     """
     level = check_level(level)
-    x, _ = column(vector(llr, "llr"), "llr")
-    if not len(x):
-        raise UndefinedError("the prior of a batch needs rows; there are none.")
-    if len(x) >= _SEVERAL and 0 <= x.min() < x.max() <= 1:
+    check_sweep(labelled).needs_both_classes("the prior of a batch")
+    labelled.needs_scores("the prior of a batch")
+    x, _ = column(vector(score, "score"), "score")
+    if len(x) < 2:
+        raise UndefinedError(
+            f"the prior of a batch needs at least two rows of it; there are {len(x)}."
+        )
+    place = _Place.of(labelled)
+    squares = labelled.squares("the prior of a batch")
+    own, ones = place.labelled(), np.ones(len(x), np.int64)
+    samples = (
+        _Sample.of(place(x), ones, ones),
+        _Sample.of(own, labelled.pos, squares[0]),
+        _Sample.of(own, labelled.neg, squares[1]),
+    )
+    if min(sample.size for sample in samples) < 2:
+        raise UndefinedError(
+            "the prior of a batch needs at least two labelled rows of each class, to know how far "
+            "their means may be off."
+        )
+    rough, _ = _ratio(samples, lambda u: u, level)
+    prior, interval = _ratio(samples, lambda u: (1 - rough) * u**2 + rough * u * (2 - u), level)
+    p = _p_value(samples, prior)
+    if p < _DOUBT:
         warnings.warn(
-            "these LLRs all lie between 0 and 1, as probabilities do: then the prior is said to be "
-            "1. Of probabilities make LLRs first: cutscore.llr(probability, prior).",
+            "no mixture of the labelled classes explains these scores (p = "
+            f"{p:.2g}): the scores within a class have changed, and the prior and its interval may "
+            "be wrong. Label some rows of the batch.",
             stacklevel=2,
         )
-    # Each likelihood over the larger of its two: bounded, and exact for infinite LLRs.
-    e = np.exp(-np.abs(x))
-    a, b = np.where(x > 0, 1.0, e), np.where(x > 0, e, 1.0)
-    if not (a != b).any():
+    return PriorShift(prior, interval, p, len(x))
+
+
+class _Place(NamedTuple):
+    """Where a score stands among the labelled rows, both classes weighing the same: from 0 to 1,
+    ties in the middle."""
+
+    rising: Floats
+    below: Floats  # the share below each of them, and 1
+
+    @classmethod
+    def of(cls, s: Sweep) -> _Place:
+        share = (s.pos / s.P + s.neg / s.N)[::-1] / 2
+        return cls(s.threshold[::-1], np.concatenate(((0.0,), np.cumsum(share))))
+
+    def labelled(self) -> Floats:
+        """Of the scores of the sweep, in its order."""
+        return np.asarray((self.below[1:] + self.below[:-1])[::-1] / 2)
+
+    def __call__(self, x: Floats) -> Floats:
+        ends = [np.searchsorted(self.rising, x, side) for side in ("left", "right")]
+        return np.asarray((self.below[ends[0]] + self.below[ends[1]]) / 2)
+
+
+class _Sample(NamedTuple):
+    """Places, with the weight of each and the variance that it brings to a mean."""
+
+    u: Floats
+    share: Floats
+    noise: Floats
+    size: float  # the effective number of rows
+
+    @classmethod
+    def of(cls, u: Floats, mass: Masses, squares: Masses) -> _Sample:
+        some = mass > 0
+        total = mass[some].sum()
+        noise = squares[some] / total / total
+        size = float(1 / noise.sum())
+        # One degree of freedom goes to the mean.
+        return cls(u[some], mass[some] / total, noise * size / max(size - 1, 1e-9), size)
+
+    def mean(self, h: Floats) -> tuple[Floats, NDArray[np.float64]]:
+        """The mean of the columns of h, and its covariance."""
+        m = self.share @ h
+        return m, (h - m).T @ ((h - m) * self.noise[:, None])
+
+
+_Samples = tuple[_Sample, _Sample, _Sample]
+
+
+def _ratio(samples: _Samples, g: Any, level: float) -> tuple[float, Interval]:
+    """The ratio estimate within [0, 1], and Fieller's interval."""
+    from scipy.stats import t
+
+    (m, pos, neg), (v, v_pos, v_neg) = (
+        [float(part.item()) for part in parts]
+        for parts in zip(*(sample.mean(g(sample.u)[:, None]) for sample in samples), strict=True)
+    )
+    a, b = m - neg, pos - neg
+    if not abs(b) > 1e-12:
         raise UndefinedError(
-            "LLRs that are all 0 say nothing about the prior. Calibrate a score that tells the "
-            "classes apart."
+            "scores with the same mean place in both classes say nothing about the prior. Take a "
+            "score that tells the classes apart."
         )
-    best, steps = _most_likely(a, b)
-    return PriorShift(best, _interval(a, b, best, level), steps, len(x))
+    best = min(max(a / b, 0.0), 1.0)
+    parts = np.array((v, best**2 * v_pos, (1 - best) ** 2 * v_neg))
+    if not parts.sum() > 0:
+        return best, Interval(best, best, level)
+    freedom = parts.sum() ** 2 / np.sum(parts**2 / [sample.size - 1 for sample in samples])
+    z2 = float(t.ppf((1 + level) / 2, freedom)) ** 2
+    # (a − πb)² ≤ z² (v + π² v₊ + (1−π)² v₋), a quadratic inequality in π.
+    square, half, rest = b * b - z2 * (v_pos + v_neg), a * b - z2 * v_neg, a * a - z2 * (v + v_neg)
+    root = half * half - square * rest
+    if square <= 0 or root < 0:  # the labelled means may be the same: nothing is ruled out
+        return best, Interval(0.0, 1.0, level)
+    low, high = (half - sqrt(root)) / square, (half + sqrt(root)) / square
+    return best, Interval(min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0), level)
 
 
-def _most_likely(a: Floats, b: Floats) -> tuple[float, int]:
-    """The maximum of Σ ln(π a + (1−π) b) over [0, 1], and the steps to it."""
-    d = a - b
+def _p_value(samples: _Samples, prior: float) -> float:
+    """Of the least distance between the batch and a mixture of the labelled classes."""
+    from scipy.stats import f
 
-    def slope(pi: float) -> tuple[float, float]:
-        with np.errstate(divide="ignore"):
-            r = d / (b + pi * d if pi < 1 else a)
-        return float(np.sum(r)), -float(np.sum(np.square(r)))
-
-    if slope(0.0)[0] <= 0:
-        return 0.0, 0
-    if slope(1.0)[0] >= 0:
-        return 1.0, 0
-    low, high, pi = 0.0, 1.0, 0.5
-    for step in range(1, 200):
-        g, h = slope(pi)
-        low, high = (pi, high) if g > 0 else (low, pi)
-        new = pi - g / h
-        if abs(new - pi) <= 1e-14 * pi:
-            return new, step
-        # Newton's steps go to the maximum of a concave function, but the first may go too far.
-        pi = new if low < new < high else 0.5 * (low + high)
-    return pi, step
-
-
-def _interval(a: Floats, b: Floats, best: float, level: float) -> Interval:
-    d = a - b
-    drop = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
-
-    def height(pi: float) -> float:
-        with np.errstate(divide="ignore"):
-            return float(np.sum(np.log(b + pi * d if pi < 1 else a)))
-
-    need = height(best) - drop
-    low = 0.0 if height(0.0) >= need else _crossing(height, need, 0.0, best)
-    high = 1.0 if height(1.0) >= need else _crossing(height, need, 1.0, best)
-    return Interval(low, high, level)
-
-
-def _crossing(height: Callable[[float], float], need: float, out: float, inside: float) -> float:
-    """Where a concave function passes ``need`` between a point outside and one inside."""
-    from scipy.optimize import brentq
-
-    # Its end may be at minus infinity: halve until it is not.
-    while not isfinite(height(out)):
-        middle = 0.5 * (out + inside)
-        if height(middle) >= need:
-            inside = middle
-        else:
-            out = middle
-    return float(brentq(lambda pi: height(pi) - need, out, inside, xtol=1e-300, rtol=1e-12))
+    (m, c), (pos, c_pos), (neg, c_neg) = (
+        sample.mean(np.asarray(legvander(2 * sample.u - 1, _DEGREE)[:, 1:], np.float64))
+        for sample in samples
+    )
+    a, b = m - neg, pos - neg
+    for _ in range(2):
+        cov = c + prior**2 * c_pos + (1 - prior) ** 2 * c_neg
+        # Of few distinct scores some polynomials are the same.
+        values, vectors = np.linalg.eigh(cov)
+        some = values > 1e-9 * values[-1]
+        x, y = ((vectors[:, some].T @ d) / np.sqrt(values[some]) for d in (a, b))
+        prior = min(max(float(x @ y / max(y @ y, 1e-300)), 0.0), 1.0)
+    free = int(np.count_nonzero(some)) - 1
+    if free < 1:
+        return 1.0  # every batch of two distinct scores is a mixture
+    least = min(sample.size for sample in samples)
+    return float(f.sf(np.sum(np.square(x - prior * y)) / free, free, max(least - _DEGREE, 1.0)))
