@@ -36,11 +36,12 @@ from cutscore.calibration import (
     probability,
     venn_abers,
 )
-from cutscore.calibration.methods import CANDIDATES
+from cutscore.calibration.methods import candidate, splines, thinned
 from cutscore.scoring import cllr, decompose, log_loss, min_cllr
 from strategies import Case, rows, weights
 
-METHODS = ("logistic", "platt", "beta", "gaussian", "monotone")
+METHODS = ("logistic", "platt", "beta", "gaussian", "spline", "monotone")
+SPLINES = ("spline-25", "spline-50", "spline-75", "spline")
 
 
 def sigmoid(x: Any) -> Any:
@@ -827,6 +828,76 @@ def test_bad_calls(call: Callable[[cs.Sweep], Any], error: type[Exception], says
         call(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
 
 
+# ------------------------------------------------------------------------------------------- spline
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spline_is_the_most_likely_broken_line(seed: int) -> None:
+    """Against a general optimiser, on steps that must not be negative."""
+    y, x = binormal(200, seed, share=0.3, gap=1, width=2)
+    x = x.round(1)
+    s = cs.sweep(y, x)
+    c = calibrate(s, "spline")
+    assert isinstance(c, Monotone)
+    knots, hi, lo = c.threshold[::-1], (s.P + 1) / (s.P + 2), 1 / (s.N + 2)
+    assert (knots[0], knots[-1]) == (x.min(), x.max())
+    assert len(knots) == 1 + round(1.6 * min(s.P, s.N) ** 0.2)
+    target = np.where(y == 1, hi, lo)
+
+    def loss(theta: Any) -> float:
+        odds = np.interp(x, knots, np.cumsum(theta))
+        return float(np.sum(np.logaddexp(0, odds) - target * odds))
+
+    bounds = [(None, None), *[(0, None)] * (len(knots) - 1)]
+    ours = np.diff(c.value[::-1] + log(s.P / s.N), prepend=0)
+    best = optimize.minimize(loss, ours, bounds=bounds, method="L-BFGS-B", tol=1e-12)
+    assert loss(ours) <= best.fun + 1e-7
+    rough = optimize.minimize(loss, np.zeros(len(knots)), bounds=bounds, method="L-BFGS-B")
+    assert loss(ours) <= rough.fun + 1e-7
+
+
+def test_splines_lead_from_the_line_to_the_spline() -> None:
+    y, x = binormal(300, 5, width=2)
+    s = cs.sweep(y, x)
+    line = calibrate(s, "platt", smooth=True)
+    got = splines(s)
+    assert tuple(got) == SPLINES
+    at = got["spline"].threshold
+    for name, share in zip(SPLINES, (0.25, 0.5, 0.75, 1), strict=True):
+        expected = share * calibrate(s, "spline").llr(at) + (1 - share) * line.llr(at)
+        np.testing.assert_allclose(got[name].llr(at), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_spline_of_few_distinct_scores() -> None:
+    assert calibrate(cs.sweep([1, 0, 0], [7, 7, 7]), "spline").llr([7, 8]).tolist() == [0, 0]
+    levels = cs.Sweep.from_counts([3, 2, 1], pos=[600, 300, 100], neg=[100, 300, 600])
+    both = [calibrate(levels, m).llr([3, 2, 1]) for m in ("spline", "monotone")]
+    np.testing.assert_allclose(*both, atol=0.02)  # the targets are smoothed
+
+
+def test_neighbours_are_taken_together_where_there_are_many() -> None:
+    y, x = binormal(50_000, 6, share=0.1)
+    s = cs.sweep(y, x)
+    few = thinned(s)
+    assert len(few) <= 8192
+    assert (few.P, few.N) == (s.P, s.N)
+    assert few.auc == pytest.approx(s.auc, abs=1e-4)
+    assert thinned(few) is few
+    w = np.random.default_rng(0).uniform(0.5, 1.5, 50_000)
+    for some in (s, cs.sweep(y, x, w)):
+        table = calibrate(some).comparison
+        assert table is not None
+        by_method = {e.method: e for e in table.entries}
+        # As the rows themselves are judged.
+        llr = cross_fit(y, x, "monotone", weight=None if some is s else w)
+        odds = log(some.P / some.N)
+        loss = np.logaddexp(0, np.where(y == 1, -1, 1) * (llr + odds))
+        share = (np.ones(50_000) if some is s else w) / (some.P + some.N)
+        m = share @ loss
+        assert by_method["monotone"].log_loss == pytest.approx(m, abs=5e-4)
+        assert by_method["monotone"].se == pytest.approx(sqrt(share**2 @ (loss - m) ** 2), rel=0.02)
+
+
 # --------------------------------------------------------------------------------------------- auto
 
 
@@ -837,27 +908,26 @@ def test_auto_takes_the_simplest_that_will_do() -> None:
     assert c.comparison.chosen == c.method
     assert isinstance(c, Affine)
     by_method = {e.method: e for e in c.comparison.entries}
-    assert list(by_method) == list(CANDIDATES)
+    assert list(by_method) == ["platt", "beta", *SPLINES, "monotone"]
     best = by_method[c.comparison.best]
     for e in by_method.values():
         if not e.note:
             assert e.excess >= 0
             assert e.log_loss >= best.log_loss
-    chosen = by_method[c.method]
-    assert chosen.excess <= chosen.excess_se
+    assert c.method == "platt"
     assert by_method["monotone"].excess > 0
     assert "needs probabilities" in by_method["beta"].note
-    assert "chosen: the simplest within one standard error of the best" in repr(c)
+    assert "← chosen" in repr(c)
     page = c.comparison._repr_html_()
     assert "needs probabilities" in page
     # Columns keep apart also where the page has no style of its own.
-    assert page.count("padding-right:1.2em") == 3 * (1 + len(CANDIDATES))
+    assert page.count("padding-right:1.2em") == 3 * (1 + len(by_method))
 
 
 def test_auto_sees_what_a_line_can_not() -> None:
     y, x = binormal(50_000, 13)
     kinked = np.where(x > 1, 1 + (x - 1) ** 5, x)  # the same order, and nothing normal about it
-    assert calibrate(cs.sweep(y, kinked), "auto").method == "monotone"
+    assert calibrate(cs.sweep(y, kinked), "auto").method == "spline"
 
 
 @pytest.mark.parametrize("n", [200, 5000])
@@ -1050,23 +1120,26 @@ def test_folds_that_are_given_are_kept() -> None:
         cross_fit(y, x, "platt", folds=y)
 
 
-def losses_by_hand(y: Any, x: Any, w: Any, fold: Any) -> tuple[Any, Any]:
-    """LLRs and log losses of each row by each method, fitted to the other folds: slowly."""
+def losses_by_hand(y: Any, x: Any, w: Any, fold: Any) -> tuple[Any, Any, Any]:
+    """LLRs and log losses of each row by each method, fitted to the other folds: slowly. And the
+    steps of each staircase."""
+    steps = []
     llrs, losses = {}, {}
     odds = np.log(w[y == 1].sum() / w[y == 0].sum())
-    for method in CANDIDATES:
-        options = {"smooth": True} if method in ("platt", "beta") else {}
+    for method in ("platt", "beta", *SPLINES, "monotone"):
         out = np.empty(len(y))
         try:
             for k in range(fold.max() + 1):
                 own = fold == k
-                c = calibrate(cs.sweep(y[~own], x[~own], w[~own]), method, **options)
+                c = candidate(cs.sweep(y[~own], x[~own], w[~own]), method)
                 out[own] = c.llr(x[own])
+                if isinstance(c, Monotone) and not c.interpolate:
+                    steps.append(len(c))
         except cs.CutscoreError:
             continue
         llrs[method] = out
         losses[method] = np.logaddexp(0, np.where(y == 1, -1, 1) * (odds + out))
-    return llrs, losses
+    return llrs, losses, np.array(steps)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -1084,21 +1157,15 @@ def test_across_folds_each_row_is_judged_by_the_others(seed: int, weighted: bool
     fold = rng.permutation(n) % 5
     s = cs.sweep(y, x, w if weighted else None)
     c, got = fitting.calibrate_across(s, y == 1, x, w if weighted else None, fold)
-    llrs, losses = losses_by_hand(y, x, w, fold)
+    llrs, losses, steps = losses_by_hand(y, x, w, fold)
 
     def choice(some: Any) -> str:
         share = w[some] / w[some].sum()
-
-        def mean(of: Any) -> Any:
-            m = share @ of
-            return m, sqrt(share**2 @ (of - m) ** 2)
-
-        best = min(losses, key=lambda m: share @ losses[m][some])
-        for method, loss in losses.items():
-            excess, error = mean(loss[some] - losses[best][some])
-            if excess <= error:
-                return method
-        raise AssertionError
+        folds = np.unique(fold[some])
+        flexible = {method: k for k, method in enumerate(losses)}
+        flexible["monotone"] = max(flexible["monotone"], steps[folds].mean())
+        toll = 0.5 * (share**2).sum()
+        return min(losses, key=lambda m: share @ losses[m][some] + toll * flexible[m])
 
     assert c.comparison is not None
     assert (c.comparison.chosen, c.comparison.folds) == (choice(np.full(n, True)), 5)
@@ -1106,8 +1173,7 @@ def test_across_folds_each_row_is_judged_by_the_others(seed: int, weighted: bool
         by = choice(fold != k)
         np.testing.assert_allclose(got[fold == k], llrs[by][fold == k], rtol=1e-7, atol=1e-7)
     # What is shipped is fitted to all rows.
-    options = {"smooth": True} if c.comparison.chosen in ("platt", "beta") else {}
-    assert c.llr(x).tolist() == calibrate(s, c.comparison.chosen, **options).llr(x).tolist()
+    assert c.llr(x).tolist() == candidate(s, c.comparison.chosen).llr(x).tolist()
 
 
 def test_across_folds_no_label_tells_of_its_own_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1145,7 +1211,7 @@ def test_across_folds_halves_of_a_row_are_not_lost() -> None:
     assert c.comparison is not None
     assert all(entry.log_loss > 0.1 for entry in c.comparison.entries if not entry.note)
     for k in range(2):
-        one = calibrate(cs.sweep(y, x, np.full(300, 0.5)), c.comparison.chosen)
+        one = candidate(cs.sweep(y, x, np.full(300, 0.5)), c.comparison.chosen)
         assert llr[fold == k] == pytest.approx(one.llr(x), rel=1e-9)
 
 

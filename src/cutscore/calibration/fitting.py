@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cutscore._check import check_rows, shown
 from cutscore._sweep import Floats, Masses, Sweep, check_sweep, sweep
-from cutscore.calibration.calibrators import Calibrator
+from cutscore.calibration.calibrators import Calibrator, Monotone
 from cutscore.calibration.comparison import Entry, MethodComparison
-from cutscore.calibration.methods import CANDIDATES, METHODS
+from cutscore.calibration.methods import CANDIDATES, METHODS, candidate, family, starts_of, thinned
 from cutscore.errors import CutscoreError, DataError, UndefinedError
 from cutscore.scoring import check_seed
 
@@ -25,6 +25,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "platt": ("smooth",),
     "beta": ("smooth",),
     "gaussian": (),
+    "spline": (),
     "monotone": ("smooth", "interpolate", "strict"),
     "auto": ("folds", "seed"),
 }
@@ -60,7 +61,10 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
         maximum likelihood; 0 and 1 count as 2⁻⁵² and 1 − 2⁻⁵². ``"gaussian"``: normal scores
         of any widths (variances divided by P and by N), a quadratic that need not be monotone.
         ``"monotone"``: the slopes of the ROC convex hull, which is isotonic regression (PAV).
-        ``"auto"``: the simplest of them that does as well as the best on rows it was not fitted to.
+        ``"spline"``: a broken line that never falls, by maximum likelihood with Platt's targets,
+        constant beyond the scores seen; its 2 to 32 pieces, about 1.6 · min(P, N)^⅕, are between
+        quantiles of both classes. ``"auto"``: what does best on rows it was not fitted to, of those
+        that never fall.
     smooth
         Of ``"platt"`` and ``"beta"``: whether positives count as (P+1)/(P+2) of a positive and
         negatives as 1/(N+2), Platt's targets, which give a fit even where the classes are
@@ -90,9 +94,11 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     the log loss of the one left out, at the prior of the sweep. A sweep of counts is enough: rows
     with the same score and class are alike, so counts are dealt (a draw without replacement). Whole
     weights are dealt like counts; of others the mass of a class at a score stays together.
-    Differences between methods have standard errors from the same rows; the first of logistic,
-    platt, beta, monotone that is within one of them of the best is chosen. Platt and beta
-    are smoothed there.
+    Platt, beta (if the scores are probabilities), the spline, three means of Platt's line and
+    the spline, and monotone are compared: those that never fall, with smoothed targets. The one
+    with the least loss is taken, where each step from the simplest to the most flexible has to gain
+    half a nat over all rows; a staircase counts by its steps. From 8,192 distinct scores on
+    neighbours are compared together.
 
     References
     ----------
@@ -228,11 +234,11 @@ def calibrate_across(
     for at, both in zip(places, masses, strict=True):
         pos, neg = np.zeros_like(s.pos), np.zeros_like(s.neg)
         pos[at], neg[at] = both
-        parts.append((pos, neg))
-    found = _out_of_fold(s, parts)
+        parts.append(_Part.of(pos, neg))
+    found = _out_of_fold(thinned(s), parts)
     out = np.empty(len(y))
     for k, at in enumerate(members):
-        out[at] = found.calibrators[_judged(s, found.without(k))[1]][k].llr(score[at])
+        out[at] = found.calibrators[_judged(found.without(k))[1]][k].llr(score[at])
     return _chosen(s, found), out
 
 
@@ -244,16 +250,45 @@ def _auto(s: Sweep, folds: int = 5, seed: int = 0) -> Calibrator:
     sizes = [np.count_nonzero(mass) if s.weighted else mass.sum() for mass in (s.pos, s.neg)]
     count = _check_folds(folds, int(min(sizes)))
     rng = np.random.default_rng(check_seed(seed))
-    deal = _deal_whole if s.weighted else _deal
-    parts = list(zip(deal(s.pos, count, rng), deal(s.neg, count, rng), strict=True))
-    return _chosen(s, _out_of_fold(s, parts))
+    few = thinned(s)
+    if s.weighted:
+        both = [_deal_whole(mass, count, rng) for mass in (s.pos, s.neg)]
+    else:  # rows of neighbouring scores are as good as rows of one
+        both = [_deal(mass, count, rng) for mass in (few.pos, few.neg)]
+    parts = [_Part.of(pos, neg) for pos, neg in zip(*both, strict=True)]
+    return _chosen(s, _out_of_fold(few, parts))
 
 
 def _chosen(s: Sweep, found: _OutOfFold) -> Calibrator:
     """What is fitted to all rows by the method that does well on others."""
-    entries, chosen = _judged(s, found)
-    table = MethodComparison(entries, chosen, len(found.mass), s.P + s.N)
-    return replace(CANDIDATES[chosen](s), comparison=table)  # type: ignore[type-var]
+    entries, chosen = _judged(found)
+    table = MethodComparison(entries, chosen, len(found.parts), s.P + s.N)
+    return replace(candidate(s, chosen), comparison=table)  # type: ignore[type-var]
+
+
+class _Part(NamedTuple):
+    """The masses of a fold, of neighbouring scores together, and what they add to variances."""
+
+    pos: Masses
+    neg: Masses
+    squares: Floats  # of the positives, then of the negatives, where there are any
+
+    @classmethod
+    def of(cls, pos: Masses, neg: Masses) -> _Part:
+        # Of counts each row varies by itself; a sum of weights is one row's or as good as one.
+        squares = [mass if mass.dtype.kind == "i" else np.square(mass) for mass in (pos, neg)]
+        starts = starts_of(len(pos))
+        if len(starts) < len(pos):
+            pos, neg = (np.add.reduceat(mass, starts) for mass in (pos, neg))
+            squares = [np.add.reduceat(of, starts) for of in squares]
+        some = (pos > 0, neg > 0)
+        kept = [of[at] for of, at in zip(squares, some, strict=True)]
+        return cls(pos, neg, np.concatenate(kept).astype(np.float64))
+
+    @property
+    def mass(self) -> Floats:
+        both = (self.pos[self.pos > 0], self.neg[self.neg > 0])
+        return np.concatenate(both).astype(np.float64)
 
 
 class _OutOfFold(NamedTuple):
@@ -261,7 +296,7 @@ class _OutOfFold(NamedTuple):
     and the calibrator it is of; of each fold."""
 
     losses: dict[str, list[Floats]]
-    mass: list[Floats]
+    parts: list[_Part]
     calibrators: dict[str, list[Calibrator]]
     notes: dict[str, str]
 
@@ -273,42 +308,39 @@ class _OutOfFold(NamedTuple):
 
         return _OutOfFold(
             {method: others(losses) for method, losses in self.losses.items()},
-            others(self.mass),
+            others(self.parts),
             {method: others(fitted) for method, fitted in self.calibrators.items()},
             self.notes,
         )
 
 
-def _out_of_fold(s: Sweep, parts: list[tuple[Masses, Masses]]) -> _OutOfFold:
-    losses: dict[str, list[Floats]] = {method: [] for method in CANDIDATES}
-    fitted: dict[str, list[Calibrator]] = {method: [] for method in CANDIDATES}
+def _out_of_fold(s: Sweep, parts: list[_Part]) -> _OutOfFold:
+    losses: dict[str, list[Floats]] = {}
+    fitted: dict[str, list[Calibrator]] = {}
     notes: dict[str, str] = {}
-    masses = []
     prior = np.log(s.P) - np.log(s.N)
-    for k, (pos, neg) in enumerate(parts):
-        train = _rest(s, parts, k)
-        ones, zeros = pos > 0, neg > 0
-        masses.append(np.concatenate((pos[ones], neg[zeros])).astype(np.float64))
-        for method in CANDIDATES:
-            if method in notes:
-                continue
-            try:
-                c = CANDIDATES[method](train)
-                loss = (
-                    np.logaddexp(0, -prior - c.llr(s.threshold[ones])),
-                    np.logaddexp(0, prior + c.llr(s.threshold[zeros])),
+    rest = [_rest(s, parts, k) for k in range(len(parts))]
+    for name, fits in CANDIDATES.items():
+        try:
+            folds = [fits(train) for train in rest]
+        except CutscoreError as error:
+            notes[name] = str(error).partition(". ")[0].rstrip(".")
+            continue
+        for method in folds[0]:
+            fitted[method] = [fold[method] for fold in folds]
+            losses[method] = [
+                np.concatenate(
+                    (
+                        np.logaddexp(0, -prior - c.llr(s.threshold[part.pos > 0])),
+                        np.logaddexp(0, prior + c.llr(s.threshold[part.neg > 0])),
+                    )
                 )
-            except CutscoreError as error:
-                notes[method] = str(error).partition(". ")[0].rstrip(".")
-                continue
-            losses[method].append(np.concatenate(loss))
-            fitted[method].append(c)
-    for method in notes:
-        del losses[method], fitted[method]
-    return _OutOfFold(losses, masses, fitted, notes)
+                for c, part in zip(fitted[method], parts, strict=True)
+            ]
+    return _OutOfFold(losses, parts, fitted, notes)
 
 
-def _rest(s: Sweep, parts: list[tuple[Masses, Masses]], k: int) -> Sweep:
+def _rest(s: Sweep, parts: list[_Part], k: int) -> Sweep:
     """The sweep of all folds but one."""
     if s.weighted:  # of weights a difference would leave what was rounded
         others = [part for j, part in enumerate(parts) if j != k]
@@ -319,30 +351,42 @@ def _rest(s: Sweep, parts: list[tuple[Masses, Masses]], k: int) -> Sweep:
     return Sweep._adopt(s.threshold[some], left[0][some], left[1][some])
 
 
-def _judged(s: Sweep, found: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
-    mass = np.concatenate(found.mass)
+# What each step of flexibility has to gain, in nats over all rows: by chance alone losses out of
+# fold differ by that much, and the one that looks best would be taken for its luck.
+_TOLL = 0.5
+
+
+def _judged(found: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
+    mass = np.concatenate([part.mass for part in found.parts])
+    squares = np.concatenate([part.squares for part in found.parts])
     losses = {method: np.concatenate(parts) for method, parts in found.losses.items()}
     total = mass.sum()
-    share = mass / total
-    # Of counts each row varies by itself; a sum of weights is one row's or as good as one.
-    squares = np.square(share) if s.weighted else share / total
+    share, noise = mass / total, squares / total / total
 
     def mean(of: Floats) -> tuple[float, float]:
         m = float(np.sum(share * of))
-        return m, sqrt(float(np.sum(squares * np.square(of - m))))
+        return m, sqrt(float(np.sum(noise * np.square(of - m))))
 
     means = {method: mean(loss) for method, loss in losses.items()}
     best = min(means, key=lambda method: means[method][0])
-    entries, chosen = [], ""
-    for method in CANDIDATES:
-        if method in found.notes:
-            entries.append(Entry(method, nan, nan, nan, nan, found.notes[method]))
-            continue
-        excess, error = mean(losses[method] - losses[best])
-        entries.append(Entry(method, *means[method], excess, error))
-        if not chosen and excess <= error:
-            chosen = method
-    return tuple(entries), chosen
+    rows = 1 / noise.sum()  # as many as would vary as much
+    price = {
+        method: means[method][0] + _TOLL * _flexibility(k, found.calibrators[method]) / rows
+        for k, method in enumerate(means)
+    }
+    entries = {
+        method: Entry(method, *means[method], *mean(losses[method] - losses[best]))
+        for method in means
+    }
+    failed = {method: Entry(method, nan, nan, nan, nan, of) for method, of in found.notes.items()}
+    order = sorted((entries | failed).items(), key=lambda e: list(CANDIDATES).index(family(e[0])))
+    return tuple(entry for _, entry in order), min(price, key=price.__getitem__)
+
+
+def _flexibility(place: int, fits: list[Calibrator]) -> float:
+    """The place in the order of methods; of a staircase the steps, if these are more."""
+    steps = [len(c) for c in fits if isinstance(c, Monotone) and not c.interpolate]
+    return max(place, float(np.mean(steps))) if steps else place
 
 
 def _are_rows(s: Sweep) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 from math import isfinite, isinf, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.calibrators import EPS, Affine, Beta, Calibrator, Gaussian, Monotone
@@ -117,31 +119,109 @@ def monotone(
     return Monotone(at, value, interpolate, 2.0**-10 if strict else 0.0, centre, scale)
 
 
+def spline(s: Sweep) -> Monotone:
+    """The broken line of the highest likelihood that never falls, with smoothed targets."""
+    return splines(s)["spline"]
+
+
+# How much of the spline there is between Platt's line and the spline itself.
+_SHARES = {"spline-25": 0.25, "spline-50": 0.5, "spline-75": 0.75, "spline": 1.0}
+
+
+def splines(s: Sweep) -> dict[str, Monotone]:
+    """Means of Platt's line and of the spline, from mostly the one to all of the other."""
+    s = thinned(s)
+    unit = _unit(s, "spline")
+    knots = _knots(s, unit)
+    if len(knots) == 1:
+        return {name: Monotone(knots, np.zeros(1), True, method=name) for name in _SHARES}
+    rising = knots[::-1]
+    at = (rising - unit.centre) / unit.half
+
+    def features(t: Floats) -> list[Floats]:
+        z = (t - unit.centre) / unit.half
+        return [np.clip((z - u) / (v - u), 0, 1) for u, v in pairwise(at.tolist())]
+
+    constant, steps = fit(s, features, _targets(s, smooth=True), rising=True)
+    broken = constant - _log_ratio(s) + np.concatenate(((0.0,), np.cumsum(steps)))
+    line = rising_line(platt(s, smooth=True)).llr(rising)
+    return {
+        name: Monotone(
+            knots,
+            np.maximum.accumulate(share * broken + (1 - share) * line)[::-1],
+            True,
+            method=name,
+        )
+        for name, share in _SHARES.items()
+    }
+
+
+def _knots(s: Sweep, unit: _Unit) -> Floats:
+    """Scores at quantiles of both classes, each of which weighs the same, and the outermost."""
+    pieces = int(np.clip(round(1.6 * min(s.P, s.N) ** 0.2), 2, 32))
+    upto = np.cumsum(s.pos / s.P + s.neg / s.N) / 2
+    inner = np.searchsorted(upto, np.arange(1, pieces) / pieces)
+    places = np.unique(np.concatenate(((0,), inner, (len(s) - 1,))).clip(0, len(s) - 1))
+    # Scores that differ by rounding only are one.
+    z = (s.threshold[places] - unit.centre) / (unit.half or 1.0)
+    return np.asarray(s.threshold[places[np.flatnonzero(np.diff(z, prepend=np.inf) < 0)]])
+
+
+# More distinct scores than this say nothing more about which method to take.
+_MOST = 1 << 13
+
+
+def starts_of(m: int) -> NDArray[np.intp]:
+    """Where groups of neighbours start, of m scores: single scores if they are few."""
+    return np.arange(0, m, max(1, -(-m // _MOST)))
+
+
+def thinned(s: Sweep) -> Sweep:
+    """Neighbouring scores as one, the one in the middle: some thousands are left."""
+    starts = starts_of(len(s))
+    if len(starts) == len(s):
+        return s
+    pos, neg = (np.add.reduceat(mass, starts) for mass in (s.pos, s.neg))
+    middle = (starts + np.append(starts[1:], len(s))) // 2
+    return Sweep._adopt(s.threshold[middle], pos, neg)
+
+
 METHODS: dict[str, Callable[..., Calibrator]] = {
     "logistic": logistic,
     "platt": platt,
     "beta": beta,
     "gaussian": gaussian,
+    "spline": spline,
     "monotone": monotone,
 }
 """All of them by name."""
 
 
-def rising(line: Affine) -> Affine:
+def rising_line(line: Affine) -> Affine:
     """The line itself; if it falls, the most likely one that does not: LLR = 0."""
     return line if line.monotone else Affine(0.0, line.d0, line.method)
 
 
 # Decisions flag from a score upwards, so "auto" considers calibrators that never fall and no
-# others; `gaussian` has to be asked for by name. With smoothed targets platt and beta have a fit
-# whatever the folds: perfect separation is not rare there.
-CANDIDATES: dict[str, Callable[[Sweep], Calibrator]] = {
-    "logistic": lambda s: rising(logistic(s)),
-    "platt": lambda s: rising(platt(s, smooth=True)),
-    "beta": lambda s: beta(s, smooth=True),
-    "monotone": monotone,
+# others; `gaussian` has to be asked for by name. With smoothed targets all have a fit whatever the
+# folds: perfect separation is not rare there.
+CANDIDATES: dict[str, Callable[[Sweep], Mapping[str, Calibrator]]] = {
+    "platt": lambda s: {"platt": rising_line(platt(s, smooth=True))},
+    "beta": lambda s: {"beta": beta(s, smooth=True)},
+    "spline": splines,
+    "monotone": lambda s: {"monotone": monotone(s)},
 }
-"""What "auto" considers, from the simplest to the most flexible."""
+"""What "auto" considers, from the simplest to the most flexible; a family is fitted at once."""
+
+
+def family(method: str) -> str:
+    """What is fitted at once with a method."""
+    return method.partition("-")[0]
+
+
+def candidate(s: Sweep, method: str) -> Calibrator:
+    """One of those that "auto" considers."""
+    return CANDIDATES[family(method)](s)[method]
 
 
 class _Unit(NamedTuple):
