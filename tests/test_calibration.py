@@ -17,6 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 import cutscore as cs
 from cutscore.calibration import (
@@ -1368,6 +1369,100 @@ def test_prior_shift_of_bad_input() -> None:
         prior_shift([1.0, 2.0], [1.0, 2.0])  # type: ignore[arg-type]
     with pytest.raises(cs.DataError, match=r"llr\[0\] is NaN"):
         prior_shift(s, [1.0, -1.0]).probability([nan])
+
+
+# --------------------------------------------------------------------- calibration slope, intercept
+
+
+def forecasts(n: int, seed: int, slope: float = 1.0, shift: float = 0.0) -> tuple[Any, Any]:
+    """Labels, and probabilities that were right if slope were 1 and shift 0."""
+    rng = np.random.default_rng(seed)
+    odds = rng.normal(-1, 1, n)
+    y = (rng.random(n) < sigmoid(slope * odds + shift)).astype(int)
+    return y, sigmoid(odds)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_calibration_line_by_logistic_regression(seed: int) -> None:
+    """scikit-learn fits the slope, a root of the score the intercept; errors are of the rows."""
+    y, p = forecasts(400, seed, slope=0.6, shift=0.5)
+    x = np.log(p / (1 - p))
+    line = cs.calibration_line(cs.sweep(y, p), level=0.9)
+    model = LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky").fit(x[:, None], y)
+    assert line.slope == pytest.approx(model.coef_[0, 0], rel=1e-6)
+    shift = optimize.brentq(lambda a: float(np.sum(y - sigmoid(x + a))), -5, 5, xtol=1e-12)
+    assert line.intercept == pytest.approx(shift, abs=1e-9)
+    q, both = model.predict_proba(x[:, None])[:, 1], np.stack((np.ones(400), x))
+    error = np.sqrt(np.linalg.inv((both * q * (1 - q)) @ both.T)[1, 1])
+    z = stats.norm.ppf(0.95)
+    assert line.slope_interval.high - line.slope == pytest.approx(z * error, rel=1e-5)
+    q = sigmoid(x + shift)
+    error = 1 / sqrt(np.sum(q * (1 - q)))
+    assert line.intercept - line.intercept_interval.low == pytest.approx(z * error, rel=1e-7)
+
+
+def test_calibration_line_of_weights() -> None:
+    y, p = forecasts(300, 5, slope=0.8)
+    twice = cs.calibration_line(cs.sweep(np.tile(y, 2), np.tile(p, 2)))
+    w = np.full(300, 2.0)
+    heavy = cs.calibration_line(cs.sweep(y, p, w, squares=True))
+    once = cs.calibration_line(cs.sweep(y, p))
+    assert heavy.slope == pytest.approx(twice.slope, rel=1e-9)
+    assert heavy.intercept == pytest.approx(twice.intercept, rel=1e-9)
+    # Weights that are all alike add no rows.
+    assert heavy.slope_interval.width == pytest.approx(once.slope_interval.width, rel=0.1)
+    assert twice.slope_interval.width == pytest.approx(
+        once.slope_interval.width / sqrt(2), rel=1e-6
+    )
+    with pytest.raises(cs.UndefinedError, match="sums of their squared weights"):
+        cs.calibration_line(cs.sweep(y, p, w))
+
+
+def test_calibration_line_covers() -> None:
+    hits = np.zeros(2)
+    for seed in range(300):
+        line = cs.calibration_line(cs.sweep(*forecasts(300, seed)))
+        hits += [0 in line.intercept_interval, 1 in line.slope_interval]
+    assert (abs(hits / 300 - 0.95) < 3 * sqrt(0.95 * 0.05 / 300)).all()
+
+
+def test_calibration_line_of_a_calibrator() -> None:
+    """By definition platt calibrates to intercept 0 and slope 1 on the rows it was fitted to."""
+    y, x = binormal(500, 6, share=0.2)
+    s = cs.sweep(y, x)
+    p = calibrate(s, "platt").probability(x, s.prevalence)
+    line = cs.calibration_line(cs.sweep(y, p))
+    assert line.slope == pytest.approx(1, abs=1e-8)
+    assert line.intercept == pytest.approx(0, abs=1e-8)
+    assert repr(line).startswith("calibration intercept ")
+    assert "slope" in line._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "error", "words"),
+    [
+        ([1, 0], [0.9, 0.1], cs.UndefinedError, "separate the classes"),
+        ([1, 0, 1], [0.1, 0.9, 0.2], cs.UndefinedError, "separate the classes"),
+        ([1, 0, 1], [0.5, 0.5, 0.5], cs.UndefinedError, "probabilities that differ"),
+        ([1, 1], [0.5, 0.6], cs.UndefinedError, "needs positives and negatives"),
+        (
+            [1, 0, 1, 0],
+            [1.0, 0.6, 0.5, 0.2],
+            cs.DataError,
+            "finite log odds, above 0 and below 1; one is 1",
+        ),
+        (
+            [1, 0, 1, 0],
+            [0.7, 0.6, 0.5, 0.0],
+            cs.DataError,
+            "finite log odds, above 0 and below 1; one is 0",
+        ),
+        ([1, 0, 1, 0], [2.0, 0.6, 0.5, 0.2], cs.DataError, "needs probabilities, from 0 to 1"),
+    ],
+)
+def test_calibration_line_of_bad_input(y: Any, p: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        cs.calibration_line(cs.sweep(y, p))
 
 
 # ------------------------------------------------------------------------------- binding the prior

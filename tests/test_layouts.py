@@ -90,8 +90,9 @@ def test_memory_is_used_again(case: Case) -> None:
 # What is public and takes no arrays, or none that this registry could lay out.
 ELSEWHERE = {
     "functions of a sweep": """
-        auc auc_interval auc_variance average_precision bootstrap brier calibrate choose cllr
-        compare_unpaired cost_curve decompose det equal_error_rate gain gini h_measure hull interval
+        auc auc_interval auc_variance average_precision bootstrap brier calibrate calibration_line
+        choose cllr compare_unpaired cost_curve decompose det equal_error_rate gain gini h_measure
+        hull interval
         kolmogorov_smirnov log_loss min_cllr net_benefit partial_auc pr reliability roc roc_band
     """,
     "functions of other results": """
@@ -128,7 +129,7 @@ ELSEWHERE = {
         JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
     """,
     "made by functions that are here; they hold no arrays": """
-        Comparison Decomposition Fit MethodComparison OperatingPoint PriorShift
+        CalibrationLine Comparison Decomposition Fit MethodComparison OperatingPoint PriorShift
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """

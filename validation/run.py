@@ -419,6 +419,32 @@ def auto_excess(task: tuple[Shape, int, float, int, int]) -> Array:
     return out
 
 
+def line_coverage(task: tuple[int, float, int, int]) -> Array:
+    """Intercept and slope inside their intervals; and both not defined, for want of overlap."""
+    rows, mean, first, draws = task
+    out = np.zeros(3)
+    for seed in range(first, first + draws):
+        rng = np.random.default_rng((seed, 8))
+        odds = rng.normal(mean, 1.0, rows)
+        y = rng.random(rows) < expit(0.8 * odds + 0.3)
+        # The intercept at slope 1 that these rows would have if there were all of them.
+        try:
+            line = cs.calibration_line(cs.sweep(y, expit(odds)))
+        except cs.UndefinedError:
+            out[2] += 1
+            continue
+        out[:2] += [in_the_large(mean) in line.intercept_interval, 0.8 in line.slope_interval]
+    return out
+
+
+@cache
+def in_the_large(mean: float) -> float:
+    """What has to be added to log odds N(mean, 1), so that the share of positives is right."""
+    odds = mean + ndtri((np.arange(100_000) + 0.5) / 100_000)
+    share = np.mean(expit(0.8 * odds + 0.3))
+    return float(brentq(lambda a: np.mean(expit(odds + a)) - share, -5, 5))
+
+
 # -------------------------------------------------------------------------------------- prior shift
 
 BATCH, RARE, MOVED = 5000, 0.05, 0.2
@@ -773,6 +799,17 @@ def report_auto(r: Report) -> None:
         r.faults.append(f"auto is worse than a single method: {np.mean(above)}, {max(above)}")
 
 
+def report_line(r: Report) -> None:
+    r.table(LINE_TEXT, "rows", "positive", "intercept", "slope", "undefined")
+    heads = [(rows, mean) for rows in (100, 300, 1_000, 10_000) for mean in (0.0, -3.0)]
+    for (rows, mean), got in r.spread(line_coverage, heads, max(500, r.draws * 2 // 5)):
+        odds = mean + ndtri((np.arange(1000) + 0.5) / 1000)
+        share = float(np.mean(expit(0.8 * odds + 0.3)))
+        r.row(f"{rows:,}", percent(share), *map(_marked, got[:2]), percent(got[2]))
+        if rows * share >= 50 and min(got[:2]) < 0.935 - r.slack:
+            r.faults.append(f"calibration line of {rows} rows at {share}: {got}")
+
+
 def report_prior(r: Report) -> None:
     r.table(
         PRIOR_TEXT,
@@ -939,6 +976,13 @@ The log loss of new rows above that of the true likelihood ratio, in 10⁻⁴ na
 never fall, each by itself, and of `calibrate(s)`, which does not know which one is right. Where one
 method is exact, as a line is for normal scores of equal spreads, choosing has its price; where none
 is, means of two may be better than either.
+"""
+
+LINE_TEXT = """
+### Slope and intercept
+
+`calibration_line(s)` at 95 %: log odds that are normal with standard deviation 1, a true slope of
+0.8, and the intercept that follows at slope 1. Undefined where the classes don't overlap.
 """
 
 PRIOR_TEXT = """

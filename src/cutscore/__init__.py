@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from cutscore.calibration.fitting import cross_fit as cross_fit
     from cutscore.calibration.intervals import VennAbers as VennAbers
     from cutscore.calibration.intervals import venn_abers as venn_abers
+    from cutscore.calibration.line import CalibrationLine as CalibrationLine
+    from cutscore.calibration.line import calibration_line as calibration_line
     from cutscore.calibration.odds import llr as llr
     from cutscore.calibration.odds import probability as probability
     from cutscore.calibration.shift import PriorShift as PriorShift
@@ -125,6 +127,8 @@ _HOME = {
     "cross_fit": "calibration.fitting",
     "VennAbers": "calibration.intervals",
     "venn_abers": "calibration.intervals",
+    "CalibrationLine": "calibration.line",
+    "calibration_line": "calibration.line",
     "llr": "calibration.odds",
     "probability": "calibration.odds",
     "PriorShift": "calibration.shift",

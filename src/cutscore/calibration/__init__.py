@@ -11,6 +11,8 @@ from cutscore.calibration.fitting import calibrate as calibrate
 from cutscore.calibration.fitting import cross_fit as cross_fit
 from cutscore.calibration.intervals import VennAbers as VennAbers
 from cutscore.calibration.intervals import venn_abers as venn_abers
+from cutscore.calibration.line import CalibrationLine as CalibrationLine
+from cutscore.calibration.line import calibration_line as calibration_line
 from cutscore.calibration.odds import llr as llr
 from cutscore.calibration.odds import probability as probability
 from cutscore.calibration.shift import PriorShift as PriorShift

@@ -1,0 +1,160 @@
+"""Calibration slope and intercept: a straight line between forecasts and outcomes, in log odds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from cutscore._html import fact_table
+from cutscore._interval import Interval
+from cutscore._sweep import Floats, Sweep
+from cutscore.calibration.logistic import fit, overlaps
+from cutscore.calibration.odds import sigmoid
+from cutscore.errors import DataError, UndefinedError
+from cutscore.objectives import check_level
+from cutscore.scoring import check_probabilities
+
+
+@dataclass(frozen=True, repr=False)
+class CalibrationLine:
+    """Calibration intercept and slope, with intervals; see :func:`cutscore.calibration_line`.
+
+    Parameters
+    ----------
+    intercept
+        Calibration in the large, in log odds: 0 is right; below 0 the probabilities are too high on
+        average, above 0 too low.
+    intercept_interval
+        Its confidence interval.
+    slope
+        1 is right; below 1 the probabilities are too extreme, above 1 too timid.
+    slope_interval
+        Its confidence interval.
+    """
+
+    intercept: float
+    intercept_interval: Interval
+    slope: float
+    slope_interval: Interval
+
+    def __repr__(self) -> str:
+        return f"calibration {', '.join(f'{name} {value}' for name, value in self._facts())}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        both = {
+            "intercept": (self.intercept, self.intercept_interval),
+            "slope": (self.slope, self.slope_interval),
+        }
+        return [
+            (name, f"{x:.3f} ({100 * ci.level:g} % CI {ci.low:.3f} to {ci.high:.3f})")
+            for name, (x, ci) in both.items()
+        ]
+
+    def _repr_html_(self) -> str:
+        return fact_table("Calibration", self._facts())
+
+
+def calibration_line(s: Sweep, *, level: float = 0.95) -> CalibrationLine:
+    r"""Calibration intercept and slope of probabilities, with confidence intervals.
+
+    The slope is β of :math:`\operatorname{logit} P(+) = \alpha + \beta \operatorname{logit} p`; the
+    intercept, or calibration in the large, is α where β is kept at 1. Both by maximum likelihood.
+    Calibrated probabilities have intercept 0 and slope 1.
+
+    Parameters
+    ----------
+    s
+        A sweep of probabilities, above 0 and below 1, of rows that the model was not fitted to. Of
+        log-likelihood ratios make probabilities first, ``cutscore.probability(llr, prior)``.
+        Weighted rows need ``sweep(..., squares=True)``.
+    level
+        The confidence of the intervals.
+
+    Returns
+    -------
+    CalibrationLine
+
+    Notes
+    -----
+    Intervals are Wald's: ± z standard errors, from the information matrix; of weighted rows from
+    the sandwich estimator, with the squares of the weights in the middle. A slope needs classes
+    that overlap: where every positive has a higher probability than every negative, the steeper the
+    more likely.
+
+    References
+    ----------
+    Cox, "Two further applications of a model for binary regression", Biometrika 45 (1958).
+    https://doi.org/10.1093/biomet/45.3-4.562. Van Calster et al., "A calibration hierarchy for risk
+    models was defined: from utopia to empirical data", Journal of Clinical Epidemiology 74 (2016).
+    https://doi.org/10.1016/j.jclinepi.2015.12.005
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> odds = rng.normal(-1, 1, 2_000)
+    >>> y = rng.random(2_000) < 1 / (1 + np.exp(-odds))
+    >>> too_sure = 1 / (1 + np.exp(-2 * odds))
+    >>> cs.calibration_line(cs.sweep(y, too_sure))
+    calibration intercept 0.634 (95 % CI 0.513 to 0.755), slope 0.505 (95 % CI 0.443 to 0.567)
+    """
+    level = check_level(level)
+    p = check_probabilities(s, "a calibration line")
+    s.needs_both_classes("a calibration line")
+    if p[0] == 1 or p[-1] == 0:
+        raise DataError(
+            "a calibration line needs probabilities with finite log odds, above 0 and below 1; "
+            f"one is {1 if p[0] == 1 else 0}. Clip them, and say so."
+        )
+    if len(s) < 2:
+        raise UndefinedError(
+            "a calibration slope needs probabilities that differ; all are the same here."
+        )
+    if not all(overlaps(s.pos, s.neg)):
+        raise UndefinedError(
+            "a calibration slope has no maximum of the likelihood where the probabilities separate "
+            "the classes, as they do here: the steeper the better."
+        )
+    squares = s.squares("a calibration line")
+    z = NormalDist().inv_cdf((1 + level) / 2)
+
+    def interval(value: float, error: float) -> Interval:
+        return Interval(value - z * error, value + z * error, level)
+
+    odds = _log_odds(p)
+    shift = _shift(s, odds)
+    (shift_error,) = _errors(s, squares, np.ones((1, len(s))), sigmoid(odds + shift))
+    constant, (slope,) = fit(s, lambda t: [_log_odds(t)], (1.0, 0.0), rising=False)
+    rows = np.stack((np.ones(len(s)), odds))
+    _, slope_error = _errors(s, squares, rows, sigmoid(constant + slope * odds))
+    return CalibrationLine(shift, interval(shift, shift_error), slope, interval(slope, slope_error))
+
+
+def _log_odds(p: Floats) -> Floats:
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def _shift(s: Sweep, odds: Floats) -> float:
+    """What has to be added to all log odds, so that as many are expected as there are."""
+    from scipy.optimize import brentq
+
+    share = (s.pos + s.neg) / (s.P + s.N)
+
+    def excess(shift: float) -> float:
+        return float(share @ sigmoid(odds + shift)) - s.prevalence
+
+    # At the log odds of the share of positives, less the highest and the lowest of all.
+    middle = float(np.log(s.P) - np.log(s.N))
+    return float(brentq(excess, middle - odds[0] - 1e-9, middle - odds[-1] + 1e-9, xtol=1e-13))
+
+
+def _errors(s: Sweep, squares: tuple[Floats, Floats], rows: Floats, p: Floats) -> Floats:
+    """Standard errors of the coefficients of rows, at the expected probabilities p."""
+    inverse = np.linalg.inv((rows * ((s.pos + s.neg) * p * (1 - p))) @ rows.T)
+    if s.weighted:
+        noise = squares[0] * np.square(1 - p) + squares[1] * np.square(p)
+        inverse = inverse @ ((rows * noise) @ rows.T) @ inverse
+    return np.asarray(np.sqrt(np.diag(inverse)))
