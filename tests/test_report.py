@@ -443,7 +443,9 @@ def test_calibrators_take_scores_as_they_are() -> None:
     y, a, _ = some()
     low = 700 - 50 * a
     found = [
-        summarise(y, scores, reverse=reverse, calibrators={"x": cs.calibrate(cs.sweep(y, x))})
+        summarise(
+            y, scores, reverse=reverse, calibrators={"x": cs.calibrate(cs.sweep(y, x), "platt")}
+        )
         for scores, reverse, x in (({"x": a}, (), a), ({"x": low}, ["x"], low))
     ]
     assert found[0].scores[0].brier == pytest.approx(found[1].scores[0].brier, rel=1e-3)

@@ -98,7 +98,8 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     the spline, and monotone are compared: those that never fall, with smoothed targets. The one
     with the least loss is taken, where each step from the simplest to the most flexible has to gain
     half a nat over all rows; a staircase counts by its steps. From 8,192 distinct scores on
-    neighbours are compared together.
+    neighbours are compared together. Scores that fall where positives are more get the LLR 0
+    throughout: negate them, or name ``"platt"``, which may fall.
 
     References
     ----------
