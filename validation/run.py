@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom, lognorm, norm, rv_discrete
 from scipy.stats import t as student
 
@@ -840,6 +840,9 @@ PARTS = {
     "pairs": report_pairs,
     "groups": report_groups,
     "calibration": report_calibration,
+    "auto": report_auto,
+    "line": report_line,
+    "prior": report_prior,
     "force": report_force,
 }
 
