@@ -226,7 +226,7 @@ def _is_ours(word: str) -> bool:
 
 
 def test_install_lines_name_a_clone_or_a_wheel() -> None:
-    """A bare name is whoever's owns it on the index: cutpoint is somebody else's there."""
+    """A bare name belongs to whoever has it on the index; cutpoint is somebody else."""
     names = ("README.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml", ".ci/run")
     files = [ROOT / name for name in names]
     for folder, ending in (("src", "*.py"), ("docs", "*.md"), ("packaging", "*")):
