@@ -144,6 +144,24 @@ void decide(View<std::int64_t> s, int threads) {
         }
     }
 
+    if (tp.back() > 2 && fp.back() > 2) {
+        // Recall, and the precision at least a half: flagged rows are among those there are, and equal
+        // seeds choose alike on any number of threads.
+        const Ratio recall{{1, 0, 0, 0}, {1, 0, 1, 0}, -1}, precise{{1, 0, 0, 0}, {1, 1, 0, 0}, -1, 0.5, true};
+        const std::vector<double> ones(5, 1.0);
+        std::vector<double> one(2 * 2 + 4 * 5), many(one.size());
+        for (auto* const out : {one.data(), many.data()})
+            cross_fit({recall, 1, &precise, 1},
+                      {s.threshold, s.threshold, s.pos, s.neg, s.m, 3, 2, 5, ones.data(), ones.data(), out, out + 2,
+                       out + 4, out + 9, out + 14, out + 19},
+                      11, out == one.data() ? 1 : threads);
+        CHECK(one == many);
+        for (std::size_t i = 0; i < one.size(); ++i) {
+            const bool positive = i < 2 || (i >= 4 && i < 9) || (i >= 14 && i < 19);
+            CHECK(one[i] >= 0 && one[i] <= double(positive ? tp.back() : fp.back()));
+        }
+    }
+
     std::vector<double> table(s.threshold, s.threshold + s.m);
     std::reverse(table.begin(), table.end());
     std::vector<double> x(100);
