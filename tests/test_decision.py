@@ -303,7 +303,7 @@ def test_natural_frequencies() -> None:
     assert repr(everything).startswith(
         "flag everything, for the most recall: 1.00 (95 % CI 0.84–1.00) expected"
     )
-    assert repr(cs.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0 [")
+    assert repr(cs.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0.00")
     assert "1,000 cases" in point._repr_html_()
     assert "<svg" in point._repr_html_()
 

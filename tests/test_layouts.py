@@ -130,6 +130,7 @@ ELSEWHERE = {
     """,
     "made by functions that are here; they hold no arrays": """
         CalibrationLine Comparison Decomposition Fit MethodComparison OperatingPoint PriorShift
+        OperatingPoint.expect
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """

@@ -12,7 +12,7 @@ sample makes of it. Copies of a row stay in one fold.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor, inf, isfinite, log, log10, sqrt
+from math import exp, floor, inf, isfinite, log, log10, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -62,7 +62,7 @@ def in_places(first: float, *more: float) -> list[str]:
     >>> in_places(0.0306, 0.02, 0.1), in_places(17805.4)
     (['0.0306', '0.0200', '0.1000'], ['17,805'])
     """
-    size = abs(first) if first and isfinite(first) else 1.0
+    size = next((abs(x) for x in (first, *more) if x and isfinite(x)), 1.0)
     places = min(max(2 - floor(log10(size)), 0), 12)
     return [f"{x:,.{places}f}" for x in (first, *more)]
 
@@ -164,8 +164,8 @@ def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
     """An interval on the scale where the measure has no end: costs are at least 0, rates at most
     1."""
     if isinstance(goal, Costs) and not goal.tp and not goal.tn and value > 0:
-        factor = np.exp(half / value)
-        return float(value / factor), float(value * factor)
+        factor = exp(min(half / value, 700.0))
+        return value / factor, value * factor
     if isinstance(goal, Measure) and (goal.name in _SHARES or goal.beta is not None):
         inside = min(max(value, 1e-9), 1 - 1e-9)
         middle, away = log(inside / (1 - inside)), half / (inside * (1 - inside))

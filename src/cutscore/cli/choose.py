@@ -11,6 +11,8 @@ from cutscore.cli import INFEASIBLE, UsageError, engines, shared
 from cutscore.decision import OperatingPoint, choose, described, rule_of
 from cutscore.errors import CutscoreError, UndefinedError
 
+_FEW = 1_000_000
+
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """The best threshold of one score."""
@@ -26,8 +28,10 @@ def run(arguments: Namespace) -> tuple[str, int]:
     name = what.scores[0]
     point = None
     reverse = name in arguments.reverse
-    # Most aims need no more than a compact sweep, which can't be turned round.
-    for compact in (False,) if reverse else (True, False):
+    # Most aims need no more than a compact sweep, which can't be turned round, and has no folds: of
+    # few rows all scores are kept.
+    few = (what.source.rows or _FEW + 1) <= _FEW
+    for compact in (False,) if reverse or few else (True, False):
         with progress("sweeping", not arguments.quiet) as tell:
             found = engines.swept(arguments, what, tell=tell, compact=compact)
         s = found.sweeps[name]

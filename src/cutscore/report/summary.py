@@ -265,7 +265,7 @@ class Summary:
         8 rows: 4 positive (50 %), 4 negative
         ...
                                    mine
-          AUC                      0.7500 [0.3499, 1.0000]
+          AUC                      0.7500 [0.3006, 0.9544]
           average precision        0.7708
         ...
         """
