@@ -70,7 +70,8 @@ def run(folder: Path) -> str:
     _write(page, render(summary, _TITLE))
     flagged = [row for row in decisions.to_pylist() if row["decision"]]
     flagged.sort(key=lambda row: -row["probability"])
-    point = trained.point
+    point, expected = trained.point, trained.point.expected
+    assert expected is not None
     lines = [
         f"12,000 made-up card payments, {summary.P} of them fraud; a false alarm costs "
         f"{_COSTS.fp:g}, a missed fraud {_COSTS.fn:g}.",
@@ -80,7 +81,8 @@ def run(folder: Path) -> str:
         f"  AUC          {summary.scores[0].auc.value:.3f}, "
         f"{_span(summary.scores[0].auc.interval)} at 95 %",
         f"  hold         what scores {point.threshold:g} or more: {_caught(point.confusion)}",
-        f"  costs        {1000 * point.value:.0f} per 1,000 payments; holding none costs "
+        f"  costs        {1000 * expected.value:.0f} per 1,000 new payments "
+        f"({1000 * expected.low:.0f} to {1000 * expected.high:.0f}); holding none costs "
         f"{1000 * _COSTS.fn * summary.prevalence:.0f}",
         "",
         f"Of 1,000 new payments {len(flagged)} are held. The three most suspicious:",
