@@ -239,10 +239,10 @@ def test_install_lines_name_a_clone_or_a_wheel() -> None:
     }
     assert ("README.md", ".[sql]") in asked
     for strange in (
-        'pip install "cutpoint[sql]"',
-        "pip3 install cutpoint",
-        "uv add cutpoint",
-        'raise E(\n    "get it: pip install "\n    "\'cutpoint[onnx]\'."\n)',
+        'pip install "stranger[sql]"',
+        "pip3 install stranger",
+        "uv add stranger",
+        'raise E(\n    "get it: pip install "\n    "\'stranger[onnx]\'."\n)',
     ):
         assert any(not _is_ours(word) for word in _installed(strange)), strange
     assert {(path, word) for path, word in asked if not _is_ours(word)} == set()
