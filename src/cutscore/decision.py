@@ -572,17 +572,18 @@ def worth(p: OperatingPoint) -> str:
     """The value to expect on new rows, and the one on these."""
     if np.isnan(p.value):
         return f"0/0 {_where(p.confusion)}"
-    expected = _expected(p)
+    expected = expectation(p)
     if expected is None:
         return f"{in_places(p.value)[0]} on these rows"
     _, here = in_places(expected.value, p.value)
     return f"{expected!r} expected, {here} on these rows"
 
 
-def _expected(p: OperatingPoint) -> Expected | None:
+def expectation(p: OperatingPoint) -> Expected | None:
+    """The value expected on new rows, for those who show it: None if these rows can't tell."""
     with suppress(CutscoreError):
         return p.expected
-    return None  # these rows can't tell
+    return None
 
 
 def told(p: OperatingPoint) -> list[str]:
@@ -590,7 +591,7 @@ def told(p: OperatingPoint) -> list[str]:
     q = p.question
     lines = [natural(p.confusion, q.prior)]
     if p.cost_per_1000 is not None:
-        expected = _expected(p)
+        expected = expectation(p)
         cost = p.cost_per_1000 if expected is None else 1000 * expected.value
         lines.append(f"expected cost of 1,000 cases: {in_places(cost)[0]}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""

@@ -179,7 +179,7 @@ _SHARES = set(_RATIOS) - {"youden"}
 
 
 def _effort(rare: int) -> tuple[int, int]:
-    """How often to deal rows into folds, and how many samples to draw, by the size of the rarer
+    """How many fold assignments to make, and how many samples to draw, by the size of the rarer
     class: where it is large, a choice costs more and matters less."""
     if rare <= 1_000:
         return 4, 150 if rare <= 300 else 100

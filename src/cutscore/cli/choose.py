@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from contextlib import suppress
 from typing import Any
 
 from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
-from cutscore.decision import OperatingPoint, choose, described, rule_of
-from cutscore.errors import CutscoreError, UndefinedError
+from cutscore.decision import OperatingPoint, choose, described, expectation, rule_of
+from cutscore.errors import UndefinedError
 
 _FEW = 1_000_000
 
@@ -59,9 +58,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 
 def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
-    expected = None
-    with suppress(CutscoreError):  # these rows can't tell
-        expected = point.expected
+    expected = expectation(point)
     c = point.confusion
     number = shared.finite
     rule, threshold = rule_of(point, reverse)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cutscore._check import shown
 from cutscore._names import in_sql
-from cutscore._written import MISSING, NUMBER
+from cutscore._written import EXACT, MISSING, NUMBER
 from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, Term
@@ -215,8 +215,6 @@ def _words(levels: Sequence[str] = ()) -> str:
 
 
 _DAY = 86_400_000_000
-# Up to here floats tell whole numbers apart.
-_EXACT = 2**53
 
 
 def _microseconds(name: str, column: str, dialect: str) -> str:
@@ -312,11 +310,11 @@ def _whole(column: str, text: str, dialect: str) -> tuple[str, str]:
     """The text of a whole number that is stored as a float or a decimal, and whether it is one."""
     if dialect == "sqlite":
         number = f"CAST({column} AS INTEGER)"
-        is_whole = f"({column} = {number} AND ABS({column}) < {_EXACT})"
+        is_whole = f"({column} = {number} AND ABS({column}) < {EXACT})"
         return f"CAST({number} AS TEXT)", is_whole
     if dialect == "duckdb":
         number = f"TRY_CAST({text} AS DOUBLE)"
-        is_whole = f"(ABS({number}) < {_EXACT} AND {number} = FLOOR({number}))"
+        is_whole = f"(ABS({number}) < {EXACT} AND {number} = FLOOR({number}))"
         return f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)", is_whole
     # Without functions of a database: a point that is left, an exponent, or infinity.
     stripped = _stripped(text)
@@ -331,7 +329,7 @@ def _whole_of_text(column: str, text: str, dialect: str) -> str:
     number = f"TRY_CAST({trimmed} AS DOUBLE)"
     return (
         f"CASE WHEN REGEXP_MATCHES({trimmed}, '^[+-]?[0-9]+$') THEN TRY_CAST({trimmed} AS HUGEINT) "
-        f"WHEN REGEXP_MATCHES({trimmed}, {_text(NUMBER)}) AND ABS({number}) < {_EXACT} "
+        f"WHEN REGEXP_MATCHES({trimmed}, {_text(NUMBER)}) AND ABS({number}) < {EXACT} "
         f"AND {number} = FLOOR({number}) THEN TRY_CAST({number} AS HUGEINT) END"
     )
 
