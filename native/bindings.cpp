@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -345,38 +346,69 @@ NB_MODULE(_native, m) {
         return hand_over(std::move(areas));
     });
 
-    m.def("cross_fit", [](const In<double>& threshold, const In<double>& top, const In<std::int64_t>& pos,
-                          const In<std::int64_t>& neg, const In<double>& aim, std::size_t folds,
+    // A score is (threshold, top, index), see Scored. A limit that needs a table of what is allowed has one.
+    using Score = std::tuple<In<double>, In<double>, In<std::int32_t>>;
+    m.def("cross_fit", [](const std::vector<Score>& scores, std::size_t positives,
+                          const std::optional<In<double>>& count, const std::optional<In<double>>& weight,
+                          const std::optional<In<std::int32_t>>& unit, const In<double>& aim,
+                          const std::vector<std::optional<In<double>>>& allowed, std::size_t folds,
                           std::size_t repeats, const In<double>& in_pos, const In<double>& in_neg,
                           std::uint64_t seed, int threads) {
-        for (const auto size : {top.shape(0), pos.shape(0), neg.shape(0)})
-            same_length(threshold.shape(0), size);
+        constexpr std::size_t each = 13;  // numbers a measure
+        if (aim.shape(0) == 0 || aim.shape(0) != each * allowed.size() || folds < 2 || folds > 255 || repeats < 1)
+            throw std::invalid_argument("an aim has 13 numbers for each measure, and 2 to 255 folds");
+        if (scores.empty()) throw std::invalid_argument("there is no score to choose a cut of");
         same_length(in_pos.shape(0), in_neg.shape(0));
-        // Eleven numbers a ratio: num, den, prior, bound, and the sign of the goal or whether a limit is at
-        // least its bound.
-        if (aim.shape(0) == 0 || aim.shape(0) % 11 || folds < 2 || folds > 255 || repeats < 1)
-            throw std::invalid_argument("an aim has 11 numbers for each measure, and 2 to 255 folds");
-        std::vector<cutscore::Ratio> ratios(aim.shape(0) / 11);
-        for (std::size_t k = 0; k < ratios.size(); ++k) {
-            const double* from = aim.data() + 11 * k;
-            std::copy_n(from, 4, ratios[k].num);
-            std::copy_n(from + 4, 4, ratios[k].den);
-            ratios[k].prior = from[8];
-            ratios[k].bound = from[9];
-            ratios[k].at_least = from[10] > 0;
+        const std::size_t items = std::get<2>(scores[0]).shape(0), samples = in_pos.shape(0);
+        if (positives > items) throw std::invalid_argument("more items are positive than there are");
+        if (count) same_length(items, count->shape(0));
+        if (weight) same_length(items, weight->shape(0));
+        if (unit) same_length(items, unit->shape(0));
+        std::size_t units = 0;
+        if (unit)
+            for (std::size_t j = 0; j < items; ++j) {
+                if (unit->data()[j] < 0) throw std::invalid_argument("units are numbered from 0 on");
+                units = std::max(units, std::size_t(unit->data()[j]) + 1);
+            }
+        std::vector<cutscore::Scored> scored;
+        for (const auto& [threshold, top, index] : scores) {
+            same_length(threshold.shape(0), top.shape(0));
+            same_length(items, index.shape(0));
+            for (std::size_t j = 0; j < items; ++j)
+                if (index.data()[j] < 0 || std::size_t(index.data()[j]) >= threshold.shape(0))
+                    throw std::invalid_argument("an item has none of the scores");
+            scored.push_back({threshold.data(), top.data(), threshold.shape(0), index.data()});
         }
-        const std::size_t samples = in_pos.shape(0);
-        cutscore::Buffer<double> of_repeats(2 * repeats), of_samples(4 * samples);
+        std::vector<cutscore::Ratio> ratios(allowed.size());
+        for (std::size_t k = 0; k < ratios.size(); ++k) {
+            const double* from = aim.data() + each * k;
+            auto& r = ratios[k];
+            std::copy_n(from, 4, r.num);
+            std::copy_n(from + 4, 4, r.den);
+            r.prior = from[8];
+            r.bound = from[9];
+            r.at_least = from[10] > 0;
+            r.form = cutscore::Ratio::Form(int(from[11]));
+            r.step = from[12];
+            if (allowed[k]) {
+                if (allowed[k]->shape(0) < 1) throw std::invalid_argument("nothing says how many are allowed");
+                r.allowed = allowed[k]->data();
+                r.size = allowed[k]->shape(0);
+            }
+        }
+        cutscore::Buffer<double> of_repeats(2 * repeats), of_samples(5 * samples);
         double *r = of_repeats.data(), *b = of_samples.data();
         unlocked([&] {
             cutscore::cross_fit({ratios[0], ratios[0].at_least ? 1.0 : -1.0, ratios.data() + 1, ratios.size() - 1},
-                                {threshold.data(), top.data(), pos.data(), neg.data(), threshold.shape(0),
-                                 folds, repeats, samples, in_pos.data(), in_neg.data(), r, r + repeats, b,
-                                 b + samples, b + 2 * samples, b + 3 * samples},
+                                {scored.data(), scored.size(), items, positives, count ? count->data() : nullptr,
+                                 weight ? weight->data() : nullptr, unit ? unit->data() : nullptr, units, folds,
+                                 repeats, samples, in_pos.data(), in_neg.data(), r, r + repeats, b, b + samples,
+                                 b + 2 * samples, b + 3 * samples, b + 4 * samples},
                                 seed, threads);
         });
         return std::make_tuple(hand_over(std::move(of_repeats)), hand_over(std::move(of_samples)));
-    });
+    }, "scores"_a, "positives"_a, "count"_a.none(), "weight"_a.none(), "unit"_a.none(), "aim"_a, "allowed"_a,
+    "folds"_a, "repeats"_a, "in_pos"_a, "in_neg"_a, "seed"_a, "threads"_a);
 
     using Index = std::optional<Column>;
     m.def("scores", [](const Array& data, const Index& indices, const Index& indptr,

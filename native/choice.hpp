@@ -1,9 +1,9 @@
 // What a cut is worth on rows it was not chosen on: choices on folds, and on bootstrap samples of these.
 //
-// Rows are counted: pos[i] and neg[i] of them have the i-th score from above. Each row has a fold, by a
-// shuffle within its class. A cut is chosen on the rows of all other folds and judged on those of its own;
-// sums over the folds are what a choice on (almost) so many rows does on new ones. In a bootstrap sample
-// the copies of a row are in one fold, or a cut would be judged on rows it was chosen on.
+// Each row has a fold, by a shuffle within its class. A cut is chosen on the rows of all other folds and
+// judged on those of its own; sums over the folds are what a choice on (almost) so many rows does on new
+// ones. In a bootstrap sample the copies of a row are in one fold, or a cut would be judged on rows it was
+// chosen on. Rows of one unit stay together. Of several scores, each choice takes the best one.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numbers>
+#include <vector>
 
 #include "kernels.hpp"
 #include "parallel.hpp"
@@ -22,24 +24,54 @@ namespace CUTSCORE_ISA {
 using cutscore::Aim;
 using cutscore::Choices;
 using cutscore::Ratio;
+using cutscore::Scored;
 
-// The value of a ratio where the share u of the positives and v of the negatives is flagged.
-inline double value_of(const Ratio& r, double u, double v, double share) {
-    const double p = r.prior < 0 ? share : r.prior, n = 1 - p;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// Where tp of P positives and fp of N negatives are flagged, of which the share `share` is positive.
+struct Flagged {
+    double tp, fp, P, N, share;
+};
+
+// The value of a measure.
+inline double value_of(const Ratio& r, const Flagged& c) {
+    const double u = c.P > 0 ? c.tp / c.P : 0, v = c.N > 0 ? c.fp / c.N : 0;
+    const double p = r.prior < 0 ? c.share : r.prior, n = 1 - p;
     const double x[4] = {p * u, n * v, p * (1 - u), n * (1 - v)};
     double up = 0, down = 0;
-    for (int k = 0; k < 4; ++k) {
-        up += r.num[k] * x[k];
-        down += r.den[k] * x[k];
+    if (r.form == Ratio::matthews) {
+        up = x[0] * x[3] - x[1] * x[2];
+        down = std::sqrt(p * n * (x[0] + x[1]) * (x[2] + x[3]));
+    } else {
+        for (int k = 0; k < 4; ++k) {
+            up += r.num[k] * x[k];
+            down += r.den[k] * x[k];
+        }
+        if (r.form == Ratio::lift) down *= p;
     }
     return down != 0 ? up / down : std::numeric_limits<double>::quiet_NaN();
 }
 
-// How far a value is on the wrong side of its bound, as a share of the bound.
-inline double shortfall(const Ratio& r, double value) {
-    const double scale = r.bound != 0 ? std::abs(r.bound) : 1.0;
-    const double short_by = (r.at_least ? r.bound - value : value - r.bound) / scale;
-    return value != value ? std::numeric_limits<double>::infinity() : std::max(short_by, 0.0);
+// How far a limit is from holding, as a share of its bound.
+inline double shortfall(const Ratio& r, const Flagged& c) {
+    if (r.allowed == nullptr) {
+        const double value = value_of(r, c), scale = r.bound != 0 ? std::abs(r.bound) : 1.0;
+        const double short_by = (r.at_least ? r.bound - value : value - r.bound) / scale;
+        return value != value ? infinite : std::max(short_by, 0.0);
+    }
+    // With a confidence: so many rows may be wrong, of so many; if none may, none may be touched.
+    const double x[4] = {c.tp, c.fp, c.P - c.tp, c.N - c.fp};
+    double wrong = 0, rows = 0, touched = 0;
+    for (int k = 0; k < 4; ++k) {
+        wrong += r.num[k] * x[k];
+        rows += r.den[k] * x[k];
+        touched += (r.num[k] > 0 || r.num[k ^ 1] > 0) * x[k];
+    }
+    const double at = std::clamp(rows * r.step, 0.0, double(r.size - 1));
+    const auto k = std::size_t(at);
+    const double next = r.allowed[std::min(k + 1, r.size - 1)];
+    const double most = std::floor(r.allowed[k] + (at - double(k)) * (next - r.allowed[k]) + 1e-9);
+    return most < 0 ? touched : std::max(wrong - most, 0.0) / std::max(r.bound * rows, 1.0);
 }
 
 // Masses of the scores from above, of some rows.
@@ -48,138 +80,226 @@ struct Counts {
     double P, N;
 };
 
-// The best cut of some rows, as the number of scores of all rows that it flags: all down to the middle
-// between the lowest score that is flagged among these rows and the next one among them.
-inline std::size_t chosen(const Aim& aim, const Choices& c, const Counts& rows, double in_pos, double in_neg) {
-    const double P = rows.P * in_pos, N = rows.N * in_neg, share = P / (P + N);
-    double tp = 0, fp = 0, best = -std::numeric_limits<double>::infinity();
-    double least = std::numeric_limits<double>::infinity();
-    std::size_t cut = 0, last = c.m, after = c.m;  // last: the lowest score that is flagged
+// A cut, as the number of scores of all rows that it flags; how far its limits are from holding, and its
+// value, of which more is better.
+struct Cut {
+    std::size_t cut;
+    double worst, value;
+
+    bool operator<(const Cut& other) const {
+        const bool holds = worst <= 0, holds_there = other.worst <= 0;
+        return holds != holds_there ? holds_there : value < other.value;
+    }
+};
+
+// The best cut of some rows: all down to the middle between the lowest score that is flagged among these
+// rows and the next one among them.
+inline Cut chosen(const Aim& aim, const Scored& s, const Counts& rows, double in_pos, double in_neg) {
+    const double P = rows.P * in_pos, N = rows.N * in_neg;
+    Flagged flagged{0, 0, rows.P, rows.N, P / (P + N)};
+    double best = -infinite, least = infinite;
+    std::size_t last = s.m, after = s.m;  // last: the lowest score that is flagged
     const auto look = [&](std::size_t at) {
-        const double u = rows.P > 0 ? tp / rows.P : 0, v = rows.N > 0 ? fp / rows.N : 0;
         double worst = 0;
-        for (std::size_t k = 0; k < aim.limits; ++k)
-            worst = std::max(worst, shortfall(aim.limit[k], value_of(aim.limit[k], u, v, share)));
-        const double value = aim.sign * value_of(aim.goal, u, v, share);
+        for (std::size_t k = 0; k < aim.limits; ++k) worst = std::max(worst, shortfall(aim.limit[k], flagged));
+        const double value = aim.sign * value_of(aim.goal, flagged);
         // Of equally good cuts the first; rounding must not make one of them better.
         constexpr double slack = 1e-12;
         if (worst < least - slack || (worst <= least + slack && value > best + slack * (1 + std::abs(value))) ||
-            at == c.m) {
-            best = value == value ? value : -std::numeric_limits<double>::infinity();
+            at == s.m) {
+            best = value == value ? value : -infinite;
             least = worst;
             last = at;
             return true;
         }
         return false;
     };
-    bool open = look(c.m);  // flags nothing; open: the next score of these rows is still to come
-    for (std::size_t i = 0; i < c.m; ++i) {
+    bool open = look(s.m);  // flags nothing; open: the next score of these rows is still to come
+    for (std::size_t i = 0; i < s.m; ++i) {
         if (rows.pos[i] == 0 && rows.neg[i] == 0) continue;
         if (open) after = i;
-        tp += rows.pos[i];
-        fp += rows.neg[i];
+        flagged.tp += rows.pos[i];
+        flagged.fp += rows.neg[i];
         open = look(i);
-        if (open) after = c.m;
+        if (open) after = s.m;
     }
-    if (last == c.m) return 0;
-    if (after == c.m) return c.m;
-    const double middle = c.threshold[last] / 2 + c.top[after] / 2;
-    for (cut = last + 1; cut < after && c.threshold[cut] >= middle; ++cut) {}
-    return cut;
+    if (last == s.m) return {0, least, best};
+    if (after == s.m) return {s.m, least, best};
+    const double middle = s.threshold[last] / 2 + s.top[after] / 2;
+    std::size_t cut = last + 1;
+    while (cut < after && s.threshold[cut] >= middle) ++cut;
+    return {cut, least, best};
 }
 
-// The fold of each row of a class: as many rows in each, but for one.
-inline void shuffled_folds(Random& random, std::size_t rows, std::uint32_t folds, std::uint8_t* out) {
-    for (std::size_t i = 0; i < rows; ++i) out[i] = std::uint8_t(i % folds);
-    for (std::size_t i = rows; i > 1; --i) std::swap(out[i - 1], out[random.below(std::uint32_t(i))]);
+// A fold for each of n: as many in each, but for one.
+inline void shuffled_folds(Random& random, std::size_t n, std::uint32_t folds, std::uint8_t* out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = std::uint8_t(i % folds);
+    for (std::size_t i = n; i > 1; --i) std::swap(out[i - 1], out[random.below(std::uint32_t(i))]);
 }
 
-// Room for one sample: masses of each fold, of all, and of all but one.
-struct Sample {
-    explicit Sample(std::size_t m, std::size_t folds)
-        : m(m), folds(folds), of_fold(2 * m * folds), all(2 * m), rest(2 * m) {}
+// About as many as a Poisson distribution of a large mean draws.
+inline double many(Random& random, double mean) {
+    const double u = double((random.word() >> 11) + 1) * 0x1p-53, v = double(random.word() >> 11) * 0x1p-53;
+    return std::max(mean + std::sqrt(-2 * mean * std::log(u)) * std::cos(2 * std::numbers::pi * v), 0.0);
+}
 
-    // Rows of class k, in the order of scores: their folds, and how often each is drawn if that is given.
-    void fill(int k, const std::int64_t* mass, const std::uint8_t* fold, const std::uint8_t* drawn) {
-        double* const to = of_fold.data() + std::size_t(k) * m * folds;
-        std::fill_n(to, m * folds, 0.0);
-        std::size_t row = 0;
-        for (std::size_t i = 0; i < m; ++i)
-            for (auto left = mass[i]; left > 0; --left, ++row) to[fold[row] * m + i] += drawn ? drawn[row] : 1;
-        double* const sum = all.data() + std::size_t(k) * m;
-        std::fill_n(sum, m, 0.0);
-        for (std::size_t f = 0; f < folds; ++f)
-            for (std::size_t i = 0; i < m; ++i) sum[i] += to[f * m + i];
-    }
-
-    // Flagged positives and negatives of all folds, each by the cut of the others.
-    void judge(const Aim& aim, const Choices& c, double in_pos, double in_neg, double* tp, double* fp) {
-        *tp = *fp = 0;
-        for (std::size_t f = 0; f < folds; ++f) {
-            const double* own[2] = {of_fold.data() + f * m, of_fold.data() + (folds + f) * m};
-            double total[2] = {};
-            for (int k = 0; k < 2; ++k) {
-                double* const to = rest.data() + std::size_t(k) * m;
-                const double* const from = all.data() + std::size_t(k) * m;
-                for (std::size_t i = 0; i < m; ++i) total[k] += to[i] = from[i] - own[k][i];
-            }
-            const std::size_t cut =
-                chosen(aim, c, {rest.data(), rest.data() + m, total[0], total[1]}, in_pos, in_neg);
-            for (std::size_t i = 0; i < cut; ++i) {
-                *tp += own[0][i];
-                *fp += own[1][i];
-            }
+// Room for one sample: for each score, masses of each fold, of all, and of all but one.
+class Sample {
+   public:
+    explicit Sample(const Choices& c) : c_(c) {
+        for (std::size_t k = 0; k < c.scores; ++k) {
+            const std::size_t m = c.score[k].m;
+            of_fold_.emplace_back(2 * m * c.folds);
+            all_.emplace_back(2 * m);
+            rest_.emplace_back(2 * m);
         }
     }
 
-    std::size_t m, folds;
-    cutscore::Buffer<double> of_fold, all, rest;
+    // The fold of each item, or unit of items, and how often it is drawn if that is given.
+    void fill(const std::uint8_t* fold, const std::uint8_t* drawn, Random& random) {
+        for (auto& to : of_fold_) std::fill_n(to.data(), to.size(), 0.0);
+        for (std::size_t j = 0; j < c_.items; ++j) {
+            const std::size_t at = c_.unit ? std::size_t(c_.unit[j]) : j;
+            const double each = c_.weight ? c_.weight[j] : 1;
+            if (c_.count && c_.count[j] > 1) {  // many rows of one score: as many in each fold
+                const double mean = c_.count[j] / double(c_.folds);
+                for (std::size_t f = 0; f < c_.folds; ++f) add(j, f, each * (drawn ? many(random, mean) : mean));
+            } else {
+                add(j, fold[at], each * (drawn ? drawn[at] : 1));
+            }
+        }
+        P_ = N_ = 0;
+        for (std::size_t k = 0; k < c_.scores; ++k) {
+            const std::size_t wide = 2 * c_.score[k].m;
+            double* const sum = all_[k].data();
+            std::fill_n(sum, wide, 0.0);
+            for (std::size_t f = 0; f < c_.folds; ++f)
+                for (std::size_t i = 0; i < wide; ++i) sum[i] += of_fold_[k].data()[f * wide + i];
+        }
+        for (std::size_t i = 0; i < c_.score[0].m; ++i) {
+            P_ += all_[0].data()[i];
+            N_ += all_[0].data()[c_.score[0].m + i];
+        }
+    }
+
+    double share(double in_pos, double in_neg) const { return P_ * in_pos / (P_ * in_pos + N_ * in_neg); }
+
+    // The shares of positives and of negatives that are flagged, in each fold by the cut of the others.
+    void judge(const Aim& aim, double in_pos, double in_neg, double* recall, double* fpr) {
+        double tp = 0, fp = 0;
+        for (std::size_t f = 0; f < c_.folds; ++f) {
+            for (std::size_t k = 0; k < c_.scores; ++k) {
+                const std::size_t wide = 2 * c_.score[k].m;
+                for (std::size_t i = 0; i < wide; ++i)
+                    rest_[k].data()[i] = all_[k].data()[i] - of_fold_[k].data()[f * wide + i];
+            }
+            const auto [k, cut] = best(aim, rest_, in_pos, in_neg);
+            const std::size_t m = c_.score[k].m;
+            const double* const own = of_fold_[k].data() + f * 2 * m;
+            for (std::size_t i = 0; i < cut; ++i) {
+                tp += own[i];
+                fp += own[m + i];
+            }
+        }
+        *recall = tp / P_;
+        *fpr = fp / N_;
+    }
+
+    // The same on other rows, by the cut of these.
+    void judge_on(const Sample& rows, const Aim& aim, double in_pos, double in_neg, double* recall, double* fpr) {
+        const auto [k, cut] = best(aim, all_, in_pos, in_neg);
+        const double* const masses = rows.all_[k].data();
+        double tp = 0, fp = 0;
+        for (std::size_t i = 0; i < cut; ++i) {
+            tp += masses[i];
+            fp += masses[c_.score[k].m + i];
+        }
+        *recall = tp / rows.P_;
+        *fpr = fp / rows.N_;
+    }
+
+   private:
+    void add(std::size_t j, std::size_t f, double mass) {
+        for (std::size_t k = 0; k < c_.scores; ++k) {
+            const std::size_t m = c_.score[k].m, i = std::size_t(c_.score[k].index[j]);
+            of_fold_[k].data()[(2 * f + (j >= c_.positives)) * m + i] += mass;
+        }
+    }
+
+    // The best score, and its cut; of equally good ones the first.
+    std::pair<std::size_t, std::size_t> best(const Aim& aim, const std::vector<cutscore::Buffer<double>>& masses,
+                                             double in_pos, double in_neg) const {
+        double P = 0, N = 0;
+        for (std::size_t i = 0; i < c_.score[0].m; ++i) {
+            P += masses[0].data()[i];
+            N += masses[0].data()[c_.score[0].m + i];
+        }
+        std::size_t which = 0;
+        Cut found{};
+        for (std::size_t k = 0; k < c_.scores; ++k) {
+            const double* const from = masses[k].data();
+            const Cut cut = chosen(aim, c_.score[k], {from, from + c_.score[k].m, P, N}, in_pos, in_neg);
+            if (k == 0 || found < cut) which = k, found = cut;
+        }
+        return {which, found.cut};
+    }
+
+    const Choices& c_;
+    std::vector<cutscore::Buffer<double>> of_fold_, all_, rest_;
+    double P_ = 0, N_ = 0;
 };
 
 inline void cross_fitted(const Aim& aim, const Choices& c, std::uint64_t seed, int threads) {
-    const std::size_t P = total(c.pos, c.m), N = total(c.neg, c.m), folds = c.folds;
-    const auto workers = std::size_t(std::max(threads, 1));
-    cutscore::Buffer<std::uint8_t> fold(c.repeats * (P + N));
+    // What is drawn: positives and negatives, each for themselves, or units of both. Where many rows are one
+    // item, some more are drawn with the others and forgotten, or the number of these would never vary.
+    const std::size_t first = c.unit ? c.units : c.positives, second = c.unit ? 0 : c.items - c.positives;
+    const auto spare = [&](std::size_t from, std::size_t n) {
+        double mass = 0;
+        if (c.count)
+            for (std::size_t j = from; j < from + n; ++j) mass += c.count[j] > 1 ? c.count[j] : 0;
+        return std::size_t(std::min(mass, 3.0 * double(n)));
+    };
+    const Draw draw_first(first + (c.unit ? 0 : spare(0, first)));
+    const Draw draw_second(second + (c.unit ? 0 : spare(c.positives, second)));
+    cutscore::Buffer<std::uint8_t> fold(c.repeats * (first + second));
     for (std::size_t r = 0; r < c.repeats; ++r) {
         Random random(seed, 2 * r);
-        shuffled_folds(random, P, std::uint32_t(folds), fold.data() + r * (P + N));
-        shuffled_folds(random, N, std::uint32_t(folds), fold.data() + r * (P + N) + P);
+        shuffled_folds(random, first, std::uint32_t(c.folds), fold.data() + r * (first + second));
+        shuffled_folds(random, second, std::uint32_t(c.folds), fold.data() + r * (first + second) + first);
     }
-    const Draw draw_pos(P), draw_neg(N);
+    Random none(seed, 0);
+    Sample rows(c);
+    rows.fill(fold.data(), nullptr, none);
     struct Scratch {
         std::unique_ptr<Sample> sample;
-        cutscore::Buffer<std::uint8_t> pos, neg;
+        cutscore::Buffer<std::uint8_t> drawn, more;
     };
-    const auto scratch = std::make_unique<Scratch[]>(workers);
+    const auto scratch = std::make_unique<Scratch[]>(std::size_t(std::max(threads, 1)));
     parallel(c.repeats + c.samples, threads, [&](std::size_t part, int worker) {
-        auto& [sample, pos, neg] = scratch[std::size_t(worker)];
+        auto& [sample, drawn, more] = scratch[std::size_t(worker)];
         if (!sample) {
-            sample = std::make_unique<Sample>(c.m, folds);
-            pos.reserve(draw_pos.size());
-            neg.reserve(draw_neg.size());
+            sample = std::make_unique<Sample>(c);
+            drawn.reserve(draw_first.size() + second);
+            more.reserve(draw_second.size());
         }
         const bool resampled = part >= c.repeats;
         const std::size_t b = part - c.repeats;
-        const auto* const of_row = fold.data() + (resampled ? b % c.repeats : part) * (P + N);
-        if (resampled) {
-            Random random(seed, 2 * b + 1);
-            draw_pos(random, pos.data());
-            draw_neg(random, neg.data());
+        const auto* const of_item = fold.data() + (resampled ? b % c.repeats : part) * (first + second);
+        Random random(seed, 2 * b + 1);
+        if (!resampled) {
+            sample->fill(of_item, nullptr, random);
+            return sample->judge(aim, 1, 1, c.recall + part, c.fpr + part);
         }
-        sample->fill(0, c.pos, of_row, resampled ? pos.data() : nullptr);
-        sample->fill(1, c.neg, of_row + P, resampled ? neg.data() : nullptr);
-        if (!resampled) return sample->judge(aim, c, 1, 1, c.tp + part, c.fp + part);
+        draw_first(random, drawn.data());
+        if (second) {
+            draw_second(random, more.data());
+            std::copy_n(more.data(), second, drawn.data() + first);
+        }
+        sample->fill(of_item, drawn.data(), random);
         const double in_pos = c.in_pos[b], in_neg = c.in_neg[b];
-        sample->judge(aim, c, in_pos, in_neg, c.sample_tp + b, c.sample_fp + b);
-        const Counts all{sample->all.data(), sample->all.data() + c.m, double(P), double(N)};
-        const std::size_t cut = chosen(aim, c, all, in_pos, in_neg);
-        double tp = 0, fp = 0;
-        for (std::size_t i = 0; i < cut; ++i) {
-            tp += double(c.pos[i]);
-            fp += double(c.neg[i]);
-        }
-        c.here_tp[b] = tp;
-        c.here_fp[b] = fp;
+        c.sample_share[b] = sample->share(in_pos, in_neg);
+        sample->judge(aim, in_pos, in_neg, c.sample_recall + b, c.sample_fpr + b);
+        sample->judge_on(rows, aim, in_pos, in_neg, c.here_recall + b, c.here_fpr + b);
     });
 }
 

@@ -159,14 +159,21 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
 void bootstrap_area(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t first, std::size_t n,
                     double* areas);
 
-// A measure that is a ratio of sums: num · x / den · x, where x are the shares of all cases that are TP, FP,
-// FN and TN, if the share `prior` of them is positive; less than 0 for as many as there are. As a limit it
-// must be at least `bound`, or at most.
+// A measure: num · x / den · x, where x are the shares of all cases that are TP, FP, FN and TN, if the share
+// `prior` of them is positive; less than 0 for as many as there are. The lift is that, by the share of
+// positives, and Matthews' correlation has a formula of its own. As a limit it must be at least `bound`, or
+// at most. If `allowed` is given, it must be shown instead that the share of num · x in den · x is at most
+// `bound`: of i / step rows only allowed[i] may be wrong, of numbers in between as many in proportion.
 struct Ratio {
+    enum Form { plain, lift, matthews };
     double num[4], den[4];
     double prior;
     double bound = 0;
     bool at_least = false;
+    Form form = plain;
+    const double* allowed = nullptr;
+    std::size_t size = 0;
+    double step = 1;
 };
 struct Aim {
     Ratio goal;
@@ -175,16 +182,27 @@ struct Aim {
     std::size_t limits;
 };
 
-// Rows of m scores, of which runs reach up to `top`; and what choices on folds of them, and on bootstrap
-// samples, come to. Sample b weighs its positives by in_pos[b] and its negatives by in_neg[b].
-struct Choices {
+// One of the scores: m different ones from above, of which runs reach up to `top`; and which of them each
+// item has.
+struct Scored {
     const double *threshold, *top;
-    const std::int64_t *pos, *neg;
-    std::size_t m, folds, repeats, samples;
+    std::size_t m;
+    const std::int32_t* index;
+};
+
+// Items, positives first: rows, or `count` rows of one score where that is not null and more than 1, each of
+// a weight and in a unit, if these are not null. And what choices on folds of them, and on bootstrap samples,
+// come to. Sample b weighs its positives by in_pos[b] and its negatives by in_neg[b].
+struct Choices {
+    const Scored* score;
+    std::size_t scores, items, positives;
+    const double *count, *weight;
+    const std::int32_t* unit;
+    std::size_t units, folds, repeats, samples;
     const double *in_pos, *in_neg;
-    double *tp, *fp;                // of each repeat, on rows that were left out
-    double *sample_tp, *sample_fp;  // of each sample, likewise
-    double *here_tp, *here_fp;      // of each sample's own choice, on the rows themselves
+    double *recall, *fpr;                                // of each repeat, on rows that were left out
+    double *sample_recall, *sample_fpr, *sample_share;  // of each sample, likewise; its share of positives
+    double *here_recall, *here_fpr;                      // of each sample's own choice, on the rows themselves
 };
 void cross_fit(const Aim&, const Choices&, std::uint64_t seed, int threads);
 

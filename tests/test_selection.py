@@ -13,29 +13,61 @@ import pytest
 import cutscore as cs
 from cutscore import _native
 from cutscore.decision import OperatingPoint
-from cutscore.objectives import as_limits, as_objective
-from cutscore.selection import Expected, _numbers, select
+from cutscore.guarantee import most
+from cutscore.objectives import Aim, Limit, as_limits, as_objective
+from cutscore.selection import Expected, _Items, _most, _numbers, select, select_among
 
 COSTS = cs.Costs(fp=1, fn=3)
-AIMS: list[tuple[Any, list[str], float | None]] = [
-    (COSTS, [], None),
-    (COSTS, [], 0.2),
-    (cs.Costs(fp=2, fn=5, tp=1, tn=0.5), [], None),
-    ("f1", [], None),
-    (cs.f(2), [], 0.1),
-    ("youden", [], None),
-    ("balanced", [], 0.3),
-    ("accuracy", [], None),
-    ("recall", ["fpr <= 0.4"], None),
-    ("recall", ["precision >= 0.6", "flagged <= 4"], None),
-    ("precision", ["recall >= 0.5"], 0.3),
-    ("fpr", ["recall >= 0.9"], None),
+Asked = tuple[Any, list[str], float | None, float | None]
+AIMS: list[Asked] = [
+    (COSTS, [], None, None),
+    (COSTS, [], 0.2, None),
+    (cs.Costs(fp=2, fn=5, tp=1, tn=0.5), [], None, None),
+    ("f1", [], None, None),
+    (cs.f(2), [], 0.1, None),
+    ("youden", [], None, None),
+    ("balanced", [], 0.3, None),
+    ("accuracy", [], None, None),
+    ("recall", ["fpr <= 0.4"], None, None),
+    ("recall", ["precision >= 0.6", "flagged <= 4"], None, None),
+    ("precision", ["recall >= 0.5"], 0.3, None),
+    ("fpr", ["recall >= 0.9"], None, None),
+    ("mcc", [], None, None),
+    ("mcc", [], 0.2, None),
+    ("recall", ["lift >= 1.5"], None, None),
+    ("recall", ["fpr <= 0.7"], None, 0.6),
+    (COSTS, ["recall >= 0.5"], None, 0.8),
+    ("recall", ["flagged_rate <= 0.6"], None, 0.7),
 ]
 
 
-def best_cut(y: Any, score: Any, aim: tuple[Any, list[str], float | None], n: int) -> float:
+def short_of(limit: Limit, c: cs.Confusion, there: cs.Confusion, n: int) -> float:
+    """How far a limit is from holding."""
+    if limit.measure.name == "flagged":  # a share of all rows, as fewer are at hand
+        value, bound = c.flagged / c.total, limit.bound / n
+    else:
+        value, bound = float(limit.measure(limit.sees(c, there))), limit.bound
+    gap = bound - value if limit.sign[0] == ">" else value - bound
+    return float(np.inf if np.isnan(value) else max(gap, 0.0) / bound)
+
+
+def surely_short_of(limit: Limit, c: cs.Confusion, error: float) -> float:
+    """The same, where it is to hold with a confidence."""
+    name, rate = limit.measure.name, limit.bound
+    if name == "flagged_rate":
+        k = max(most(int(c.total), rate, error), 0)
+        return max(c.flagged - k, 0) / (rate * c.total)
+    wrong, rows = (c.fn, c.positives) if name == "recall" else (c.fp, c.negatives)
+    rate = 1 - rate if name == "recall" else rate
+    k = most(int(rows), rate, error)
+    if k < 0:
+        return float(c.fn + c.tn if name == "recall" else c.flagged)
+    return max(wrong - k, 0) / max(rate * rows, 1)
+
+
+def best_cut(y: Any, score: Any, aim: Asked, n: int) -> float:
     """The threshold of the best cut, by trying all: in the middle between two scores."""
-    goal, limits, prior = aim
+    goal, limits, prior, confidence = aim
     scores = np.unique(score)[::-1]
     best: tuple[Any, ...] | None = None
     threshold = np.inf
@@ -50,12 +82,10 @@ def best_cut(y: Any, score: Any, aim: tuple[Any, list[str], float | None], n: in
         there = c if prior is None else c.deployed(prior)
         short = 0.0
         for limit in as_limits(limits):
-            if limit.measure.name == "flagged":  # a share of all rows, as fewer are at hand
-                value, bound = c.flagged / len(y), limit.bound / n
+            if confidence is None:
+                short = max(short, short_of(limit, c, there, n))
             else:
-                value, bound = float(limit.measure(limit.sees(c, there))), limit.bound
-            gap = bound - value if limit.sign[0] == ">" else value - bound
-            short = max(short, np.inf if np.isnan(value) else max(gap, 0.0) / bound)
+                short = max(short, surely_short_of(limit, c, (1 - confidence) / len(limits)))
         value = goal.better * float(goal(there))
         key = (-short, -np.inf if np.isnan(value) else value)
         worse = best is not None and key[0] < best[0] - 1e-12
@@ -71,50 +101,144 @@ def best_cut(y: Any, score: Any, aim: tuple[Any, list[str], float | None], n: in
     return float(threshold)
 
 
-@pytest.mark.parametrize(("wanted", "limits", "prior"), AIMS)
-def test_folds_by_trying_all(wanted: Any, limits: list[str], prior: float | None) -> None:
+def core(  # noqa: PLR0913, PLR0917 - as the core has them
+    y: Any,
+    scores: list[Any],
+    aim: Asked,
+    folds: int,
+    repeats: int,
+    samples: int,
+    seed: int,
+    **more: Any,
+) -> tuple[Any, Any]:
+    """What the native core makes of rows, positives first."""
+    goal, limits, prior, confidence = aim
+    made = []
+    for score in scores:
+        value, index = np.unique(-np.asarray(score, float), return_inverse=True)
+        made.append((0.0 - value, 0.0 - value, index.astype(np.int32)))
+    P = int(np.sum(y))
+    sizes = (float(P), float(len(y) - P))
+    items = _Items(made, P, None, None, None, sizes, sizes)
+    wanted = Aim(as_objective(goal), tuple(as_limits(limits)), prior, confidence)
+    numbers = _numbers(wanted, items)
+    assert numbers is not None
+    ones = np.ones(samples)
+    given = {"count": None, "weight": None, "unit": None, "threads": 1} | more
+    return _native.cross_fit(
+        made,
+        P,
+        given["count"],
+        given["weight"],
+        given["unit"],
+        *numbers,
+        folds=folds,
+        repeats=repeats,
+        in_pos=ones,
+        in_neg=ones,
+        seed=seed,
+        threads=given["threads"],
+    )
+
+
+@pytest.mark.parametrize("aim", AIMS)
+def test_folds_by_trying_all(aim: Asked) -> None:
     """Four rows of each class in four folds: a positive and a negative each, in one of 24 ways."""
-    goal = as_objective(wanted)
+    goal, limits, prior, confidence = aim
     rng = np.random.default_rng(0)
     for _ in range(12):
         score = rng.integers(0, 7, 8).astype(float)
         y = np.arange(8) < 4
-        s = cs.sweep(y, score)
-        aim = _numbers(goal, tuple(as_limits(limits)), prior, 8.0)
-        assert aim is not None
         possible = set()
-        pos, neg = np.sort(score[y])[::-1], np.sort(score[~y])[::-1]
+        pos, neg = score[y], score[~y]
         for order in permutations(range(4)):
             tp = fp = 0
             for k, j in enumerate(order):
                 rest = np.concatenate((np.delete(pos, k), np.delete(neg, j)))
-                t = best_cut(np.arange(6) < 3, rest, (goal, limits, prior), 8)
+                six = (as_objective(goal), limits, prior, confidence)
+                t = best_cut(np.arange(6) < 3, rest, six, 8)
                 tp += bool(pos[k] >= t)
                 fp += bool(neg[j] >= t)
-            possible.add((tp, fp))
+            possible.add((tp / 4, fp / 4))
         seen = set()
         for seed in range(30):
-            repeats, _ = _native.cross_fit(
-                s.threshold, s.threshold, s.pos, s.neg, aim, 4, 2, np.ones(0), np.ones(0), seed, 1
-            )
+            repeats, _ = core(y, [score], aim, 4, 2, 0, seed)
             seen |= set(zip(*repeats.reshape(2, -1).tolist(), strict=True))
         assert seen <= possible
         assert seen == possible or len(possible) > 3
 
 
+def test_of_several_scores_each_choice_takes_the_best() -> None:
+    rng = np.random.default_rng(3)
+    y = np.arange(60) < 20
+    good = rng.normal(size=60) + 3 * y
+    bad = rng.normal(size=60)
+    aim: Asked = ("f1", [], None, None)
+    alone, _ = core(y, [good], aim, 5, 3, 0, 1)
+    for both in ([good, bad], [bad, good], [good, good]):
+        assert np.array_equal(core(y, both, aim, 5, 3, 0, 1)[0], alone)
+    good, close = (rng.normal(size=60) + y for _ in range(2))
+    alone, _ = core(y, [good], aim, 5, 3, 0, 1)
+    either, _ = core(y, [good, close], aim, 5, 3, 0, 1)
+    assert not np.array_equal(either, alone)
+
+
+def test_rows_of_one_unit_stay_together() -> None:
+    """Twenty copies of a table are one table where copies are units: its folds, and its spread."""
+    rng = np.random.default_rng(4)
+    y = np.arange(100) < 30
+    score = rng.normal(size=100) + y
+    copies = np.repeat(y, 20)
+    aim: Asked = ("youden", [], None, None)
+    spread = {}
+    for name, unit in (("rows", None), ("units", np.repeat(np.arange(100, dtype=np.int32), 20))):
+        _, samples = core(copies, [np.repeat(score, 20)], aim, 10, 4, 200, 1, unit=unit)
+        recall, fpr, share, *_ = samples.reshape(5, -1)
+        spread[name] = float(np.std(recall - fpr))
+        assert (np.std(share) > 1e-9) == (unit is not None)
+    assert spread["units"] > 2.5 * spread["rows"]
+
+
+def test_rows_of_weight_two_are_two_of_the_same_fold() -> None:
+    rng = np.random.default_rng(5)
+    y = np.arange(80) < 25
+    score = rng.normal(size=80) + y
+    aim: Asked = (COSTS, [], None, None)
+    plain, _ = core(y, [score], aim, 5, 3, 0, 2)
+    twice, _ = core(y, [score], aim, 5, 3, 0, 2, weight=np.full(80, 2.0))
+    assert np.array_equal(plain, twice)
+
+
+def test_many_rows_of_one_score_are_one_item() -> None:
+    """The same table by its rows and by its counts, as far as chance lets them agree."""
+    pos, neg = [300, 400, 250, 100], [220, 900, 4_000, 9_000]
+    s = cs.Sweep.from_counts([4.0, 3.0, 2.0, 1.0], pos, neg)
+    counted = cs.choose(s, "f1")
+    y = np.concatenate((np.ones(sum(pos), bool), np.zeros(sum(neg), bool)))
+    score = np.concatenate([np.repeat([4.0, 3.0, 2.0, 1.0], mass) for mass in (pos, neg)])
+    rows = select_among(y, [score], Aim(as_objective("f1")))
+    assert rows is not None
+    assert counted.expected is not None
+    by_rows = rows.expect(as_objective("f1"))
+    assert by_rows is not None
+    assert counted.expected.value == pytest.approx(by_rows.value, rel=1e-3)
+    widths = [e.high - e.low for e in (counted.expected, by_rows)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.3)
+
+
 def test_equal_seeds_on_any_number_of_threads() -> None:
     rng = np.random.default_rng(1)
-    y = rng.random(500) < 0.2
-    s = cs.sweep(y, rng.normal(size=500) + y)
-    aim = _numbers(as_objective("f1"), (), None, 500.0)
-    ones = np.ones(40)
-    one, two = (
-        _native.cross_fit(
-            s.threshold, s.threshold, s.pos, s.neg, aim, 10, 3, ones, ones, 7, threads
-        )
-        for threads in (1, 3)
-    )
+    y = np.arange(500) < 100
+    score = rng.normal(size=500) + y
+    aim: Asked = ("f1", [], None, None)
+    one, two = (core(y, [score], aim, 10, 3, 40, 7, threads=threads) for threads in (1, 3))
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def test_as_many_may_be_wrong_as_a_guarantee_allows() -> None:
+    n = np.arange(400.0)
+    for rate, error in ((0.05, 0.05), (0.3, 0.01), (0.001, 0.1)):
+        assert _most(n, rate, error).tolist() == [most(int(k), rate, error) for k in n]
 
 
 def point(
@@ -164,10 +288,9 @@ def test_many_rows_are_soon_done() -> None:
 @pytest.mark.parametrize(
     ("goal", "more"),
     [
-        ("mcc", {}),
         (lambda tp, fp, fn, tn: tp - 0.1 * fp, {}),  # noqa: ARG005
-        ("recall", {"subject_to": "fpr <= 0.1", "confidence": 0.95}),
-        ("recall", {"subject_to": "lift >= 1.5"}),
+        ("lr_positive", {}),
+        ("recall", {"subject_to": "precision >= 0.3", "confidence": 0.95}),
     ],
 )
 def test_aims_that_it_does_not_know(goal: Any, more: dict[str, Any]) -> None:
@@ -177,10 +300,50 @@ def test_aims_that_it_does_not_know(goal: Any, more: dict[str, Any]) -> None:
     assert "on these rows" in repr(p).split("\n")[0]
 
 
+@pytest.mark.parametrize(
+    ("goal", "more"),
+    [
+        ("mcc", {}),
+        ("recall", {"subject_to": "fpr <= 0.1", "confidence": 0.95}),
+        ("recall", {"subject_to": "lift >= 1.5"}),
+    ],
+)
+def test_aims_of_other_forms(goal: Any, more: dict[str, Any]) -> None:
+    p = point(goal, **more)
+    assert p.expected is not None
+    assert p.expected.low < p.expected.value < p.value < p.expected.high + 0.2
+
+
 def test_weighted_rows_and_single_ones() -> None:
-    weighted = cs.choose(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1], [1.5, 1, 2, 1]), "f1")
-    assert weighted.expected is None
-    assert select(cs.sweep([1, 0, 0], [3, 2, 1]), as_objective("f1"), (), None) is None
+    y, score, weight = [1, 0, 1, 0, 1], [5, 4, 3, 2, 1], [1.5, 1, 2, 1, 1]
+    assert cs.choose(cs.sweep(y, score, weight), "f1").expected is None
+    assert cs.choose(cs.sweep(y, score, weight, squares=True), "f1").expected is not None
+    assert select(cs.sweep([1, 0, 0], [3, 2, 1]), Aim(as_objective("f1"))) is None
+
+
+def test_weights_of_one_are_none() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(300) < 60
+    score = rng.normal(size=300) + y
+    plain = cs.choose(cs.sweep(y, score), COSTS).expected
+    ones = cs.choose(cs.sweep(y, score, np.ones(300), squares=True), COSTS).expected
+    assert plain is not None
+    assert ones == pytest.approx(plain)
+    # A few rows of great weight tell less than many.
+    few = cs.choose(cs.sweep(y, score, rng.exponential(size=300), squares=True), COSTS).expected
+    assert few is not None
+    assert few.high - few.low > plain.high - plain.low
+
+
+def test_a_compact_sweep_will_do() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(20_000) < 100
+    s = cs.sweep(y, rng.normal(size=20_000) + 2 * y)
+    full, compact = (cs.choose(one, COSTS).expected for one in (s, s.compact()))
+    assert full is not None
+    assert compact is not None
+    assert compact.value == pytest.approx(full.value, rel=0.02)
+    assert compact.high - compact.low == pytest.approx(full.high - full.low, rel=0.3)
 
 
 def test_it_reads_well() -> None:
@@ -193,9 +356,35 @@ def test_it_reads_well() -> None:
 
 
 def test_bad_arguments_of_the_core() -> None:
-    s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
-    for aim, folds in ((np.ones(10), 2), (np.ones(11), 1), (np.ones(0), 2)):
-        with pytest.raises(ValueError, match="11 numbers"):
-            _native.cross_fit(
-                s.threshold, s.threshold, s.pos, s.neg, aim, folds, 1, np.ones(1), np.ones(1), 0, 1
-            )
+    x, index = np.array([2.0, 1.0]), np.array([0, 1], np.int32)
+    fine: dict[str, Any] = {
+        "scores": [(x, x, index)],
+        "positives": 1,
+        "count": None,
+        "weight": None,
+        "unit": None,
+        "aim": np.ones(13),
+        "allowed": [None],
+        "folds": 2,
+        "repeats": 1,
+        "in_pos": np.ones(1),
+        "in_neg": np.ones(1),
+        "seed": 0,
+        "threads": 1,
+    }
+    _native.cross_fit(**fine)
+    for change, words in (
+        ({"aim": np.ones(11)}, "13 numbers"),
+        ({"folds": 1}, "2 to 255 folds"),
+        ({"allowed": []}, "13 numbers"),
+        ({"allowed": [np.ones(0)]}, "nothing says"),
+        ({"scores": []}, "no score"),
+        ({"positives": 3}, "more items"),
+        ({"scores": [(x, x, index + 1)]}, "none of the scores"),
+        ({"unit": index - 1}, "from 0 on"),
+        ({"weight": np.ones(1)}, "length"),
+        ({"count": np.ones(3)}, "length"),
+        ({"in_neg": np.ones(2)}, "length"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            _native.cross_fit(**(fine | change))

@@ -148,17 +148,35 @@ void decide(View<std::int64_t> s, int threads) {
         // Recall, and the precision at least a half: flagged rows are among those there are, and equal
         // seeds choose alike on any number of threads.
         const Ratio recall{{1, 0, 0, 0}, {1, 0, 1, 0}, -1}, precise{{1, 0, 0, 0}, {1, 1, 0, 0}, -1, 0.5, true};
+        // Of rows, of many rows as one item, of rows that weigh more, and of units; and of two scores.
         const std::vector<double> ones(5, 1.0);
-        std::vector<double> one(2 * 2 + 4 * 5), many(one.size());
-        for (auto* const out : {one.data(), many.data()})
-            cross_fit({recall, 1, &precise, 1},
-                      {s.threshold, s.threshold, s.pos, s.neg, s.m, 3, 2, 5, ones.data(), ones.data(), out, out + 2,
-                       out + 4, out + 9, out + 14, out + 19},
-                      11, out == one.data() ? 1 : threads);
-        CHECK(one == many);
-        for (std::size_t i = 0; i < one.size(); ++i) {
-            const bool positive = i < 2 || (i >= 4 && i < 9) || (i >= 14 && i < 19);
-            CHECK(one[i] >= 0 && one[i] <= double(positive ? tp.back() : fp.back()));
+        std::vector<std::int32_t> index, unit;
+        std::vector<double> count;
+        for (const auto* mass : {s.pos, s.neg})
+            for (std::size_t k = 0; k < s.m; ++k)
+                for (auto left = mass[k]; left > 0; --left) index.push_back(std::int32_t(k));
+        for (std::size_t j = 0; j < index.size(); ++j) {
+            unit.push_back(std::int32_t(j % 7));
+            count.push_back(j % 3 ? 1 : 50);
+        }
+        const Scored score[2] = {{s.threshold, s.threshold, s.m, index.data()}, {s.threshold, s.threshold, s.m, index.data()}};
+        const double allowed[] = {-1, 0, 1, 3};
+        const Ratio sure{{0, 1, 0, 0}, {0, 1, 0, 1}, -1, 0.5, false, Ratio::plain, allowed, 4, 0.5};
+        const Ratio matthews{{}, {}, -1, 0, true, Ratio::matthews};
+        for (int form = 0; form < 4; ++form) {
+            const double* of = form == 0 ? nullptr : count.data();
+            const std::int32_t* in = form == 3 && index.size() >= 7 ? unit.data() : nullptr;
+            std::vector<double> one(2 * 2 + 5 * 5), many(one.size());
+            for (auto* const out : {one.data(), many.data()})
+                cross_fit({form == 2 ? matthews : recall, 1, form == 1 ? &sure : &precise, 1},
+                          {score, form == 2 ? 2u : 1u, index.size(), std::size_t(tp.back()), form == 1 ? of : nullptr,
+                           form == 2 ? of : nullptr, in, 7, 3, 2, 5, ones.data(), ones.data(), out, out + 2, out + 4,
+                           out + 9, out + 14, out + 19, out + 24},
+                          11, out == one.data() ? 1 : threads);
+            for (std::size_t i = 0; i < one.size(); ++i) {
+                CHECK(one[i] == many[i] || (one[i] != one[i] && many[i] != many[i]));
+                CHECK(form == 3 || (one[i] >= 0 && one[i] <= 1 + 1e-12));
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from numpy import bool_, float64, int64
+from numpy import bool_, float64, int32, int64
 from numpy.typing import NDArray
 
 _Column = NDArray[Any]
@@ -137,11 +137,13 @@ def look_up(
 ) -> NDArray[int64]: ...
 def resample(mass: NDArray[int64], seed: int, stream: int) -> NDArray[int64]: ...
 def cross_fit(
-    threshold: NDArray[float64],
-    top: NDArray[float64],
-    pos: NDArray[int64],
-    neg: NDArray[int64],
+    scores: list[tuple[NDArray[float64], NDArray[float64], NDArray[int32]]],
+    positives: int,
+    count: NDArray[float64] | None,
+    weight: NDArray[float64] | None,
+    unit: NDArray[int32] | None,
     aim: NDArray[float64],
+    allowed: list[NDArray[float64] | None],
     folds: int,
     repeats: int,
     in_pos: NDArray[float64],

@@ -23,9 +23,9 @@ from cutscore.guarantee import Certified, Rule, allowance, guaranteed, just_abov
 from cutscore.inference import Sampler, check_samples, interval, percentiles
 from cutscore.objectives import (
     COUNTS,
+    Aim,
     Costs,
     Limit,
-    Objective,
     as_limits,
     as_objective,
     check_level,
@@ -41,16 +41,6 @@ class Status(NamedTuple):
     limit: str
     value: float
     holds: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _Question:
-    """What was asked: it can be asked of a resampled sweep again."""
-
-    goal: Objective
-    limits: tuple[Limit, ...]
-    prior: float | None
-    confidence: float | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +85,7 @@ class OperatingPoint:
     status: tuple[Status, ...]
     cut: int
     sweep: Sweep
-    question: _Question
+    question: Aim
 
     @property
     def objective(self) -> str:
@@ -134,8 +124,8 @@ class OperatingPoint:
 
         The choice is made again on nine tenths of the rows and judged on the tenth left out, ten
         times in turn; how far that may be off is seen on bootstrap samples. None for aims that this
-        is not known for: functions, "mcc", "lift" and likelihood ratios, limits with a confidence,
-        and weighted rows.
+        is not known for: functions, likelihood ratios, a precision with a confidence, and weighted
+        rows if the sweep was made without ``squares``, or with limits that have a confidence.
 
         Parameters
         ----------
@@ -154,6 +144,8 @@ class OperatingPoint:
         (0.4125, 0.506 (95 % CI 0.313–0.817), 0.919 (95 % CI 0.702–0.982))
         """
         goal = as_objective(measure)
+        if self.sweep.weighted and self.sweep.pos2 is None:
+            return None
         if not isfinite(self.threshold) or min(self.sweep.P, self.sweep.N) > MANY:
             # Flagging all or nothing does the same on any rows; and many rows leave little choice.
             q = self.question
@@ -165,10 +157,7 @@ class OperatingPoint:
 
     @derived
     def _selection(self) -> Selection | None:
-        q = self.question
-        if q.confidence is not None:
-            return None
-        return select(self.sweep, q.goal, q.limits, q.prior)
+        return select(self.sweep, self.question)
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
         """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
@@ -340,7 +329,7 @@ def choose(
     """
     return _choose(
         check_sweep(s),
-        _Question(
+        Aim(
             as_objective(objective),
             tuple(as_limits(subject_to)),
             None if prior is None else check_prior(prior),
@@ -349,7 +338,7 @@ def choose(
     )
 
 
-def _choose(s: Sweep, q: _Question) -> OperatingPoint:
+def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     s.needs_rows("an operating point")
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
@@ -383,7 +372,7 @@ def _choose(s: Sweep, q: _Question) -> OperatingPoint:
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
 
 
-def _rules(s: Sweep, q: _Question) -> list[Rule]:
+def _rules(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
     if q.confidence is None:
         return list(q.limits)
@@ -395,7 +384,7 @@ class _Cuts:
     limits look at."""
 
     def __init__(
-        self, s: Sweep, q: _Question, cut: NDArray[Any], tp: NDArray[Any], fp: NDArray[Any]
+        self, s: Sweep, q: Aim, cut: NDArray[Any], tp: NDArray[Any], fp: NDArray[Any]
     ) -> None:
         self.cut, self.q = cut, q
         self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
@@ -418,7 +407,7 @@ def _all(s: Sweep) -> tuple[NDArray[Any], ...]:
     return np.arange(len(s) + 1), from_zero(s.tp), from_zero(s.fp)
 
 
-def _promising(s: Sweep, q: _Question, rules: list[Rule]) -> _Cuts:
+def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     """All cuts that can be the best, among few others.
 
     No cut of a block of cuts catches more than the last of them, nor has fewer false alarms than
@@ -486,7 +475,7 @@ def _allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
     return ok
 
 
-def _best(s: Sweep, q: _Question, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
+def _best(s: Sweep, q: Aim, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
     """The best of the cuts that are allowed."""
     allowed = np.flatnonzero(ok)
     tp, fp = cuts.c.tp[allowed], cuts.c.fp[allowed]
@@ -505,7 +494,7 @@ def _best(s: Sweep, q: _Question, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
     return int(allowed[same - 1 - int(np.argmax(value[first:same][::-1] == value[first]))])
 
 
-def _gains(s: Sweep, q: _Question) -> tuple[Fraction, Fraction] | None:
+def _gains(s: Sweep, q: Aim) -> tuple[Fraction, Fraction] | None:
     """What a TP gains and an FP loses, for objectives where that is the same at every cut."""
     P, N = Fraction(s.P), Fraction(s.N)
     if q.prior is None:
@@ -538,7 +527,7 @@ def _linear(
     return best
 
 
-def _at_thresholds(s: Sweep, q: _Question, threshold: Floats) -> _Cuts:
+def _at_thresholds(s: Sweep, q: Aim, threshold: Floats) -> _Cuts:
     k = len(s) - np.searchsorted(s.threshold[::-1], threshold, side="left")
     return _Cuts(s, q, k, from_zero(s.tp)[k], from_zero(s.fp)[k])
 

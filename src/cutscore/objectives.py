@@ -298,6 +298,34 @@ class _Custom:
         return out if np.ndim(c.tp) else out.item()
 
 
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """What is asked of a threshold: it can be asked of other rows again.
+
+    Parameters
+    ----------
+    goal
+        What to have the most or the least of.
+    limits
+        What must hold.
+    prior
+        The share of positives where it is used; None for that of the rows.
+    confidence
+        With which the limits are to hold on new rows; None if on these.
+    """
+
+    goal: Objective
+    limits: tuple[Limit, ...] = ()
+    prior: float | None = None
+    confidence: float | None = None
+
+    @property
+    def helpful(self) -> bool:
+        """Whether flagging a positive more never does harm: then cuts inside of a run of one class
+        need not be looked at."""
+        return bool(self.goal.helpful and all(limit.helpful for limit in self.limits))
+
+
 def as_objective(wanted: Any) -> Objective:
     """A name, Costs, f(beta) or a function of (tp, fp, fn, tn), as an objective."""
     if isinstance(wanted, (Measure, Costs, _Custom)):

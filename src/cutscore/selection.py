@@ -11,6 +11,7 @@ sample makes of it. Copies of a row stay in one fold.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, floor, inf, isfinite, log, log10, sqrt
 from statistics import NormalDist
@@ -25,13 +26,14 @@ from cutscore._check import threads
 from cutscore._frozen import Frozen
 from cutscore._sweep import Floats, Sweep
 from cutscore.confusion import Confusion
-from cutscore.inference import interval
-from cutscore.objectives import Costs, Limit, Measure, Objective, check_level
+from cutscore.guarantee import allowance
+from cutscore.inference import effective, interval
+from cutscore.objectives import Aim, Costs, Limit, Measure, Objective, check_level
 
 _FOLDS = 10
 # With more rows than this in either class, choosing the threshold adds about 0.1 % to the value.
 MANY = 50_000
-_ALL = (1.0, 1.0, 1.0, 1.0)
+_ALL: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
 # Measures that are ratios of sums of the shares of TP, FP, FN and TN.
 _RATIOS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "recall": ((1, 0, 0, 0), (1, 0, 1, 0)),
@@ -45,6 +47,7 @@ _RATIOS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "error_rate": ((0, 1, 1, 0), _ALL),
     "balanced_rate": ((1, 0, 0, 1), _ALL),
     "youden": ((1, -1, -1, 1), _ALL),
+    "lift": ((1, 0, 0, 0), (1, 1, 0, 0)),  # by the share of positives
 }
 # Counts of rows: what they are as shares of these.
 _COUNTS = {"flagged": (1, 1, 0, 0), "tp": (1, 0, 0, 0), "fp": (0, 1, 0, 0)}
@@ -94,45 +97,51 @@ class Selection(Frozen):
     Parameters
     ----------
     P, N
-        How many positives and negatives there are.
+        What the positives and the negatives weigh: how many there are, if all weigh 1.
+    rows
+        How many rows without weights would tell as much, of either class.
     prior
         The share of positives that was asked about, or None for that of the rows.
-    tp, fp
-        What choices on folds catch and flag wrongly among the rows left out, in each repeat.
-    sample_tp, sample_fp
+    recall, fpr
+        What share of the positives, and of the negatives, choices on folds flag among the rows left
+        out, in each repeat.
+    sample_recall, sample_fpr
         The same within each bootstrap sample.
-    here_tp, here_fp
+    sample_share
+        The share of positives in each sample: it is an estimate too, unless somebody says what it
+        is.
+    here_recall, here_fpr
         What each sample's own choice does on the rows themselves.
-    in_pos, in_neg
-        How much the positives and negatives of each sample weigh: the share of positives is an
-        estimate too, unless somebody says what it is.
     """
 
     P: float
     N: float
+    rows: tuple[float, float]
     prior: float | None
-    tp: Floats
-    fp: Floats
-    sample_tp: Floats
-    sample_fp: Floats
-    here_tp: Floats
-    here_fp: Floats
-    in_pos: Floats
-    in_neg: Floats
+    recall: Floats
+    fpr: Floats
+    sample_recall: Floats
+    sample_fpr: Floats
+    sample_share: Floats
+    here_recall: Floats
+    here_fpr: Floats
 
     @property
     def confusion(self) -> Confusion:
         """What the choice does with the rows if each was left out of it, on average."""
-        tp, fp = float(self.tp.mean()), float(self.fp.mean())
-        return Confusion(tp, fp, self.P - tp, self.N - fp)
+        return self._confusion(self.recall.mean(), self.fpr.mean(), self._share)
+
+    @property
+    def _share(self) -> float:
+        return self.P / (self.P + self.N)
 
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """The value of a measure on new rows, or None if it has none on some of the folds."""
         z = NormalDist().inv_cdf((1 + check_level(level)) / 2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            repeats = self._values(goal, self.tp, self.fp, 1.0, 1.0)
-            inside = self._values(goal, self.sample_tp, self.sample_fp, self.in_pos, self.in_neg)
-            here = self._values(goal, self.here_tp, self.here_fp, 1.0, 1.0)
+            repeats = self._values(goal, self.recall, self.fpr, self._share)
+            inside = self._values(goal, self.sample_recall, self.sample_fpr, self.sample_share)
+            here = self._values(goal, self.here_recall, self.here_fpr, self._share)
             away = here - inside
         value, away = float(repeats.mean()), away[np.isfinite(away)]
         if not np.isfinite(value) or 2 * len(away) < len(here):
@@ -141,29 +150,35 @@ class Selection(Frozen):
         if not spread or (value in (0.0, 1.0) and not isinstance(goal, Costs)):
             return Expected(value, *self._at_once(goal, value, level), level)
         # A sample has one set of folds where the rows have several: less what folds alone do.
-        folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats))
+        folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats)) if len(repeats) > 1 else 0.0
         low, high = _ends(goal, value, z * sqrt(max(spread - folds, spread / 2)))
         return Expected(value, low, high, level)
 
     def _at_once(self, goal: Objective, value: float, level: float) -> tuple[float, float]:
         """An interval as at a threshold that was given: where rows are many the choice adds next to
         nothing, and where all samples agree they tell nothing."""
-        c = self.confusion
-        tp, fp = round(c.tp), round(c.fp)
-        two = Sweep.from_counts([1.0, 0.0], [tp, int(self.P) - tp], [fp, int(self.N) - fp])
-        span = interval(two, goal, at=0.5, prior=self.prior, level=level)
+        P, N = (max(round(n), 1) for n in self.rows)
+        tp, fp = round(P * float(self.recall.mean())), round(N * float(self.fpr.mean()))
+        two = Sweep.from_counts([1.0, 0.0], [tp, P - tp], [fp, N - fp])
+        prior = self._share if self.prior is None and self.rows != (self.P, self.N) else self.prior
+        span = interval(two, goal, at=0.5, prior=prior, level=level)
         return min(span.low, value), max(span.high, value)
 
-    def _values(self, goal: Objective, tp: Floats, fp: Floats, p: Any, n: Any) -> Floats:
-        P, N = self.P * p, self.N * n
-        c = Confusion(tp * p, fp * n, P - tp * p, N - fp * n)
+    def _confusion(self, recall: Any, fpr: Any, share: Any) -> Confusion:
+        P, N = (self.P + self.N) * share, (self.P + self.N) * (1 - share)
+        tp, fp = recall * P, fpr * N
+        return Confusion(tp, fp, P - tp, N - fp)
+
+    def _values(self, goal: Objective, recall: Floats, fpr: Floats, share: Any) -> Floats:
+        c = self._confusion(recall, fpr, share)
         return np.asarray(goal(c if self.prior is None else c.deployed(self.prior)), np.float64)
 
 
 def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
     """An interval on the scale where the measure has no end: costs are at least 0, rates at most
     1."""
-    if isinstance(goal, Costs) and not goal.tp and not goal.tn and value > 0:
+    positive = isinstance(goal, Costs) and not goal.tp and not goal.tn
+    if (positive or getattr(goal, "name", "") in _ABOVE_0) and value > 0:
         factor = exp(min(half / value, 700.0))
         return value / factor, value * factor
     if isinstance(goal, Measure) and (goal.name in _SHARES or goal.beta is not None):
@@ -171,64 +186,188 @@ def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
         middle, away = log(inside / (1 - inside)), half / (inside * (1 - inside))
         low, high = (1 / (1 + np.exp(-np.clip([middle - away, middle + away], -700, 700)))).tolist()
         return min(low, value), max(high, value)
-    low = -1.0 if getattr(goal, "name", "") == "youden" else -inf
+    low = -1.0 if getattr(goal, "name", "") in ("youden", "mcc") else -inf
     return max(value - half, low), min(value + half, -low)
 
 
-_SHARES = set(_RATIOS) - {"youden"}
+_SHARES = set(_RATIOS) - {"youden", "lift"}
+_ABOVE_0 = ("lift", "lr_positive", "lr_negative")
 
 
-def _effort(rare: int) -> tuple[int, int]:
+def _effort(rare: float) -> tuple[int, int]:
     """How many fold assignments to make, and how many samples to draw, by the size of the rarer
     class: where it is large, a choice costs more and matters less."""
     if rare <= 1_000:
-        return 4, 150 if rare <= 300 else 100
-    return (2, 50) if rare <= 5_000 else (1, 0)
+        return 16, 150 if rare <= 300 else 100
+    return (4, 50) if rare <= 5_000 else (1, 0)
 
 
-def select(
-    s: Sweep,
-    goal: Objective,
-    limits: tuple[Limit, ...],
-    prior: float | None,
-) -> Selection | None:
-    """Choose again on folds and on bootstrap samples; None for aims that it does not know."""
-    rare = int(min(s.P, s.N))
-    aim = _numbers(goal, limits, prior, float(s.P + s.N))
-    if s.weighted or s.merged or aim is None or rare < 2 or s.P + s.N >= 2**31:
+@dataclass(frozen=True, eq=False)
+class _Items:
+    """Rows, positives first, or many rows of one score as one; see ``native/choice.hpp``."""
+
+    scores: list[tuple[Floats, Floats, NDArray[np.int32]]]
+    """Of each score: its values from above, the highest of each run, and which an item has."""
+    positives: int
+    count: Floats | None
+    weight: Floats | None
+    unit: NDArray[np.int32] | None
+    masses: tuple[float, float]
+    """What the positives and the negatives weigh."""
+    rows: tuple[float, float]
+    """How many rows without weights would tell as much."""
+
+
+def select(s: Sweep, aim: Aim) -> Selection | None:
+    """Choose a cut again on folds and on bootstrap samples; None for aims that it does not know,
+    and for weighted rows without squares of weights."""
+    if not (s.P > 0 and s.N > 0) or (s.weighted and (s.pos2 is None or s.neg2 is None)):
         return None
-    threshold, top, pos, neg = s.threshold, s.threshold, s.pos, s.neg
-    if goal.helpful and all(limit.helpful for limit in limits):
-        threshold, top, pos, neg = _shortened(s)
+    return _selected(_counted(s, aim.helpful), aim)
+
+
+def select_among(
+    y: Any,
+    scores: Sequence[Floats],
+    aim: Aim,
+    *,
+    weight: Floats | None = None,
+    unit: NDArray[Any] | None = None,
+) -> Selection | None:
+    """Choose the score as well, of several of the same rows; rows of one unit stay together.
+
+    Parameters
+    ----------
+    y
+        True where the row is positive.
+    scores
+        What each score gives to the rows.
+    aim
+        What is asked.
+    weight
+        Of each row.
+    unit
+        The unit of each row, from 0 on.
+    """
+    order = np.argsort(~y, kind="stable")
+    P = int(np.count_nonzero(y))
+    if not 0 < P < len(y):
+        return None
+    made = []
+    for score in scores:
+        value, index = np.unique(-np.asarray(score, np.float64)[order], return_inverse=True)
+        pos = np.bincount(index[:P], minlength=len(value))
+        neg = np.bincount(index[P:], minlength=len(value))
+        threshold = top = 0.0 - value
+        if aim.helpful:
+            first, last = _runs(pos, neg)
+            threshold, top = threshold[last], threshold[first]
+            index = np.searchsorted(first, index, side="right") - 1
+        made.append((threshold, top, index.astype(np.int32)))
+    w = None if weight is None else np.asarray(weight, np.float64)[order]
+    one = np.ones(len(y)) if w is None else w
+    masses = float(one[:P].sum()), float(one[P:].sum())
+    told = (
+        effective(masses[0], float((one[:P] ** 2).sum())),
+        effective(masses[1], float((one[P:] ** 2).sum())),
+    )
+    units = None if unit is None else np.asarray(unit)[order].astype(np.int32)
+    return _selected(_Items(made, P, None, w, units, masses, told), aim)
+
+
+def _selected(items: _Items, aim: Aim) -> Selection | None:
+    P, N = items.masses
+    rare = min(items.rows)
+    if items.unit is not None:
+        rare = min(rare, len(np.unique(items.unit)))
+    index = items.scores[0][2]
+    if rare < 2 or len(index) >= 2**31 or (aim.confidence and items.weight is not None):
+        return None
+    numbers = _numbers(aim, items)
+    if numbers is None:
+        return None
     # By the rows: with one seed for all, rows of the same ranks would always be in one fold, and
     # what that does would not average out. The scores themselves don't matter, only their order.
-    seed = crc32(neg.tobytes(), crc32(pos.tobytes()))
+    seed = crc32(b"" if items.count is None else items.count.tobytes())
+    for _, _, at in items.scores:
+        seed = crc32(at.tobytes(), seed)
     rng = np.random.default_rng(seed)
-    P, N = float(s.P), float(s.N)
     repeats, samples = _effort(rare)
     in_pos: Floats = np.ones(samples)
     in_neg: Floats = np.ones(samples)
-    if prior is None:
-        drawn = rng.binomial(int(P + N), P / (P + N), samples).astype(np.float64)
-        drawn = np.clip(drawn, 1.0, P + N - 1)
-        in_pos, in_neg = drawn / P, (P + N - drawn) / N
-    folds = min(_FOLDS, rare)
+    if aim.prior is None and items.unit is None:
+        rows, share = _rows_in_all(items), P / (P + N)
+        drawn = np.clip(rng.binomial(rows, share, samples) / rows, 1 / rows, 1 - 1 / rows)
+        in_pos, in_neg = drawn / share, (1 - drawn) / (1 - share)
     of_repeats, of_samples = _native.cross_fit(
-        threshold,
-        top,
-        pos,
-        neg,
-        aim,
-        folds,
-        repeats,
-        in_pos,
-        in_neg,
-        seed,
-        threads(samples * int(P + N)),
+        items.scores,
+        items.positives,
+        items.count,
+        items.weight,
+        items.unit,
+        *numbers,
+        folds=min(_FOLDS, int(rare)),
+        repeats=repeats,
+        in_pos=in_pos,
+        in_neg=in_neg,
+        seed=seed,
+        threads=threads(samples * len(index) * len(items.scores)),
     )
-    tp, fp = of_repeats.reshape(2, -1)
-    sample_tp, sample_fp, here_tp, here_fp = of_samples.reshape(4, -1)
-    return Selection(P, N, prior, tp, fp, sample_tp, sample_fp, here_tp, here_fp, in_pos, in_neg)
+    both, five = of_repeats.reshape(2, -1), of_samples.reshape(5, -1)
+    return Selection(P, N, items.rows, aim.prior, *both, *five)
+
+
+def _rows_in_all(items: _Items) -> int:
+    """How many rows without weights would tell as much of the share of positives."""
+    P, N = items.masses
+    squares = P**2 / items.rows[0] + N**2 / items.rows[1]
+    return max(round((P + N) ** 2 / squares), 2)
+
+
+# Rows of one score and class that are looked at one by one; more of them are one item.
+_MANY_ALIKE = 200
+
+
+def _counted(s: Sweep, helpful: bool) -> _Items:
+    """The rows of a sweep. Where weights differ, as many rows as tell as much, of equal weights."""
+    threshold = s.threshold
+    top = threshold if s.top is None else s.top
+    masses: list[NDArray[Any]] = [s.pos, s.neg]
+    squares: list[NDArray[Any]] = masses
+    if s.weighted:
+        assert s.pos2 is not None
+        assert s.neg2 is not None
+        squares = [s.pos2, s.neg2]
+    if helpful and s.top is None:
+        first, last = _runs(s.pos, s.neg)
+        threshold, top = threshold[last], threshold[first]
+        masses = [np.add.reduceat(mass, first) for mass in masses]
+        squares = [np.add.reduceat(square, first) for square in squares]
+    index, count, weight = [], [], []
+    for mass, square in zip(masses, squares, strict=True):
+        at = np.flatnonzero(mass > 0)
+        rows = mass[at]
+        if s.weighted:
+            rows = np.maximum(np.round(mass[at] ** 2 / square[at]), 1.0)
+        alike = rows > _MANY_ALIKE
+        times = np.where(alike, 1, rows).astype(np.int64)
+        index.append(np.repeat(at, times).astype(np.int32))
+        count.append(np.repeat(np.where(alike, rows, 1).astype(np.float64), times))
+        weight.append(np.repeat(mass[at] / rows, times))
+    together = np.concatenate(count)
+    P, N = (float(mass.sum()) for mass in masses)
+    told = tuple(
+        effective(float(m.sum()), float(q.sum())) for m, q in zip(masses, squares, strict=True)
+    )
+    return _Items(
+        [(threshold, top, np.concatenate(index))],
+        len(index[0]),
+        together if (together > 1).any() else None,
+        np.concatenate(weight) if s.weighted else None,
+        None,
+        (P, N),
+        (told[0], told[1]),
+    )
 
 
 # Scores of one class in a row that are kept apart: a cut lies between two scores of the rows it is
@@ -236,47 +375,110 @@ def select(
 _APART = 12
 
 
-def _shortened(s: Sweep) -> tuple[Floats, Floats, NDArray[Any], NDArray[Any]]:
-    """Scores from above, with the highest of each, and masses; of long rows of one class, all but
-    the first few are one. No cut among them can be the best."""
-    kind = np.where(s.pos == 0, -1, np.where(s.neg == 0, 1, 0))
-    at = np.arange(len(s))
+def _runs(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Where to cut masses into stretches, by their first and last: of long rows of one class, all
+    but the first few are one. No cut among them can be the best."""
+    kind = np.where(pos == 0, -1, np.where(neg == 0, 1, 0))
+    at = np.arange(len(kind))
     starts = np.concatenate(([True], (kind[1:] != kind[:-1]) | (kind[1:] == 0)))
     in_run = at - np.maximum.accumulate(np.where(starts, at, 0))
     first = np.flatnonzero(in_run <= _APART)
-    last = np.append(first[1:], len(s)) - 1
-    masses = (np.add.reduceat(mass, first) for mass in (s.pos, s.neg))
-    return s.threshold[last], s.threshold[first], *masses
+    return first, np.append(first[1:], len(kind)) - 1
 
 
-def _numbers(
-    goal: Objective, limits: tuple[Limit, ...], prior: float | None, rows: float
-) -> NDArray[np.float64] | None:
-    """An aim as the native core takes it; None if it is no ratio of sums."""
-    first = _ratio(goal, prior)
+def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | None:
+    """An aim as the native core takes it: 13 numbers for the goal and for each limit, and for
+    limits that are to be guaranteed how many rows may be wrong. None if it does not know it."""
+    first = _ratio(aim.goal, aim.prior)
     if first is None:
         return None
-    out = [(*first, 0.0, float(goal.better))]
-    for limit in limits:
+    out = [(*first[:-1], 0.0, float(aim.goal.better), first[-1], 1.0)]
+    allowed: list[Floats | None] = [None]
+    for limit in aim.limits:
         counts = _COUNTS.get(limit.measure.name)
-        one = _ratio(limit.measure, prior) if counts is None else (*counts, *_ALL, -1.0)
+        if aim.confidence is not None:
+            sure = _certain(limit, allowance(aim.limits, aim.confidence), items.masses)
+            if sure is None:
+                return None
+            wrong, of, rate, table, step = sure
+            out.append((*wrong, *of, -1.0, rate, -1.0, 0.0, step))
+            allowed.append(table)
+            continue
+        one = _ratio(limit.measure, aim.prior) if counts is None else (*counts, *_ALL, -1.0, 0.0)
         if one is None:
             return None
-        bound = limit.bound if counts is None else limit.bound / rows
-        out.append((*one, bound, 1.0 if limit.sign[0] == ">" else -1.0))
-    return np.array(out, np.float64).ravel()
+        bound = limit.bound if counts is None else limit.bound / sum(items.masses)
+        at_least = 1.0 if limit.sign[0] == ">" else -1.0
+        out.append((*one[:-1], bound, at_least, one[-1], 1.0))
+        allowed.append(None)
+    return np.array(out, np.float64).ravel(), allowed
 
 
 def _ratio(goal: Objective, prior: float | None) -> tuple[float, ...] | None:
+    """Numerator, denominator, the share of positives, and which form it has."""
     share = -1.0 if prior is None else prior
     if isinstance(goal, Costs):
-        return (-goal.tp, goal.fp, goal.fn, -goal.tn, *_ALL, share)
+        return (-goal.tp, goal.fp, goal.fn, -goal.tn, *_ALL, share, 0.0)
     if not isinstance(goal, Measure):
         return None
     if goal.beta is not None:
         b = goal.beta**2
-        return (1 + b, 0.0, 0.0, 0.0, 1 + b, 1.0, b, 0.0, share)
+        return (1 + b, 0.0, 0.0, 0.0, 1 + b, 1.0, b, 0.0, share, 0.0)
+    if goal.name == "mcc":
+        return (0.0,) * 8 + (share, 2.0)
     if goal.name not in _RATIOS:
         return None
     up, down = _RATIOS[goal.name]
-    return (*up, *down, 0.5 if goal.name in _EVEN else share)
+    return (*up, *down, 0.5 if goal.name in _EVEN else share, float(goal.name == "lift"))
+
+
+# What is wrong, and among which rows, where a limit of a rate is to hold with a confidence.
+_WRONG: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "fpr": ((0, 1, 0, 0), (0, 1, 0, 1)),
+    "specificity": ((0, 1, 0, 0), (0, 1, 0, 1)),
+    "fnr": ((0, 0, 1, 0), (1, 0, 1, 0)),
+    "recall": ((0, 0, 1, 0), (1, 0, 1, 0)),
+}
+
+
+def _certain(
+    limit: Limit, error: float, masses: tuple[float, float]
+) -> tuple[tuple[float, ...], tuple[float, ...], float, Floats, float] | None:
+    """What is wrong, among which rows, the share of it that is allowed; and of how many rows how
+    many may be."""
+    name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
+    whole = sum(masses)
+    if name == "flagged":
+        name, bound = "flagged_rate", bound / whole
+    rate, least = (bound if upper else 1 - bound), -1.0
+    wrong: tuple[float, ...] = (1, 1, 0, 0) if upper else (0, 0, 1, 1)
+    of = _ALL
+    if name == "flagged_rate":
+        least = 0.0
+    elif name in _WRONG:
+        wrong, of = _WRONG[name]
+    else:
+        return None
+    if not 0 < rate < 1:
+        return None
+    most_rows = of[0] * masses[0] + of[1] * masses[1]
+    n = np.linspace(0, most_rows, int(min(most_rows, _EXACT)) + 1)
+    allowed = np.maximum(_most(np.floor(n + 1e-9), rate, error), least)
+    return wrong, of, rate, allowed, (len(n) - 1) / most_rows
+
+
+# Up to so many rows it is known for each number of them how many may be wrong.
+_EXACT = 1_000
+
+
+def _most(n: Floats, rate: float, error: float) -> Floats:
+    """:func:`cutscore.guarantee.most` of each n."""
+    from scipy.special import betainc
+
+    low, high = np.full(len(n), -1.0), n.copy()
+    while (high - low > 1).any():
+        k = np.floor((low + high) / 2)
+        inside = np.maximum(n - k, 1e-300)
+        fits = (betainc(inside, k + 1, 1 - rate) <= error) & (high - low > 1)
+        low, high = np.where(fits, k, low), np.where(fits | (high - low <= 1), high, k)
+    return low
