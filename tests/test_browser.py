@@ -23,7 +23,9 @@ import pytest
 import cutscore as cs
 from cutscore._interval import Interval
 from cutscore.confusion import counted
+from cutscore.decision import natural, worth
 from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
+from cutscore.report.text import general
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -243,13 +245,13 @@ def rows(n: int, share: float, seed: int, decimals: int = 2) -> tuple[Any, Any]:
     return y, np.round(rng.standard_normal(n) + 1.3 * y, decimals)
 
 
-def expected(s: cs.Sweep, p: cs.OperatingPoint) -> dict[str, str]:
+def expected(p: cs.OperatingPoint) -> dict[str, str]:
     """What the page must show at an operating point, by the library alone."""
     rule = repr(p).partition(",")[0]
     d = p.deployed
     out = {
         "headline": rule[0].upper() + rule[1:],
-        "natural": repr(p).splitlines()[1],
+        "natural": natural(p.confusion, p.question.prior),
         "threshold": repr(p.threshold).replace("inf", "∞"),
     }
     for cell in ("tp", "fp", "fn", "tn"):
@@ -270,16 +272,13 @@ def expected(s: cs.Sweep, p: cs.OperatingPoint) -> dict[str, str]:
     ):
         value = float(getattr(d, name))
         out[name] = "–" if np.isnan(value) else f"{value:.4g}"
-    for name in ("recall", "fpr", "specificity"):
-        i = cs.interval(s, name, at=p)
-        out[f"{name}-range"] = f"{i.low:.4g} to {i.high:.4g}"
     if p.cost_per_1000 is not None:
         out["cost"] = f"{p.cost_per_1000:.4g}"
     return out
 
 
-def same(page: Page, s: cs.Sweep, p: cs.OperatingPoint) -> None:
-    shown, wanted = page.live(), expected(s, p)
+def same(page: Page, p: cs.OperatingPoint) -> None:
+    shown, wanted = page.live(), expected(p)
     assert {key: shown[key] for key in wanted} == wanted
 
 
@@ -304,13 +303,13 @@ def test_sliders_choose_as_the_library_does(
     y, score = rows(n, share, seed, decimals)
     s = cs.sweep(y, score)
     page = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=20)))
-    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=20)))
+    same(page, cs.choose(s, cs.Costs(fp=1, fn=20)))
     for ratio, prior in SETTINGS:
         page("document.getElementById('reset').click()")
         page.type("ratio-number", ratio)
         if prior is not None:
             page.type("prior-number", f"{100 * prior:.6g}")
-        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))
+        same(page, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))
         t = cs.thresholds_for(s, [1 / float(ratio)], prior=prior)[0]
         assert page.live()["threshold"] == repr(float(t)).replace("inf", "∞")
     assert page.troubles() == []
@@ -349,12 +348,12 @@ def test_every_stop_of_the_sliders(open_page: Any) -> None:
     for k in range(0, len(data["ratios"]), 5):
         page.slide("ratio", k)
         fn = 2 * float(data["ratios"][k])
-        same(page, s, cs.choose(s, cs.Costs(fp=2, fn=fn)))
+        same(page, cs.choose(s, cs.Costs(fp=2, fn=fn)))
         assert page("document.getElementById('ratio-number').value") == data["ratios"][k]
     page.slide("ratio", data["ratioAt"])
     for k in range(0, len(data["priors"]), 4):
         page.slide("prior", k)
-        same(page, s, cs.choose(s, cs.Costs(fp=2, fn=6), prior=data["priors"][k]))
+        same(page, cs.choose(s, cs.Costs(fp=2, fn=6), prior=data["priors"][k]))
     assert page.troubles() == []
 
 
@@ -366,7 +365,7 @@ def test_ties_go_to_fewer_false_alarms(open_page: Any) -> None:
     page = open_page(summarise(y, {"mine": score}))
     for ratio in ("0.3333333333333333", "0.3333333333333334", "1", "10", "0.1"):
         page.type("ratio-number", ratio)
-        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio))))
+        same(page, cs.choose(s, cs.Costs(fp=1, fn=float(ratio))))
 
 
 def test_as_written_is_as_computed(open_page: Any) -> None:
@@ -408,7 +407,7 @@ def test_weighted_rows(open_page: Any) -> None:
         page.type("ratio-number", ratio)
         if prior:
             page.type("prior-number", f"{100 * prior:g}")
-        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))
+        same(page, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))
 
 
 def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
@@ -480,19 +479,18 @@ def test_costs_are_shown_once_they_are_set(open_page: Any) -> None:
     page = open_page(summary)
     marks = "[data-live=cost], .dotdash, [data-iso]"
     shown = f"[...document.querySelectorAll('{marks}')].map((e) => e.checkVisibility())"
-    span = summary.scores[0].measures["f1"].interval
-    assert span is not None
-    told = f"{span.low:.4g} to {span.high:.4g}"
+    seen = "getComputedStyle(document.querySelector('[data-live=f1-expected]')).visibility"
+    told = general(summary.scores[0].measures["f1"])
     assert page(shown) == [False] * 4
-    assert page.live()["f1-range"] == told
+    assert (page.live()["f1-expected"], page(seen)) == (told, "visible")
     page.type("ratio-number", "15")
     assert page(shown) == [True] * 4
-    assert page.live()["f1-range"] == ""
+    assert page(seen) == "hidden"
     page("document.getElementById('reset').click()")
     assert page(shown) == [False] * 4
-    assert page.live()["f1-range"] == told
+    assert (page.live()["f1-expected"], page(seen)) == (told, "visible")
     page.type("prior-number", "0.7")
-    assert page.live()["f1-range"] == ""
+    assert page(seen) == "hidden"
     assert page.troubles() == []
     given = open_page(summarise(y, {"mine": score}, costs=cs.Costs(fp=1, fn=20)))
     assert given(shown) == [True] * 4
@@ -510,14 +508,14 @@ def test_what_was_asked_stays_until_the_costs_move(open_page: Any) -> None:
     assert live["precision"] == f"{d.precision:.4g}"
     assert live["why"].endswith("It stays while the share of positives moves.")
     page.type("ratio-number", "15")
-    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
+    same(page, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
     assert page.live()["why"] == "The best threshold for these costs, limits left aside."
     for bad in ("", "0", "-1", "1e200"):
         page.type("ratio-number", bad)
         assert page("document.getElementById('ratio-number').ariaInvalid") == "true"
-        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
+        same(page, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
     page.type("prior-number", "100")
-    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
+    same(page, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
     assert page.troubles() == []
 
 
@@ -546,7 +544,7 @@ def test_plots_are_clicked(open_page: Any) -> None:
     page.mouse("mouseReleased", left + 0.5 * width, top + 0.5 * height)
     ratio = page("document.getElementById('ratio-number').value")
     assert float(ratio) == pytest.approx(10, rel=0.05)
-    same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio))))
+    same(page, cs.choose(s, cs.Costs(fp=1, fn=float(ratio))))
 
 
 def test_switching_scores(open_page: Any) -> None:
@@ -557,7 +555,7 @@ def test_switching_scores(open_page: Any) -> None:
     page.type("ratio-number", "12")
     for k, s in ((1, sweeps["second"]), (0, sweeps["first"]), (1, sweeps["second"])):
         page(f"document.querySelectorAll('input[name=score]')[{k}].click()")
-        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=12)))
+        same(page, cs.choose(s, cs.Costs(fp=1, fn=12)))
         seen = page(
             "[...document.querySelectorAll('.of')].filter(e => e.offsetParent)"
             ".map(e => e.dataset.d)"
@@ -723,7 +721,8 @@ def test_without_scripts(open_page: Any) -> None:
 
     p = summary.scores[0].point
     assert f"Flag from {p.threshold!r} on" in text(".answer")
-    assert repr(p).splitlines()[1] in text(".answer")
+    for words in (worth(p), natural(p.confusion, None)):
+        assert words in text(".answer")
     assert "M0,1000" in text("[data-plot=roc] .curve")
     controls = page.send("DOM.querySelector", nodeId=document, selector=".controls form")["nodeId"]
     with pytest.raises(AssertionError, match="box model"):  # nothing to slide, nothing shown
@@ -838,4 +837,4 @@ def test_a_million_scores_make_a_small_page(open_page: Any) -> None:
         page.type("ratio-number", ratio)
         if prior is not None:
             page.type("prior-number", f"{100 * prior:.6g}")
-        same(page, s, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))
+        same(page, cs.choose(s, cs.Costs(fp=1, fn=float(ratio)), prior=prior))

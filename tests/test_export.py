@@ -28,6 +28,7 @@ from cutscore.detector import Detector, Encoding, Training
 from cutscore.errors import DataError
 from cutscore.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
 from cutscore.export.markdown import text
+from cutscore.selection import Expected
 from cutscore.tables import open_table
 from cutscore.training import train
 
@@ -625,9 +626,11 @@ def test_the_card_says_it_all() -> None:
             cs.Interval(0.85, 0.95, 0.95),
             cs.Confusion(18, 9, 2, 171),
             ("a note",),
+            {"cost": Expected(0.21, 0.15, 0.3, 0.95)},
         ),
     )
     assert out.startswith("# Detector of fraud = yes\n")
+    assert "| cost of a case | 0.210 (95 % CI 0.150–0.300) |" in out
     # 7 % positive: 700 of 10,000, of which 18/20 are caught; 9/180 of the other 9,300 are flagged.
     assert "Of every 10,000 cases 700 are positive: 630 caught, 70 missed, 465 false alarms." in out
     assert "AUC, cross\\-fitted" not in out

@@ -107,8 +107,8 @@ ELSEWHERE = {
         GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
         Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
         CutscoreError DataError UndefinedError
-        Detector.revised Detector.facts Detector.remarks Training NumberColumn NumberTerm
-        CategoryColumn CategoryTerm torch.AUROC.reset
+        Detector.revised Detector.facts Detector.remarks Training Training.elsewhere
+        NumberColumn NumberTerm CategoryColumn CategoryTerm torch.AUROC.reset
     """,
     "plain lists, for JSON": """
         ClassMoments.to_dict ClassMoments.from_dict Calibrator.to_dict Calibrator.from_dict

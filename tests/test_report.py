@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 from cutscore.confusion import counted
+from cutscore.decision import natural, worth
 from cutscore.report import Summary, making, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import trace as of_trace
@@ -63,11 +64,11 @@ def test_numbers_are_those_of_the_library(two: Summary) -> None:
         assert (one.hull_vertices, one.hull_auc) == (len(cs.hull(s)), cs.hull(s).auc)
         assert one.point.threshold == p.threshold
         for name, estimate in one.measures.items():
-            known = p.value if name == "cost" else getattr(p.deployed, name)
-            assert estimate.value == known
-        for name in ("recall", "fpr", "specificity", "precision", "flagged_rate"):
-            assert one.measures[name].interval == cs.interval(s, name, at=p)
-        assert one.measures["cost"].interval == p.interval
+            known = p.expected if name == "cost" else p.expect(name)
+            assert known is not None
+            assert estimate.value == known.value
+            if name in ("recall", "fpr", "specificity", "precision", "flagged_rate", "cost"):
+                assert estimate.interval == cs.Interval(known.low, known.high, 0.95)
     groups = two.groups
     assert groups is not None
     assert (
@@ -513,6 +514,7 @@ SCHEMA: dict[str, Any] = {
             "calibration": {"calibrator": str, "outside_band": float},
             "operating_point": {
                 "rule": str, "threshold": float, "feasible": bool, "value": float,
+                "expected": ESTIMATE, "here": dict,
                 "limits": [{"limit": str, "value": float, "holds": bool}],
                 "confusion": {"tp": float, "fp": float, "fn": float, "tn": float},
                 "measures": dict, "text": [str],
@@ -674,7 +676,7 @@ def test_of_many_groups_the_worst_are_shown() -> None:
     # Where groups are small, the lowest would be those of the fewest rows.
     text = summarise(y, {"a": a}, group=np.arange(9000) % 3000).text()
     assert "  the 8 largest with both classes:\n" in text
-    assert "–" not in text
+    assert " –" not in text
     assert "  and 2,992 more groups" in text
     one_class = np.where(y == 1, np.arange(9000) % 50, 50 + np.arange(9000) % 50)
     one_class[:2] = 100, 100
@@ -710,13 +712,14 @@ def test_what_was_aimed_at_has_an_interval() -> None:
     for aim in ("f1", "mcc"):
         summary = summarise(y, {"a": a}, maximize=aim)
         one = summary.scores[0]
-        span = cs.interval(one.point.sweep, aim, at=one.point)
-        assert one.measures[aim].interval == span
-        value = one.measures[aim].value
-        assert f" {value:.4g} [{span.low:.4g}, {span.high:.4g}]" in summary.text()
-        page = render(summary)
-        assert f'<span data-live="{aim}-range">{span.low:.4g} to {span.high:.4g}</span>' in page
-        assert f'"aim":["{aim}","{span.low:.4g} to {span.high:.4g}"]' in page
+        e = one.point.expected
+        assert e is not None
+        assert one.measures[aim].interval == cs.Interval(e.low, e.high, 0.95)
+        told = f"{e.value:.4g} [{e.low:.4g}, {e.high:.4g}]"
+        assert f" {told}" in summary.text()
+        assert f'<span data-live="{aim}-expected">{told}</span>' in render(summary)
+        assert worth(one.point) in " ".join(summary.text().split())
+        assert worth(one.point) in render(summary)
     assert summarise(y, {"a": a}, maximize="f1").scores[0].measures["mcc"].interval is None
 
 
@@ -772,9 +775,12 @@ def test_long_names_stay_apart() -> None:
 
 def test_text_of_another_prior_says_so(two: Summary) -> None:
     text = two.text(120)
-    deployed = two.scores[0].point.deployed
-    assert f"precision, where 3 % are positive     {deployed.precision:.4g} [" in text
-    assert f"share flagged, where 3 % are positive {deployed.flagged_rate:.4g} [" in text
+    point = two.scores[0].point
+    precision, share = point.expect("precision"), point.expect("flagged_rate")
+    assert precision is not None
+    assert share is not None
+    assert f"precision, where 3 % are positive     {precision.value:.4g} [" in text
+    assert f"share flagged, where 3 % are positive {share.value:.4g} [" in text
     assert "recall, where" not in text
     assert "\n  rows      flagged  left alone " in text
     assert "precision, where 3 % are positive" in render(two)
@@ -989,7 +995,8 @@ def test_the_page_says_everything_without_its_script(two: Summary) -> None:
     p = two.scores[0].point
     assert "<title>Title &amp; more</title>" in page
     assert f"Flag from {p.threshold!r} on" in words
-    assert repr(p).splitlines()[1] in words
+    assert natural(p.confusion, p.question.prior) in words
+    assert worth(p) in words
     for told in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
         assert told in words.lower()
     for one in two.scores:

@@ -664,8 +664,8 @@ def test_the_text_has_one_line_a_learner_and_no_times():
     text = summarise_fit(t, "t.csv").text(80)
     assert max(map(len, text.splitlines())) <= 80
     lines = text.splitlines()
-    start = lines.index("Learners, by cost on rows they were not fitted to")
-    assert lines[start + 1].split() == ["learner", "cost", "to", "the", "chosen"]
+    start = lines.index("Learners, by cost of a case on rows they were not fitted to")
+    assert lines[start + 1].split() == ["learner", "cost", "of", "a", "case", "to", "the", "chosen"]
     names = [line[4:].split()[0] for line in lines[start + 2 : start + 6]]
     assert names == [c.name for c in t.compared]
     assert [line[2] == "*" for line in lines[start + 2 : start + 6]] == [
@@ -714,7 +714,9 @@ def test_the_interval_of_the_auc_is_one_of_groups():
     rows = plain.scores[0].auc.interval
     # Each unit is there four times: its interval is about twice as wide.
     assert 1.5 < (shown.high - shown.low) / (rows.high - rows.low) < 2.6
-    assert any("'unit'" in notice.text and "rates" in notice.text for notice in summary.notices)
+    # And so are those of the rates.
+    wide, narrow = (one.scores[0].measures["recall"].interval for one in (summary, plain))
+    assert 1.2 < (wide.high - wide.low) / (narrow.high - narrow.low) < 2.8
 
 
 def test_weights_for_one_standard_deviation_of_a_feature():

@@ -65,6 +65,9 @@ class OperatingPoint:
         The rows it was chosen on.
     question
         What was asked for: goal, limits, prior, confidence.
+    among
+        What choosing it together with something else came to on folds, a learner say; None if the
+        threshold alone was chosen.
 
     Examples
     --------
@@ -72,9 +75,9 @@ class OperatingPoint:
     >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
     >>> p = cs.choose(s, cs.Costs(fp=1, fn=20))
     >>> p
-    flag from 0.7 on, for the least cost: 0.0101 (95 % CI 0.0051–0.0199) expected, 0.0101 on these
+    flag from 0.7 on, for the least cost: 0.0101 (95 % CI 0.0051–0.0200) expected, 0.0101 on these
     rows
-    of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
+    on these rows: of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
     expected cost of 1,000 cases: 10.1
     """
 
@@ -86,6 +89,7 @@ class OperatingPoint:
     cut: int
     sweep: Sweep
     question: Aim
+    among: Selection | None = None
 
     @property
     def objective(self) -> str:
@@ -141,7 +145,7 @@ class OperatingPoint:
         >>> y = np.repeat([1, 0], (40, 360))
         >>> p = cs.choose(cs.sweep(y, rng.standard_normal(400) + 1.5 * y), cs.Costs(fp=1, fn=20))
         >>> p.value, p.expected, p.expect("recall")
-        (0.4125, 0.506 (95 % CI 0.313–0.817), 0.919 (95 % CI 0.702–0.982))
+        (0.4125, 0.559 (95 % CI 0.347–0.900), 0.891 (95 % CI 0.671–0.970))
         """
         goal = as_objective(measure)
         if self.sweep.weighted and self.sweep.pos2 is None:
@@ -155,9 +159,16 @@ class OperatingPoint:
         found = self._selection
         return None if found is None else found.expect(goal, level)
 
+    @property
+    def typical(self) -> Confusion | None:
+        """What to expect of as many new rows as these; None where :meth:`expect` knows nothing."""
+        if not isfinite(self.threshold) or min(self.sweep.P, self.sweep.N) > MANY:
+            return self.confusion
+        return None if self._selection is None else self._selection.confusion
+
     @derived
     def _selection(self) -> Selection | None:
-        return select(self.sweep, self.question)
+        return self.among or select(self.sweep, self.question)
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
         """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
@@ -557,28 +568,29 @@ def described(p: OperatingPoint, reverse: bool = False) -> list[str]:
     return [first[0].lower() + first[1:], *told(p)]
 
 
-def worth(p: OperatingPoint) -> str:
+def worth(p: OperatingPoint, level: float = 0.95) -> str:
     """The value to expect on new rows, and the one on these."""
     if np.isnan(p.value):
         return f"0/0 {_where(p.confusion)}"
-    expected = expectation(p)
+    expected = expectation(p, p.question.goal, level)
     if expected is None:
         return f"{in_places(p.value)[0]} on these rows"
     _, here = in_places(expected.value, p.value)
     return f"{expected!r} expected, {here} on these rows"
 
 
-def expectation(p: OperatingPoint) -> Expected | None:
-    """The value expected on new rows, for those who show it: None if these rows can't tell."""
+def expectation(p: OperatingPoint, measure: Any = None, level: float = 0.95) -> Expected | None:
+    """The value expected on new rows, or another measure, for those who show it: None if these rows
+    can't tell."""
     with suppress(CutscoreError):
-        return p.expected
+        return p.expected if measure is None else p.expect(measure, level=level)
     return None
 
 
 def told(p: OperatingPoint) -> list[str]:
     """What an operating point does, in a few lines."""
     q = p.question
-    lines = [natural(p.confusion, q.prior)]
+    lines = [in_cases(p)]
     if p.cost_per_1000 is not None:
         expected = expectation(p)
         cost = p.cost_per_1000 if expected is None else 1000 * expected.value
@@ -610,6 +622,16 @@ def _where(c: Confusion) -> str:
     if not c.flagged:
         return "where nothing is flagged"
     return "where everything is flagged" if c.flagged == c.total else "here"
+
+
+def in_cases(p: OperatingPoint) -> str:
+    """What it did with these rows; of more than 10,000, or at another prior, what to expect of so
+    many cases."""
+    prior = p.question.prior
+    expected = None if in_rows(p.confusion, prior) else p.typical
+    if expected is None:
+        return f"on these rows: {natural(p.confusion, prior)}"
+    return natural(expected, prior)
 
 
 def natural(c: Confusion, prior: float | None) -> str:

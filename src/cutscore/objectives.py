@@ -132,6 +132,23 @@ MEASURES = _measures()
 """Every measure that has a name, under each of its names. Spaces stand for underscores."""
 
 
+# What measures are called where people read of them, if not by their names.
+WORDS = {
+    "recall": "recall",
+    "fpr": "false alarm rate",
+    "precision": "precision",
+    "flagged_rate": "share flagged",
+    "specificity": "specificity",
+    "npv": "negative predictive value",
+    "accuracy": "accuracy",
+    "balanced_rate": "balanced rate",
+    "f1": "F1",
+    "mcc": "Matthews' correlation",
+    "lift": "lift",
+    "cost": "cost of a case",
+}
+
+
 @dataclass(frozen=True)
 class Costs:
     """What each outcome costs or brings in: the objective of a decision.

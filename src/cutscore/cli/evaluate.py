@@ -72,15 +72,17 @@ def run(arguments: Namespace) -> tuple[str, int]:
             files[arguments.report] = shared.page(arguments, summary, title)
         text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
         shared.write_files(files)
-    alike = arguments.unit or arguments.group
-    if alike:
-        others = ["AUCs count units"] if arguments.unit else []
-        others += ["averages over groups count groups"] if arguments.group else []
-        limits = " and guarantees broken more often" if arguments.confidence is not None else ""
+    if arguments.group and not arguments.unit:
         shared.remark(
             arguments,
-            f"intervals of {' and of '.join(others)}; all others count rows, and are too narrow"
-            f"{limits} if rows of one {shown(alike)} are alike.",
+            "intervals of averages over groups count groups; all others count rows, and are too "
+            f"narrow if rows of one {shown(arguments.group)} are alike.",
+        )
+    if arguments.unit and arguments.confidence is not None:
+        shared.remark(
+            arguments,
+            "guarantees count rows, and are broken more often if rows of one "
+            f"{shown(arguments.unit)} are alike.",
         )
     if files and not arguments.json:
         text += f"\n\nWrote {spelled(arguments.report)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Iterator
-from math import inf, isinf, isnan
+from math import inf, isinf
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -89,31 +89,29 @@ class Revision(NamedTuple):
     def rates(self) -> dict[str, tuple[float | None, Span | None]]:
         """What is known of each threshold, on cross-fitted scores of the training rows. A model has
         no scores, but a lower threshold never flags less."""
-        c = _known(self.before)
+        recall, fpr = self.before.training.rates or (None, None)
         old, new = self.before.threshold, self.after.threshold
-        then = {name: None if c is None else float(getattr(c, name)) for name in ("recall", "fpr")}
-        now = {name: _span(value, old, new) for name, value in then.items()}
-        recall, fpr = then["recall"], then["fpr"]
-        share = None
+        recalls, alarms = (_span(value, old, new) for value in (recall, fpr))
+        share = shares = None
         if recall is not None and fpr is not None:
             share = _flagged(recall, fpr, self.before.prior)
-        shares = None
-        if now["recall"] is not None and now["fpr"] is not None:
-            ends = zip(now["recall"], now["fpr"], strict=True)
+        if recalls is not None and alarms is not None:
+            ends = zip(recalls, alarms, strict=True)
             shares = Span(*(_flagged(r, f, self.after.prior) for r, f in ends))
         return {
-            "recall": (recall, now["recall"]),
-            "false alarm rate": (fpr, now["fpr"]),
+            "recall": (recall, recalls),
+            "false alarm rate": (fpr, alarms),
             "share flagged": (share, shares),
         }
 
     @property
     def kept(self) -> float | None:
         """What 1,000 cases would cost by now if the threshold stayed."""
-        c = _known(self.before)
-        if c is None or self.after.costs is None:
+        rates, costs, prior = self.before.training.rates, self.after.costs, self.after.prior
+        if rates is None or costs is None:
             return None
-        return 1000 * float(self.after.costs(c.deployed(self.after.prior)))
+        tp, fp = prior * rates[0], (1 - prior) * rates[1]
+        return 1000 * float(costs(Confusion(tp, fp, prior - tp, 1 - prior - fp)))
 
     def text(self, width: int) -> str:
         """Old and new side by side, then what they mean."""
@@ -160,7 +158,7 @@ class Revision(NamedTuple):
                 f"moved before, or given. {self._way()}"
             )
         elif not isinf(new):
-            yield "Rates are of the training rows, each scored by a line fitted to others." + (
+            yield "Rates are those to expect on new rows, as training found them." + (
                 ""
                 if flagged.low == flagged.high
                 else " The model keeps what the old threshold did there, but no scores: it can't "
@@ -203,12 +201,6 @@ class Revision(NamedTuple):
             "cost_per_1000_if_kept": shared.finite(self.kept),
             "text": self.text(80),
         }
-
-
-def _known(d: Detector) -> Confusion | None:
-    """What a threshold did on rows of both classes."""
-    c = d.training.confusion
-    return None if c is None or isnan(c.recall) or isnan(c.fpr) else c
 
 
 def _span(then: float | None, old: float, new: float) -> Span | None:

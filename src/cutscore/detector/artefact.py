@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ from cutscore.detector.terms import CategoryTerm, Term, folded
 from cutscore.detector.values import coded, row_from, stream
 from cutscore.errors import DataError, UndefinedError
 from cutscore.linear.detector import LinearDetector
-from cutscore.objectives import Costs, check_costs, check_prior, log_odds
+from cutscore.objectives import WORDS, Costs, check_costs, check_prior, log_odds
+from cutscore.selection import Expected
 
 # Terms are added up in groups, so that a sum written as one expression is nowhere deep.
 GROUP = 256
@@ -49,7 +50,10 @@ class Training:
     auc
         The AUC of cross-fitted scores, and its interval.
     confusion
-        What the threshold does on cross-fitted scores.
+        What the threshold does on cross-fitted scores, on which it was chosen.
+    expected
+        What to expect of it on new rows, by the name of the measure: of what was aimed at, of the
+        recall, the false alarm rate, the precision and the share flagged.
     notes
         What was decided about the columns, and warnings.
     """
@@ -61,6 +65,22 @@ class Training:
     auc_interval: Interval | None = None
     confusion: Confusion | None = None
     notes: tuple[str, ...] = ()
+    expected: Mapping[str, Expected] = field(default_factory=dict)
+
+    @property
+    def rates(self) -> tuple[float, float] | None:
+        """The recall and the false alarm rate: those to expect, or those on cross-fitted scores
+        where nothing else is known."""
+        known = [self.expected.get(name) for name in ("recall", "fpr")]
+        if known[0] is not None and known[1] is not None:
+            return known[0].value, known[1].value
+        c = self.confusion
+        return None if c is None or isnan(c.recall) or isnan(c.fpr) else (c.recall, c.fpr)
+
+    def elsewhere(self, moved: bool) -> Training:
+        """What still holds for other costs and another prior, or a threshold that was moved."""
+        same = {} if moved else {k: v for k, v in self.expected.items() if k in ("recall", "fpr")}
+        return replace(self, confusion=None if moved else self.confusion, expected=same)
 
 
 @dataclass(frozen=True, repr=False)
@@ -384,7 +404,7 @@ class Detector:
         The threshold becomes the lowest score whose LLR is at least ln(λ₋/λ₊) − ln clr, by the
         calibrator. Training took the best cut of its rows, so that at the costs it was given the
         two need not be the same. What training found of a threshold that moves is left out:
-        ``training.confusion`` becomes None.
+        ``training.confusion`` becomes None, and ``training.expected`` empty.
 
         Parameters
         ----------
@@ -424,9 +444,8 @@ class Detector:
             objective, moved = "cost", inf if llr == inf else lowest_score(self.calibrator, llr)
         else:
             objective, moved = None, check_threshold(threshold)
-        training = self.training
-        if moved != self.threshold:
-            training = replace(training, confusion=None)
+        same = (costs, prior, moved) == (self.costs, self.prior, self.threshold)
+        training = self.training if same else self.training.elsewhere(moved != self.threshold)
         return replace(
             self,
             costs=costs,
@@ -515,6 +534,7 @@ class Detector:
             ),
             ("learned by", f"{t.learner} from {t.rows:,} rows, {t.positives:,} positive"),
             ("AUC, cross-fitted", auc),
+            *((f"{WORDS.get(name, name)} to expect", repr(e)) for name, e in t.expected.items()),
         ]
         if not self.terms:
             facts[6] = ("columns", "none")

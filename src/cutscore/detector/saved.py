@@ -21,6 +21,7 @@ from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.terms import CategoryTerm, NumberTerm, Term
 from cutscore.errors import DataError
 from cutscore.objectives import Costs
+from cutscore.selection import Expected
 
 FORMAT = "cutscore.detector/1"
 
@@ -72,6 +73,7 @@ def as_dict(d: Detector) -> dict[str, Any]:
             "confusion": None
             if t.confusion is None
             else {name: getattr(t.confusion, name) for name in ("tp", "fp", "fn", "tn")},
+            "expected": {name: e._asdict() for name, e in t.expected.items()},
             "notes": list(t.notes),
         },
         "fingerprint": d.fingerprint,
@@ -293,7 +295,7 @@ class _Reading:
 
     def training(self) -> Training:
         t = self.inner("training").only(
-            "rows", "positives", "learner", "auc", "auc_interval", "confusion", "notes"
+            "rows", "positives", "learner", "auc", "auc_interval", "confusion", "expected", "notes"
         )
         interval = confusion = None
         if t.data.get("auc_interval", 0) is not None:
@@ -302,6 +304,11 @@ class _Reading:
         if t.data.get("confusion", 0) is not None:
             c = t.inner("confusion").only("tp", "fp", "fn", "tn")
             confusion = Confusion(*(c.read(name, _mass) for name in ("tp", "fp", "fn", "tn")))
+        expected = {}
+        if "expected" in t.data:  # earlier files have none
+            for name in t.inner("expected").data:
+                e = t.inner("expected").inner(name).only(*Expected._fields)
+                expected[name] = Expected(*(e.read(field, number) for field in Expected._fields))
         return Training(
             rows=t.read("rows", _count),
             positives=t.read("positives", _count),
@@ -310,6 +317,7 @@ class _Reading:
             auc_interval=interval,
             confusion=confusion,
             notes=tuple(t.read("notes", _texts)),
+            expected=expected,
         )
 
     def term(self) -> Term:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from cutscore.confusion import Confusion
 from cutscore.decision import natural
 from cutscore.detector.artefact import Detector
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
-from cutscore.errors import CutscoreError
-from cutscore.objectives import Costs
+from cutscore.objectives import WORDS, Costs
 
 _MOST_LEVELS = 12
 
@@ -104,14 +104,16 @@ def _point(d: Detector) -> str:
             "This threshold has not been evaluated on rows that the detector had not seen."
         )
     else:
-        try:
-            told = natural(t.confusion, d.prior)
+        if t.rates is not None:
+            recall, fpr = t.rates
+            told = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.prior)
             lines.append(f"{told[0].upper()}{told[1:]}.")
-        except CutscoreError:
-            lines.append(text(repr(t.confusion)))
+        if t.expected:
+            rows = [[text(WORDS.get(name, name)), repr(e)] for name, e in t.expected.items()]
+            lines.append("To expect on new rows:\n\n" + _table(["", ""], rows))
         c = t.confusion
         lines.append(
-            "On cross-fitted scores of the training rows:\n\n"
+            "On cross-fitted scores of the training rows, on which the threshold was chosen:\n\n"
             + _table(
                 ["", "positive", "negative"],
                 [

@@ -44,6 +44,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         confidence=d.confidence,
         calibrators={d.training.learner: d.calibrator},
         forecasts={d.training.learner: t.probability},
+        among={d.training.learner: t.point.among},
         label=f"{worded(d.target)} = {worded(d.positive)}",
         source=source,
         **asked,
@@ -77,7 +78,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
 def _why(t: Trained) -> str:
     if t.unit is None:
         return t.why
-    return f"{t.why} Intervals of learners count units; those of the threshold's rates count rows."
+    return f"{t.why} Intervals count units."
 
 
 def _facts(t: Trained) -> tuple[tuple[str, str], ...]:

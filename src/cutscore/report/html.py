@@ -19,6 +19,7 @@ import numpy as np
 from cutscore import __version__
 from cutscore.confusion import Confusion, counted
 from cutscore.decision import outcome
+from cutscore.objectives import WORDS
 from cutscore.report import figures
 from cutscore.report.escaped import name_of, safe, sentence
 from cutscore.report.figures import COLOURS
@@ -47,7 +48,7 @@ from cutscore.report.summary import (
     rows_text,
     said_once,
 )
-from cutscore.report.text import WORDS, fixed, general, measured, word_for
+from cutscore.report.text import fixed, general, measured, word_for
 
 # As many scores as a printed sheet has room for, with their intervals.
 _BESIDE = 3
@@ -152,8 +153,8 @@ def _foot(summary: Summary) -> str:
     low = f"; by {' and '.join(names)}, where low means positive, if at most that" if names else ""
     return (
         f"A case is flagged if its score is at least the threshold{low}. Intervals are at {level}. "
-        "Sliders choose among all cuts of the scores, exactly; intervals of a threshold that was "
-        "chosen on the same rows don't know of the choice. "
+        "Sliders choose among all cuts of the scores, exactly, and tell what these do on these "
+        "rows. "
         f"Made by cutscore {escape(__version__)}."
     )
 
@@ -177,7 +178,8 @@ def _answer(state: dict[str, str], d: Confusion) -> str:
     return (
         '<section class="answer" aria-labelledby="answer">'
         f'<h2 id="answer">{live("headline", safe(state["headline"]))}</h2>'
-        f"{live('natural', safe(state['natural']), 'p', ' class=told')}"
+        f'<p class="told expected">{live("expected", safe(state["expected"]))}</p>'
+        f'<p class="told">On these rows: {live("natural", safe(state["natural"]))}</p>'
         '<div class="bars" aria-hidden="true">'
         '<div class="bar"><b>positives</b><span class="track">'
         f"{bar('caught', 'caught', d.recall)}{bar('missed', 'missed', d.fnr)}</span>"
@@ -223,7 +225,7 @@ def _controls(summary: Summary, state: dict[str, str]) -> str:
         f'value="{len(t.cut) - 1 - position}" step="1"></div>'
         '<div class="buttons"><button type="button" id="best">Best for these costs</button>'
         '<button type="button" id="reset" class="quiet">As asked</button></div></form>'
-        '<dl class="key">'
+        '<dl class="key"><div><dt>on these rows</dt></div>'
         + "".join(
             f"<div><dt>{WORDS[name]}</dt>{live(name, state[name], 'dd')}</div>"
             for name in ("recall", "precision", "fpr")
@@ -257,15 +259,19 @@ def _noted(text: str) -> str:
 
 def _measures(summary: Summary, state: dict[str, str]) -> str:
     rows = [
-        (WORDS[name], live(name, state[name]), live(f"{name}-range", state[f"{name}-range"]))
-        for name in MEASURES
+        (
+            cost_word(summary) if name == "cost" else WORDS[name],
+            live(f"{name}-expected", state[f"{name}-expected"]),
+            live(name, state[name]),
+        )
+        for name in (*MEASURES, "cost")
     ]
-    rows.append((f"expected {cost_word(summary)}", live("cost", state["cost"]), ""))
-    level = f"{100 * summary.asked.level:g} % interval"
+    level = f"to expect on new rows, {100 * summary.asked.level:g} % interval"
     return _section(
         "At this threshold",
-        _table(("measure", "value", level), rows, "live"),
-        "For the share of positives that is set; they move with the sliders.",
+        _table(("measure", level, "on these rows"), rows, "live"),
+        "What to expect is known of the threshold that was asked for: it was chosen again without "
+        "the rows it is judged on.",
     )
 
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from math import ceil, floor, log10
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from cutscore._interval import Interval
 from cutscore.confusion import counted
-from cutscore.decision import headline, natural
-from cutscore.inference import effective
+from cutscore.decision import headline, natural, worth
 from cutscore.objectives import Costs
 from cutscore.report.escaped import clean
-from cutscore.report.summary import MEASURES, WITH_INTERVALS, ScoreSummary, Summary, aim
+from cutscore.report.summary import MEASURES, ScoreSummary, Summary, aim
+from cutscore.report.text import general, measured
 
 
 def page_data(summary: Summary) -> str:
@@ -35,7 +33,6 @@ def page_data(summary: Summary) -> str:
         "P": _number(summary.P),
         "N": _number(summary.N),
         "prior": asked.prior,
-        "z": NormalDist().inv_cdf((1 + asked.level) / 2),
         "costs": {"fp": costs.fp, "fn": costs.fn, "tp": costs.tp, "tn": costs.tn},
         # Whether the start is the best for these costs, and stays so as the prior moves.
         "follows": costs is asked.costs and not asked.limits,
@@ -132,42 +129,35 @@ def prior_steps(summary: Summary) -> tuple[list[float | None], int]:
 
 
 def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
-    t, s = one.trace, one.point.sweep
+    t = one.trace
     masses = {"tp": t.tp, "fp": t.fp}
     if not summary.weighted:  # differences are shorter
         masses = {name: np.diff(mass, prepend=0) for name, mass in masses.items()}
-    rows = [float(s.P), float(s.N)]
-    if s.pos2 is not None and s.neg2 is not None:
-        rows = [effective(s.P, float(s.pos2.sum())), effective(s.N, float(s.neg2.sum()))]
     return {
         "name": clean(one.name),
         "t": [x if np.isfinite(x) else ("inf" if x > 0 else "-inf") for x in t.threshold.tolist()],
         "tp": masses["tp"].tolist(),
         "fp": masses["fp"].tolist(),
         "hull": np.diff(t.vertex, prepend=0).tolist(),
-        "rows": rows,
         "axis": [t.axis.kind, t.axis.low, t.axis.high],
         "reverse": one.reverse,
         "asked": int(np.searchsorted(t.cut, one.point.cut)),
         "askedT": one.point.threshold if np.isfinite(one.point.threshold) else None,
         "chance": one.probabilities,
         "shares": on_score_axis(one),
-        "aim": _aim_range(one),
+        "expected": expected_of(summary, one),
     }
 
 
-def _aim_range(one: ScoreSummary) -> tuple[str, str] | None:
-    """The interval of what was aimed at, as it stands at first; the script has no way to compute
-    another one."""
-    name = one.point.objective
-    known = one.measures.get(name)
-    if name not in MEASURES or name in WITH_INTERVALS or known is None or known.interval is None:
-        return None
-    return name, _range(known.interval)
-
-
-def _range(span: Interval) -> str:
-    return f"{span.low:.4g} to {span.high:.4g}"
+def expected_of(summary: Summary, one: ScoreSummary) -> dict[str, str]:
+    """What to expect on new rows, in words: of the point that was asked for, and of no other."""
+    p = one.point
+    out = {"expected": f"{measured(p.objective)}: {worth(p, summary.asked.level)}"}
+    for name in MEASURES:
+        out[f"{name}-expected"] = "" if p.typical is None else general(one.measures[name])
+    cost = one.measures.get("cost")
+    out["cost-expected"] = "" if cost is None or p.typical is None else general(cost.times(1000))
+    return out
 
 
 def on_score_axis(one: ScoreSummary) -> bool:
@@ -205,10 +195,7 @@ def state_of(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     out["right-share"] = per_cent(float(d.precision))
     for name in MEASURES:
         out[name] = _shown(float(getattr(d, name)))
-        e = one.measures[name].interval
-        out[f"{name}-range"] = "" if e is None else _range(e)
-    if p.question.prior is not None or summary.weighted:  # then these are no shares of counted rows
-        out["precision-range"] = out["flagged_rate-range"] = ""
+    out |= expected_of(summary, one)
     out["cost"] = _shown(1000 * float(_page_costs(summary)(d)))
     return out
 

@@ -18,12 +18,13 @@ from cutscore._sweep import Floats, Sweep, far_ends, sweep
 from cutscore.areas import average_precision
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.confusion import counted
-from cutscore.decision import OperatingPoint, choose
+from cutscore.decision import OperatingPoint, choose, expectation
 from cutscore.errors import DataError
-from cutscore.inference import auc_interval, effective, interval, sizes_of
-from cutscore.objectives import Costs, as_limits, check_costs, check_level
+from cutscore.inference import auc_interval, effective, sizes_of
+from cutscore.objectives import Aim, Costs, as_limits, as_objective, check_costs, check_level
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group
 from cutscore.paired.comparing import difference_tested
+from cutscore.paired.rows import encoded, read
 from cutscore.report.summary import (
     MEASURES,
     WITH_INTERVALS,
@@ -45,6 +46,7 @@ from cutscore.report.trace import (
     trace,
 )
 from cutscore.scoring import brier, log_loss
+from cutscore.selection import Expected, Selection, select_among
 
 
 def summarise(  # noqa: PLR0913 - options have names
@@ -63,6 +65,7 @@ def summarise(  # noqa: PLR0913 - options have names
     level: float = 0.95,
     calibrators: Mapping[str, Calibrator] | None = None,
     forecasts: Mapping[str, Any] | None = None,
+    among: Mapping[str, Selection | None] | None = None,
     reverse: Collection[str] = (),
     label: str = "",
     group_name: str = "group",
@@ -80,7 +83,7 @@ def summarise(  # noqa: PLR0913 - options have names
         The group of each row, for the AUC inside groups.
     unit
         The unit each row belongs to (patient, user), where rows of one unit are not independent:
-        for intervals of AUCs and of their differences. All others count rows.
+        all intervals count units then, but for those of the share of positives by score.
     costs, maximize
         What to aim at: costs, or any objective of :func:`cutscore.choose`. Of neither, the mean of
         recall and specificity ("balanced_rate"), and the summary says so.
@@ -95,6 +98,9 @@ def summarise(  # noqa: PLR0913 - options have names
         Probabilities of the rows by the name of their score, for calibrators that were fitted to
         these rows: out of fold, as of :func:`cutscore.cross_fit`. Then the Brier score, the log
         loss and the reliability are those of these.
+    among
+        What choosing a score together with its threshold came to, by the name of the score: the
+        ``point.among`` of :func:`cutscore.training.train`.
     reverse
         The names of scores of which low ones mean positive, such as credit scores: cases are
         flagged up to a threshold rather than from it on. Text, page and JSON tell scores as they
@@ -150,9 +156,16 @@ def summarise(  # noqa: PLR0913 - options have names
             name: by_group(y, column, group, weight=weight, positive=positive)
             for name, column in columns.items()
         }
+    among = among or {}
     if unit is not None:
         units = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
         sure = _Sure.of_units(units, list(columns), question.level)
+        rows = read(y, columns, weight, positive)
+        _, code = encoded(unit, "unit", rows)
+        among = {
+            name: select_among(rows.ones, [one], question.aim, weight=rows.weight, unit=code)
+            for name, one in zip(columns, rows.scores, strict=True)
+        }
     else:
         drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
         sure = _Sure.of_rows(sweeps, drawn, question.level)
@@ -161,6 +174,7 @@ def summarise(  # noqa: PLR0913 - options have names
         question,
         rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
         sure=sure,
+        among=among,
         groups=None if inside is None else Groups(group_name, inside),
         calibrators=calibrators,
         forecasts={
@@ -274,10 +288,15 @@ class _Question:
         self.objective = "balanced_rate" if self.assumed else aim
         self.prior, self.sure = prior, confidence if self.limits else None
 
-    def point(self, s: Sweep) -> OperatingPoint:
-        return choose(
+    @property
+    def aim(self) -> Aim:
+        return Aim(as_objective(self.objective), tuple(self.limits), self.prior, self.sure)
+
+    def point(self, s: Sweep, among: Selection | None) -> OperatingPoint:
+        point = choose(
             s, self.objective, subject_to=self.limits, prior=self.prior, confidence=self.sure
         )
+        return point if among is None else replace(point, among=among)
 
     def asked(self, point: OperatingPoint) -> Asked:
         return Asked(
@@ -297,6 +316,7 @@ def _summary(  # noqa: PLR0913 - what is known
     *,
     rows: int,
     sure: _Sure,
+    among: Mapping[str, Selection | None] | None = None,
     groups: Groups | None,
     calibrators: Mapping[str, Calibrator] | None = None,
     forecasts: Mapping[str, Sweep] | None = None,
@@ -304,7 +324,7 @@ def _summary(  # noqa: PLR0913 - what is known
     label: str,
     source: str,
 ) -> Summary:
-    points = {name: question.point(s) for name, s in sweeps.items()}
+    points = {name: question.point(s, (among or {}).get(name)) for name, s in sweeps.items()}
     first, level = next(iter(sweeps.values())), question.level
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
@@ -372,7 +392,7 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
         hull_vertices=len(h),
         hull_auc=h.auc,
         point=point,
-        measures=_measures(s, point, level),
+        measures=_measures(point, level),
         trace=trace(s, h, point.cut, level=level, detail=detail),
         shares=shares(
             fitted, of, level=level, probabilities=probabilities or calibrator is not None
@@ -391,30 +411,27 @@ def _certain(s: Sweep) -> tuple[float, float]:
     return (float(pos), float(neg)) if s.weighted else (int(pos), int(neg))
 
 
-def _measures(s: Sweep, point: OperatingPoint, level: float) -> dict[str, Estimate]:
-    d, q = point.deployed, point.question
-    few = _two(s, point)
-
-    def span(measure: Any) -> Interval | None:
-        return maybe(interval, few, measure, at=1.0, prior=q.prior, level=level)
-
+def _measures(point: OperatingPoint, level: float) -> dict[str, Estimate]:
+    """What to expect on new rows; where nothing is known of them, what there is on these."""
+    d, goal = point.deployed, point.question.goal
     out = {}
     for name in MEASURES:
-        known = span(name) if name in (*WITH_INTERVALS, q.goal.name) else None
-        out[name] = Estimate(float(getattr(d, name)), known)
-    if isinstance(q.goal, Costs):
-        out["cost"] = Estimate(point.value, span(q.goal))
+        found = expectation(point, name, level)
+        if found is None:
+            out[name] = Estimate(float(getattr(d, name)))
+        else:
+            sure = name in (*WITH_INTERVALS, goal.name)
+            out[name] = Estimate(found.value, _interval(found) if sure else None)
+    if isinstance(goal, Costs):
+        found = expectation(point, goal, level)
+        out["cost"] = (
+            Estimate(point.value) if found is None else Estimate(found.value, _interval(found))
+        )
     return out
 
 
-def _two(s: Sweep, point: OperatingPoint) -> Sweep:
-    """The same confusion with two scores, 1 for what is flagged: intervals need no more."""
-    c = point.confusion
-    squares: list[Floats | None] = [
-        None if mass is None else np.array([mass[: point.cut].sum(), mass[point.cut :].sum()])
-        for mass in (s.pos2, s.neg2)
-    ]
-    return Sweep(np.array([1.0, 0.0]), np.array([c.tp, c.fn]), np.array([c.fp, c.tn]), *squares)
+def _interval(e: Expected) -> Interval:
+    return Interval(e.low, e.high, e.level)
 
 
 class _Sure(NamedTuple):

@@ -12,13 +12,12 @@
    * @property {number[]} tp
    * @property {number[]} fp
    * @property {number[]} hull the cuts that are best for some costs
-   * @property {[number, number]} rows of either class, as intervals count them
    * @property {[string, number, number]} axis
    * @property {boolean} reverse whether low scores mean positive; then all of these are of -score
    * @property {number} asked the cut that was asked for
    * @property {number | null} askedT and its threshold
    * @property {boolean} chance whether the scores are probabilities
-   * @property {[string, string] | null} aim the interval of what was aimed at, where it was
+   * @property {Record<string, string>} expected what to expect of that cut on new rows
    */
 
   const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
@@ -153,32 +152,6 @@
     };
   };
 
-  /** Wilson's interval of a share. */
-  const wilson = (/** @type {number} */ k, /** @type {number} */ n) => {
-    const share = k / n, more = (data.z * data.z) / n;
-    const middle = (share + more / 2) / (1 + more);
-    const half = (data.z * Math.sqrt((share * (1 - share) + more / 4) / n)) / (1 + more);
-    const low = k === 0 ? 0 : Math.max(0, middle - half), high = k === n ? 1 : Math.min(1, middle + half);
-    return `${general(low, 4)} to ${general(high, 4)}`;
-  };
-
-  /** @returns {Record<string, string>} */
-  const ranges = (/** @type {Score} */ s, /** @type {Confusion} */ c) => {
-    const [p, n] = s.rows;
-    const share = (/** @type {number} */ part, /** @type {number} */ whole, /** @type {number} */ rows) =>
-      whole ? wilson(weighted ? (part / whole) * rows : part, weighted ? rows : whole) : "";
-    // Weighted or at another prior, these two are no shares of counted rows.
-    const plain = state.prior === null && !weighted;
-    return {
-      recall: share(c.tp, P, p),
-      fpr: share(c.fp, N, n),
-      specificity: share(c.tn, N, n),
-      precision: plain ? share(c.tp, c.tp + c.fp, 0) : "",
-      flagged_rate: plain ? share(c.tp + c.fp, P + N, 0) : "",
-      ...(s.aim && state.mode === "asked" && state.prior === data.prior ? { [s.aim[0]]: s.aim[1] } : {}),
-    };
-  };
-
   const cost = (/** @type {Confusion} */ c) => {
     const { fp, fn, tp, tn } = costsNow();
     return (fp * c.fp + fn * c.fn - tp * c.tp - tn * c.tn) / (c.tp + c.fn + (c.fp + c.tn));
@@ -295,12 +268,13 @@
     put("fn-share", perCent(over(c.fn, c.tp + c.fn)));
     put("fp-share", perCent(here.fpr));
     put("tn-share", perCent(here.specificity));
-    const there = measures(d), spans = ranges(s, c);
+    const there = measures(d);
     put("right-share", perCent(there.precision));
-    for (const name in there) {
-      put(name, shown(there[name]));
-      put(`${name}-range`, spans[name] || "");
-    }
+    for (const name in there) put(name, shown(there[name]));
+    for (const name in s.expected) put(name, s.expected[name]);
+    // Of no other cut is it known what to expect of new rows.
+    const asked = state.mode === "asked" && state.ratio === start && state.prior === data.prior;
+    $("main").classList.toggle("moved", !asked);
     put("cost", shown(1000 * cost(d)));
     $("main").classList.toggle("uncosted", !data.given && state.ratio === start && state.mode !== "costs");
     scores.forEach((one, k) => {
@@ -319,7 +293,7 @@
     $("ratio").setAttribute("aria-valuetext", `a miss costs as much as ${state.ratio.text} false alarms`);
     $("prior").setAttribute("aria-valuetext", `${general(100 * prior(), 6)} % are positive`);
     $("best").disabled = state.mode === "costs";
-    $("reset").disabled = state.mode === "asked" && state.ratio === start && state.prior === data.prior;
+    $("reset").disabled = asked;
     // Said once the sliders rest, not at every step.
     clearTimeout(announced);
     announced = setTimeout(() => ($("status").textContent = `${headline}: ${natural(c, state.prior)}`), 600);

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from cutscore import __version__
-from cutscore.decision import rule_of, told
+from cutscore.decision import expectation, rule_of, told
 from cutscore.report.summary import (
     AVERAGES,
+    MEASURES,
     SCHEMA,
     Asked,
     Estimate,
@@ -38,7 +39,7 @@ def as_dict(summary: Summary) -> dict[str, Any]:
                 "prevalence": summary.prevalence,
             },
             "asked": _asked(summary.asked),
-            "scores": [_score(one) for one in summary.scores],
+            "scores": [_score(one, summary.asked.level) for one in summary.scores],
             "differences": [
                 {
                     "a": d.a,
@@ -98,7 +99,7 @@ def _asked(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _score(one: ScoreSummary) -> dict[str, Any]:
+def _score(one: ScoreSummary, level: float) -> dict[str, Any]:
     calibrated = one.probabilities or one.calibrator is not None
     return {
         "name": one.name,
@@ -115,18 +116,21 @@ def _score(one: ScoreSummary) -> dict[str, Any]:
         "calibration": {"calibrator": one.calibrator, "outside_band": one.shares.outside}
         if calibrated
         else None,
-        "operating_point": _point(one),
+        "operating_point": _point(one, level),
     }
 
 
-def _point(one: ScoreSummary) -> dict[str, Any]:
+def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
     p, c = one.point, one.point.confusion
     rule, threshold = rule_of(p, one.reverse)
+    expected = expectation(p, p.question.goal, level)
     return {
         "rule": rule,
         "threshold": threshold,
         "feasible": p.feasible,
         "value": p.value,
+        "expected": None if expected is None else expected._asdict(),
+        "here": {name: getattr(p.deployed, name) for name in MEASURES},
         "limits": [{"limit": t.limit, "value": t.value, "holds": t.holds} for t in p.status],
         "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
         "measures": {name: _estimate(e) for name, e in one.measures.items()},

@@ -29,7 +29,7 @@ MEASURES = (
 
 _T = TypeVar("_T")
 
-# Those that are shares of rows, and have an interval at every threshold.
+# Those that are shares of rows, and have an interval.
 WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
 
 
@@ -42,6 +42,13 @@ class Estimate:
 
     value: float
     interval: Interval | None = None
+
+    def times(self, factor: float) -> Estimate:
+        """In another unit."""
+        span = self.interval
+        if span is not None:
+            span = Interval(factor * span.low, factor * span.high, span.level)
+        return Estimate(factor * self.value, span)
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,8 @@ class ScoreSummary:
     point: OperatingPoint
     """The threshold, for what was asked."""
     measures: Mapping[str, Estimate]
-    """At the operating point, for the prior if one was given."""
+    """What to expect of the operating point on new rows, for the prior if one was given; where
+    nothing can be said of them, what it does on these."""
     trace: Trace
     """The cuts that can be told apart in a picture."""
     shares: Shares
@@ -226,8 +234,10 @@ class Summary:
                                   {calibrator, outside_band} or null, operating_point
         scores[].operating_point  rule ("from", "nothing" or "everything"; "up to" if low scores
                                   mean positive), threshold (null for "nothing" and "everything"),
-                                  feasible, value, limits[] {limit, value, holds},
-                                  confusion {tp, fp, fn, tn} of the rows, measures, text
+                                  feasible, value, here and limits[] {limit, value, holds} on
+                                  these rows, confusion {tp, fp, fn, tn} of them; expected, an
+                                  estimate of the value on new rows or null, measures, estimates of
+                                  others; text
         differences[]             a, b, difference {value, low, high}, p_value
         groups                    name, scores[] {name, groups[] {group, positives, negatives, auc},
                                   pooled, weighted, macro, covered, averages {pooled, weighted,

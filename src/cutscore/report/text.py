@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutscore.confusion import counted
-from cutscore.decision import headline, in_rows, told
+from cutscore.decision import headline, in_rows, told, worth
+from cutscore.objectives import WORDS
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,
@@ -26,21 +27,6 @@ if TYPE_CHECKING:
     from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary
 
 _SHOWN = 12
-
-WORDS = {
-    "recall": "recall",
-    "fpr": "false alarm rate",
-    "precision": "precision",
-    "flagged_rate": "share flagged",
-    "specificity": "specificity",
-    "npv": "negative predictive value",
-    "accuracy": "accuracy",
-    "balanced_rate": "balanced rate",
-    "f1": "F1",
-    "mcc": "Matthews' correlation",
-    "lift": "lift",
-    "cost": "cost of a case",
-}
 
 
 def text(summary: Summary, width: int) -> str:
@@ -76,7 +62,7 @@ def shown(name: str, most: int = 40) -> str:
 
 def measured(name: str) -> str:
     """What learners were compared by."""
-    return {"auc": "AUC", "cost": "cost"}.get(name) or WORDS.get(name) or shown(name)
+    return {"auc": "AUC"}.get(name) or WORDS.get(name) or shown(name)
 
 
 def word_for(name: str, prior: float | None) -> str:
@@ -159,8 +145,8 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
     head = headline(p, one.reverse)
     head = head[0].lower() + head[1:] if who else head
     yield from _wrapped(f"{who}{head}{why}", width)
-    for line in told(p):
-        yield from _wrapped(line, width, "  ")
+    for line in (f"{measured(p.objective)}: {worth(p, summary.asked.level)}", *told(p)):
+        yield from _wrapped(line, width, "  ", "    ")
     c, prior = p.confusion, p.question.prior
     cells = [
         (_counted_by(summary, in_rows(c, prior)), "flagged", "left alone"),
@@ -175,6 +161,7 @@ def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
     first = [(word_for(name, prior), general(one.measures[name])) for name in names]
     wide = max(17, *(len(word) for word, _ in first))
     facts = [f"{word:<{wide}} {value}" for word, value in first]
+    facts.insert(0, "on these rows" if p.typical is None else "to expect on new rows")
     yield ""
     side = max(map(len, table)) + 4
     if side + max(map(len, facts)) <= width:

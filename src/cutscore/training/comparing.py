@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from cutscore._interval import Interval
 from cutscore._rows import Floats
 from cutscore._sweep import Sweep, sweep
-from cutscore.decision import OperatingPoint, choose
+from cutscore.decision import OperatingPoint, choose, expectation
 from cutscore.errors import CutscoreError
-from cutscore.inference import auc_interval, interval
+from cutscore.inference import auc_interval
 from cutscore.objectives import as_objective
-from cutscore.paired import auc_covariance, bootstrap_rows, compare
+from cutscore.paired import auc_covariance, compare
 from cutscore.paired.best import Best
+from cutscore.selection import MANY, select_among
 from cutscore.training.data import Data
 from cutscore.training.folds import OutOfFold
 from cutscore.training.known import learners
@@ -63,16 +66,13 @@ class Question:
         return 1 if self.objective is None else as_objective(self.objective).better
 
     def value(self, s: Sweep) -> float:
-        """What learners are compared by. Limits are met on the rows alone: how many more rows a
-        guarantee wants is the same for all."""
-        return self.judged(s)[1]
+        """What learners are compared by, on these rows. Limits are met on the rows alone: how many
+        more rows a guarantee wants is the same for all."""
+        return s.auc if self.objective is None else self.point(s, sure=False).value
 
-    def judged(self, s: Sweep) -> tuple[bool, float]:
-        """Whether the limits are met, and the value."""
-        if self.objective is None and not self.limits:
-            return True, s.auc
-        point = self.point(s, sure=False)
-        return point.feasible, s.auc if self.objective is None else point.value
+    def feasible(self, s: Sweep) -> bool:
+        """Whether the limits can be met."""
+        return not self.limits or self.point(s, sure=False).feasible
 
     @property
     def statistic(self) -> Callable[[Sweep], float]:
@@ -82,54 +82,78 @@ class Question:
         return Best(self.objective, self.prior)
 
     def interval(self, data: Data, scores: Floats, level: float) -> Interval | None:
-        """Of that value, where the rows can tell one. It is one of units, if there are some."""
+        """Of the AUC, where the rows can tell one. It is one of units, if there are some."""
         try:
-            if data.unit is not None and self.objective is None:
+            if data.unit is not None:
                 return auc_covariance(
                     data.y, [scores], weight=data.weight, unit=data.unit
                 ).intervals(level=level)[0]
-            if data.unit is not None:
-                return bootstrap_rows(
-                    data.y,
-                    scores,
-                    self.statistic,
-                    weight=data.weight,
-                    unit=data.unit,
-                    n=_replicates(data),
-                    level=level,
-                ).interval
             s = sweep(data.y, scores, data.weight, squares=data.weight is not None)
-            if self.objective is None:
-                return auc_interval(s, level=level)
-            point = self.point(s, sure=False)
-            goal = point.question.goal
-            return interval(s, goal, at=point.threshold, prior=self.prior, level=level)
+            return auc_interval(s, level=level)
         except CutscoreError:
             return None
 
+    def estimate(self, data: Data, scores: Floats, level: float) -> tuple[float, Interval | None]:
+        """What learners are compared by, as it is expected on new rows, and its interval."""
+        s = sweep(data.y, scores, data.weight, squares=data.weight is not None)
+        if self.objective is None:
+            return s.auc, self.interval(data, scores, level)
+        point = with_choice(self.point(s, sure=False), data, [scores])
+        found = expectation(point, point.question.goal, level)
+        if found is None:
+            return point.value, None
+        return found.value, Interval(found.low, found.high, level)
 
-def _value(out: OutOfFold, name: str, data: Data, question: Question) -> float:
-    return question.value(sweep(data.y, out.scores[name], data.weight))
+
+def with_choice(point: OperatingPoint, data: Data, scores: Sequence[Floats]) -> OperatingPoint:
+    """The same point, that knows what it was chosen among: scores of some learners, or rows of
+    units."""
+    if (len(scores) == 1 and data.unit is None) or min(point.sweep.P, point.sweep.N) > MANY:
+        return point
+    unit = None if data.unit is None else np.unique(data.unit, return_inverse=True)[1]
+    found = select_among(data.y, scores, point.question, weight=data.weight, unit=unit)
+    return replace(point, among=found)
+
+
+def estimates_of(
+    out: OutOfFold, data: Data, question: Question, level: float
+) -> dict[str, tuple[float, Interval | None]]:
+    """What each learner that could be fitted has of what is asked for."""
+    return {name: question.estimate(data, score, level) for name, score in out.scores.items()}
 
 
 def chosen_of(
-    out: OutOfFold, able: Sequence[str], data: Data, question: Question
+    out: OutOfFold,
+    able: Sequence[str],
+    estimates: Mapping[str, tuple[float, Interval | None]],
+    data: Data,
+    question: Question,
 ) -> tuple[str, str]:
     """The learner that does best, of equally good ones the simplest; and why.
 
     The simplest that is not shown to be worse did worse on new rows: with few positives nothing is
     ever shown, and all of them make a line.
     """
-    found = {name: question.judged(sweep(data.y, out.scores[name], data.weight)) for name in able}
+
+    def key(name: str) -> tuple[bool, float]:
+        feasible = question.feasible(sweep(data.y, out.scores[name], data.weight))
+        return feasible, question.better() * estimates[name][0]
+
     what = "AUC" if question.objective is None else as_objective(question.objective).name
-    best = max(found, key=lambda name: (found[name][0], question.better() * found[name][1]))
+    best = max(able, key=key)
     if len(out.scores) + len(out.notes.keys() - out.scores.keys()) == 1:
         return best, f"{best} was asked for."
-    return best, f"{best} has the best {what} on rows it was not fitted to, {found[best][1]:.4g}."
+    value = f"{estimates[best][0]:.4g}"
+    return best, f"{best} has the best {what} on rows it was not fitted to, {value}."
 
 
-def compared_of(
-    out: OutOfFold, chosen: str, data: Data, question: Question, level: float
+def compared_of(  # noqa: PLR0913, PLR0917 - what is known
+    out: OutOfFold,
+    chosen: str,
+    estimates: Mapping[str, tuple[float, Interval | None]],
+    data: Data,
+    question: Question,
+    level: float,
 ) -> tuple[Compared, ...]:
     """Each learner, and how it differs from the chosen one on the same rows."""
     rows = []
@@ -138,12 +162,11 @@ def compared_of(
         if name not in out.scores:
             rows.append(Compared(name, float("nan"), None, None, None, 0.0, note))
             continue
-        value = _value(out, name, data, question)
-        span = question.interval(data, out.scores[name], level)
+        value, span = estimates[name]
         d, between = None, None
         if name != chosen:
             found = _difference(out, data, question, name, chosen, level)
-            d, between = found or (value - _value(out, chosen, data, question), None)
+            d, between = found or (value - estimates[chosen][0], None)
         rows.append(Compared(name, value, span, d, between, out.seconds[name], note))
     order = {name: k for k, name in enumerate(learners())}
     return tuple(sorted(rows, key=lambda row: order[row.name]))

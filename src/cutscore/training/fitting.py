@@ -14,7 +14,7 @@ from cutscore._rows import Flags, Floats
 from cutscore._sweep import Sweep, sweep
 from cutscore.calibration.fitting import calibrate_across
 from cutscore.calibration.odds import probability
-from cutscore.decision import OperatingPoint
+from cutscore.decision import OperatingPoint, expectation
 from cutscore.detector import Detector, Encoding, Training
 from cutscore.detector.artefact import as_text, is_label
 from cutscore.errors import DataError
@@ -27,7 +27,15 @@ from cutscore.objectives import (
     check_level,
     check_prior,
 )
-from cutscore.training.comparing import Compared, Question, chosen_of, compared_of
+from cutscore.selection import Expected
+from cutscore.training.comparing import (
+    Compared,
+    Question,
+    chosen_of,
+    compared_of,
+    estimates_of,
+    with_choice,
+)
 from cutscore.training.data import Data, MakeRows, Roles
 from cutscore.training.folds import Report, note_of, out_of_fold
 from cutscore.training.known import AUTO, learners
@@ -157,7 +165,9 @@ def train(  # noqa: PLR0913 - a question has many sides
     Notes
     -----
     "auto" takes the learner that does best on rows it was not fitted to, in what is asked for; of
-    equally good ones the first in its list, the simplest. Intervals of differences to the chosen
+    equally good ones the first in its list, the simplest. What is expected of it on new rows knows
+    of that choice: learner and threshold are chosen again without the rows that they are judged on,
+    see :meth:`cutscore.OperatingPoint.expect`. Intervals of differences to the chosen
     one are by DeLong's method for the AUC, else by the bootstrap, in which each replicate chooses
     its cuts anew. A learner whose weights are all 0 is never taken.
 
@@ -206,13 +216,14 @@ def train(  # noqa: PLR0913 - a question has many sides
         raise DataError(f"no learner could be fitted; {name}: {note}")
     tell(0.85, "comparing")
     able = list(out.scores) if learner != "auto" else out.able()
+    estimates = estimates_of(out, data, question, level)
     while True:
         if not able:
             raise DataError(
                 "no learner told the classes apart: all weights are 0. The columns know nothing of "
                 f"{shown(target)}; use others."
             )
-        chosen, why = chosen_of(out, able, data, question)
+        chosen, why = chosen_of(out, able, estimates, data, question)
         tell(0.93, f"fitting {chosen} to all rows")
         fit = known[chosen](data.rows())
         if fit.detector.w.any():
@@ -224,9 +235,11 @@ def train(  # noqa: PLR0913 - a question has many sides
     if learner == "auto" and confidence is not None and question.limits:
         why += " They were compared under limits on these rows alone, without the confidence."
     out.scores[chosen] = out.onto(chosen, fit.detector)
-    compared = compared_of(out, chosen, data, question, level)
+    compared = compared_of(out, chosen, estimates, data, question, level)
     s = sweep(data.y, out.scores[chosen], data.weight, squares=data.weight is not None)
-    point = question.point(s)
+    # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
+    together = able if question.objective is not None else [chosen]
+    point = with_choice(question.point(s), data, [out.scores[name] for name in together])
     calibrator, llr = calibrate_across(s, data.y, out.scores[chosen], data.weight, fold)
     auc = Question(None, (), None, None).interval(data, out.scores[chosen], level)
     warnings = (
@@ -258,6 +271,7 @@ def train(  # noqa: PLR0913 - a question has many sides
             auc=s.auc,
             auc_interval=auc,
             confusion=point.confusion,
+            expected=_expected(point, level),
             notes=(*data.encoding.notes, *_weighted(weight, s), *warnings),
         ),
     )
@@ -277,6 +291,15 @@ def train(  # noqa: PLR0913 - a question has many sides
         warnings,
         unit,
     )
+
+
+def _expected(point: OperatingPoint, level: float) -> dict[str, Expected]:
+    """What to expect on new rows of what was aimed at, and of the usual rates."""
+    wanted: dict[str, Any] = {point.objective: point.question.goal}
+    for name in ("recall", "fpr", "precision", "flagged_rate"):
+        wanted.setdefault(name, name)
+    found = {name: expectation(point, measure, level) for name, measure in wanted.items()}
+    return {name: e for name, e in found.items() if e is not None}
 
 
 def _weighted(name: str | None, s: Sweep) -> list[str]:

@@ -95,18 +95,12 @@ def unfinished(name: str, fit: Fit) -> list[str]:
 
 def of_units(unit: str | None, *, sure: bool) -> list[str]:
     """What to say where rows of one unit are alike, of what counts rows."""
-    if unit is None:
+    if unit is None or not sure:
         return []
-    out = [
-        "The interval of the AUC is one of units; those of the rates count rows, and are too "
-        f"narrow if rows of one {shown(unit)} are alike."
+    return [
+        "The confidence of the limits counts rows: if those of one "
+        f"{shown(unit)} are alike, limits are broken more often. Ask for more of it."
     ]
-    if sure:
-        out.append(
-            "The confidence of the limits counts rows: if those of one "
-            f"{shown(unit)} are alike, limits are broken more often. Ask for more of it."
-        )
-    return out
 
 
 def warnings_of(data: Data, s: Sweep) -> list[str]:
