@@ -25,56 +25,16 @@ from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom, lognorm, norm, rv_discrete
 from scipy.stats import t as student
 
+import choices
 import cutscore as cs
 from cutscore.guarantee import most
 from cutscore.inference import percentiles
-from cutscore.objectives import as_objective
+from truths import Truth, truth_of
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 Array = Any
-
-
-@dataclass(frozen=True)
-class Truth:
-    """Two normal distributions, a distance apart; perhaps rounded up to a few levels, perhaps
-    positives more spread than negatives."""
-
-    distance: float
-    levels: tuple[float, ...] = ()
-    spread: float = 1.0
-
-    def draw(self, rng: np.random.Generator, y: Array) -> Array:
-        score = rng.standard_normal(len(y)) * np.where(y, self.spread, 1.0) + self.distance * y
-        if not self.levels:
-            return score
-        grid = np.array(self.levels)
-        return grid[np.searchsorted(grid[:-1], score)]
-
-    def rate(self, threshold: Any, mean: float, spread: float = 1.0) -> Any:
-        """P(score >= threshold) of the class with that mean and spread."""
-        t = np.asarray(threshold, np.float64)
-        if self.levels:  # at least t, rounded up: above the level below
-            below = np.concatenate(([-np.inf], self.levels))
-            at = np.searchsorted(self.levels, t)
-            t = np.where(at < len(self.levels), below[np.minimum(at, len(self.levels) - 1)], np.inf)
-        return ndtr((mean - t) / spread)
-
-    def tpr(self, threshold: Any) -> Any:
-        return self.rate(threshold, self.distance, self.spread)
-
-    def fpr(self, threshold: Any) -> Any:
-        return self.rate(threshold, 0.0)
-
-    @property
-    def auc(self) -> float:
-        if not self.levels:
-            return float(ndtr(self.distance / (1 + self.spread**2) ** 0.5))
-        edges = np.concatenate(([-np.inf], self.levels[:-1], [np.inf]))
-        pos, neg = np.diff(ndtr((edges - self.distance) / self.spread)), np.diff(ndtr(edges))
-        below = np.concatenate(([0.0], np.cumsum(neg)[:-1]))
-        return float(np.sum(pos * (below + neg / 2)))
 
 
 SMOOTH = Truth(1.0)
@@ -110,20 +70,6 @@ def auc_coverage(task: tuple[Truth, int, int, int, int]) -> Array:
 # Where positives are few: how scores are drawn, and the number of draws of each setting.
 KINDS = ("continuous", "five levels", "weights", "wide", "wide, five levels")
 RARE_DRAWS = 2000
-
-
-@cache
-def truth_of(auc: float, kind: str) -> Truth:
-    """The distributions of a kind that have that AUC."""
-    spread = 2.0 if kind.startswith("wide") else 1.0
-
-    def rated(distance: float) -> Truth:  # four cuts, a standard deviation apart
-        cuts = tuple(distance / 2 + np.arange(-1.5, 3))
-        return Truth(distance, cuts, spread)
-
-    if kind.endswith("five levels"):
-        return rated(brentq(lambda d: rated(d).auc - auc, 0.0, 12.0))
-    return Truth(float(ndtri(auc)) * (1 + spread**2) ** 0.5, (), spread)
 
 
 def rare_coverage(task: tuple[str, float, int, int, int, int]) -> Array:
@@ -563,84 +509,6 @@ def report_auc(r: Report) -> None:
             r.faults.append(f"AUC of {p} and {n} {NAMES[truth]}: {got}")
 
 
-# ------------------------------------------------------------------------------- after the choice
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A cut that is chosen and judged on the same rows; the share of positives is counted, too."""
-
-    goal: str
-    rows: int
-    positives: int
-    truth: Truth
-
-    @property
-    def objective(self) -> Any:
-        return cs.Costs(fp=1, fn=20) if self.goal == "cost" else self.goal
-
-    def true(self, threshold: float) -> float:
-        """The value on new rows."""
-        share = self.positives / self.rows
-        tpr, fpr = float(self.truth.tpr(threshold)), float(self.truth.fpr(threshold))
-        tp, fp = share * tpr, (1 - share) * fpr
-        c = cs.Confusion(tp, fp, share - tp, 1 - share - fp)
-        return float(as_objective(self.objective)(c))
-
-
-CHOICES = (
-    *(Choice("cost", n, p, Truth(d)) for n, p, d in ((400, 40, 1.5), (2000, 40, 1.5))),
-    *(Choice("cost", n, p, Truth(d)) for n, p, d in ((2000, 40, 2.5), (5000, 100, 1.5))),
-    Choice("cost", 150, 15, Truth(1.5)),
-    *(Choice("f1", n, p, Truth(1.5)) for n, p in ((400, 40), (2000, 40), (10_000, 200))),
-    Choice("youden", 100, 50, Truth(1.0)),
-)
-
-
-def choice_coverage(task: tuple[Choice, int, int]) -> Array:
-    """Values on the rows, expected and true, then how often the intervals contain the truth: that
-    of the threshold alone, that of the value expected, and that of the recall expected."""
-    choice, first, draws = task
-    out = np.zeros(6)
-    for seed in range(first, first + draws):
-        rng = np.random.default_rng(seed)
-        y = rng.random(choice.rows) < choice.positives / choice.rows
-        p = cs.choose(cs.sweep(y, choice.truth.draw(rng, y)), choice.objective)
-        true, recall = choice.true(p.threshold), p.expect("recall")
-        assert p.expected is not None
-        assert recall is not None
-        out[:3] += p.value, p.expected.value, true
-        out[3] += true in p.interval
-        out[4] += p.expected.low <= true <= p.expected.high
-        out[5] += recall.low <= choice.truth.tpr(p.threshold) <= recall.high
-    return out
-
-
-def report_choices(r: Report) -> None:
-    r.table(
-        CHOICE_TEXT, "aim", "rows, positive", "AUC", "on the rows", "expected", "true",
-        "threshold alone", "covers", "recall covers",
-    )  # fmt: skip
-    for (choice,), got in r.spread(
-        choice_coverage, [(choice,) for choice in CHOICES], r.draws // 2
-    ):
-        here, expected, true, plain, covers, recall = got
-        r.row(
-            choice.goal,
-            f"{choice.rows:,}, {choice.positives}",
-            f"{choice.truth.auc:.2f}",
-            f"{here:.4f}",
-            f"{expected:.4f} ({100 * (expected / true - 1):+.1f} %)",
-            f"{true:.4f}",
-            *map(percent, (plain, covers, recall)),
-        )
-        bias = abs(expected / true - 1)
-        if covers < 0.93 - r.slack or (choice.positives >= 40 and covers > 0.98 + r.slack):
-            r.faults.append(f"value after the choice, {choice}: {got}")
-        if bias > (0.06 if choice.positives < 40 else 0.04):
-            r.faults.append(f"bias after the choice, {choice}: {got}")
-
-
 def report_others(r: Report) -> None:
     r.table(OTHER_TEXT, "positives, negatives", *OTHERS)
     for (_, p, n), got in r.spread(other_coverage, [(SMOOTH, p, n) for p, n in SIZES]):
@@ -835,7 +703,9 @@ PARTS = {
     "auc": report_auc,
     "rare": report_rare,
     "units": report_units,
-    "choices": report_choices,
+    "choices": choices.report_choices,
+    "grid": choices.report_grid,
+    "train": choices.report_train,
     "others": report_others,
     "pairs": report_pairs,
     "groups": report_groups,
@@ -916,15 +786,6 @@ UNIT_TEXT = """
 
 `auc_covariance(..., unit=).intervals()`, units of ten rows whose scores are correlated, against the
 AUC ± z standard errors of units. Rows of a unit are of one class, or of both.
-"""
-
-CHOICE_TEXT = """
-## After the choice
-
-A threshold chosen for an aim (costs: false alarm 1, miss 20) and judged on the same rows. The value
-on these rows is too good; `expected` chooses again on folds. Then how often 95 % intervals contain
-the truth: that of the threshold as if it had been given, that of `expected`, and that of
-`expect("recall")`. With 15 positives the interval of the cost is wider than it need be.
 """
 
 OTHER_TEXT = """
