@@ -127,9 +127,10 @@ class OperatingPoint:
         on these rows, it does better on them than it will.
 
         The choice is made again on nine tenths of the rows and judged on the tenth left out, ten
-        times in turn; how far that may be off is seen on bootstrap samples. None for aims that this
-        is not known for: functions, likelihood ratios, a precision with a confidence, and weighted
-        rows if the sweep was made without ``squares``, or with limits that have a confidence.
+        times in turn; how far that may be off is seen on bootstrap samples. None where the measure
+        is 0/0, and for aims that this is not known for: functions, likelihood ratios, a precision
+        with a confidence, and weighted rows if the sweep was made without ``squares``, or with
+        limits that have a confidence. None as well if a class has a single row.
 
         Parameters
         ----------
@@ -154,6 +155,8 @@ class OperatingPoint:
             # Flagging all or nothing does the same on any rows; and many rows leave little choice.
             q = self.question
             value = float(goal(self.deployed))
+            if np.isnan(value):
+                return None
             span = interval(self.sweep, goal, at=self.threshold, prior=q.prior, level=level)
             return Expected(value, span.low, span.high, level)
         found = self._selection

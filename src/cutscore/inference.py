@@ -262,7 +262,7 @@ def interval(  # noqa: PLR0913 - options have names
         The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn); or "auc".
     at
         A threshold, or an operating point. An interval at a threshold that was chosen on the same
-        rows does not know of the choice: see ``OperatingPoint.stability``.
+        rows does not know of the choice: see ``OperatingPoint.expect``.
     prior
         The share of positives where decisions are made, for measures that depend on it; that of
         the operating point if left out.
