@@ -12,6 +12,7 @@ sample makes of it. Copies of a row stay in one fold.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import exp, floor, inf, isfinite, log, log10, sqrt
 from statistics import NormalDist
@@ -26,6 +27,7 @@ from cutscore._check import threads
 from cutscore._frozen import Frozen
 from cutscore._sweep import Floats, Sweep
 from cutscore.confusion import Confusion
+from cutscore.errors import UndefinedError
 from cutscore.guarantee import allowance
 from cutscore.inference import effective, interval
 from cutscore.objectives import Aim, Costs, Limit, Measure, Objective, check_level
@@ -148,7 +150,9 @@ class Selection(Frozen):
             return None
         spread = float(away.var(ddof=1)) if len(away) > 1 else 0.0
         if not spread or (value in (0.0, 1.0) and not isinstance(goal, Costs)):
-            return Expected(value, *self._at_once(goal, value, level), level)
+            with suppress(UndefinedError):
+                return Expected(value, *self._at_once(goal, value, level), level)
+            return None  # as if nothing at all were flagged
         # A sample has one set of folds where the rows have several: less what folds alone do.
         folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats)) if len(repeats) > 1 else 0.0
         low, high = _ends(goal, value, z * sqrt(max(spread - folds, spread / 2)))
