@@ -104,6 +104,7 @@ ELSEWHERE = {
         f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs Costs.gains
         Costs.llr Costs.probability_cost CostRange Interval JointHull.ranges Sweep.at
         Sweep.threshold_of BinnedSweep.at OperatingPoint.stability AucCovariance.intervals
+        AucCovariance.test PartialAuc
         GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
         Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
         CutscoreError DataError UndefinedError
@@ -129,8 +130,8 @@ ELSEWHERE = {
         JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
     """,
     "made by functions that are here; they hold no arrays": """
-        CalibrationLine Comparison Decomposition Fit MethodComparison OperatingPoint PriorShift
-        OperatingPoint.expect
+        CalibrationLine Comparison ContrastTest Decomposition Fit MethodComparison OperatingPoint
+        OperatingPoint.expect PriorShift
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """

@@ -307,7 +307,7 @@ def test_rounding_of_weights_is_no_difference() -> None:
     w = rng.exponential(size=600)
     c = cs.compare(y, a, b, weight=w)
     assert (c.z, c.p_value, c.difference) == (0, 1, 0)
-    c = cs.compare(y, a, b, weight=w, method="bootstrap", n=20)
+    c = cs.compare(y, a, b, weight=w, method="bootstrap", n=50)
     assert (c.z, c.p_value, c.difference) == (0, 1, 0)
 
 
@@ -374,7 +374,8 @@ def test_bootstrap_agrees_with_delong() -> None:
     assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.08)
     assert tuple(boot.interval) == pytest.approx(tuple(delong.interval), abs=0.012)
     assert boot.z == boot.difference / boot.standard_error
-    assert boot.p_value == pytest.approx(2 * stats.norm.sf(abs(boot.z)), rel=1e-12)
+    # The p-value inverts the percentile interval: near that of z, but not the same.
+    assert boot.p_value == pytest.approx(2 * stats.norm.sf(abs(boot.z)), abs=0.01)
     # Were the scores resampled apart, the error would be that of the unpaired test.
     y, a, b = rows
     apart = cs.compare_unpaired(cs.sweep(y, a), cs.sweep(y, b)).standard_error
@@ -404,13 +405,13 @@ def test_samples_are_sweeps_of_drawn_rows(weighted: bool, clustered: bool) -> No
         seen.append(s)
         return s.auc
 
-    c = cs.compare(y, a, b, weight=w, unit=unit, method="bootstrap", statistic=statistic, n=30)
+    c = cs.compare(y, a, b, weight=w, unit=unit, method="bootstrap", statistic=statistic, n=50)
     whole, samples = seen[:2], seen[2:]
     differences = [
         first.auc - second.auc for first, second in zip(*[iter(samples)] * 2, strict=True)
     ]
     assert c.standard_error == pytest.approx(np.std(differences, ddof=1), rel=1e-12)
-    assert len(samples) == 60
+    assert len(samples) == 100
     assert [s.auc for s in whole] == [cs.sweep(y, s, w).auc for s in (a, b)]
     sizes = set()
     for first, second in zip(samples[::2], samples[1::2], strict=True):
@@ -1073,7 +1074,7 @@ def test_words() -> None:
             assert (" %, which may be chance, t(" in said) is chance
     unpaired = cs.compare_unpaired(cs.sweep(y, a), cs.sweep(y, b))
     assert f"at 95 %, t({unpaired.df:.4g}) = " in repr(unpaired)
-    boot = cs.compare(y, a, b, method="bootstrap", statistic=lambda s: -s.auc, n=20)
+    boot = cs.compare(y, a, b, method="bootstrap", statistic=lambda s: -s.auc, n=50)
     assert repr(boot).startswith("<lambda> a -0.")
     assert "b is higher by" in repr(boot)
     assert "&lt;lambda&gt;" in boot._repr_html_()

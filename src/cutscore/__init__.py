@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cutscore._interval import Interval as Interval
     from cutscore._sweep import Sweep as Sweep
     from cutscore._sweep import sweep as sweep
+    from cutscore.areas import PartialAuc as PartialAuc
     from cutscore.areas import auc as auc
     from cutscore.areas import average_precision as average_precision
     from cutscore.areas import equal_error_rate as equal_error_rate
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from cutscore.objectives import f as f
     from cutscore.paired.comparing import AucCovariance as AucCovariance
     from cutscore.paired.comparing import Comparison as Comparison
+    from cutscore.paired.comparing import ContrastTest as ContrastTest
     from cutscore.paired.comparing import auc_covariance as auc_covariance
     from cutscore.paired.comparing import compare as compare
     from cutscore.paired.comparing import compare_unpaired as compare_unpaired
@@ -109,6 +111,7 @@ _HOME = {
     "Interval": "_interval",
     "Sweep": "_sweep",
     "sweep": "_sweep",
+    "PartialAuc": "areas",
     "auc": "areas",
     "average_precision": "areas",
     "equal_error_rate": "areas",
@@ -172,6 +175,7 @@ _HOME = {
     "f": "objectives",
     "AucCovariance": "paired.comparing",
     "Comparison": "paired.comparing",
+    "ContrastTest": "paired.comparing",
     "GroupAuc": "paired.groups",
     "auc_covariance": "paired.comparing",
     "bootstrap_rows": "paired.drawing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,103 @@ def gini(s: Sweep) -> float:
     """
     s.needs_both_classes("the Gini coefficient")
     return 2 * s.auc - 1
+
+
+@dataclass(frozen=True)
+class PartialAuc:
+    """The area of a part of the ROC curve, as a function of a sweep.
+
+    What :func:`cutscore.partial_auc` computes, to be handed to functions that take a statistic:
+    :func:`cutscore.compare`, :func:`cutscore.bootstrap`.
+
+    Parameters
+    ----------
+    min_fpr, max_fpr, min_tpr, max_tpr, standardized
+        As in :func:`cutscore.partial_auc`.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> area = cs.PartialAuc(max_fpr=0.5)
+    >>> area(s), area.name, area.highest
+    (0.25, 'partial auc', 0.5)
+    """
+
+    min_fpr: float | None = None
+    max_fpr: float | None = None
+    min_tpr: float | None = None
+    max_tpr: float | None = None
+    standardized: bool = False
+
+    def __post_init__(self) -> None:
+        if self.over_fpr == (self.min_tpr is not None or self.max_tpr is not None):
+            raise DataError(
+                "a partial AUC needs an interval of either FPR or TPR; give min_fpr and/or "
+                "max_fpr, or min_tpr and/or max_tpr. The whole area is auc(s)."
+            )
+        low, high = self.ends
+        if not 0.0 <= low < high <= 1.0:
+            raise DataError(
+                f"an interval must have 0 <= min < max <= 1; it is [{low:g}, {high:g}]."
+            )
+
+    @property
+    def over_fpr(self) -> bool:
+        """Whether the interval is one of FPR, not of TPR."""
+        return self.min_fpr is not None or self.max_fpr is not None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval."""
+        low = self.min_fpr if self.over_fpr else self.min_tpr
+        high = self.max_fpr if self.over_fpr else self.max_tpr
+        return 0.0 if low is None else float(low), 1.0 if high is None else float(high)
+
+    @property
+    def chance(self) -> float:
+        """The area under the diagonal."""
+        low, high = self.ends
+        square = (high * high - low * low) / 2
+        return square if self.over_fpr else high - low - square
+
+    @property
+    def scale(self) -> float:
+        """What one unit of area counts: 1, or ½ / (best − chance) on McClish's scale."""
+        low, high = self.ends
+        return 0.5 / (high - low - self.chance) if self.standardized else 1.0
+
+    @property
+    def highest(self) -> float:
+        """The value of a perfect score."""
+        low, high = self.ends
+        return 1.0 if self.standardized else high - low
+
+    @property
+    def lowest(self) -> float:
+        """The value of the worst score there is."""
+        return 0.5 - self.chance * self.scale if self.standardized else 0.0
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        return "standardized partial auc" if self.standardized else "partial auc"
+
+    def __call__(self, s: Sweep) -> float:
+        s.needs_both_classes("a partial AUC")
+        fpr = np.concatenate(([0.0], s.fp / s.N))
+        tpr = np.concatenate(([0.0], s.tp / s.P))
+        low, high = self.ends
+        if self.over_fpr:
+            area = _area_between(fpr, tpr, low, high)
+        else:
+            # Seen from the other side: walk the curve upwards, its height being 1 - FPR.
+            area = _area_between(tpr, 1.0 - fpr, low, high)
+        width, chance = high - low, self.chance
+        area = min(area, width)  # rounding
+        if self.standardized:
+            return 0.5 * (1.0 + (area - chance) / (width - chance))
+        return area
 
 
 def partial_auc(  # noqa: PLR0913 - either pair of ends
@@ -77,30 +175,7 @@ def partial_auc(  # noqa: PLR0913 - either pair of ends
     >>> cs.partial_auc(s, min_tpr=0.75)
     0.125
     """
-    over_fpr = min_fpr is not None or max_fpr is not None
-    over_tpr = min_tpr is not None or max_tpr is not None
-    if over_fpr == over_tpr:
-        raise DataError(
-            "a partial AUC needs an interval of either FPR or TPR; give min_fpr and/or max_fpr, or "
-            "min_tpr and/or max_tpr. The whole area is auc(s)."
-        )
-    low, high = (min_fpr, max_fpr) if over_fpr else (min_tpr, max_tpr)
-    low, high = 0.0 if low is None else float(low), 1.0 if high is None else float(high)
-    if not 0.0 <= low < high <= 1.0:
-        raise DataError(f"an interval must have 0 <= min < max <= 1; it is [{low:g}, {high:g}].")
-    s.needs_both_classes("a partial AUC")
-    fpr = np.concatenate(([0.0], s.fp / s.N))
-    tpr = np.concatenate(([0.0], s.tp / s.P))
-    width, square = high - low, (high * high - low * low) / 2
-    if over_fpr:
-        area, chance = _area_between(fpr, tpr, low, high), square
-    else:
-        # Seen from the other side: walk the curve upwards, its height being 1 - FPR.
-        area, chance = _area_between(tpr, 1.0 - fpr, low, high), width - square
-    area = min(area, width)  # rounding
-    if standardized:
-        return 0.5 * (1.0 + (area - chance) / (width - chance))
-    return area
+    return PartialAuc(min_fpr, max_fpr, min_tpr, max_tpr, standardized)(s)
 
 
 def average_precision(s: Sweep) -> float:

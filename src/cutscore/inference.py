@@ -16,7 +16,7 @@ from cutscore._check import check_threshold, shown, threads
 from cutscore._frozen import Frozen
 from cutscore._interval import Interval
 from cutscore._sweep import Floats, Sweep, check_sweep
-from cutscore.areas import auc
+from cutscore.areas import PartialAuc, auc
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
 from cutscore.objectives import Measure, Objective, as_objective, check_level, check_prior
@@ -69,6 +69,54 @@ def auc_variance(s: Sweep) -> float:
 def _placements(s: Sweep) -> tuple[Floats, Floats]:
     """At each score, the share of negatives below it and that of positives above it, ties half."""
     return ((s.N - s.fp) + 0.5 * s.neg) / s.N, (s.tp - 0.5 * s.pos) / s.P
+
+
+def partial_placements(s: Sweep, area: PartialAuc) -> tuple[Floats, Floats]:
+    """At each score, what a positive and what a negative there add to a partial AUC.
+
+    Of FPRs from c to d: a positive at the FPR u adds the part of [c, d] that is above u, and a
+    negative at u adds the TPR at u, or at c or d if u is outside. Both but for a constant, on which
+    no variance depends. Rows of equal scores are spread evenly over the line that they make.
+    """
+    swap = -1 if not area.over_fpr else 1  # TPRs are FPRs of the other class, from the other side
+    pos, neg = (s.pos, s.neg)[::swap]
+    x, y = (np.concatenate(([0.0], np.cumsum(m[::swap]) / m.sum())) for m in (neg, pos))
+    c, d = area.ends if area.over_fpr else (1 - area.ends[1], 1 - area.ends[0])
+    lo, hi = x[:-1], x[1:]
+    a, b, gap = np.clip(lo, c, d), np.clip(hi, c, d), hi - lo
+    # How much of each step is below c, inside and above d.
+    parts = np.minimum(hi, c) - np.minimum(lo, c), b - a, np.maximum(hi, d) - np.maximum(lo, d)
+    flat = gap <= 0
+
+    def mean(*values: Any) -> Floats:
+        total = sum(part * value for part, value in zip(parts, values, strict=True))
+        out: Floats = np.divide(total, gap, out=np.zeros(len(gap)), where=~flat)
+        return out
+
+    slope = np.divide(np.diff(y), gap, out=np.zeros(len(gap)), where=~flat)
+    low, high = (
+        _on_curve(x, y, np.array([c]), "right")[0],
+        _on_curve(x, y, np.array([d]), "left")[0],
+    )
+    heights = y[:-1] + slope * ((a + b) / 2 - lo)
+    of_pos = d - np.where(flat, a, mean(c, (a + b) / 2, d))
+    of_neg = mean(low, heights, high)
+    out = area.scale * of_pos[::swap], area.scale * of_neg[::swap]
+    return out if area.over_fpr else out[::-1]
+
+
+def area_variance(s: Sweep, area: Statistic) -> float:
+    """DeLong's variance of the AUC, or its counterpart for a :class:`cutscore.PartialAuc`."""
+    if not isinstance(area, PartialAuc):
+        return auc_variance(s)
+    auc_variance(s)  # whatever that needs
+    total = 0.0
+    pairs = zip(partial_placements(s, area), (s.pos, s.neg), s.squares("the variance"), strict=True)
+    for v, mass, squares in pairs:
+        rows, share = effective(mass.sum(), squares.sum()), mass / mass.sum()
+        spread = np.sum(squares * (v - np.sum(share * v)) ** 2) / mass.sum() / mass.sum()
+        total += float(spread) * rows / (rows - 1)
+    return total
 
 
 def effective(mass: float, squares: float) -> float:

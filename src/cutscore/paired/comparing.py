@@ -14,26 +14,31 @@ from cutscore._html import fact_table
 from cutscore._interval import Interval
 from cutscore._progress import Report
 from cutscore._sweep import Floats, Sweep
-from cutscore.areas import auc
+from cutscore.areas import PartialAuc, auc
 from cutscore.errors import DataError, UndefinedError
 from cutscore.inference import (
     Statistic,
+    area_variance,
     as_statistic,
-    auc_variance,
+    bootstrap,
     effective,
+    partial_placements,
     percentiles,
     score_interval,
 )
 from cutscore.objectives import Costs, check_costs, check_level
 from cutscore.paired.best import Best
 from cutscore.paired.drawing import Sampler, Score
+from cutscore.paired.hypotheses import TWO_SIDED, Hypothesis, as_hypothesis, quantile
 from cutscore.paired.rows import Ints, ScoredRows, columns_of, encoded, read
+from cutscore.scoring import check_seed
 
 _WORDS = {
     "t": "paired DeLong",
     "delong": "paired DeLong",
     "bootstrap": "paired bootstrap",
     "unpaired": "unpaired DeLong, Welch's t",
+    "unpaired bootstrap": "unpaired bootstrap",
     "groups": "paired by group",
     "units": "paired DeLong, of units",
 }
@@ -56,24 +61,32 @@ class Comparison:
         Of the difference.
     z
         difference / standard_error: standard normal if there is no difference, or Student's t with
-        ``df`` degrees of freedom.
+        ``df`` degrees of freedom. With a margin, how far the difference is from the margin that is
+        to be ruled out, in standard errors.
     p_value
-        How probable a z at least as far from 0 is if there is no difference; two-sided.
+        How probable such a difference is if the :attr:`hypothesis` does not hold.
     interval
-        Of the difference; that of AUCs is cut off at −1 and 1.
+        Of the difference; that of AUCs is cut off at −1 and 1. It agrees with the p-value: p < 1 −
+        level exactly where the interval excludes what is to be ruled out. The other end of a
+        one-sided one is the largest difference there is. That of equivalence has the level
+        1 − 2 (1 − level), so 90 % for 95 %: two one-sided tests.
     statistic
         Its name.
     method
-        ``"t"``, ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"`` or ``"groups"``.
+        ``"t"``, ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"``,
+        ``"unpaired bootstrap"`` or ``"groups"``.
     df
         Degrees of freedom; ``inf`` for the normal distribution.
     powerless
-        Whether a paired comparison of AUCs has no power: even a perfect score would not have been
-        found better than the worse one of these two. A large p-value means nothing then.
+        Whether a paired comparison of areas has no power: even a perfect score would not have been
+        found better than the worse one of these two; or with a margin, even equal areas would not
+        have been found to be within it. A large p-value means nothing then.
     cost_a, cost_b
         Expected cost per case of either score at its own best cut, if costs were given.
     cost_interval
         Interval of :attr:`cost_difference`; every replicate chooses its cuts anew.
+    alternative, margin
+        What was to be shown, as it was asked for; :attr:`hypothesis` has it in words.
     """
 
     a: float
@@ -90,6 +103,26 @@ class Comparison:
     cost_a: float | None = None
     cost_b: float | None = None
     cost_interval: Interval | None = None
+    alternative: str = "two-sided"
+    margin: float = 0.0
+
+    @property
+    def hypothesis(self) -> str:
+        """What was to be shown, in words: "a is less than 0.02 worse than b"."""
+        return self._asked.words(self._better)
+
+    @property
+    def shown(self) -> bool:
+        """Whether it was shown: whether p < 1 − level, which the interval agrees with."""
+        return self._asked.shown(self.interval)
+
+    @property
+    def _asked(self) -> Hypothesis:
+        return Hypothesis(self.alternative, self.margin)
+
+    @property
+    def _better(self) -> str:
+        return "better" if self.statistic.endswith("auc") else "higher"
 
     @property
     def cost_difference(self) -> float | None:
@@ -101,15 +134,23 @@ class Comparison:
 
     def _facts(self) -> dict[str, str]:
         t = "z" if self.df == inf else f"t({self.df:.4g})"
-        better = "better" if self.statistic.endswith("auc") else "higher"
+        two_sided, shown = self.alternative == "two-sided", "shown" if self.shown else "not shown"
+        z = abs(self.z) if two_sided else self.z  # as the difference is told, of the better one
+        test = f"{t} = {z:.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})"
         facts = {
             self.statistic: f"a {self.a:.4f}, b {self.b:.4f}",
-            "difference": _verdict(self.difference, self.interval, better),
-            # As the difference is told, of the better one.
-            "test": f"{t} = {abs(self.z):.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})",
+            "difference": _verdict(self.difference, self.interval, self._better)
+            if two_sided
+            else _one_sided(self.difference, self.interval, self.alternative),
+            "test": test if two_sided else f"{self.hypothesis}: {shown}, {test}",
         }
         if self.powerless:
-            facts["test"] += ", no power: these rows would not show even a perfect score as better"
+            what = (
+                "equal areas to be within the margin"
+                if self.margin
+                else "a perfect score as better"
+            )
+            facts["test"] += f", no power: these rows would not show even {what}"
         if self.cost_difference is not None and self.cost_interval is not None:
             facts["cost per case"] = f"a {self.cost_a:.4g}, b {self.cost_b:.4g}"
             facts["difference of costs"] = _verdict(
@@ -183,6 +224,61 @@ class AucCovariance(Frozen):
             out.append(score_interval(float(a), float(v), pos, neg, level, fewer=min(self.sizes)))
         return tuple(out)
 
+    def test(
+        self, contrasts: Any = None, *, method: str = "f", level: float = 0.95
+    ) -> ContrastTest:
+        r"""Test whether all AUCs are equal, or any other contrasts of them are 0.
+
+        With L a row for each contrast, DeLong's statistic is
+        :math:`T^2 = (L\hat\theta)^\top (L \Sigma L^\top)^+ L\hat\theta`. Where scores are copies
+        of each other the matrix has less than its full rank r, which is what counts.
+
+        Parameters
+        ----------
+        contrasts
+            A row of k numbers that add up to 0 for each contrast; all differences if left out.
+        method
+            ``"f"``: :math:`T^2 (m - r + 1) / (m r)` is judged by F with r and m − r + 1 degrees of
+            freedom, where m is the rows (or units) of the rarer class less one. Of two scores it is
+            the test of :func:`cutscore.compare`. ``"delong"``: T² is judged by chi-square with r
+            degrees of freedom, as most software does; too often significant where positives are
+            few.
+        level
+            The confidence that :attr:`ContrastTest.powerless` asks for.
+
+        Raises
+        ------
+        UndefinedError
+            If AUCs differ by an amount that doesn't vary, or positives are too few for so many
+            contrasts.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> y, rng = np.arange(200) % 4 == 0, np.random.default_rng(0)
+        >>> scores = {name: rng.normal(size=200) + d * y for name, d in zip("abc", (1, 1, 1.5))}
+        >>> cs.auc_covariance(y, scores).test()
+        a, b and c differ: T² = 12.5, F(2, 48) = 6.14, p = 0.0042
+        >>> cs.auc_covariance(y, scores).test([1, -1, 0])
+        contrast of a, b and c: T² = 0.0152, F(1, 49) = 0.0152, p = 0.9
+        """
+        if method not in ("f", "delong"):
+            raise DataError(f"method must be 'f' or 'delong'; it is {shown(method)}.")
+        given, level = _contrasts(contrasts, self.names), check_level(level)
+        squared, rank = _wald(given, self.auc, self.covariance)
+        df = inf if method == "delong" else min(self.sizes) - rank
+        if not df > 0:
+            raise UndefinedError(
+                f"a test of {rank} contrasts needs more rows or units of each class than that; "
+                f"there are {self.sizes[0]:.4g} and {self.sizes[1]:.4g}. Compare fewer scores."
+            )
+        p_value, critical = _squared_test(squared, rank, df, level)
+        worst = int(np.argmin(self.auc))
+        enough = (1 - self.auc[worst]) ** 2 > critical * self.covariance[worst, worst]
+        named = tuple(str(name) for name in self.names)
+        whole = contrasts is None
+        return ContrastTest(squared, rank, df, p_value, not bool(enough), named, whole)
+
     def _facts(self) -> list[tuple[str, str]]:
         columns = zip(self.names, self.auc.tolist(), self.standard_error.tolist(), strict=True)
         return [(str(name), f"{a:.4f} ± {error:.2g}") for name, a, error in columns]
@@ -192,6 +288,65 @@ class AucCovariance(Frozen):
 
     def _repr_html_(self) -> str:
         return fact_table("AUC ± standard error", self._facts())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ContrastTest:
+    """A test of several AUCs at once; made by :meth:`cutscore.AucCovariance.test`, see there.
+
+    Parameters
+    ----------
+    statistic
+        T²: how far the contrasts are from 0, squared, in standard errors.
+    rank
+        How many independent contrasts there are.
+    df
+        Degrees of freedom of the denominator of F; ``inf`` for chi-square.
+    p_value
+        How probable such differences are if all contrasts are 0.
+    powerless
+        Whether the test has no power: even a perfect score would not have been found better than
+        the worst of these. A large p-value means nothing then.
+    names
+        What the scores are called.
+    all_equal
+        Whether it was tested that all AUCs are equal, and not other contrasts.
+    """
+
+    statistic: float
+    rank: int
+    df: float
+    p_value: float
+    powerless: bool
+    names: tuple[str, ...]
+    all_equal: bool = True
+
+    @property
+    def f(self) -> float:
+        """The statistic that is judged by F: T² (m − r + 1) / (m r); T² / r for chi-square."""
+        if not self.rank:
+            return 0.0
+        shrink = 1.0 if self.df == inf else self.df / (self.df + self.rank - 1)
+        return self.statistic * shrink / self.rank
+
+    def _facts(self) -> dict[str, str]:
+        names = " and ".join(filter(None, (", ".join(self.names[:-1]), self.names[-1])))
+        what = f"{names} differ" if self.all_equal else f"contrast of {names}"
+        judged = f"chi²({self.rank})" if self.df == inf else f"F({self.rank}, {self.df:.4g})"
+        value = self.statistic if self.df == inf else self.f
+        test = f"{judged} = {value:.3g}, p = {self.p_value:.2g}"
+        if self.df != inf:
+            test = f"T² = {self.statistic:.3g}, {test}"
+        if self.powerless:
+            test += ", no power: these rows would not show even a perfect score as better"
+        return {what: test}
+
+    def __repr__(self) -> str:
+        ((what, test),) = self._facts().items()
+        return f"{what}: {test}"
+
+    def _repr_html_(self) -> str:
+        return fact_table("Test of AUCs", list(self._facts().items()))
 
 
 def compare(  # noqa: PLR0913 - all but three are options
@@ -204,6 +359,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     unit: Any = None,
     statistic: Statistic | str = "auc",
     method: str = "t",
+    alternative: str = "two-sided",
+    margin: float = 0.0,
     costs: Costs | None = None,
     prior: float | None = None,
     level: float = 0.95,
@@ -226,10 +383,14 @@ def compare(  # noqa: PLR0913 - all but three are options
     too; with as many units as rows that is the formula above. (Obuchowski's, but that classes count
     as :math:`n_\mathrm{eff}` units, of which there are less the more they differ in size.)
 
+    A partial AUC is compared in the same way: a positive's placement is then the part of the
+    interval that lies above its FPR, and that of a negative is cut off at the ends.
+
     The bootstrap compares any statistic. Each replicate draws rows of each class with replacement,
     the same ones for both scores; or, with ``unit``, whole units whatever their classes. The
-    interval goes from percentile to percentile of the replicates' differences, and z divides by
-    their standard deviation.
+    interval goes from percentile to percentile of the replicates' differences, the k-th of n
+    at k/(n + 1). The p-value inverts that interval, so that the two agree; it is 2/(n + 1) at the
+    least. z divides by the standard deviation of the replicates and is for reading only.
 
     Parameters
     ----------
@@ -241,10 +402,17 @@ def compare(  # noqa: PLR0913 - all but three are options
         The unit each row belongs to (patient, user, session), where rows of one unit are not
         independent.
     statistic
-        "auc", or for the bootstrap any function of a sweep that returns a number.
+        "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
+        returns a number.
     method
         ``"t"``; ``"delong"``, which judges z by the normal distribution, as most software does, and
         finds differences too often where positives are few; or ``"bootstrap"``.
+    alternative
+        What is to be shown. ``"two-sided"``: a and b differ. ``"greater"``: a is better (or
+        higher) than b; with a margin, a is worse by less than the margin (non-inferiority).
+        ``"less"``: the same of b. ``"equivalent"``: they differ by less than the margin.
+    margin
+        The difference that does not matter, at least 0. Choose it before you see the data.
     costs
         Compare the expected cost per case as well, each score at its own best cut. Always by the
         bootstrap, and each replicate chooses its cuts anew. (Of more than 32,768 rows those far
@@ -271,14 +439,18 @@ def compare(  # noqa: PLR0913 - all but three are options
         If a class is missing; for DeLong's method, if a class has less than two rows; or if the
         scores differ but the difference doesn't vary, as between a perfect score and a constant
         one: the standard error is 0 then, which tells how little the rows can tell and not how sure
-        the difference is. Scores that rank all pairs alike have z = 0 and p = 1.
+        the difference is. Scores that rank all pairs alike have z = 0 and p = 1; with a margin they
+        raise, since they don't show how far apart the scores are on other rows.
 
     References
     ----------
     DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated receiver
     operating characteristic curves: a nonparametric approach", Biometrics 44 (1988).
     https://doi.org/10.2307/2531595. With units: Obuchowski, "Nonparametric analysis of clustered
-    ROC curve data", Biometrics 53 (1997). https://doi.org/10.2307/2533958
+    ROC curve data", Biometrics 53 (1997). https://doi.org/10.2307/2533958. Two one-sided tests:
+    Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
+    assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and
+    Biopharmaceutics 15 (1987). https://doi.org/10.1007/BF01068419
 
     Examples
     --------
@@ -289,12 +461,16 @@ def compare(  # noqa: PLR0913 - all but three are options
     a 0.9375, b 0.7188: a is better by 0.2188 [-0.2032, 0.6407] at 95 %, which may be chance,
     t(3) = 1.65, p = 0.2 (paired DeLong), no power: these rows would not show even a perfect score
     as better
+    >>> cs.compare(y, new, old, alternative="greater", margin=0.1)
+    a 0.9375, b 0.7188: a − b = 0.2188, at least -0.09326 at 95 %, a is less than 0.1 worse than b:
+    shown, t(3) = 2.4, p = 0.048 (paired DeLong)
     >>> c = cs.compare(y, new, old, method="bootstrap", statistic=cs.average_precision)
     >>> c.difference, c.p_value < 0.5
     (0.202..., True)
     """
-    measure = _measure(statistic, method)
-    level = check_level(level)
+    measure = _measure(statistic, method, ("t", "delong", "bootstrap"))
+    level, (top, bound) = check_level(level), _range(measure)
+    asked = as_hypothesis(alternative, margin, level, bound)
     if prior is not None and costs is None:
         raise DataError(
             "prior is the share of positives that costs are expected at; pass costs=... too."
@@ -305,23 +481,32 @@ def compare(  # noqa: PLR0913 - all but three are options
     whole = [s.sweep() for s in sampler.scores]
     whole[0].needs_both_classes("a comparison")
     a, b = map(measure, whole)
-    name = getattr(statistic, "__name__", str(statistic))
+    name = _name(statistic)
     if method != "bootstrap":
-        # The difference, and the worse one by itself.
-        worse = 0 if a < b else 1
-        columns = [(np.stack([v[0] - v[1], v[worse]]), w) for v, w in _placements(rows)]
+        # The difference, and by itself the one that another would have to beat.
+        beaten = {"greater": 1, "less": 0}.get(alternative, 0 if a < b else 1)
+        placements = (
+            _placements(rows) if measure is auc else _partial(sampler.scores, rows, measure)
+        )
+        columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
         of = _by_class(rows, sampler.unit)
         error, alone = np.sqrt(np.diag(_covariance(columns, of))).tolist()
         df = inf if method == "delong" else min(_sizes(columns, of)) - 1
         how = method if unit is None else "units"
-        result = difference_tested(a, b, error, level, statistic=name, method=how, df=df)
-        enough = 1 - min(a, b) > reach_of(df, level) * alone
-        result = replace(result, powerless=not enough)
+        result = difference_tested(
+            a, b, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
+        )
+        reach = quantile(df, asked.of_interval(level)[0])
+        room, spread = (asked.margin, error) if asked.margin else (top - (a, b)[beaten], alone)
+        found = asked.margin and result.shown
+        result = replace(result, powerless=not (found or room > reach * spread))
     else:
         difference = np.subtract(*sampler.replicates(measure, report).T)
         error = float(np.std(difference, ddof=1))
-        result = difference_tested(a, b, error, level, statistic=name, method=method)
-        result = replace(result, interval=percentiles(difference, level))
+        result = difference_tested(
+            a, b, error, level, statistic=name, method=method, asked=asked, bound=bound
+        )
+        result = _resampled(result, difference, level, bound)
     if best is None:
         return result
     cost_a, cost_b = map(best, whole)
@@ -331,8 +516,19 @@ def compare(  # noqa: PLR0913 - all but three are options
     )
 
 
-def compare_unpaired(a: Sweep, b: Sweep, *, level: float = 0.95) -> Comparison:
-    r"""Compare the AUCs of two sweeps of different rows.
+def compare_unpaired(  # noqa: PLR0913 - all but two are options
+    a: Sweep,
+    b: Sweep,
+    *,
+    statistic: Statistic | str = "auc",
+    method: str = "t",
+    alternative: str = "two-sided",
+    margin: float = 0.0,
+    level: float = 0.95,
+    n: int = 2000,
+    seed: int = 0,
+) -> Comparison:
+    r"""Compare the AUCs of two sweeps of different rows, or any other statistic.
 
     Welch's t-test with DeLong's variances :math:`v` of the two AUCs,
 
@@ -348,8 +544,17 @@ def compare_unpaired(a: Sweep, b: Sweep, *, level: float = 0.95) -> Comparison:
     a, b
         Sweeps with at least two rows of each class. Weighted ones need squares:
         ``sweep(..., squares=True)``.
+    statistic
+        "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
+        returns a number.
+    method
+        ``"t"``, or ``"bootstrap"``: each sweep is drawn from by itself.
+    alternative, margin
+        As in :func:`cutscore.compare`.
     level
         The confidence of the interval.
+    n, seed
+        How many bootstrap samples, and the seed of their random numbers.
 
     Returns
     -------
@@ -376,14 +581,26 @@ def compare_unpaired(a: Sweep, b: Sweep, *, level: float = 0.95) -> Comparison:
     a 0.8333, b 0.4444: a is better by 0.3889 [-0.4529, 1] at 95 %, which may be chance,
     t(8.462) = 1.06, p = 0.32 (unpaired DeLong, Welch's t)
     """
-    level = check_level(level)
-    v_a, v_b = auc_variance(a), auc_variance(b)
-    v, df = v_a + v_b, inf
-    if v > 0:
-        df = v * v / (v_a * v_a / (_size(a) - 1) + v_b * v_b / (_size(b) - 1))
-    return difference_tested(
-        a.auc, b.auc, sqrt(v), level, statistic="auc", method="unpaired", df=df
+    measure, name = _measure(statistic, method, ("t", "bootstrap")), _name(statistic)
+    level, (_, bound) = check_level(level), _range(measure)
+    asked = as_hypothesis(alternative, margin, level, bound)
+    values, df, how = (measure(a), measure(b)), inf, "unpaired"
+    if method == "bootstrap":
+        # Two streams of random numbers: of one, samples of equal sizes would vary together.
+        other = int(np.random.SeedSequence((check_seed(seed), 1)).generate_state(1)[0])
+        samples = bootstrap(a, measure, n=n, seed=seed), bootstrap(b, measure, n=n, seed=other)
+        difference = samples[0].replicates - samples[1].replicates
+        error, how = float(np.std(difference, ddof=1)), "unpaired bootstrap"
+    else:
+        v_a, v_b = area_variance(a, measure), area_variance(b, measure)
+        v = v_a + v_b
+        if v > 0:
+            df = v * v / (v_a * v_a / (_size(a) - 1) + v_b * v_b / (_size(b) - 1))
+        error = sqrt(v)
+    result = difference_tested(
+        *values, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
     )
+    return _resampled(result, difference, level, bound) if method == "bootstrap" else result
 
 
 def _size(s: Sweep) -> float:
@@ -452,6 +669,55 @@ def auc_covariance(
     return AucCovariance(np.array(auc), covariance, tuple(columns), *sizes, design)
 
 
+def _contrasts(contrasts: Any, names: tuple[Any, ...]) -> Floats:
+    """Contrasts of k scores as an array with a row for each."""
+    k = len(names)
+    if contrasts is None:
+        if k < 2:
+            raise DataError("there must be at least two scores to test; there is one.")
+        return np.eye(k)[:-1] - np.eye(k)[1:]
+    try:
+        given = np.atleast_2d(np.asarray(contrasts, np.float64))
+    except (TypeError, ValueError):
+        given = np.full((1, 0), np.nan)
+    fits = given.ndim == 2 and given.shape[1] == k and np.isfinite(given).all()
+    size = np.abs(given).sum(axis=-1)
+    if not (fits and (size > 0).all() and (np.abs(given.sum(axis=1)) <= 1e-9 * size).all()):
+        raise DataError(
+            f"a contrast must have {k} numbers, one for each score, that add up to 0 and are not "
+            f"all 0, such as {[1, -1, *[0] * (k - 2)]}; got {shown(contrasts)}."
+        )
+    return given
+
+
+def _wald(contrasts: Floats, auc: Floats, covariance: Floats) -> tuple[float, int]:
+    """How far contrasts are from 0, squared, in standard errors; and how many there are."""
+    _, size, basis = np.linalg.svd(contrasts, full_matrices=False)
+    basis = basis[size > 1e-9 * size.max()]  # the same contrasts, of length 1 and at right angles
+    value, matrix = basis @ auc, basis @ covariance @ basis.T
+    spread, axes = np.linalg.eigh((matrix + matrix.T) / 2)
+    along = axes.T @ value
+    varies = spread > 1e-12 * float(np.diag(covariance).max())
+    if (np.abs(along[~varies]) > 1e-12).any():
+        raise UndefinedError(
+            "the AUCs differ by an amount that doesn't vary over these rows, so they can't tell "
+            "how sure it is. Get rows on which the better scores make mistakes."
+        )
+    return float(np.sum(along[varies] ** 2 / spread[varies])), int(varies.sum())
+
+
+def _squared_test(squared: float, rank: int, df: float, level: float) -> tuple[float, float]:
+    """The p-value of Hotelling's T², or of chi-square; and the value that it must exceed."""
+    from scipy.special import chdtrc, chdtri, fdtrc, fdtri
+
+    if not rank:  # copies of one score
+        return 1.0, inf
+    if df == inf:
+        return float(chdtrc(rank, squared)), float(chdtri(rank, 1 - level))
+    per = rank * (df + rank - 1) / df
+    return float(fdtrc(rank, df, squared / per)), float(fdtri(rank, df, level)) * per
+
+
 def _sizes(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) -> tuple[float, float]:
     """As how many rows, or units, of equal weight those of either class count."""
     mass = [w if units is None else np.bincount(units[j], w) for j, (_, w) in enumerate(classes)]
@@ -476,6 +742,16 @@ def _placements(rows: ScoredRows) -> list[tuple[Floats, Floats]]:
         v = [_share_below(sign * s[own], sign * s[~own], weight[~own]) for s in rows.scores]
         out.append((np.stack(v), weight[own] / weight[own].max()))  # they will be squared
     return out
+
+
+def _partial(scores: list[Score], rows: ScoredRows, area: Any) -> list[tuple[Floats, Floats]]:
+    """The same for a partial AUC."""
+    weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight
+    at = [(partial_placements(score.sweep(), area), score.at) for score in scores]
+    return [
+        (np.stack([v[k][i[own]] for v, i in at]), weight[own] / weight[own].max())
+        for k, own in enumerate((rows.ones, ~rows.ones))
+    ]
 
 
 def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
@@ -519,14 +795,6 @@ def _covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) 
     return out
 
 
-def reach_of(df: float, level: float) -> float:
-    """The quantile of Student's t, or of the normal distribution, that intervals reach to."""
-    from scipy.special import ndtri, stdtrit
-
-    tail = (1 + level) / 2
-    return float(ndtri(tail) if df == inf else stdtrit(df, tail))
-
-
 def difference_tested(  # noqa: PLR0913 - what a test needs
     a: float,
     b: float,
@@ -536,39 +804,65 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
     statistic: str,
     method: str,
     df: float = inf,
+    asked: Hypothesis = TWO_SIDED,
+    bound: float = 1.0,
 ) -> Comparison:
-    """The z or t test of a difference with a standard error."""
-    from scipy.special import ndtr, stdtr
-
+    """The z or t test of a difference with a standard error; no two values differ by more than
+    ``bound``."""
     difference, size = a - b, max(abs(a), abs(b))
-    if error > 1e-14 * size:
-        z = difference / error
-    elif abs(difference) > 1e-12 * size:
+    varies = error > 1e-14 * size
+    if not varies and (asked.margin or abs(difference) > 1e-12 * size):
         raise UndefinedError(
             f"the difference between a = {a:.6g} and b = {b:.6g} doesn't vary over these rows, so "
             "they can't tell how sure it is. Get rows on which the better one makes mistakes."
         )
+    if varies:
+        z, p_value, interval = asked.tested(difference, error, df, level, bound)
     else:  # nothing but rounding
         difference = error = z = 0.0
-    tail = ndtr(-abs(z)) if df == inf else stdtr(df, -abs(z))
-    reach = reach_of(df, level) * error if error else 0.0  # t of next to no rows may be inf
-    low, high = float(difference - reach), float(difference + reach)
-    if method != "bootstrap":  # all others compare AUCs
-        low, high = max(low, -1.0), min(high, 1.0)
-    interval = Interval(low, high, level)
-    return Comparison(a, b, difference, error, z, float(2 * tail), interval, statistic, method, df)
+        p_value, interval = 1.0, asked.ends(0.0, 0.0, level, bound)
+    found = (a, b, difference, error, z, p_value, interval, statistic, method, df)
+    return Comparison(*found, alternative=asked.alternative, margin=asked.margin)
 
 
-def _measure(statistic: Any, method: str) -> Statistic:
+def _resampled(result: Comparison, replicates: Floats, level: float, bound: float) -> Comparison:
+    """The comparison with p-value and interval from replicates of the difference."""
+    p_value, interval = result._asked.resampled(replicates, level, bound)
+    return replace(result, p_value=p_value, interval=interval) if result.standard_error else result
+
+
+def _measure(statistic: Any, method: str, methods: tuple[str, ...]) -> Statistic:
     """The statistic as a function, provided that the method can compare it."""
-    if method not in ("t", "delong", "bootstrap"):
-        raise DataError(f"method must be 't', 'delong' or 'bootstrap'; it is {shown(method)}.")
+    if method not in methods:
+        names = ", ".join(map(repr, methods[:-1]))
+        raise DataError(f"method must be {names} or {methods[-1]!r}; it is {shown(method)}.")
     measure = as_statistic(statistic)
-    if method != "bootstrap" and measure is not auc:
+    if method != "bootstrap" and not (measure is auc or isinstance(measure, PartialAuc)):
         raise DataError(
             'DeLong\'s method compares AUCs; the statistic is a function. Use method="bootstrap".'
         )
     return measure
+
+
+def _range(measure: Statistic) -> tuple[float, float]:
+    """The highest value of a statistic, and by how much two can differ."""
+    if isinstance(measure, PartialAuc):
+        return measure.highest, measure.highest - measure.lowest
+    return (1.0, 1.0) if measure is auc else (inf, inf)
+
+
+def _name(statistic: Any) -> str:
+    if isinstance(statistic, PartialAuc):
+        return statistic.name
+    return str(getattr(statistic, "__name__", statistic))
+
+
+def _one_sided(difference: float, interval: Interval, alternative: str) -> str:
+    """The difference, and the end or the ends of its interval that a test is about."""
+    low, high = interval
+    ends = {"greater": f", at least {low:.4g}", "less": f", at most {high:.4g}"}
+    said = ends.get(alternative, f" [{low:.4g}, {high:.4g}]")
+    return f"a − b = {difference:.4g}{said} at {100 * interval.level:g} %"
 
 
 def _verdict(difference: float, interval: Interval, word: str) -> str:
