@@ -793,6 +793,11 @@ def _plain_columns() -> Iterator[Case]:
         **w,
     )
     yield Case(
+        "compare_curves",
+        lambda g: cs.compare_curves(g.y, g.score, g.other, n=5),
+        exact=True,
+    )
+    yield Case(
         "auc_covariance",
         lambda g: cs.auc_covariance(
             g.y, {"a": g.score, "b": g.other}, weight=g.weight, unit=g.group

@@ -91,8 +91,8 @@ def test_memory_is_used_again(case: Case) -> None:
 ELSEWHERE = {
     "functions of a sweep": """
         auc auc_interval auc_variance average_precision bootstrap brier calibrate calibration_line
-        choose cllr compare_unpaired cost_curve decompose det equal_error_rate gain gini h_measure
-        hull interval
+        choose cllr compare_curves_unpaired compare_unpaired cost_curve decompose det
+        equal_error_rate gain gini h_measure hull interval
         kolmogorov_smirnov log_loss min_cllr net_benefit partial_auc pr reliability roc roc_band
     """,
     "functions of other results": """
@@ -130,8 +130,8 @@ ELSEWHERE = {
         JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
     """,
     "made by functions that are here; they hold no arrays": """
-        CalibrationLine Comparison ContrastTest Decomposition Fit MethodComparison OperatingPoint
-        OperatingPoint.expect PriorShift
+        CalibrationLine Comparison ContrastTest CurveTest Decomposition Fit MethodComparison
+        OperatingPoint OperatingPoint.expect PriorShift
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """

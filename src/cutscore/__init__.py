@@ -86,6 +86,9 @@ if TYPE_CHECKING:
     from cutscore.paired.comparing import auc_covariance as auc_covariance
     from cutscore.paired.comparing import compare as compare
     from cutscore.paired.comparing import compare_unpaired as compare_unpaired
+    from cutscore.paired.curves import CurveTest as CurveTest
+    from cutscore.paired.curves import compare_curves as compare_curves
+    from cutscore.paired.curves import compare_curves_unpaired as compare_curves_unpaired
     from cutscore.paired.drawing import bootstrap_rows as bootstrap_rows
     from cutscore.paired.groups import GroupAuc as GroupAuc
     from cutscore.paired.groups import by_group as by_group
@@ -176,12 +179,15 @@ _HOME = {
     "AucCovariance": "paired.comparing",
     "Comparison": "paired.comparing",
     "ContrastTest": "paired.comparing",
+    "CurveTest": "paired.curves",
     "GroupAuc": "paired.groups",
     "auc_covariance": "paired.comparing",
     "bootstrap_rows": "paired.drawing",
     "by_group": "paired.groups",
     "compare": "paired.comparing",
     "compare_unpaired": "paired.comparing",
+    "compare_curves": "paired.curves",
+    "compare_curves_unpaired": "paired.curves",
     "compare_groups": "paired.groups",
     "Decomposition": "scoring",
     "Reliability": "scoring",

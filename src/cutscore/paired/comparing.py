@@ -25,6 +25,7 @@ from cutscore.inference import (
     partial_placements,
     percentiles,
     score_interval,
+    sizes_of,
 )
 from cutscore.objectives import Costs, check_costs, check_level
 from cutscore.paired.best import Best
@@ -384,7 +385,9 @@ def compare(  # noqa: PLR0913 - all but three are options
     as :math:`n_\mathrm{eff}` units, of which there are less the more they differ in size.)
 
     A partial AUC is compared in the same way: a positive's placement is then the part of the
-    interval that lies above its FPR, and that of a negative is cut off at the ends.
+    interval that lies above its FPR, and that of a negative is cut off at the ends. Degrees of
+    freedom are at most the negatives that are expected in the interval of FPRs (or the positives
+    in that of TPRs) less one.
 
     The bootstrap compares any statistic. Each replicate draws rows of each class with replacement,
     the same ones for both scores; or, with ``unit``, whole units whatever their classes. The
@@ -491,7 +494,7 @@ def compare(  # noqa: PLR0913 - all but three are options
         columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
         of = _by_class(rows, sampler.unit)
         error, alone = np.sqrt(np.diag(_covariance(columns, of))).tolist()
-        df = inf if method == "delong" else min(_sizes(columns, of)) - 1
+        df = inf if method == "delong" else _df(_sizes(columns, of), measure)
         how = method if unit is None else "units"
         result = difference_tested(
             a, b, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
@@ -595,7 +598,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
         v_a, v_b = area_variance(a, measure), area_variance(b, measure)
         v = v_a + v_b
         if v > 0:
-            df = v * v / (v_a * v_a / (_size(a) - 1) + v_b * v_b / (_size(b) - 1))
+            df = v * v / sum(u * u / _unpaired_df(s, measure) for s, u in ((a, v_a), (b, v_b)))
         error = sqrt(v)
     result = difference_tested(
         *values, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
@@ -603,10 +606,22 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     return _resampled(result, difference, level, bound) if method == "bootstrap" else result
 
 
-def _size(s: Sweep) -> float:
-    """How many equally weighted rows say as much as a sweep's."""
+def _unpaired_df(s: Sweep, measure: Statistic) -> float:
+    """How many equally weighted rows say as much as a sweep's, less one, as in pROC; of a partial
+    AUC those of the interval."""
+    if isinstance(measure, PartialAuc):
+        return _df(sizes_of(s, "a comparison"), measure)
     pos2, neg2 = s.squares("a comparison")
-    return effective(s.P + s.N, pos2.sum() + neg2.sum())
+    return effective(s.P + s.N, pos2.sum() + neg2.sum()) - 1
+
+
+def _df(sizes: tuple[float, float], measure: Statistic) -> float:
+    """Rows of the rarer class less one. Of a partial AUC only those rows vary, of the class whose
+    rate it is, that are in the interval."""
+    if not isinstance(measure, PartialAuc):
+        return min(sizes) - 1
+    low, high = measure.ends
+    return max(1.0, min(*sizes, (high - low) * sizes[measure.over_fpr]) - 1)
 
 
 def auc_covariance(
