@@ -27,7 +27,7 @@ spark
 plot estimators metrics torch engines export
 tables
 training
-detector
+detector power
 paired
 decision linear
 selection

@@ -205,6 +205,7 @@ _MODULES = (
     "linear",
     "metrics",
     "plot",
+    "power",
     "report",
     "spark",
     "tables",

@@ -105,18 +105,25 @@ def partial_placements(s: Sweep, area: PartialAuc) -> tuple[Floats, Floats]:
     return out if area.over_fpr else out[::-1]
 
 
+def placement_variances(s: Sweep, area: Statistic) -> tuple[float, float]:
+    """The sample variances of what the positives and the negatives add to an area: DeLong's
+    variance of it is their sum, each over the number of its rows."""
+    auc_variance(s)  # whatever that needs
+    values = partial_placements(s, area) if isinstance(area, PartialAuc) else _placements(s)
+    out = []
+    for v, mass, squares in zip(values, (s.pos, s.neg), s.squares("the variance"), strict=True):
+        rows, share = effective(mass.sum(), squares.sum()), mass / mass.sum()
+        spread = np.sum(squares / squares.sum() * (v - np.sum(share * v)) ** 2)
+        out.append(float(spread) * rows / (rows - 1))
+    return out[0], out[1]
+
+
 def area_variance(s: Sweep, area: Statistic) -> float:
     """DeLong's variance of the AUC, or its counterpart for a :class:`cutscore.PartialAuc`."""
     if not isinstance(area, PartialAuc):
         return auc_variance(s)
-    auc_variance(s)  # whatever that needs
-    total = 0.0
-    pairs = zip(partial_placements(s, area), (s.pos, s.neg), s.squares("the variance"), strict=True)
-    for v, mass, squares in pairs:
-        rows, share = effective(mass.sum(), squares.sum()), mass / mass.sum()
-        spread = np.sum(squares * (v - np.sum(share * v)) ** 2) / mass.sum() / mass.sum()
-        total += float(spread) * rows / (rows - 1)
-    return total
+    variances, sizes = placement_variances(s, area), sizes_of(s, "the variance")
+    return variances[0] / sizes[0] + variances[1] / sizes[1]
 
 
 def effective(mass: float, squares: float) -> float:
