@@ -82,6 +82,8 @@ interval-level interval-nowhere interval-several interval-ratio interval-undefin
 squares-merged squares-huge bootstrap-weighted bootstrap-nan bootstrap-one
 
 compare-alike compare-no-spread compare-nan compare-statistic compare-units group-interval-one
+compare-alike-margin compare-two-sided-margin compare-few-samples contrasts-copies curves-alike
+curves-one-class
 group-interval-flat group-one-class
 group-none-has-both group-missing
 

@@ -29,6 +29,7 @@ import choices
 import cutscore as cs
 from cutscore.guarantee import most
 from cutscore.inference import percentiles
+from hypotheses import report_power, report_tests
 from truths import Truth, truth_of
 
 ROOT = Path(__file__).parent.parent
@@ -708,6 +709,8 @@ PARTS = {
     "train": choices.report_train,
     "others": report_others,
     "pairs": report_pairs,
+    "tests": report_tests,
+    "power": report_power,
     "groups": report_groups,
     "calibration": report_calibration,
     "auto": report_auto,

@@ -507,6 +507,8 @@ class _Study:
         reach = quantile(df, asked.of_interval(level)[0]) * null
         if asked.alternative == "equivalent":
             return max(0.0, _beyond(reach, df, above) + _beyond(reach, df, below) - 1)
+        if asked.alternative == "two-sided" and self.t:
+            return _beyond(reach, df, above) + _beyond(reach, df, -above)
         shift = {"greater": above, "less": below}.get(asked.alternative, abs(above))
         return _beyond(reach, df, shift)
 

@@ -13,7 +13,7 @@ from cutscore._frozen import Frozen
 from cutscore._html import fact_table
 from cutscore._interval import Interval
 from cutscore._progress import Report
-from cutscore._sweep import Floats, Sweep
+from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.areas import PartialAuc, auc
 from cutscore.errors import DataError, UndefinedError
 from cutscore.inference import (
@@ -587,7 +587,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     measure, name = _measure(statistic, method, ("t", "bootstrap")), _name(statistic)
     level, (_, bound) = check_level(level), _range(measure)
     asked = as_hypothesis(alternative, margin, level, bound)
-    values, df, how = (measure(a), measure(b)), inf, "unpaired"
+    values, df, how = (measure(check_sweep(a)), measure(check_sweep(b))), inf, "unpaired"
     if method == "bootstrap":
         # Two streams of random numbers: of one, samples of equal sizes would vary together.
         other = int(np.random.SeedSequence((check_seed(seed), 1)).generate_state(1)[0])
