@@ -812,6 +812,12 @@ def _plain_columns() -> Iterator[Case]:
         **w,
     )
     yield Case(
+        "units",
+        lambda g: cs.units(g.y, g.score, g.group),
+        exact=True,
+        covers=("Units", "Units.check", "Units.mean", "Units.most", "Units.rows"),
+    )
+    yield Case(
         "cross_fit",
         lambda g: cs.cross_fit(g.y, g.score, "platt", weight=g.weight, folds=2),
         rtol=1e-7,

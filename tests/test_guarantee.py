@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
+from cutscore._units import exceeding
 from cutscore.guarantee import _starts, just_above, most, precise
 
 
@@ -31,26 +32,53 @@ def test_most_at_the_ends() -> None:
     assert [most(n, 0.01, 0.05) for n in (298, 299)] == [-1, 0]
 
 
-def test_starts_share_the_error() -> None:
-    for total, bound, error in ((100, 0.9, 0.05), (10_000, 0.5, 0.01), (5, 0.99, 0.05)):
-        starts = _starts(total, bound, error)
-        assert bound ** starts[0] <= error / len(starts)
-        assert all(b == 4 * a for a, b in pairwise(starts))
-        assert starts[-1] <= max(total, starts[0])
+@given(st.integers(1, 10**7), st.floats(0.05, 0.99), st.sampled_from((0.001, 0.05, 0.3)))
+def test_starts_share_the_error(total: int, bound: float, error: float) -> None:
+    starts = _starts(total, bound, error)
+    assert sum(starts.values()) == pytest.approx(error, rel=1e-12)
+    first, *_ = starts
+    assert bound**first <= starts[first] * (1 + 1e-9)  # as many rows can prove something
+    assert first == 1 or bound ** (first - 1) > starts[first]
+    assert all(b == 4 * a for a, b in pairwise(starts))
+    assert len(starts) == 1 or max(starts) <= total < 4 * max(starts)
+    assert all(starts[b] <= starts[a] for a, b in pairwise(starts))
+
+
+def test_the_fallback_procedure_by_hand() -> None:
+    """One number of rows after the other, as the procedure is written down; ties too."""
+    rng = np.random.default_rng(7)
+    seen = 0
+    for trial in range(300):
+        n = int(rng.integers(20, 400))
+        y = rng.random(n) < 0.4
+        score = np.round(rng.normal(size=n) + 2 * y, trial % 3)
+        order = np.argsort(-score, kind="stable")
+        y, score = y[order], score[order]
+        s, bound = cs.sweep(y, score), float(rng.choice([0.5, 0.6, 0.8]))
+        weights, level, certified = _starts(n, bound, 0.2), 0.0, set()
+        running = False
+        for j in range(1, n + 1):
+            if j in weights:  # its own share, and what is left of those before
+                level = weights[j] + (level if running else 0.0)
+                running = True
+            above = score > score[j] if j < n else np.ones(n, np.bool_)
+            rows, tp = np.count_nonzero(above), np.count_nonzero(y & above)
+            if running and rows:
+                running = bool(scipy.stats.binom.sf(tp - 1, rows, bound) <= level)
+                certified |= {rows} if running else set()
+        assert set(precise(s, bound, 0.2).tolist()) == certified
+        seen += len(certified) > 0
+    assert seen > 100
 
 
 def test_certified_precision_by_hand() -> None:
-    # 100 positives, then 100 negatives: 2·29 = 58 start rows suffice at 0.9, 5 % over two starts.
+    # 100 positives, then 100 negatives: at 0.9 it takes 36 rows to show anything at 2.5 %, and the
+    # next sequence starts at 144, where the 44 negatives are too many.
     s = cs.sweep([1] * 100 + [0] * 100, np.arange(200)[::-1])
+    assert _starts(200, 0.9, 0.05) == {36: 0.025, 144: 0.025}
     certified = precise(s, 0.9, 0.05)
     tests = scipy.stats.binom.sf(s.tp - 1, s.tp + s.fp, 0.9)
-    starts = _starts(200, 0.9, 0.05)
-    passed = tests <= 0.05 / len(starts)
-    first = starts[0]
-    last = first
-    while passed[last]:
-        last += 1
-    assert certified.tolist() == list(range(first, last + 1))
+    assert certified.tolist() == [k + 1 for k in range(35, 120) if tests[k] <= 0.025]
     assert 100 < certified[-1] < 110
     assert precise(s, 0.0, 0.05).tolist() == list(range(1, 201))
     assert not len(precise(s, 1.0, 0.05))
@@ -241,3 +269,125 @@ def test_broken_at_most_as_often_as_promised(limit: str, ties: bool) -> None:
     assert broken <= scipy.stats.binom.ppf(0.9999, draws, 0.2)
     if name == "fpr" and not ties:  # and it does not give away more than it has to
         assert broken >= scipy.stats.binom.ppf(0.0001, draws, 0.1)
+
+
+# ------------------------------------------------------------------------------------------- units
+
+
+@given(st.integers(1, 400), st.data(), st.floats(0.01, 0.99))
+def test_shares_of_nought_and_one_are_binomial(n: int, data: st.DataObject, rate: float) -> None:
+    k = data.draw(st.integers(0, n))
+    found = exceeding(np.array([0.0, 1.0]), np.array([n - k, k]), rate)
+    assert found == pytest.approx(scipy.stats.binom.cdf(k, n, rate), rel=1e-9, abs=1e-12)
+
+
+def test_other_shares_by_simulation() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.exponential(size=(400_000, 13))
+    for spread, rate in ((0.2, 0.15), (0.6, 0.4), (0.05, 0.1)):
+        share = np.round(spread * rng.random(6), 3)
+        a = np.append(np.repeat(share, 2), 1.0) - rate
+        drawn = np.mean(weights @ a > 0)
+        assert exceeding(share, np.full(6, 2), rate) == pytest.approx(drawn, abs=0.004)
+
+
+def test_a_share_at_the_limit_is_no_evidence() -> None:
+    share, times = np.array([0.0, 0.3]), np.array([20, 7])
+    alone = exceeding(share[:1], times[:1], 0.3)
+    assert exceeding(share, times, 0.3) == pytest.approx(alone, rel=1e-12)
+
+
+LIMITS = ("fpr <= 0.1", "recall >= 0.7", "flagged_rate <= 0.3", "flagged_rate >= 0.2")
+
+
+@pytest.mark.parametrize("digits", [1, 9])
+@pytest.mark.parametrize("limit", LIMITS)
+def test_units_of_one_row_are_rows(limit: str, digits: int) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.random(500) < 0.3
+    score = np.round(rng.normal(size=500) + y, digits)
+    s, u = cs.sweep(y, score), cs.units(y, score, [f"row {i}" for i in range(500)])
+    asked: Any = {"objective": "balanced", "subject_to": limit, "confidence": 0.9}
+    rows, units = cs.choose(s, **asked), cs.choose(s, **asked, units=u)
+    assert (rows.threshold, rows.feasible) == (units.threshold, units.feasible)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_copies_of_rows_say_nothing_new(limit: str) -> None:
+    """A unit of equal rows counts as one row, however many they are."""
+    rng = np.random.default_rng(4)
+    y, times = rng.random(300) < 0.3, rng.integers(1, 6, 300)
+    score = rng.normal(size=300) + y
+    goal = "recall" if "<" in limit else "specificity"  # to the last cut that is allowed
+    asked: Any = {"objective": goal, "subject_to": limit, "confidence": 0.9}
+    alone = cs.choose(cs.sweep(y, score), **asked)
+    y, score, unit = (np.repeat(x, times) for x in (y, score, np.arange(300)))
+    copied = cs.choose(cs.sweep(y, score), **asked, units=cs.units(y, score, unit))
+    assert (copied.threshold, copied.feasible) == (alone.threshold, True)
+    assert copied.status[0].value == pytest.approx(alone.status[0].value)
+
+
+def test_most_of_units_by_force() -> None:
+    """Every cut is tried, with the mean of units by the beta distribution where there is one."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        unit = rng.integers(40, size=150)
+        score = np.round(rng.normal(size=150) + rng.normal(size=40)[unit], 1)
+        u = cs.units(rng.random(150) < 0.5, score, unit)
+        for positive, flagged in ((False, True), (True, False), (None, True), (None, False)):
+            some = np.ones(150, np.bool_) if positive is None else u.positive == positive
+            score_of, unit_of = u.score[some], u.unit[some]
+            best = -1
+            for t in (np.inf, *np.unique(score_of)[::-1], -np.inf):
+                wrong = score_of >= t if flagged else score_of < t
+                share = [np.mean(wrong[unit_of == k]) for k in np.unique(unit_of)]
+                if exceeding(*np.unique(share, return_counts=True), 0.3) <= 0.1:
+                    best = max(best, np.count_nonzero(wrong))
+            assert u.most(0.3, 0.1, positive=positive, flagged=flagged) == best
+    assert u.most(1.0, 0.1, positive=None, flagged=True) == 150
+    assert u.most(0.0, 0.1, positive=None, flagged=True) == -1
+
+
+def test_what_units_say() -> None:
+    rng = np.random.default_rng(0)
+    unit = np.repeat(np.arange(30), 10)
+    y = rng.random(300) < 0.3
+    score = rng.normal(size=300) + y
+    s, u = cs.sweep(y, score), cs.units(y, score, unit)
+    asked: Any = {"subject_to": "fpr <= 0.05", "confidence": 0.95}
+    p = cs.choose(s, "recall", **asked, units=u)
+    assert p.threshold > s.threshold[s.neg > 0][0]  # no negative is flagged
+    assert "fpr <= 0.05 with 95 % confidence for the mean of 30 units: holds" in repr(p)
+    assert "to flag any it takes at least 59 units with negatives; these are 30" in repr(p)
+    assert repr(u) == "30 units of 300 rows"
+    with pytest.raises(cs.UndefinedError, match="stability draws rows"):
+        p.stability()
+    with pytest.raises(cs.UndefinedError, match="a guarantee of the precision counts rows, and"):
+        cs.choose(s, "recall", subject_to="precision >= 0.5", confidence=0.9, units=u)
+    with pytest.raises(cs.DataError, match="units are for limits with a confidence"):
+        cs.choose(s, "recall", subject_to="fpr <= 0.5", units=u)
+    with pytest.raises(cs.DataError, match=r"units must be what units\(y, score, unit\) makes"):
+        cs.choose(s, "recall", **asked, units=unit)  # type: ignore[arg-type]
+    with pytest.raises(cs.DataError, match="units must be those of the sweep's own rows"):
+        cs.choose(cs.sweep(y, score + 1), "recall", **asked, units=u)
+    heavy = cs.sweep(y, score, np.ones(300), squares=True)
+    with pytest.raises(cs.UndefinedError, match="a guarantee counts units, and weights"):
+        cs.choose(heavy, "recall", **asked, units=u)
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_limits_of_units_are_broken_as_seldom_as_promised(equal: bool) -> None:
+    rng = np.random.default_rng(6)
+    draws, broken = 400, {"rows": 0, "units": 0}
+    for _ in range(draws):
+        sizes = np.full(60, 6) if equal else 1 + rng.geometric(0.2, 60)
+        unit = np.repeat(np.arange(60), sizes)
+        score = rng.normal(size=60)[unit] + 0.3 * rng.normal(size=len(unit))
+        y = rng.random(len(unit)) < 0.2
+        s, u = cs.sweep(y, score), cs.units(y, score, unit)
+        for name, units in (("rows", None), ("units", u)):
+            p = cs.choose(s, "recall", subject_to="fpr <= 0.2", confidence=0.9, units=units)
+            broken[name] += scipy.stats.norm.sf(p.threshold / 1.09**0.5) > 0.2
+    low, high = scipy.stats.binom.ppf((1e-4, 1 - 1e-4), draws, 0.1)
+    assert broken["units"] <= high < broken["rows"]
+    assert broken["units"] >= low / 2

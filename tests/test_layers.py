@@ -32,7 +32,7 @@ paired
 decision linear
 selection
 calibration inference guarantee
-curves areas costs scoring
+curves areas costs scoring _units
 _hull
 _sweep binned moments _spool
 objectives _rows

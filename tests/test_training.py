@@ -422,13 +422,21 @@ def test_a_unit_must_have_a_name():
         train(data, "y", unit="who")
 
 
-def test_limits_of_units_are_doubted():
-    data = table(600) | {"who": np.arange(600) // 2}
+def test_limits_with_a_confidence_count_units():
+    data = table(600) | {"who": np.arange(600) // 20}
     asked = {"maximize": "recall", "subject_to": "fpr <= 0.2", "learner": "mean-difference"}
-    sure = train(data, "y", unit="who", confidence=0.9, **asked).warnings
+    t = train(data, "y", unit="who", confidence=0.9, **asked)
+    units = cs.units(t.y, t.scores[t.learner], data["who"])
+    s = cs.sweep(t.y, t.scores[t.learner])
+    limit = {"subject_to": "fpr <= 0.2", "confidence": 0.9}
+    assert t.detector.threshold == cs.choose(s, "recall", units=units, **limit).threshold
+    assert t.detector.threshold != cs.choose(s, "recall", **limit).threshold
+    assert summarise_fit(t).scores[0].point.threshold == t.detector.threshold
+    heavy = data | {"w": np.arange(600) % 3 + 1.0}
+    with pytest.raises(cs.UndefinedError, match="a guarantee counts units, and weights"):
+        train(heavy, "y", unit="who", weight="w", confidence=0.9, **asked)
     auto = train(data, "y", confidence=0.9, **(asked | {"learner": "auto"}))
     assert auto.why.endswith(" under limits on these rows alone, without the confidence.")
-    assert any("The confidence of the limits counts rows: if those of one 'who'" in w for w in sure)
     assert not any("confidence" in w for w in train(data, "y", unit="who", **asked).warnings)
 
 

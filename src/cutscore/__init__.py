@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cutscore._interval import Interval as Interval
     from cutscore._sweep import Sweep as Sweep
     from cutscore._sweep import sweep as sweep
+    from cutscore._units import Units as Units
     from cutscore.areas import PartialAuc as PartialAuc
     from cutscore.areas import auc as auc
     from cutscore.areas import average_precision as average_precision
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from cutscore.paired.groups import GroupAuc as GroupAuc
     from cutscore.paired.groups import by_group as by_group
     from cutscore.paired.groups import compare_groups as compare_groups
+    from cutscore.paired.rows import units as units
     from cutscore.scoring import Decomposition as Decomposition
     from cutscore.scoring import Reliability as Reliability
     from cutscore.scoring import brier as brier
@@ -114,6 +116,7 @@ _HOME = {
     "Interval": "_interval",
     "Sweep": "_sweep",
     "sweep": "_sweep",
+    "Units": "_units",
     "PartialAuc": "areas",
     "auc": "areas",
     "average_precision": "areas",
@@ -189,6 +192,7 @@ _HOME = {
     "compare_curves": "paired.curves",
     "compare_curves_unpaired": "paired.curves",
     "compare_groups": "paired.groups",
+    "units": "paired.rows",
     "Decomposition": "scoring",
     "Reliability": "scoring",
     "brier": "scoring",

@@ -16,10 +16,19 @@ from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table, roc_thumbnail
 from cutscore._interval import Interval
 from cutscore._sweep import Floats, Sweep, check_sweep
+from cutscore._units import Units, as_units
 from cutscore.confusion import Confusion
 from cutscore.curves import from_zero
-from cutscore.errors import CutscoreError
-from cutscore.guarantee import Certified, Rule, allowance, guaranteed, just_above, wanting
+from cutscore.errors import CutscoreError, DataError, UndefinedError
+from cutscore.guarantee import (
+    Certified,
+    Rule,
+    allowance,
+    guaranteed,
+    just_above,
+    rate_of_units,
+    wanting,
+)
 from cutscore.inference import Sampler, check_samples, interval, percentiles
 from cutscore.objectives import (
     COUNTS,
@@ -64,7 +73,7 @@ class OperatingPoint:
     sweep
         The rows it was chosen on.
     question
-        What was asked for: goal, limits, prior, confidence.
+        What was asked for: goal, limits, prior, confidence, units.
     among
         What choosing it together with something else came to on folds, a learner say; None if the
         threshold alone was chosen.
@@ -189,8 +198,13 @@ class OperatingPoint:
         >>> p.threshold, p.stability(100).thresholds
         (1.7, [1.60..., 2.01...] at 95 %)
         """
-        sampler = Sampler(self.sweep, seed)
         q = self.question
+        if q.units is not None:
+            raise UndefinedError(
+                "stability draws rows, and rows of one unit are not independent; choose without "
+                "units to see how the threshold moves if they were."
+            )
+        sampler = Sampler(self.sweep, seed)
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
         cuts = _at_thresholds(self.sweep, q, threshold)
@@ -283,13 +297,14 @@ class Stability(Frozen):
         return text
 
 
-def choose(
+def choose(  # noqa: PLR0913 - all but two are options
     s: Sweep,
     objective: Any,
     *,
     subject_to: str | Limit | Sequence[str | Limit] | None = None,
     prior: float | None = None,
     confidence: float | None = None,
+    units: Units | None = None,
 ) -> OperatingPoint:
     """The best of all cuts there are, exactly: no grid, no search that may miss it.
 
@@ -312,6 +327,10 @@ def choose(
     confidence
         Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
         recall, specificity, precision and the share flagged.
+    units
+        For limits with a confidence, where rows of one unit (patient, user) are not independent:
+        ``cutscore.units(y, score, unit)``, of the rows of the sweep. Limits are then on the mean
+        rate of units, each of which counts once; not for precision.
 
     Returns
     -------
@@ -341,6 +360,8 @@ def choose(
     >>> cs.choose(s, lambda tp, fp, fn, tn: tp - 0.5 * fp).threshold
     0.45
     """
+    if units is not None and confidence is None:
+        raise DataError("units are for limits with a confidence; give confidence=0.95 as well.")
     return _choose(
         check_sweep(s),
         Aim(
@@ -348,6 +369,7 @@ def choose(
             tuple(as_limits(subject_to)),
             None if prior is None else check_prior(prior),
             None if confidence is None else check_level(confidence, "confidence"),
+            as_units(units),
         ),
     )
 
@@ -370,18 +392,20 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
-    status = tuple(
-        Status(
-            limit.text,
-            float(limit.measure(limit.sees(confusion, deployed))),
-            bool(rule.holds(cuts.judged(rule, k))),
-        )
-        for limit, rule in zip(q.limits, rules, strict=True)
-    )
     threshold = s.threshold_of(cut)
     if any(isinstance(rule, Certified) for rule in rules) and 0 < cut < len(s):
         # What was tested is flagging all that lies above the next lower score.
         threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    status = tuple(
+        Status(
+            limit.text,
+            float(limit.measure(limit.sees(confusion, deployed)))
+            if q.units is None
+            else rate_of_units(q.units, limit, threshold),
+            bool(rule.holds(cuts.judged(rule, k))),
+        )
+        for limit, rule in zip(q.limits, rules, strict=True)
+    )
     value = float(q.goal(deployed))
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
 
@@ -390,7 +414,7 @@ def _rules(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
     if q.confidence is None:
         return list(q.limits)
-    return guaranteed(s, list(q.limits), q.confidence, q.prior)
+    return guaranteed(s, list(q.limits), q.confidence, q.prior, q.units)
 
 
 class _Cuts:
@@ -599,6 +623,7 @@ def told(p: OperatingPoint) -> list[str]:
         cost = p.cost_per_1000 if expected is None else 1000 * expected.value
         lines.append(f"expected cost of 1,000 cases: {in_places(cost)[0]}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
+    sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
@@ -607,7 +632,8 @@ def told(p: OperatingPoint) -> list[str]:
             is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:
-            lines += filter(None, [wanting(p.sweep, limit, allowance(q.limits, q.confidence))])
+            error = allowance(q.limits, q.confidence)
+            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
     return lines if p.feasible else [*lines, p.explanation]
 
 

@@ -1,7 +1,8 @@
 """Limits that hold out of sample, with a stated confidence.
 
 Rows are taken to be drawn independently, the deployed ones as these. Nothing else is assumed: not
-the distribution of the scores, nor their number of ties.
+the distribution of the scores, nor their number of ties. Where rows come in units, units are taken
+to be drawn independently, and limits are on the mean rate of units: see ``_units``.
 
 **Rates that only rise or only fall with the threshold** (FPR, FNR, share flagged). Let the k + 1
 highest of N negatives be known, and flag what lies strictly above the lowest of them. The true FPR
@@ -13,16 +14,19 @@ holds at once, because FPRs are in the order of the cuts. The many cuts need no 
 **Precision** is not monotone, so it is tested cut by cut (learn then test). Given the score of the
 (j + 1)-th highest row, those strictly above it are independent, and their number of positives is
 binomial with the true precision of flagging above that score. Testing at j, then at j + 1 and so on
-until the first failure is valid without correction (a fixed sequence); since a sequence that starts
-in the wrong place fails at once, several start, at j four times as large each, and share the
-allowance.
+until the first failure is valid without correction (a fixed sequence). A sequence that starts in
+the wrong place fails at once, so several start, at j four times as large each, and share the
+allowance: half for the first, a quarter for the next, and so on. One that arrives at the next start
+without a failure hands its share on to it, so that nothing is lost (the fallback procedure).
 
 Several limits share it as well, so that they hold together.
 
 References: Tong, Feng & Li, "Neyman–Pearson classification algorithms and NP receiver operating
 characteristics", Science Advances 4 (2018), https://doi.org/10.1126/sciadv.aao1659. Angelopoulos,
 Bates, Candès, Jordan & Lei, "Learn then test", Annals of Applied Statistics 19 (2025),
-https://doi.org/10.1214/24-AOAS1998.
+https://doi.org/10.1214/24-AOAS1998. Wiens & Dmitrienko, "The fallback procedure for evaluating a
+single family of hypotheses", Journal of Biopharmaceutical Statistics 15 (2005),
+https://doi.org/10.1080/10543400500265660.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore._sweep import Sweep
+from cutscore._units import Units
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
 from cutscore.objectives import MEASURES, Limit
@@ -63,11 +68,19 @@ class Certified:
 Rule = Limit | Certified
 
 
-def guaranteed(s: Sweep, limits: list[Limit], confidence: float, prior: float | None) -> list[Rule]:
+def guaranteed(
+    s: Sweep,
+    limits: list[Limit],
+    confidence: float,
+    prior: float | None,
+    units: Units | None = None,
+) -> list[Rule]:
     """Limits on the counts of this sweep, under which the given ones hold out of sample."""
     if not limits:
         raise DataError("confidence is for limits to hold with; give subject_to='fpr <= 0.001'.")
-    return [_rule(s, limit, allowance(limits, confidence), prior) for limit in limits]
+    if units is not None:
+        units.check(s)
+    return [_rule(s, limit, allowance(limits, confidence), prior, units) for limit in limits]
 
 
 def allowance(limits: Sequence[Limit], confidence: float) -> float:
@@ -97,9 +110,14 @@ _SIGNS |= {"flagged": "<>", "flagged_rate": "<>"}
 _POSITIVES = {"fpr": False, "specificity": False, "fnr": True, "recall": True}
 
 
-def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
+def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Units | None) -> Rule:
     check_guarantee(limit, prior)
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
+    if units is not None and name == "precision":
+        raise UndefinedError(
+            "a guarantee of the precision counts rows, and rows of one unit are not independent. "
+            "Limit fpr and recall, or keep one row of each unit."
+        )
     if s.weighted and name not in _POSITIVES:
         raise UndefinedError(
             f"a guarantee of the {name} counts rows, and weights make them count for more or less. "
@@ -115,14 +133,15 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None) -> Rule:
         return Certified(precise(s, bound, error), bound)
     rate = bound if upper else 1 - bound
     if name in _POSITIVES:
-        n, each = _rows_of(s, positive=_POSITIVES[name])
-        k = most(n, rate, error)
-        if _POSITIVES[name]:
+        positive = _POSITIVES[name]
+        n, each = _rows_of(s, positive=positive)
+        k = _most(units, n, rate, error, positive=positive, flagged=not positive)
+        if positive:
             everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
             return Limit(MEASURES["fn"], "<=", k * each, rate * P) if k >= 0 else everything
         nothing = Limit(MEASURES["flagged"], "<=", 0, P + N)
         return Limit(MEASURES["fp"], "<=", k * each, rate * N) if k >= 0 else nothing
-    k = max(most(int(P + N), rate, error), 0)
+    k = max(_most(units, int(P + N), rate, error, positive=None, flagged=upper), 0)
     sign, size = ("<=", k) if upper else (">=", P + N - k)
     return Limit(MEASURES["flagged"], sign, size, bound * (P + N))
 
@@ -150,6 +169,31 @@ def _rows_of(s: Sweep, *, positive: bool) -> tuple[int, float]:
     return int(np.round(rows).sum()), each * (1 + 1e-9)  # sums of weights are rounded
 
 
+def rate_of_units(units: Units, limit: Limit, threshold: float) -> float:
+    """What a guarantee for units looks at: the mean of their own rates."""
+    name = limit.measure.name
+    share = units.mean(_POSITIVES.get(name), threshold)
+    if name == "flagged":
+        return share * len(units.unit)
+    return 1 - share if name in ("fnr", "specificity") else share
+
+
+def _most(  # noqa: PLR0913 - two are options
+    units: Units | None,
+    n: int,
+    rate: float,
+    error: float,
+    *,
+    positive: bool | None,
+    flagged: bool,
+) -> int:
+    """The most rows to allow in error, of a class or of both: flagged ones, or those that are
+    not."""
+    if units is None:
+        return most(n, rate, error)
+    return units.most(rate, error, positive=positive, flagged=flagged)
+
+
 def most(n: int, rate: float, error: float) -> int:
     """The most of n rows to allow, so that the true share is above ``rate`` with probability at
     most ``error``: the largest k with P(Bin(n, rate) ≤ k) ≤ error, or −1."""
@@ -166,17 +210,21 @@ def most(n: int, rate: float, error: float) -> int:
     return low
 
 
-def wanting(s: Sweep, limit: Limit, error: float) -> str:
-    """What to say where rows are too few to allow a single one: it takes (1 − rate)ⁿ ≤ error."""
+def wanting(s: Sweep, limit: Limit, error: float, units: Units | None = None) -> str:
+    """What to say where rows, or units, are too few to allow a single one: it takes
+    (1 − rate)ⁿ ≤ error."""
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     rate, alone = (bound if upper else 1 - bound), not upper
-    if name in _POSITIVES:
-        alone = _POSITIVES[name]
+    positive = _POSITIVES.get(name)
+    if positive is not None:
+        alone = positive
         what, n = ("positives", int(s.P)) if alone else ("negatives", int(s.N))
     elif name == "flagged_rate":
         what, n = "rows", int(s.P + s.N)
     else:
         return ""
+    if units is not None:
+        what, n = f"units with {what}", len(np.unique(units.rows(positive)[1]))
     if not 0 < rate < 1 or most(n, rate, error) >= 0:
         return ""
     fewest = ceil(log(error) / log1p(-rate))
@@ -186,43 +234,59 @@ def wanting(s: Sweep, limit: Limit, error: float) -> str:
 
 def precise(s: Sweep, bound: float, error: float) -> NDArray[Any]:
     """How many rows those cuts flag whose true precision is at least ``bound``."""
-    from scipy.special import betainc
-
     flagged, total = s.tp + s.fp, int(s.P + s.N)
     if bound <= 0:
         return flagged
     if bound >= 1 or not total:
         return flagged[:0]
     starts = _starts(total, bound, error)
-    certified = np.zeros(len(s), np.bool_)
-    for start in starts:
-        at, step = max(int(np.searchsorted(flagged, start, side="right")) - 1, 0), 64
-        while at < len(s):
-            part = slice(at, at + step)
-            tp, rows = s.tp[part], flagged[part]
-            # P(Bin(rows, bound) ≥ tp); without a positive there is nothing to show.
-            p_value = np.where(tp > 0, betainc(np.maximum(tp, 1), rows - tp + 1.0, bound), 1.0)
-            fails = np.flatnonzero(~(p_value <= error / len(starts)))
-            passed = int(fails[0]) if len(fails) else len(rows)
-            certified[at : at + passed] = True
-            if len(fails):
-                break
-            at, step = at + step, min(2 * step, 65_536)
+    # Of j rows those strictly above the next one are flagged: all but those that tie with it.
+    rows = np.array([*starts, total + 1])
+    first = np.maximum(np.searchsorted(flagged, rows[:-1], side="right") - 1, 0)
+    end = np.searchsorted(flagged, rows[1:] - 1, side="right")
+    certified, level = np.zeros(len(s), np.bool_), 0.0
+    for a, b, share in zip(first.tolist(), end.tolist(), starts.values(), strict=True):
+        level += share
+        passed = _passed(s, slice(a, b), bound, level)
+        certified[a : a + passed] = True
+        if a + passed < b:
+            level = 0.0  # it was spent on the cut that failed
     return flagged[certified]
 
 
-def _starts(total: int, bound: float, error: float) -> list[int]:
-    """Where sequences of tests start: at the fewest rows that can prove anything, and at four times
-    as many again and again. How many there are depends on how many share the error."""
-    number = 1
-    while True:
-        fewest = max(1, ceil(log(error / number) / log(bound)))
-        starts = [fewest]
-        while 4 * starts[-1] <= total:
-            starts.append(4 * starts[-1])
-        if len(starts) <= number:
-            return starts
-        number = len(starts)
+def _passed(s: Sweep, cuts: slice, bound: float, error: float) -> int:
+    """How many of these cuts pass before the first that fails."""
+    from scipy.special import betainc
+
+    at, step = cuts.start, 64
+    while at < cuts.stop:
+        part = slice(at, min(at + step, cuts.stop))
+        tp, fp = s.tp[part], s.fp[part]
+        # P(Bin(rows, bound) ≥ tp); without a positive there is nothing to show.
+        p_value = np.where(tp > 0, betainc(np.maximum(tp, 1), fp + 1.0, bound), 1.0)
+        fails = np.flatnonzero(~(p_value <= error))
+        if len(fails):
+            return int(at - cuts.start + fails[0])
+        at, step = part.stop, min(2 * step, 65_536)
+    return int(cuts.stop - cuts.start)
+
+
+def _starts(total: int, bound: float, error: float) -> dict[int, float]:
+    """At how many rows sequences of tests start, and the error that each is allowed.
+
+    The first starts at the fewest rows that can prove anything and has half of the error; each
+    further one at four times as many, with half of what the one before has. The last has the rest.
+    """
+    starts, share = [max(1, ceil(log(error / 2) / log(bound)))], error
+    while 4 * starts[-1] <= total:
+        starts.append(4 * starts[-1])
+    if len(starts) == 1:
+        return {max(1, ceil(log(error) / log(bound))): error}
+    out = {}
+    for start in starts[:-1]:
+        share /= 2
+        out[start] = share
+    return out | {starts[-1]: share}
 
 
 def just_above(low: float, high: float) -> float:

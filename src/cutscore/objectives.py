@@ -329,12 +329,15 @@ class Aim:
         The share of positives where it is used; None for that of the rows.
     confidence
         With which the limits are to hold on new rows; None if on these.
+    units
+        For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
     """
 
     goal: Objective
     limits: tuple[Limit, ...] = ()
     prior: float | None = None
     confidence: float | None = None
+    units: Any = None
 
     @property
     def helpful(self) -> bool:

@@ -78,12 +78,6 @@ def run(arguments: Namespace) -> tuple[str, int]:
             "intervals of averages over groups count groups; all others count rows, and are too "
             f"narrow if rows of one {shown(arguments.group)} are alike.",
         )
-    if arguments.unit and arguments.confidence is not None:
-        shared.remark(
-            arguments,
-            "guarantees count rows, and are broken more often if rows of one "
-            f"{shown(arguments.unit)} are alike.",
-        )
     if files and not arguments.json:
         text += f"\n\nWrote {spelled(arguments.report)}"
     return text, 0 if all(one.point.feasible for one in summary.scores) else INFEASIBLE

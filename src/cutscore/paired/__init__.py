@@ -17,3 +17,4 @@ from cutscore.paired.drawing import bootstrap_rows as bootstrap_rows
 from cutscore.paired.groups import GroupAuc as GroupAuc
 from cutscore.paired.groups import by_group as by_group
 from cutscore.paired.groups import compare_groups as compare_groups
+from cutscore.paired.rows import units as units

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cutscore._check import array_of, check_rows, check_totals, missing_row, shown, vector
 from cutscore._sweep import Floats, area
+from cutscore._units import Units
 from cutscore.errors import DataError
 
 Ints = NDArray[np.int64]
@@ -48,6 +49,41 @@ def read(y: Any, scores: Mapping[Any, Any], weight: Any, positive: Any) -> Score
     kept = rows.weight > 0
     w = rows.weight[kept].astype(np.float64)
     return ScoredRows(ones[kept], [s[kept] for s in columns], w, kept)
+
+
+def units(y: Any, score: Any, unit: Any, *, positive: Any = None) -> Units:
+    """Rows with the unit each belongs to: what :func:`cutscore.choose` needs to guarantee limits
+    where rows of one unit are not independent.
+
+    Parameters
+    ----------
+    y, score, positive
+        As in :func:`cutscore.sweep`.
+    unit
+        The unit each row belongs to (patient, user, session).
+
+    Returns
+    -------
+    Units
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> patient = np.repeat(np.arange(400), 10)  # ten visits of each
+    >>> y = rng.random(4000) < 0.2
+    >>> score = rng.normal(size=400)[patient] + rng.normal(size=4000) + 3 * y
+    >>> s, limit = cs.sweep(y, score), "fpr <= 0.05"
+    >>> as_rows = cs.choose(s, "recall", subject_to=limit, confidence=0.95)
+    >>> u = cs.units(y, score, patient)
+    >>> as_patients = cs.choose(s, "recall", subject_to=limit, confidence=0.95, units=u)
+    >>> u, as_rows.threshold < as_patients.threshold
+    (400 units of 4,000 rows, True)
+    """
+    rows = read(y, {"score": score}, None, positive)
+    order = np.argsort(-rows.scores[0], kind="stable")
+    _, of = encoded(unit, "unit", rows)
+    return Units._adopt(rows.scores[0][order], rows.ones[order], of[order])
 
 
 def columns_of(scores: Any) -> dict[Any, Any]:

@@ -39,6 +39,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         t.y,
         {d.training.learner: t.scores[d.training.learner]},
         weight=t.weight,
+        unit=t.units,
         subject_to=d.limits,
         prior=t.point.question.prior,
         confidence=d.confidence,

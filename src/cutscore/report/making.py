@@ -15,6 +15,7 @@ from cutscore._hull import hull
 from cutscore._interval import Interval
 from cutscore._names import worded
 from cutscore._sweep import Floats, Sweep, far_ends, sweep
+from cutscore._units import Units
 from cutscore.areas import average_precision
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.confusion import counted
@@ -22,7 +23,7 @@ from cutscore.decision import OperatingPoint, choose, expectation
 from cutscore.errors import DataError
 from cutscore.inference import auc_interval, effective, sizes_of
 from cutscore.objectives import Aim, Costs, as_limits, as_objective, check_costs, check_level
-from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group
+from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group, units
 from cutscore.paired.comparing import difference_tested
 from cutscore.paired.rows import encoded, read
 from cutscore.report.summary import (
@@ -83,7 +84,8 @@ def summarise(  # noqa: PLR0913 - options have names
         The group of each row, for the AUC inside groups.
     unit
         The unit each row belongs to (patient, user), where rows of one unit are not independent:
-        all intervals count units then, but for those of the share of positives by score.
+        all intervals count units then, but for those of the share of positives by score; and limits
+        with a confidence are on the mean rate of units.
     costs, maximize
         What to aim at: costs, or any objective of :func:`cutscore.choose`. Of neither, the mean of
         recall and specificity ("balanced_rate"), and the summary says so.
@@ -158,14 +160,15 @@ def summarise(  # noqa: PLR0913 - options have names
         }
     among = among or {}
     if unit is not None:
-        units = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
-        sure = _Sure.of_units(units, list(columns), question.level)
+        areas = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
+        sure = _Sure.of_units(areas, list(columns), question.level)
         rows = read(y, columns, weight, positive)
         _, code = encoded(unit, "unit", rows)
-        among = {
-            name: select_among(rows.ones, [one], question.aim, weight=rows.weight, unit=code)
-            for name, one in zip(columns, rows.scores, strict=True)
-        }
+        if question.sure is None:  # of guarantees for units it is not known what they come to
+            among = {
+                name: select_among(rows.ones, [one], question.aim, weight=rows.weight, unit=code)
+                for name, one in zip(columns, rows.scores, strict=True)
+            }
     else:
         drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
         sure = _Sure.of_rows(sweeps, drawn, question.level)
@@ -180,6 +183,9 @@ def summarise(  # noqa: PLR0913 - options have names
         forecasts={
             str(name): sweep(y, p, weight, positive) for name, p in (forecasts or {}).items()
         },
+        of_units=None
+        if unit is None or question.sure is None
+        else {name: units(y, column, unit, positive=positive) for name, column in columns.items()},
         reverse=low,
         label=f"{label} = {worded(positive)}" if label and positive is not None else label,
         source=source,
@@ -292,9 +298,16 @@ class _Question:
     def aim(self) -> Aim:
         return Aim(as_objective(self.objective), tuple(self.limits), self.prior, self.sure)
 
-    def point(self, s: Sweep, among: Selection | None) -> OperatingPoint:
+    def point(
+        self, s: Sweep, among: Selection | None = None, of: Units | None = None
+    ) -> OperatingPoint:
         point = choose(
-            s, self.objective, subject_to=self.limits, prior=self.prior, confidence=self.sure
+            s,
+            self.objective,
+            subject_to=self.limits,
+            prior=self.prior,
+            confidence=self.sure,
+            units=of,
         )
         return point if among is None else replace(point, among=among)
 
@@ -320,11 +333,15 @@ def _summary(  # noqa: PLR0913 - what is known
     groups: Groups | None,
     calibrators: Mapping[str, Calibrator] | None = None,
     forecasts: Mapping[str, Sweep] | None = None,
+    of_units: Mapping[str, Units] | None = None,
     reverse: Collection[str],
     label: str,
     source: str,
 ) -> Summary:
-    points = {name: question.point(s, (among or {}).get(name)) for name, s in sweeps.items()}
+    points = {
+        name: question.point(s, (among or {}).get(name), (of_units or {}).get(name))
+        for name, s in sweeps.items()
+    }
     first, level = next(iter(sweeps.values())), question.level
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))

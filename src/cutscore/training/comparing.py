@@ -15,7 +15,7 @@ from cutscore.decision import OperatingPoint, choose, expectation
 from cutscore.errors import CutscoreError
 from cutscore.inference import auc_interval
 from cutscore.objectives import as_objective
-from cutscore.paired import auc_covariance, compare
+from cutscore.paired import auc_covariance, compare, units
 from cutscore.paired.best import Best
 from cutscore.selection import MANY, select_among
 from cutscore.training.data import Data
@@ -53,13 +53,18 @@ class Question:
     prior: float | None
     confidence: float | None
 
-    def point(self, s: Sweep, sure: bool = True) -> OperatingPoint:
+    def point(
+        self, s: Sweep, sure: bool = True, rows: tuple[Any, Any, Any] | None = None
+    ) -> OperatingPoint:
+        """The choice; ``rows`` are label, score and unit of each, where guarantees count units."""
+        certain = sure and bool(self.limits) and self.confidence is not None
         return choose(
             s,
             "balanced" if self.objective is None else self.objective,
             subject_to=list(self.limits),
             prior=self.prior,
-            confidence=self.confidence if sure and self.limits else None,
+            confidence=self.confidence if certain else None,
+            units=units(*rows) if certain and rows is not None else None,
         )
 
     def better(self) -> int:

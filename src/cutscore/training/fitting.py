@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore._check import shown
 from cutscore._html import fact_table
@@ -42,7 +43,6 @@ from cutscore.training.known import AUTO, learners
 from cutscore.training.remarks import (
     apart,
     learned_nothing,
-    of_units,
     unfinished,
     useless,
     warnings_of,
@@ -78,6 +78,8 @@ class Trained:
     """What should be known before it is used."""
     unit: str | None = None
     """The column of units, if there is one."""
+    units: NDArray[Any] | None = None
+    """The unit of each row."""
 
     @property
     def learner(self) -> str:
@@ -146,7 +148,8 @@ def train(  # noqa: PLR0913 - a question has many sides
     weight
         A column of weights: a row of weight 2 counts as two rows.
     unit
-        A column of units (patient, user): rows of one unit are never in different folds.
+        A column of units (patient, user): rows of one unit are never in different folds, and limits
+        with a confidence are on the mean rate of units.
     folds, seed
         How many folds, and the seed that deals the rows.
     level
@@ -237,9 +240,10 @@ def train(  # noqa: PLR0913 - a question has many sides
     out.scores[chosen] = out.onto(chosen, fit.detector)
     compared = compared_of(out, chosen, estimates, data, question, level)
     s = sweep(data.y, out.scores[chosen], data.weight, squares=data.weight is not None)
+    rows = None if data.unit is None else (data.y, out.scores[chosen], data.unit)
     # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
     together = able if question.objective is not None else [chosen]
-    point = with_choice(question.point(s), data, [out.scores[name] for name in together])
+    point = with_choice(question.point(s, rows=rows), data, [out.scores[name] for name in together])
     calibrator, llr = calibrate_across(s, data.y, out.scores[chosen], data.weight, fold)
     auc = Question(None, (), None, None).interval(data, out.scores[chosen], level)
     warnings = (
@@ -248,7 +252,6 @@ def train(  # noqa: PLR0913 - a question has many sides
         *apart(data, fold, out.scores[chosen], s.auc),
         *useless(s, auc, point),
         *unfinished(chosen, fit),
-        *of_units(unit, sure=confidence is not None and bool(question.limits)),
     )
     line = data.encoding.from_raw(fit.detector) if data.raw else fit.detector
     detector = Detector.of(
@@ -290,6 +293,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         point,
         warnings,
         unit,
+        data.unit,
     )
 
 

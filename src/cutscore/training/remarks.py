@@ -93,16 +93,6 @@ def unfinished(name: str, fit: Fit) -> list[str]:
     return [f"{name} stopped before it was done: its weights are not the best ones yet."]
 
 
-def of_units(unit: str | None, *, sure: bool) -> list[str]:
-    """What to say where rows of one unit are alike, of what counts rows."""
-    if unit is None or not sure:
-        return []
-    return [
-        "The confidence of the limits counts rows: if those of one "
-        f"{shown(unit)} are alike, limits are broken more often. Ask for more of it."
-    ]
-
-
 def warnings_of(data: Data, s: Sweep) -> list[str]:
     out = []
     rare = int(min(data.y.sum(), (~data.y).sum()))
