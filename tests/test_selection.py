@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import cutscore as cs
 from cutscore import _native
-from cutscore.decision import OperatingPoint
+from cutscore.decision import OperatingPoint, against_trivial
 from cutscore.guarantee import most
 from cutscore.objectives import Aim, Limit, as_limits, as_objective
 from cutscore.selection import Expected, _Items, _most, _numbers, select, select_among
@@ -388,3 +389,76 @@ def test_bad_arguments_of_the_core() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             _native.cross_fit(**(fine | change))
+
+
+# ---------------------------------------------------------------------------------------- baselines
+
+
+def _drawn(seed: int, n: int, share: float, d: float) -> cs.Sweep:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    return cs.sweep(y, rng.standard_normal(n) + d * y)
+
+
+@pytest.mark.parametrize("prior", [None, 0.02, 0.4])
+@pytest.mark.parametrize("costs", [cs.Costs(1, 3), cs.Costs(1, 50), cs.Costs(2, 5, tp=1, tn=0.5)])
+def test_the_baseline_is_the_cheaper_of_two(costs: cs.Costs, prior: float | None) -> None:
+    s = _drawn(1, 500, 0.1, 1.5)
+    p = cs.choose(s, costs, prior=prior)
+    share = s.prevalence if prior is None else prior
+    none = share * costs.fn - (1 - share) * costs.tn
+    every = (1 - share) * costs.fp - share * costs.tp
+    assert p.baseline is not None
+    assert p.baseline.name == ("flag none" if none <= every else "flag all")
+    assert p.baseline.value == pytest.approx(min(none, every), rel=1e-12)
+    assert p.expected is not None
+    assert p.baseline.difference is not None
+    assert p.baseline.difference.value == pytest.approx(
+        p.expected.value - p.baseline.value, rel=1e-9, abs=1e-12
+    )
+
+
+def test_what_is_said_of_baselines() -> None:
+    costs = cs.Costs(1, 9)
+    good, poor = (
+        cs.choose(_drawn(0, 400, 0.1, 2.5), costs),
+        cs.choose(_drawn(0, 400, 0.1, 0), costs),
+    )
+    assert good.baseline is not None
+    assert poor.baseline is not None
+    assert (good.baseline.shown, poor.baseline.shown) == (True, False)
+    assert against_trivial(good) is None
+    assert "not shown to beat flagging" in repr(poor)
+    assert "not shown" not in repr(good)
+    # What the rows themselves choose: nothing to gain.
+    nothing = cs.choose(cs.sweep([1] * 50 + [0] * 50, range(100)), cs.Costs(1, 1))
+    assert nothing.threshold in (np.inf, -np.inf)
+    assert (
+        against_trivial(nothing)
+        == "these scores gain nothing over flagging nothing, at 0.500 a case"
+    )
+    assert cs.choose(_drawn(0, 400, 0.1, 1), "f1").baseline is None
+    # A limit that forbids the cheaper one, and one that forbids both.
+    s = _drawn(3, 400, 0.1, 1)
+    few = cs.choose(s, cs.Costs(1, 50), subject_to="flagged_rate <= 0.5").baseline
+    assert few is not None
+    assert few.name == "flag none"
+    both = ["flagged_rate <= 0.5", "recall >= 0.2"]
+    assert cs.choose(s, cs.Costs(1, 50), subject_to=both).baseline is None
+    # Where the value expected is not known, neither is the difference.
+    weighted = cs.choose(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1], [1, 2, 1, 1]), costs).baseline
+    assert weighted is not None
+    assert (weighted.difference, weighted.shown) == (None, False)
+    many = cs.Sweep.from_counts([2, 1], [90_000, 10_000], [10_000, 90_000])
+    large = cs.choose(many, cs.Costs(1, 1)).baseline
+    assert large is not None
+    assert large.shown
+    assert large.difference is not None
+    assert large.difference.value == pytest.approx(0.1 - 0.5)
+
+
+@pytest.mark.parametrize(("share", "costs"), [(0.5, cs.Costs(1, 1)), (0.2, cs.Costs(1, 5))])
+def test_useless_scores_are_not_shown_to_be_of_use(share: float, costs: cs.Costs) -> None:
+    points = [cs.choose(_drawn(k, 150, share, 0), costs) for k in range(200)]
+    shown = sum(p.baseline.shown for p in points if p.baseline is not None)
+    assert shown <= scipy.stats.binom.ppf(0.9999, 200, 0.025)

@@ -52,6 +52,22 @@ class Status(NamedTuple):
     holds: bool
 
 
+class Baseline(NamedTuple):
+    """Flagging everything or nothing, whichever costs less, beside a chosen cut."""
+
+    name: str
+    """``"flag all"`` or ``"flag none"``."""
+    value: float
+    """Its cost of a case, at the share of positives that was asked about."""
+    difference: Expected | None
+    """What the chosen cut is expected to cost, less that; None where ``expected`` is."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether the chosen cut is shown to cost less: the interval is below 0."""
+        return self.difference is not None and self.difference.high < 0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoint:
     """A threshold, why it was chosen and what it does; see :func:`cutscore.choose`.
@@ -177,6 +193,47 @@ class OperatingPoint:
         if not isfinite(self.threshold) or min(self.sweep.P, self.sweep.N) > MANY:
             return self.confusion
         return None if self._selection is None else self._selection.confusion
+
+    @derived
+    def baseline(self) -> Baseline | None:
+        """What flagging everything or nothing would cost, whichever is less, and the difference
+        that is expected on new rows; None if costs were not the objective, or if limits allow
+        neither.
+
+        A score that knows nothing does no better than that, and one of few rows may not be shown
+        to. The difference is that of :meth:`expect`: the same choices on folds and the same
+        bootstrap samples, in which the cost of the baseline varies with the share of positives.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat([1, 0], (40, 360))
+        >>> p = cs.choose(cs.sweep(y, rng.standard_normal(400) + 0.5 * y), cs.Costs(fp=1, fn=9))
+        >>> p.baseline.name, p.baseline.value, p.baseline.difference.value < 0, p.baseline.shown
+        ('flag all', 0.9, True, False)
+        """
+        q, c = self.question, self.deployed
+        if not isinstance(q.goal, Costs):
+            return None
+        gain, loss = q.goal.fn + q.goal.tp, q.goal.fp + q.goal.tn
+        # The difference is itself a cost: of what is flagged, beside flagging nothing, and of what
+        # is not, beside flagging everything.
+        found = [
+            ("flag none", Costs(fp=loss, fn=0, tp=gain), Confusion(0, 0, c.positives, c.negatives)),
+            ("flag all", Costs(fp=0, fn=gain, tn=loss), Confusion(c.positives, c.negatives, 0, 0)),
+        ]
+        allowed = [
+            (float(q.goal(does)), name, beside)
+            for name, beside, does in found
+            if all(limit.holds(limit.sees(does, does)) for limit in q.limits)
+        ]
+        if not allowed:
+            return None
+        value, name, beside = min(allowed, key=lambda one: one[0])
+        with suppress(CutscoreError):
+            return Baseline(name, value, self.expect(beside))
+        return Baseline(name, value, None)
 
     @derived
     def _selection(self) -> Selection | None:
@@ -622,6 +679,7 @@ def told(p: OperatingPoint) -> list[str]:
         expected = expectation(p)
         cost = p.cost_per_1000 if expected is None else 1000 * expected.value
         lines.append(f"expected cost of 1,000 cases: {in_places(cost)[0]}")
+        lines += filter(None, [against_trivial(p)])
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
@@ -635,6 +693,24 @@ def told(p: OperatingPoint) -> list[str]:
             error = allowance(q.limits, q.confidence)
             lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
     return lines if p.feasible else [*lines, p.explanation]
+
+
+def against_trivial(p: OperatingPoint) -> str | None:
+    """What to say of a choice for costs that is not shown to beat flagging everything or nothing;
+    None if it is, or if these rows can't tell."""
+    base = p.baseline
+    if base is None or base.difference is None or base.shown:
+        return None
+    value, low, high, level = base.difference
+    cost, *rest = in_places(base.value, value, low, high)
+    trivial = f"flagging {'everything' if base.name == 'flag all' else 'nothing'}"
+    if value == low == high == 0:
+        return f"these scores gain nothing over {trivial}, at {cost} a case"
+    value_, low_, high_ = (text.replace("-", "−") for text in rest)
+    return (
+        f"not shown to beat {trivial}, at {cost} a case: expected difference {value_} "
+        f"({100 * level:g} % CI {low_} to {high_})"
+    )
 
 
 def outcome(p: OperatingPoint, status: Status) -> str:
