@@ -27,9 +27,7 @@ import oracle
 from cutscore.cli import main
 from cutscore.inference import auc_variance, score_interval
 from cutscore.objectives import Costs
-from cutscore.paired import best as best_
-from cutscore.paired import drawing
-from cutscore.paired.best import Best, Cells, RowItems
+from cutscore.paired.costs import _Gains, _Ranked
 from cutscore.paired.rows import read
 from strategies import scores, weights
 
@@ -564,204 +562,100 @@ def test_samples_that_lack_a_class_are_drawn_again() -> None:
 # -------------------------------------------------------------------------------------------- costs
 
 
-@pytest.mark.parametrize("method", ["t", "bootstrap"])
 @pytest.mark.parametrize("prior", [None, 0.01])
-def test_costs(method: Any, prior: float | None) -> None:
-    y, a, b = normal(120)
-    costs = cs.Costs(fp=1, fn=5)
-
-    def cost(s: cs.Sweep) -> float:
-        p = s.prevalence if prior is None else prior
-        roc = cs.roc(s)
-        return float(np.min(5 * p * (1 - roc.tpr) + (1 - p) * roc.fpr))
-
-    c = cs.compare(y, a, b, costs=costs, prior=prior, method=method, n=200)
-    assert c.cost_a == pytest.approx(cost(cs.sweep(y, a)), rel=1e-12)
-    assert c.cost_b == pytest.approx(cost(cs.sweep(y, b)), rel=1e-12)
-    # The cost as a statistic of the same samples, by formula.
-    d = cs.compare(y, a, b, statistic=cost, method="bootstrap", n=200)
-    assert c.cost_interval is not None
-    assert tuple(c.cost_interval) == pytest.approx(tuple(d.interval), abs=1e-12)
-    assert c.cost_interval.level == 0.95
-    assert c.cost_difference == c.cost_a - c.cost_b
-    plain = cs.compare(y, a, b, method=method, n=200)
-    assert plain.cost_difference is None
-    assert (c.difference, c.interval, c.z) == (plain.difference, plain.interval, plain.z)
-
-
-OBJECTIVES = (
-    Costs(fp=1, fn=5),
-    Costs(fp=0.1, fn=0.7, tp=0.3, tn=0.1),
-    Costs(fp=1, fn=0),
-    Costs(fp=0, fn=1),
-    Costs(fp=3e99, fn=1e-99),
-    "accuracy",
-    "error_rate",
-    "balanced_rate",
-    "youden",
-)
-
-
-@given(pairs(least=1), st.sampled_from(OBJECTIVES), st.sampled_from([None, 0.01]), st.data())
-def test_best_values_are_those_of_sweeps(
-    rows: Pair, objective: Any, prior: float | None, data: st.DataObject
-) -> None:
-    """No sample has its sweep made, and each the value that choose finds in that sweep."""
-    n = len(rows.y)
-    w = data.draw(st.none() | st.just(np.random.default_rng(n).integers(1, 9, n) / 8), "weight")
-    unit = data.draw(st.none() | st.lists(st.integers(0, 4), min_size=n, max_size=n), "unit")
-    y, a, b = rows
-    sampler = drawing.Sampler(read(y, {"a": a, "b": b}, w, None), unit, 4, 0)
-    best = Best(objective, prior)
-    assert best.linear
-    found = sampler.replicates(best)
-    swept = sampler.replicates(lambda s: cs.choose(s, objective, prior=prior).value)
-    if w is None and objective not in OBJECTIVES[2:5]:  # others tie where they round differently
-        assert (found == swept).all()
-    assert_allclose(found, swept, rtol=1e-12, atol=1e-12 * np.abs(swept).max())
-
-
-def test_other_aims_have_sweeps_made() -> None:
-    y, a, b = normal(80)
-    sampler = drawing.Sampler(read(y, {"a": a, "b": b}, None, None), None, 20, 0)
-    assert not Best("f1").linear
-    swept = sampler.replicates(lambda s: cs.choose(s, "f1").value)
-    assert (sampler.replicates(Best("f1")) == swept).all()
-
-
-def _in_cells(y: Any, scores: list[Any], w: Any, best: Best) -> tuple[Cells, RowItems]:
-    rows = read(y, dict(enumerate(scores)), w, None)
-    of = [drawing.Score(s, rows) for s in rows.scores]
-    cells = Cells(rows, [(s.sweep(), s.at) for s in of], best)
-    return cells, cells.by_rows
-
-
-@given(
-    pairs(least=1, most=40),
-    st.sampled_from(OBJECTIVES[:2]),
-    st.sampled_from([None, 0.3]),
-    st.booleans(),
-    st.sampled_from([-3.0, 0.0, 5.0]),
-)
-def test_cells_have_the_cuts_of_their_rows(
-    rows: Pair, costs: Costs, prior: float | None, weighted: bool, far: float
-) -> None:
-    """The cuts of cells are those of rows, however their draws are dealt out to these; and those of
-    the sweep of these rows. Where cells can't tell they say so."""
-    y, a, b = rows
-    w = np.random.default_rng(0).choice([0.5, 2.0], len(y)) if weighted else None
-    best = Best(costs, prior)
-    rng = np.random.default_rng(1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(best_, "_FAR", far)
-        patch.setattr(best_, "_SMALL", 3)
-        cells, by_rows = _in_cells(y, [a, b], w, best)
-        order = np.argsort(-y, kind="stable")
-        for _ in range(5):
-            times = cells.draw(rng)
-            one_by_one = cells.dealt(rng, times)
-            of_cell = np.bincount(cells.of[order], one_by_one, len(cells.size))
-            assert (of_cell == times).all()
-            assert (one_by_one[: by_rows.positives].sum(), one_by_one.sum()) == (y.sum(), len(y))
-            known, found = by_rows.known(one_by_one), cells.cuts(times)
-            drawn = np.repeat(order, one_by_one)
-            P, N = known[-1]
-            for score, (tp, fp) in zip((a, b), known[:-1], strict=True):
-                s = cs.sweep(y[drawn], score[drawn], None if w is None else w[drawn])
-                value = float(best.values(*map(np.array, (tp, fp, P, N))))
-                assert value == pytest.approx(best(s), rel=1e-12, abs=1e-12)
-            if found is not None:
-                assert_allclose(np.array(found), np.array(known), rtol=1e-12)
-
-
-def test_cells_are_drawn_as_rows_are() -> None:
-    y, a, b = normal(3000)
-    costs = Costs(fp=1, fn=2)
-    cells, by_rows = _in_cells(y, [a, b], None, Best(costs))
-    assert len(cells.size) < 1500  # else nothing would be tried
-    assert len(cells.rankings[0].groups.hidden) > 3
-    rng = np.random.default_rng(0)
-    times = np.array([cells.draw(rng) for _ in range(2000)])
-    assert (times[:, : cells.positives].sum(axis=1) == y.sum()).all()
-    assert (times.sum(axis=1) == len(y)).all()
-    # Multinomial: each count's mean is the size of its cell, and so is nearly its variance.
-    size, of_class = (
-        cells.size,
-        np.where(np.arange(len(cells.size)) < cells.positives, *by_rows.sizes),
-    )
-    variance = size * (1 - size / of_class)
-    z = (times.mean(axis=0) - size) / np.sqrt(variance / len(times))
-    assert np.mean(z**2) == pytest.approx(1, abs=0.15)
-    assert np.abs(z).max() < 5
-    assert np.mean(times.var(axis=0) / variance) == pytest.approx(1, abs=0.02)
-    both = []
-    for items in (cells, by_rows):
-        tp_fp = np.array([items.sample(rng) for _ in range(2000)], float)
-        (tp, fp), (other_tp, other_fp), (P, N) = np.moveaxis(tp_fp, 0, -1)
-        x, z = (Best(costs).values(t, f, P, N) for t, f in ((tp, fp), (other_tp, other_fp)))
-        both.append((x, z, x - z))
-    for one, other in zip(*both, strict=True):
-        assert stats.ks_2samp(one, other).pvalue > 0.001
-
-
-def test_the_best_cut_inside_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cells that hide cuts which are often the best: then rows are drawn from them, evenly."""
-    monkeypatch.setattr(best_, "_FAR", 0.0)
-    y, a, b = normal(400)
-    cells, by_rows = _in_cells(y, [a, b], None, Best(Costs(fp=1, fn=2)))
-    rng = np.random.default_rng(0)
-    told = 0
-    dealt = np.zeros(len(y))
-    for _ in range(1000):
-        times = cells.draw(rng)
-        one_by_one = cells.dealt(rng, times)
-        dealt += one_by_one
-        found = cells.cuts(times)
-        if found is not None:
-            told += 1
-            assert found == by_rows.known(one_by_one)
-    assert 100 < told < 900
-    assert np.mean((dealt - 1000) ** 2 / 1000) == pytest.approx(1, abs=0.25)
-    # Whether or not cells can tell, a sample has its cuts.
-    values = [[items.sample(rng) for _ in range(1000)] for items in (cells, by_rows)]
-    for one, other in zip(*(np.array(v).reshape(1000, -1).T for v in values), strict=True):
-        assert stats.ks_2samp(one, other).pvalue > 0.001
-
-
 @pytest.mark.parametrize("weighted", [False, True])
-def test_costs_of_many_rows(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    y, a, b = normal(4000)
-    w = np.where(y == 1, 1.0, 10.0) if weighted else None
-    costs = Costs(fp=1, fn=5)
-    few = cs.compare(y, a, b, weight=w, costs=costs)
-    monkeypatch.setattr(drawing, "_MANY", 1000)
-    many = cs.compare(y, a, b, weight=w, costs=costs)
-    assert (few.cost_a, few.cost_b) == (many.cost_a, many.cost_b)
-    assert few.cost_interval is not None
-    assert many.cost_interval is not None
-    assert few.cost_interval != many.cost_interval  # other samples
-    assert few.cost_interval.width == pytest.approx(many.cost_interval.width, rel=0.1)
-    assert few.cost_interval.low == pytest.approx(
-        many.cost_interval.low, abs=0.1 * few.cost_interval.width
-    )
-    assert many.cost_interval == cs.compare(y, a, b, weight=w, costs=costs).cost_interval
-    # Weights that are all different have rows drawn one by one.
-    w = 1 + np.arange(4000) / 4000
-    drawn = cs.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
-    monkeypatch.setattr(drawing, "_MANY", 10**6)
-    assert drawn == cs.compare(y, a, b, weight=w, costs=costs, n=50).cost_interval
+def test_least_costs_are_those_of_choose(prior: float | None, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    for trial in range(60):
+        y = rng.random(40) < 0.4
+        y[:2] = True, False
+        score = np.round(rng.normal(size=40) + y, trial % 3)
+        score[rng.random(40) < 0.1] = np.inf if trial % 5 == 0 else 1.0
+        w = rng.integers(1, 4, 40) / 2 if weighted else None
+        costs = Costs(1, 3) if trial % 2 else Costs(2, 5, tp=1, tn=0.5)
+        rows = read(y, {"score": score}, w, None)
+        gains = _Gains(np.ones(40) if w is None else rows.weight, rows, costs, prior)
+        ranked = _Ranked(rows.scores[0], rows)
+        cost, cut = ranked.least(gains)
+        point = cs.choose(cs.sweep(y, score, w), costs, prior=prior)
+        assert cost == pytest.approx(point.value, rel=1e-12, abs=1e-12)
+        assert ranked.at(cut, gains) == pytest.approx(cost, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("prior", [None, 0.01])
+@pytest.mark.parametrize("units", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_costs_by_hand(prior: float | None, units: bool, weighted: bool) -> None:
+    """The recipe written down with sweeps, on the same samples."""
+    y, a, b = normal(120)
+    n, costs = len(y), Costs(fp=1, fn=5)
+    w = np.where(y == 1, 1.0, 2.5) if weighted else np.ones(n)
+    unit = np.arange(n) // 3 if units else np.arange(n)
+    asked: Any = {"weight": w if weighted else None, "unit": unit if units else None}
+    c = cs.compare(y, a, b, costs=costs, prior=prior, seed=3, **asked)
+
+    def cost(s: cs.Sweep, t: float) -> float:
+        at = s.at(t)
+        p = s.prevalence if prior is None else prior
+        return float(5 * p * at.fnr + (1 - p) * at.fpr)
+
+    rng, inside, away = np.random.default_rng(3), [], []
+    for _ in range(200):
+        count = int(unit.max()) + 1
+        times = np.bincount(rng.integers(count, size=count), minlength=count)[unit]
+        pair = []
+        for x in (a, b):
+            drawn = cs.sweep(y, x, w * times)
+            p = cs.choose(drawn, costs, prior=prior)
+            lowest = drawn.threshold[p.cut - 1] if p.cut else np.inf
+            pair.append((p.value, cost(cs.sweep(y, x, w), lowest) - p.value))
+        inside.append([value for value, _ in pair])
+        away.append([off for _, off in pair])
+    expected = np.mean(inside, axis=0) + 1.5 * np.mean(away, axis=0)
+    assert c.cost_a == pytest.approx(expected[0], rel=1e-9)
+    assert c.cost_b == pytest.approx(expected[1], rel=1e-9)
+    assert c.cost_difference == c.cost_a - c.cost_b
+    added = np.mean(away, axis=0)
+    spread = [np.std(np.subtract(*np.transpose(x)), ddof=1) for x in (inside, away)]
+    error = np.hypot(np.mean(spread), 0.75 * (added[0] - added[1]))
+    seen = [np.bincount(unit[y == k], w[y == k]) for k in (0, 1)]
+    df = min(m.sum() ** 2 / np.sum(m**2) for m in seen) - 1
+    assert c.cost_interval is not None
+    assert c.cost_interval.width == pytest.approx(2 * stats.t.ppf(0.975, df) * error, rel=1e-9)
+    plain = cs.compare(y, a, b, **asked)
+    assert (plain.cost_difference, plain.interval, plain.z) == (None, c.interval, c.z)
+
+
+def test_the_same_score_costs_the_same() -> None:
+    y, a, _ = normal(80)
+    c = cs.compare(y, a, 2 * a + 1, method="bootstrap", costs=Costs(1, 5), n=20)
+    assert (c.cost_difference, c.cost_interval) == (0.0, cs.Interval(0.0, 0.0, 0.95))
+
+
+def test_a_rule_is_no_worse_than_its_score() -> None:
+    """An optimal rule of yes or no was found worse than a score in every fifth draw."""
+    found = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        y = rng.random(400) < 0.1
+        common, own, other = rng.standard_normal((3, 400))
+        score, rule = common + own + 2.12 * y, common + other + 2.12 * y >= 0.5
+        c = cs.compare(y, score, rule, costs=Costs(1, 20))
+        assert c.cost_interval is not None
+        found.append(c.cost_interval.low > 0 or c.cost_interval.high < 0)
+    assert np.mean(found) < 0.12
 
 
 @pytest.mark.parametrize("options", [{"costs": Costs(fp=1, fn=2)}, {"method": "bootstrap"}])
 def test_progress(options: Any) -> None:
     y, a, b = normal(60)
     told: list[tuple[float, str]] = []
-    c = cs.compare(y, a, b, n=500, report=lambda *what: told.append(what), **options)
+    c = cs.compare(y, a, b, n=200, report=lambda *what: told.append(what), **options)
     done = [share for share, _ in told]
     assert done == sorted(done)
-    assert (done[-1], told[-1][1]) == (1.0, "500 of 500 samples")
+    assert (done[-1], told[-1][1]) == (1.0, "200 of 200 samples")
     assert 100 <= len(told) <= 300
-    assert c == cs.compare(y, a, b, n=500, **options)
+    assert c == cs.compare(y, a, b, n=200, **options)
 
 
 @pytest.mark.parametrize("quiet", [False, True])
@@ -779,7 +673,7 @@ def test_command_tells_progress(
     monkeypatch.setattr("cutscore.cli.compare.progress", bar)
     words = ["compare", str(tmp_path / "t.csv"), "--label=y", "--score=a", "--score=b"]
     assert main([*words, "--cost", "fp=1,fn=5", *["--quiet"] * quiet]) == 0
-    assert told[-1:] == ([] if quiet else ["comparing 2,000 of 2,000 samples"])
+    assert told[-1:] == ([] if quiet else ["comparing 200 of 200 samples"])
     c = cs.compare(y, a, b, costs=Costs(fp=1, fn=5))
     assert capsys.readouterr().out == f"a: a\nb: b\n{c!r}\n"
 
@@ -1065,7 +959,7 @@ def test_words() -> None:
     assert repr(flipped).startswith(
         f"a {c.b:.4f}, b {c.a:.4f}: b is better by {c.difference:.4g} ["
     )
-    assert "(paired DeLong); cost per case a " in repr(c)
+    assert "(paired DeLong); expected cost per case a " in repr(c)
     assert "b is dearer by" in repr(c)
     assert f"no difference: 0 [0, 0] at 95 %, t({c.df:g}) = 0, p = 1" in repr(cs.compare(y, a, a))
     for one, other in ((a, b), (b, a)):

@@ -29,6 +29,7 @@ import choices
 import cutscore as cs
 from cutscore.guarantee import most
 from cutscore.inference import percentiles
+from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
 from truths import Truth, truth_of
 
@@ -701,12 +702,16 @@ def report_prior(r: Report) -> None:
 
 PARTS = {
     "guarantees": report_guarantees,
+    "unit-limits": report_unit_limits,
+    "precision": report_precision,
     "auc": report_auc,
     "rare": report_rare,
     "units": report_units,
     "choices": choices.report_choices,
     "grid": choices.report_grid,
     "train": choices.report_train,
+    "two-costs": report_two_costs,
+    "baselines": report_baselines,
     "others": report_others,
     "pairs": report_pairs,
     "tests": report_tests,

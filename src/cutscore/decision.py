@@ -704,7 +704,7 @@ def against_trivial(p: OperatingPoint) -> str | None:
     value, low, high, level = base.difference
     cost, *rest = in_places(base.value, value, low, high)
     trivial = f"flagging {'everything' if base.name == 'flag all' else 'nothing'}"
-    if value == low == high == 0:
+    if value == 0 and not isfinite(p.threshold):
         return f"these scores gain nothing over {trivial}, at {cost} a case"
     value_, low_, high_ = (text.replace("-", "−") for text in rest)
     return (

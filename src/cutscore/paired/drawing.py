@@ -18,12 +18,8 @@ from cutscore.inference import (
     percentiles,
 )
 from cutscore.objectives import check_level
-from cutscore.paired.best import Best, Cells, RowItems, few_weights
 from cutscore.paired.rows import Ints, ScoredRows, encoded, read
 from cutscore.scoring import check_seed
-
-# Of more rows, those that can't change which cut is best are drawn in bulk.
-_MANY = 2**15
 
 
 def bootstrap_rows(  # noqa: PLR0913 - all but three are options
@@ -115,30 +111,11 @@ class Sampler:
 
     def replicates(self, statistic: Statistic, report: Report | None = None) -> Floats:
         """The statistic in each sample, a column for each score."""
-        if isinstance(statistic, Best) and statistic.linear:
-            return self._best(statistic, report)
         out = np.empty((self.n, len(self.scores)))
         for r, drawn in enumerate(self._samples()):
             out[r] = [as_number(statistic(score.sweep(drawn))) for score in self.scores]
             self._tell(report, r)
         return out
-
-    def _best(self, best: Best, report: Report | None) -> Floats:
-        """The same samples' best values, but of many rows: other samples, drawn faster."""
-        scores = [(score.sweep(), score.at) for score in self.scores]
-        many = len(self.rows.ones) > _MANY and self.unit is None
-        items: Cells | RowItems
-        if many and few_weights(self.rows.weight):
-            items = Cells(self.rows, scores, best)
-        else:
-            items = RowItems(self.rows, self.unit, scores, best)
-        rng = np.random.default_rng(self.seed)
-        found = []
-        for r in range(self.n):
-            found.append(items.sample(rng))
-            self._tell(report, r)
-        *cuts, totals = np.moveaxis(np.array(found), 0, -1)
-        return np.stack([best.values(tp, fp, *totals) for tp, fp in cuts], axis=1)
 
     def _tell(self, report: Report | None, r: int) -> None:
         if report is not None and (r % max(1, self.n // 200) == 0 or r == self.n - 1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,8 @@ from cutscore._sweep import Sweep, sweep
 from cutscore.decision import OperatingPoint, choose, expectation
 from cutscore.errors import CutscoreError
 from cutscore.inference import auc_interval
-from cutscore.objectives import as_objective
+from cutscore.objectives import Costs, as_objective
 from cutscore.paired import auc_covariance, compare, units
-from cutscore.paired.best import Best
 from cutscore.selection import MANY, select_among
 from cutscore.training.data import Data
 from cutscore.training.folds import OutOfFold
@@ -78,13 +77,6 @@ class Question:
     def feasible(self, s: Sweep) -> bool:
         """Whether the limits can be met."""
         return not self.limits or self.point(s, sure=False).feasible
-
-    @property
-    def statistic(self) -> Callable[[Sweep], float]:
-        """The same value, as the bootstrap takes it: of the best cut there is a faster way."""
-        if self.objective is None or self.limits:
-            return self.value
-        return Best(self.objective, self.prior)
 
     def interval(self, data: Data, scores: Floats, level: float) -> Interval | None:
         """Of the AUC, where the rows can tell one. It is one of units, if there are some."""
@@ -185,14 +177,19 @@ def _difference(  # noqa: PLR0913, PLR0917 - two scores of the same rows
     out: OutOfFold, data: Data, question: Question, a: str, b: str, level: float
 ) -> tuple[float, Interval] | None:
     options: Any = {"weight": data.weight, "unit": data.unit, "level": level}
-    if question.objective is not None:
+    of_costs = isinstance(question.objective, Costs) and not question.limits
+    if of_costs:
+        options |= {"costs": question.objective, "prior": question.prior}
+    elif question.objective is not None:
         options |= {
             "method": "bootstrap",
-            "statistic": question.statistic,
+            "statistic": question.value,
             "n": _replicates(data),
         }
     try:
         found = compare(data.y, out.scores[a], out.scores[b], **options)
     except CutscoreError:  # scores that rank all rows alike, or too few rows to tell
         return None
+    if found.cost_difference is not None and found.cost_interval is not None:
+        return found.cost_difference, found.cost_interval
     return found.difference, found.interval

@@ -170,9 +170,10 @@ def train(  # noqa: PLR0913 - a question has many sides
     "auto" takes the learner that does best on rows it was not fitted to, in what is asked for; of
     equally good ones the first in its list, the simplest. What is expected of it on new rows knows
     of that choice: learner and threshold are chosen again without the rows that they are judged on,
-    see :meth:`cutscore.OperatingPoint.expect`. Intervals of differences to the chosen
-    one are by DeLong's method for the AUC, else by the bootstrap, in which each replicate chooses
-    its cuts anew. A learner whose weights are all 0 is never taken.
+    see :meth:`cutscore.OperatingPoint.expect`. Intervals of differences to the chosen one are by
+    DeLong's method for the AUC; those of costs are as in :func:`cutscore.compare`, and others by
+    the bootstrap, in which each replicate chooses its cuts anew. A learner whose weights are all 0
+    is never taken.
 
     Files in the format of LIBSVM stay sparse; their target is "label". Rows of weight 0 are left
     out. Of more than two labels the positive one is told from all the others.
