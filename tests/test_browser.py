@@ -23,7 +23,7 @@ import pytest
 import cutscore as cs
 from cutscore._interval import Interval
 from cutscore.confusion import counted
-from cutscore.decision import natural, worth
+from cutscore.decision import headline, natural, worth
 from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
 from cutscore.report.text import general
 
@@ -247,7 +247,7 @@ def rows(n: int, share: float, seed: int, decimals: int = 2) -> tuple[Any, Any]:
 
 def expected(p: cs.OperatingPoint) -> dict[str, str]:
     """What the page must show at an operating point, by the library alone."""
-    rule = repr(p).partition(",")[0]
+    rule = headline(p)
     d = p.deployed
     out = {
         "headline": rule[0].upper() + rule[1:],

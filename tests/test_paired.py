@@ -628,7 +628,7 @@ def test_costs_by_hand(prior: float | None, units: bool, weighted: bool) -> None
 
 def test_the_same_score_costs_the_same() -> None:
     y, a, _ = normal(80)
-    c = cs.compare(y, a, 2 * a + 1, method="bootstrap", costs=Costs(1, 5), n=20)
+    c = cs.compare(y, a, 2 * a + 1, method="bootstrap", costs=Costs(1, 5), n=40)
     assert (c.cost_difference, c.cost_interval) == (0.0, cs.Interval(0.0, 0.0, 0.95))
 
 

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 import cutscore as cs
 from cutscore.confusion import counted
 from cutscore.decision import natural, worth
+from cutscore.decision import told as told_of
 from cutscore.report import Summary, making, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import trace as of_trace
@@ -620,7 +621,8 @@ def test_the_text_of_a_point_is_its_repr() -> None:
     ):
         summary = summarise(y, {"a": a}, **options)
         text = summary.as_dict()["scores"][0]["operating_point"]["text"]
-        assert text == repr(summary.scores[0].point).splitlines()[1:]
+        point = summary.scores[0].point
+        assert text == told_of(point) == repr(point).splitlines()[-len(text) :]
 
 
 # -------------------------------------------------------------------------------------------- text
@@ -639,7 +641,7 @@ def test_text_says_what_matters(two: Summary) -> None:
     p = two.scores[0].point
     assert "3,000 rows: " in text
     assert f"a: flag from {p.threshold!r} on, for the least cost" in text
-    assert repr(p).splitlines()[1] in " ".join(text.split())
+    assert told_of(p)[0] in " ".join(text.split())
     assert f"{two.scores[1].auc.value:.4f} [" in text
     assert "a − b" in text
     assert repr(two) == text

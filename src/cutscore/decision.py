@@ -646,10 +646,12 @@ def headline(p: OperatingPoint, reverse: bool = False) -> str:
 
 
 def described(p: OperatingPoint, reverse: bool = False) -> list[str]:
-    """An operating point in a few lines: what to do, why, and what that does."""
+    """An operating point in a few lines: what to do, why, and what that does; before that, if it is
+    not shown to be worth doing."""
     aim = "least" if p.question.goal.better < 0 else "most"
     first = f"{headline(p, reverse)}, for the {aim} {p.objective}: {worth(p)}"
-    return [first[0].lower() + first[1:], *told(p)]
+    doubt = filter(None, [against_trivial(p)])
+    return [*doubt, first[0].lower() + first[1:], *told(p)]
 
 
 def worth(p: OperatingPoint, level: float = 0.95) -> str:
@@ -679,7 +681,6 @@ def told(p: OperatingPoint) -> list[str]:
         expected = expectation(p)
         cost = p.cost_per_1000 if expected is None else 1000 * expected.value
         lines.append(f"expected cost of 1,000 cases: {in_places(cost)[0]}")
-        lines += filter(None, [against_trivial(p)])
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):

@@ -513,10 +513,10 @@ def compare(  # noqa: PLR0913 - all but three are options
         result = _resampled(result, difference, level, bound)
     if costs is None:
         return result
-    found = compare_costs(
+    both = compare_costs(
         rows, sampler.unit, costs, prior=prior, level=level, seed=sampler.seed, report=report
     )
-    return replace(result, cost_a=found.a, cost_b=found.b, cost_interval=found.interval)
+    return replace(result, cost_a=both.a, cost_b=both.b, cost_interval=both.interval)
 
 
 def compare_unpaired(  # noqa: PLR0913 - all but two are options

@@ -69,7 +69,8 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
     return replace(
         summary,
         asked=replace(summary.asked, assumed=t.measure == "auc"),
-        notices=(*notices, *summary.notices),
+        # What the training said of what is gained by the detector is not said again.
+        notices=(*notices, *(n for n in summary.notices if n.code != "trivial")),
         learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
         training=_facts(t),
         weights=_weights(t),

@@ -19,7 +19,7 @@ from cutscore._units import Units
 from cutscore.areas import average_precision
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.confusion import counted
-from cutscore.decision import OperatingPoint, choose, expectation
+from cutscore.decision import OperatingPoint, against_trivial, choose, expectation
 from cutscore.errors import DataError
 from cutscore.inference import auc_interval, effective, sizes_of
 from cutscore.objectives import Aim, Costs, as_limits, as_objective, check_costs, check_level
@@ -601,7 +601,7 @@ def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Notice]:
             replace(notice, score=name)
             for notice in (*_about(one, sweeps[one.name], several), *_about_point(one, several))
         ]
-    return out
+    return sorted(out, key=lambda notice: notice.code != "trivial")  # the verdict comes first
 
 
 def _few(s: Sweep) -> list[Notice]:
@@ -740,4 +740,8 @@ def _about_point(one: ScoreSummary, several: bool) -> list[Notice]:
         aim = "these costs" if p.objective == "cost" else "this aim"
         text = f"for {aim} it is best to flag {what}: the score then decides nothing."
         return [Notice(f"flags_{what}", who + (text if several else text[0].upper() + text[1:]))]
-    return []
+    doubt = against_trivial(p)
+    if doubt is None:
+        return []
+    text = f"at these costs the threshold is {doubt}."
+    return [Notice("trivial", who + (text if several else text[0].upper() + text[1:]))]

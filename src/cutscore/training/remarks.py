@@ -12,7 +12,7 @@ from cutscore._interval import Interval
 from cutscore._names import worded
 from cutscore._rows import Flags, Floats
 from cutscore._sweep import Sweep, far_ends, sweep
-from cutscore.decision import OperatingPoint
+from cutscore.decision import OperatingPoint, against_trivial
 from cutscore.detector.columns import NumberColumn
 from cutscore.errors import DataError
 from cutscore.linear.detector import Fit
@@ -83,6 +83,8 @@ def useless(s: Sweep, auc: Interval | None, point: OperatingPoint) -> list[str]:
             f"The best threshold for {point.objective} flags {every}: by these scores nothing is "
             "gained over that."
         )
+    elif doubt := against_trivial(point):
+        out.append(f"At these costs the detector is {doubt}.")
     return out
 
 
