@@ -204,7 +204,7 @@ def baselines(task: tuple[int, float, float, float, int, int]) -> Array:
         t = p.threshold
         cost = share * miss * ndtr(t - distance) + (1 - share) * ndtr(-t)
         assert p.baseline is not None
-        out += (p.baseline.shown, cost < min(share * miss, 1 - share))
+        out += (p.baseline.shown, cost < (1 - 1e-9) * min(share * miss, 1 - share))
     return out
 
 
