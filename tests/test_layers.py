@@ -29,7 +29,7 @@ tables
 training
 detector power
 paired
-decision linear
+decision linear benefit points smoothing
 selection
 calibration inference guarantee
 curves areas costs scoring _units

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from cutscore.areas import gini as gini
     from cutscore.areas import kolmogorov_smirnov as kolmogorov_smirnov
     from cutscore.areas import partial_auc as partial_auc
+    from cutscore.benefit import Estimates as Estimates
+    from cutscore.benefit import NetBenefitAt as NetBenefitAt
+    from cutscore.benefit import net_benefit_at as net_benefit_at
     from cutscore.binned import BinnedSweep as BinnedSweep
     from cutscore.calibration.calibrators import Affine as Affine
     from cutscore.calibration.calibrators import Beta as Beta
@@ -81,6 +84,8 @@ if TYPE_CHECKING:
     from cutscore.moments import ClassMoments as ClassMoments
     from cutscore.objectives import Costs as Costs
     from cutscore.objectives import f as f
+    from cutscore.paired.benefit import NetBenefitDifference as NetBenefitDifference
+    from cutscore.paired.benefit import compare_net_benefit as compare_net_benefit
     from cutscore.paired.comparing import AucCovariance as AucCovariance
     from cutscore.paired.comparing import Comparison as Comparison
     from cutscore.paired.comparing import ContrastTest as ContrastTest
@@ -95,6 +100,9 @@ if TYPE_CHECKING:
     from cutscore.paired.groups import by_group as by_group
     from cutscore.paired.groups import compare_groups as compare_groups
     from cutscore.paired.rows import units as units
+    from cutscore.points import CurvePoint as CurvePoint
+    from cutscore.points import sensitivity_at as sensitivity_at
+    from cutscore.points import specificity_at as specificity_at
     from cutscore.scoring import Decomposition as Decomposition
     from cutscore.scoring import Reliability as Reliability
     from cutscore.scoring import brier as brier
@@ -103,6 +111,8 @@ if TYPE_CHECKING:
     from cutscore.scoring import log_loss as log_loss
     from cutscore.scoring import min_cllr as min_cllr
     from cutscore.scoring import reliability as reliability
+    from cutscore.smoothing import SmoothRoc as SmoothRoc
+    from cutscore.smoothing import smooth_roc as smooth_roc
 
 __version__ = "0.1.0"
 
@@ -201,6 +211,16 @@ _HOME = {
     "log_loss": "scoring",
     "min_cllr": "scoring",
     "reliability": "scoring",
+    "Estimates": "benefit",
+    "NetBenefitAt": "benefit",
+    "net_benefit_at": "benefit",
+    "NetBenefitDifference": "paired.benefit",
+    "compare_net_benefit": "paired.benefit",
+    "CurvePoint": "points",
+    "sensitivity_at": "points",
+    "specificity_at": "points",
+    "SmoothRoc": "smoothing",
+    "smooth_roc": "smoothing",
 }
 _MODULES = (
     "detector",
