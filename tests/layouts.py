@@ -611,6 +611,7 @@ GAUSSIAN = cs.Gaussian(1.0, 1.5, 0.0, 1.0, -5.0, 5.0)
 MONOTONE = cs.calibrate(cs.sweep(data(2000, False).y, data(2000, False).score), "monotone")
 CHAIN = MONOTONE.then(AFFINE)
 SWEEP = cs.sweep(data(2000, False).y, data(2000, False).score)
+PROBABLE = cs.sweep(data(2000, False).y, data(2000, False).probability)
 COSTS = cs.Costs(fp=1, fn=4)
 LINE = cs.LinearDetector(data(8, False).line, 0.5)
 
@@ -712,6 +713,13 @@ def _check_peer(name: str) -> Callable[[Data, Any], None]:
     return check
 
 
+def _check_benefit(raw: Data, c: cs.NetBenefitDifference) -> None:
+    w = np.ones(len(raw.y)) if raw.weight is None else raw.weight
+    for found, t in zip(c.a, (0.2, 0.4), strict=True):
+        worth = (raw.probability >= t) * np.where(raw.y == 1, 1.0, -t / (1 - t))
+        _is_close(found, np.sum(w * worth) / w.sum())
+
+
 def _check_counts(raw: Data, s: Any) -> None:
     np.testing.assert_array_equal(s.threshold, raw.threshold)
     np.testing.assert_array_equal(s.pos, raw.pos)
@@ -798,6 +806,14 @@ def _plain_columns() -> Iterator[Case]:
         exact=True,
     )
     yield Case(
+        "compare_net_benefit",
+        lambda g: cs.compare_net_benefit(
+            g.y, g.probability, g.probability, [0.2, 0.4], weight=g.weight
+        ),
+        _check_benefit,
+        **w,
+    )
+    yield Case(
         "auc_covariance",
         lambda g: cs.auc_covariance(
             g.y, {"a": g.score, "b": g.other}, weight=g.weight, unit=g.group
@@ -851,6 +867,8 @@ def _plain_columns() -> Iterator[Case]:
     yield Case(
         "thresholds_for", lambda g: cs.thresholds_for(SWEEP, g.probability, prior=0.3), exact=True
     )
+    yield Case("net_benefit_at", lambda g: cs.net_benefit_at(PROBABLE, g.probability), rows=300)
+    yield Case("SmoothRoc.at", lambda g: cs.smooth_roc(SWEEP).at(g.probability), exact=True)
     yield Case("CostCurve.cost", lambda g: cs.cost_curve(SWEEP).cost(g.probability), exact=True)
     yield Case(
         "Affine.inverse",

@@ -75,10 +75,13 @@ guarantee-weighted guarantee-other guarantee-prior confidence-percent
 costs-nothing costs-negative costs-infinite costs-free-miss costs-free-alarm hull-one-class
 hull-on-a-line hull-worse-than-chance hull-point-useless ratios ratios-negative
 benefit-no-probability benefit-certain benefit-certain-wrong h-worse-than-chance
+benefit-at-one benefit-at-zero
 
 interval-perfect interval-perfect-bootstrap interval-one-row interval-one-row-delong
 interval-one-class interval-weighted
 interval-level interval-nowhere interval-several interval-ratio interval-undefined
+rate-at-end rate-between rate-tied rate-perfect smooth-separated smooth-one-threshold
+smooth-infinite
 squares-merged squares-huge bootstrap-weighted bootstrap-nan bootstrap-one
 
 compare-alike compare-no-spread compare-nan compare-statistic compare-units group-interval-one

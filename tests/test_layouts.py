@@ -94,6 +94,7 @@ ELSEWHERE = {
         choose cllr compare_curves_unpaired compare_unpaired cost_curve decompose det
         equal_error_rate gain gini h_measure hull interval
         kolmogorov_smirnov log_loss min_cllr net_benefit partial_auc pr reliability roc roc_band
+        sensitivity_at smooth_roc specificity_at
     """,
     "functions of other results": """
         compare_groups ClassMoments.needs_both_classes ClassMoments.check_finite
@@ -128,10 +129,11 @@ ELSEWHERE = {
     "made by functions that are here; Frozen owns its arrays, tested below": """
         AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain GroupAuc Hull
         JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
+        Estimates NetBenefitAt NetBenefitDifference SmoothRoc
     """,
     "made by functions that are here; they hold no arrays": """
-        CalibrationLine Comparison ContrastTest CurveTest Decomposition Fit MethodComparison
-        OperatingPoint OperatingPoint.expect PriorShift
+        CalibrationLine Comparison ContrastTest CurvePoint CurveTest Decomposition Fit
+        MethodComparison OperatingPoint OperatingPoint.expect PriorShift
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """

@@ -54,6 +54,7 @@ def test_a_mapping_draws_each_under_its_name(s, probabilities):
     other = cs.sweep([1, 0, 1, 0, 1, 0], [0.9, 0.7, 0.6, 0.3, 0.2, 0.1])
     for draw, compute in (
         (cs.plot.roc, cs.roc),
+        (cs.plot.roc, cs.smooth_roc),
         (cs.plot.hull, cs.hull),
         (cs.plot.pr, cs.pr),
         (cs.plot.det, cs.det),
@@ -183,8 +184,12 @@ def test_a_label_is_text_and_no_formula(s, label):
 
 def test_what_is_drawn_must_be_computed_first(s):
     for draw, given, call in (
-        (cs.plot.roc, s, r"draws a Roc; got a Sweep. Call plot\.roc\(cs\.roc\(s\)\)"),
-        (cs.plot.roc, cs.det(s), "draws a Roc; got a Det"),
+        (
+            cs.plot.roc,
+            s,
+            r"draws a Roc or a SmoothRoc; got a Sweep. Call plot\.roc\(cs",
+        ),
+        (cs.plot.roc, cs.det(s), "draws a Roc or a SmoothRoc; got a Det"),
         (cs.plot.pr, cs.roc(s), r"plot\.pr\(cs\.pr\(s\)\)"),
         (cs.plot.det, None, r"plot\.det\(cs\.det\(s\)\)"),
         (cs.plot.gain, s, r"plot\.gain\(cs\.gain\(s\)\)"),
@@ -396,6 +401,30 @@ def test_net_benefit_draws_model_best_cut_and_both_trivial_rules(probabilities):
     at = curve.threshold[1:]
     near = curve.flag_all[1:] > bottom
     assert np.interp(at, *flag_all.T)[near] == pytest.approx(curve.flag_all[1:][near], abs=1e-4)
+
+
+def test_net_benefit_with_intervals(probabilities):
+    at = [0.6, 0.1, 0.3]  # in any order
+    found = cs.net_benefit_at(probabilities, at, level=0.9)
+    ax = saved(cs.plot.net_benefit(cs.net_benefit(probabilities), band=found).figure).axes[0]
+    names = ["model", "best cut", "90 % interval", "flag all", "flag none"]
+    assert texts(ax.get_legend().get_texts()) == names
+    (shade,) = ax.collections
+    corners = {(x, round(y, 9)) for x, y in shade.get_paths()[0].vertices}
+    for t, one in zip(at, found.net_benefit, strict=True):
+        assert {(t, round(one.low, 9)), (t, round(one.high, 9))} <= corners
+    with pytest.raises(cs.DataError, match=r"band must be a NetBenefitAt.*net_benefit_at\(s, thr"):
+        cs.plot.net_benefit(cs.net_benefit(probabilities), band=3)
+    with pytest.raises(cs.DataError, match="band is for one, and a mapping names several"):
+        cs.plot.net_benefit({"a": cs.net_benefit(probabilities)}, band=found)
+
+
+def test_smooth_curves_beside_the_counted_one(probabilities):
+    curves = {"counted": cs.roc(probabilities), "binormal": cs.smooth_roc(probabilities)}
+    ax = saved(cs.plot.roc(curves).figure).axes[0]
+    assert texts(ax.get_legend().get_texts()) == ["counted", "binormal"]
+    smooth = curve_of(ax, 1)
+    assert np.array_equal(smooth, np.column_stack((curves["binormal"].fpr, curves["binormal"].tpr)))
 
 
 def test_a_second_decision_curve_shares_the_trivial_rules(probabilities):

@@ -227,11 +227,11 @@ def _lowest(k: Floats, n: Floats, tail: Floats) -> Floats:
     low, high = np.zeros(len(k)), k / n
     # A beta distribution with a parameter of 0 is all at one end.
     none, all_ = k <= 0, k >= n
-    k, rest = np.where(none, 1.0, k), np.where(all_, 1.0, n - k)
+    some, others = np.where(none, 1.0, k), np.where(all_, 1.0, n - k)
     for _ in range(50):
         middle = (low + high) / 2
-        at_least = np.where(none, 1.0, betainc(k, rest + 1, middle))
-        above = np.where(all_, 0.0, betainc(k + 1, rest, middle))
+        at_least = np.where(none, 1.0, betainc(some, n - k + 1, middle))
+        above = np.where(all_, 0.0, betainc(k + 1, others, middle))
         less = at_least + above < 2 * tail
         low, high = np.where(less, middle, low), np.where(less, high, middle)
     return low

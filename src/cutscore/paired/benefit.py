@@ -105,22 +105,29 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
     >>> new = 1 / (1 + np.exp(-odds))
     >>> old = 1 / (1 + np.exp(1.5 - 0.5 * (odds + rng.normal(size=1000))))
     >>> cs.compare_net_benefit(y, new, old, [0.1, 0.3])
-    at 0.1: a 0.1277, b 0.09411, difference 0.0336 (95 % CI 0.0189–0.0481)
-    at 0.3: a 0.04586, b 0.008714, difference 0.0371 (95 % CI 0.0184–0.0558)
+    at 0.1: a 0.1277, b 0.09411, difference 0.0336 (95 % CI 0.0187–0.0483)
+    at 0.3: a 0.04586, b 0.008714, difference 0.0371 (95 % CI 0.0177–0.0564)
     """
     level = check_level(level)
     t = check_probability_thresholds(at)
     share = None if prior is None else check_prior(prior)
     rows = read(y, {"a": a, "b": b}, weight, positive)
     _check(rows)
-    classes = _Class.of(rows, t, 1.0, rows.ones), _Class.of(rows, t, -t / (1 - t), ~rows.ones)
+    classes = [_Class.of(rows, which, t) for which in (rows.ones, ~rows.ones)]
     if share is None:  # shares of all rows
         mass, squares = (sum(getattr(c, name) for c in classes) for name in ("mass", "squares"))
-        parts = [c.part(1.0, mass, effective(mass, squares)) for c in classes]
-    else:
-        both = zip(classes, (share, 1 - share), strict=True)
-        parts = [c.part(w, c.mass, effective(c.mass, c.squares)) for c, w in both]
-    nb_a, nb_b, middle, variance = np.sum(parts, axis=0)
+        gains = [1.0 / mass + 0 * t, -t / (1 - t) / mass]
+        groups = [(classes, gains, mass, effective(mass, squares))]
+    else:  # of either class
+        gains = [share / classes[0].mass + 0 * t, -t / (1 - t) * (1 - share) / classes[1].mass]
+        groups = [
+            ([c], [gain], c.mass, effective(c.mass, c.squares))
+            for c, gain in zip(classes, gains, strict=True)
+        ]
+    nb_a, nb_b = (
+        sum(g * c.flagged[k] for c, g in zip(classes, gains, strict=True)) for k in (0, 1)
+    )
+    middle, variance = np.sum([_moments(*group) for group in groups], axis=0)
     half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(variance)
     value = nb_a - nb_b
     low, high = np.minimum(middle - half, value), np.maximum(middle + half, value)
@@ -128,16 +135,15 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
 
 
 class _Class(NamedTuple):
-    """The rows of a class: what a case of it gains by being flagged, its mass and squared weights,
-    and the mass that a flags, that b flags, that only a does and that only b does."""
+    """The mass of a class and its squared weights; and at each threshold the mass that a flags,
+    that b flags, that only a does and that only b does."""
 
-    gain: Any
     mass: float
     squares: float
     flagged: Floats
 
     @classmethod
-    def of(cls, rows: ScoredRows, at: Floats, gain: Any, which: Bools) -> _Class:
+    def of(cls, rows: ScoredRows, which: Bools, at: Floats) -> _Class:
         w = np.ones(len(rows.ones)) if rows.weight is None else rows.weight
         w, (a, b) = w[which], (score[which] for score in rows.scores)
         flagged = []
@@ -146,16 +152,17 @@ class _Class(NamedTuple):
             kinds = (by_a, by_b, by_a & ~by_b, by_b & ~by_a)
             flagged.append([float(w[kind].sum()) for kind in kinds])
         mass, squares = float(w.sum()), float(np.square(w).sum())
-        return cls(gain, mass, squares, np.array(flagged).reshape(-1, 4).T)
+        return cls(mass, squares, np.array(flagged).reshape(-1, 4).T)
 
-    def part(self, weight: float, mass: float, n: float) -> Floats:
-        """Of either net benefit, of the middle of the interval of their difference, and of its
-        variance: shares of a mass that counts as n rows and has that weight in a case."""
-        gain, shares = self.gain * weight, self.flagged / mass
-        # Half a row that only a flags, and half a row that only b does.
-        a, b = (shares[2:] * n + 0.5) / (n + 1)
-        variance = gain * gain * (a + b - np.square(a - b)) / (n + 1)
-        return np.stack((gain * shares[0], gain * shares[1], gain * (a - b), variance))
+
+def _moments(classes: list[_Class], gains: list[Floats], mass: float, n: float) -> Floats:
+    """Mean and variance of what rows of these classes contribute to the difference, with half a row
+    more of each kind on which the models disagree; the mass counts as n rows."""
+    cells = np.concatenate([c.flagged[2:] for c in classes]) * (n / mass) + 0.5
+    worth = np.concatenate([[gain * mass, -gain * mass] for gain in gains])
+    total = n + len(cells) / 2
+    mean = np.sum(worth * cells, axis=0) / total
+    return np.stack((mean, (np.sum(worth**2 * cells, axis=0) / total - mean**2) / total))
 
 
 def _check(rows: ScoredRows) -> None:

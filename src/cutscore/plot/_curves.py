@@ -12,6 +12,7 @@ import numpy as np
 from cutscore._check import shown
 from cutscore._hull import Hull, JointHull
 from cutscore._sweep import Floats
+from cutscore.benefit import NetBenefitAt
 from cutscore.costs import CostCurve, NetBenefit
 from cutscore.curves import Det, Gain, PrecisionRecall, Roc
 from cutscore.decision import OperatingPoint
@@ -32,6 +33,7 @@ from cutscore.plot._canvas import (
     thinned,
     wide_axes,
 )
+from cutscore.smoothing import SmoothRoc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +43,7 @@ _MARKERS = ("oD", "sP", "^X", "v*")
 
 
 def roc(  # noqa: PLR0913 - options have names
-    curve: Roc | Mapping[str, Roc],
+    curve: Roc | SmoothRoc | Mapping[str, Roc | SmoothRoc],
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -55,7 +57,8 @@ def roc(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     curve
-        From :func:`cutscore.roc`; or several, as a mapping from their names.
+        From :func:`cutscore.roc` or :func:`cutscore.smooth_roc`; or several, as a mapping from
+        their names.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -89,10 +92,14 @@ def roc(  # noqa: PLR0913 - options have names
     >>> ax = cs.plot.roc(cs.roc(s), band=cs.roc_band(s), point=p, hull=cs.hull(s))
     >>> [text.get_text() for text in ax.texts]
     ['≥ 2.5']
+
+    And smooth:
+
+    >>> ax = cs.plot.roc({"counted": cs.roc(s), "binormal": cs.smooth_roc(s)})
     """
     if isinstance(curve, Mapping):
         return each(roc, curve, ax, line, label=label, band=band, point=point, hull=hull)
-    needs(curve, Roc, "roc(cs.roc(s))")
+    needs(curve, (Roc, SmoothRoc), "roc(cs.roc(s))")
     points = [point] if isinstance(point, OperatingPoint) else _listed(point)
     option(band, Band, "band=cs.roc_band(s)")
     option(hull, (Hull, JointHull), "hull=cs.hull(s)")
@@ -102,9 +109,8 @@ def roc(  # noqa: PLR0913 - options have names
     draw_line(ax, curve.fpr, curve.tpr, label, line)
     colour = ax.lines[-1].get_color()
     if band is not None:
-        x, low, high = thinned(band.fpr, band.low, band.high)
-        name = f"{100 * band.level:g} % band"
-        ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, label=name, zorder=1.5)
+        ends = thinned(band.fpr, band.low, band.high)
+        _shade(ax, *ends, label=f"{100 * band.level:g} % band", color=colour)
     if isinstance(hull, JointHull):
         _joint(ax, hull)
     elif hull is not None:
@@ -367,6 +373,7 @@ def net_benefit(
     ax: Axes | None = None,
     *,
     label: str | None = None,
+    band: NetBenefitAt | None = None,
     **line: Any,
 ) -> Axes:
     """Draw a decision curve: the net benefit of acting from each probability on.
@@ -383,6 +390,8 @@ def net_benefit(
         Axes to draw on; a new figure if left out.
     label
         Name in the legend.
+    band
+        From :func:`cutscore.net_benefit_at`: intervals at its thresholds, shaded behind the curve.
     **line
         Passed to ``Axes.plot``.
 
@@ -393,10 +402,15 @@ def net_benefit(
     >>> ax = cs.plot.net_benefit(cs.net_benefit(s))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['model', 'best cut', 'flag all', 'flag none']
+
+    With intervals:
+
+    >>> ax = cs.plot.net_benefit(cs.net_benefit(s), band=cs.net_benefit_at(s, [0.2, 0.4, 0.6]))
     """
     if isinstance(curve, Mapping):
-        return each(net_benefit, curve, ax, line, label=label)
+        return each(net_benefit, curve, ax, line, label=label, band=band)
     needs(curve, NetBenefit, "net_benefit(cs.net_benefit(s))")
+    option(band, NetBenefitAt, "band=cs.net_benefit_at(s, thresholds)")
     first = ax is None or not any(artists(ax, "curve"))
     ax = wide_axes(ax, "threshold probability", "net benefit")
     there = np.isfinite(curve.threshold)
@@ -422,11 +436,19 @@ def net_benefit(
     colour = ax.lines[-1].get_color()
     (thin,) = ax.plot(*thinned(*_within(t, best, top)), color=colour, linewidth=0.9, zorder=2.5)
     thin.set(label="best cut" if label is None else f"{label}, best cut", gid="best")
+    if band is not None:
+        order, found = np.argsort(band.threshold), band.net_benefit
+        ends = (a[order] for a in (band.threshold, found.low, found.high))
+        _shade(ax, *ends, label=f"{100 * found.level:g} % interval", color=colour)
     if len(x):
         _trivial(ax, "flag all", *_within(x, flag_all, top), dashes=(4, 3))
     _trivial(ax, "flag none", np.array([0.0, 1.0]), np.zeros(2), dashes=(1, 2))
     legend(ax)
     return ax
+
+
+def _shade(ax: Axes, x: Floats, low: Floats, high: Floats, **named: Any) -> None:
+    ax.fill_between(x, low, high, alpha=0.16, linewidth=0, zorder=1.5, **named)
 
 
 def _listed(point: Any) -> list[Any]:
