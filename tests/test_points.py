@@ -15,7 +15,7 @@ from scipy.stats import binom, norm
 
 import cutscore as cs
 from cutscore.points import _mid_p
-from strategies import Case, rows
+from strategies import Case, rows, weights
 
 RATES = st.sampled_from([0.05, 0.1, 0.25, 1 / 3, 0.5, 0.6, 0.75, 0.8, 0.9, 0.95, 0.99])
 
@@ -68,6 +68,17 @@ def test_threshold_has_the_rate_and_the_most_of_the_other(case: Case, rate: floa
     c = cs.specificity_at(s, rate).confusion
     assert c.recall >= rate
     assert c.specificity == pytest.approx(max(x for x, y in points if y >= rate), abs=1e-15)
+
+
+@given(rows(both=True), RATES, st.data())
+def test_any_weights(case: Case, rate: float, data: st.DataObject) -> None:
+    w = data.draw(weights(len(case.y)))
+    for ask in (cs.sensitivity_at, cs.specificity_at):
+        try:
+            p = ask(cs.sweep(*case, w, squares=True), rate)
+        except cs.CutscoreError:
+            continue
+        assert 0 <= p.low <= p.value <= p.high <= 1
 
 
 def test_interval_of_one_class_alone() -> None:

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import norm
 
 import cutscore as cs
+from strategies import Case, rows, weights
 
 ASAH = Path(__file__).parents[2] / "shared" / "data" / "asah.csv"
 # Hanley & McNeil's ratings of 109 CT images (Radiology 143, 1982).
@@ -163,6 +166,28 @@ def test_undefined(ask: Any, message: str | None) -> None:
         return
     with pytest.raises(cs.UndefinedError, match=message):
         ask()
+
+
+@given(rows(both=True), st.data())
+def test_any_rows(case: Case, data: st.DataObject) -> None:
+    """A curve, or a reason why there is none; no warning, and nothing that is not a number."""
+    w = data.draw(st.none() | weights(len(case.y)))
+    for method in ("binormal", "kernel"):
+        try:
+            s = cs.sweep(*case, w, squares=w is not None)
+            curve = cs.smooth_roc(s, method)
+        except cs.CutscoreError:
+            continue
+        assert 0 <= curve.interval.low <= curve.auc <= curve.interval.high <= 1
+        for rate in (curve.fpr, curve.tpr):
+            assert (np.diff(rate) >= 0).all()
+            assert (rate[0], rate[-1]) == (0, 1)
+
+
+def test_one_class_of_equal_scores() -> None:
+    """Kernels of the other class are enough: half of it is above, half below."""
+    s = cs.sweep([1, 1, 0, 0, 0], [2, 2, 1, 2, 3])
+    assert cs.smooth_roc(s, "kernel").auc == pytest.approx(0.5, abs=1e-3)
 
 
 def test_bad_input() -> None:

@@ -27,6 +27,7 @@ from scipy.stats import t as student
 
 import choices
 import cutscore as cs
+import points
 from cutscore.guarantee import most
 from cutscore.inference import percentiles
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
@@ -721,6 +722,9 @@ PARTS = {
     "auto": report_auto,
     "line": report_line,
     "prior": report_prior,
+    "rates": lambda r: points.report_rates(r, truth_of),
+    "areas": lambda r: points.report_areas(r, truth_of),
+    "benefit": points.report_benefit,
     "force": report_force,
 }
 

@@ -217,7 +217,9 @@ def _mid_p(rate: Floats, n: Floats, squared: Floats) -> tuple[Floats, Floats]:
     from scipy.special import ndtr
 
     tail = ndtr(-np.sqrt(squared))
-    return _lowest(rate * n, n, tail), 1 - _lowest((1 - rate) * n, n, tail)
+    k = np.concatenate((rate * n, (1 - rate) * n))
+    low, rest = np.split(_lowest(k, np.tile(n, 2), np.tile(tail, 2)), 2)
+    return low, 1 - rest
 
 
 def _lowest(k: Floats, n: Floats, tail: Floats) -> Floats:
@@ -228,7 +230,7 @@ def _lowest(k: Floats, n: Floats, tail: Floats) -> Floats:
     # A beta distribution with a parameter of 0 is all at one end.
     none, all_ = k <= 0, k >= n
     some, others = np.where(none, 1.0, k), np.where(all_, 1.0, n - k)
-    for _ in range(50):
+    for _ in range(42):
         middle = (low + high) / 2
         at_least = np.where(none, 1.0, betainc(some, n - k + 1, middle))
         above = np.where(all_, 0.0, betainc(k + 1, others, middle))

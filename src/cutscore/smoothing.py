@@ -195,7 +195,10 @@ def _fit(pos: Floats, neg: Floats, auc: float) -> tuple[float, float, Floats]:
     start = sqrt(2) * float(ndtri(min(max(auc, 0.01), 0.99)))
     now = _state(pos, neg, start, 1.0, _cuts(pos, neg, start))
     for _ in range(_ROUNDS):
-        step = _step(pos, neg, now)
+        try:
+            step = _step(pos, neg, now)
+        except np.linalg.LinAlgError:  # no information left
+            break
         if step.gain < 1e-12:
             return now.a, now.b, step.covariance
         then = _improved(pos, neg, now, step)
@@ -296,19 +299,22 @@ def _kernel(s: Sweep, level: float) -> SmoothRoc:
             "order only."
         )
     sizes = sizes_of(s, "a kernel-smoothed ROC curve")
-    both = [_bandwidth(s.threshold, mass, n) for mass, n in zip((s.pos, s.neg), sizes, strict=True)]
+    score = s.threshold / (np.abs(s.threshold).max() or 1.0)  # its squares don't overflow
+    both = [_bandwidth(score, mass, n) for mass, n in zip((s.pos, s.neg), sizes, strict=True)]
     widest = max(both)
     if widest == 0:
         raise UndefinedError(
             "kernels have no width where all scores of a class are the same, as those of both are "
             "here. roc(s) is the curve of such scores."
         )
-    low, high = s.threshold[-1] - 6 * widest, s.threshold[0] + 6 * widest
+    low, high = score[-1] - 6 * widest, score[0] + 6 * widest
     step = (high - low) / (_GRID - 1)
-    place = (high - s.threshold) / step
+    place = (high - score) / step
     rates = []
     for mass, width in zip((s.pos, s.neg), both, strict=True):
-        density = gaussian_filter1d(_on_grid(place, mass), width / step, mode="constant")
+        density = _on_grid(place, mass / mass.sum())
+        if 100 * width > step:  # a narrower kernel would not reach the next point
+            density = gaussian_filter1d(density, width / step, mode="constant")
         rate = np.cumsum(density)
         rates.append(np.concatenate(([0.0], rate / rate[-1])))
     tpr, fpr = rates
