@@ -20,6 +20,7 @@ from cutscore.selection import in_places
 
 # Points of the curve that are tried to either side of the fixed rate.
 _STEPS = 20
+_ROUNDS = 12  # of Newton's method
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -214,26 +215,31 @@ def _as_many(rate: Floats, less: Floats, n: float) -> Floats:
 
 def _mid_p(rate: Floats, n: Floats, squared: Floats) -> tuple[Floats, Floats]:
     """Mid-P intervals of rates, of n rows each, to so many standard errors, squared."""
-    from scipy.special import ndtr
-
-    tail = ndtr(-np.sqrt(squared))
     k = np.concatenate((rate * n, (1 - rate) * n))
-    low, rest = np.split(_lowest(k, np.tile(n, 2), np.tile(tail, 2)), 2)
+    low, rest = np.split(_lowest(k, np.tile(n, 2), np.tile(squared, 2)), 2)
     return low, 1 - rest
 
 
-def _lowest(k: Floats, n: Floats, tail: Floats) -> Floats:
-    """The rates at which k rows or more of n, half of k itself, have the probability ``tail``."""
-    from scipy.special import betainc
+def _lowest(k: Floats, n: Floats, squared: Floats) -> Floats:
+    """The rates at which k rows or more of n, half of k itself, are that many standard errors too
+    many: by Newton's method, between the rates for all of k and for none of it."""
+    from scipy.special import betainc, betaincinv, betaln, ndtr, xlog1py, xlogy
 
-    low, high = np.zeros(len(k)), k / n
-    # A beta distribution with a parameter of 0 is all at one end.
-    none, all_ = k <= 0, k >= n
-    some, others = np.where(none, 1.0, k), np.where(all_, 1.0, n - k)
-    for _ in range(42):
-        middle = (low + high) / 2
-        at_least = np.where(none, 1.0, betainc(some, n - k + 1, middle))
-        above = np.where(all_, 0.0, betainc(k + 1, others, middle))
-        less = at_least + above < 2 * tail
-        low, high = np.where(less, middle, low), np.where(less, high, middle)
-    return low
+    tail, others = ndtr(-np.sqrt(squared)), n - k
+    # Beta distributions with a parameter of 0 are all at one end.
+    none, all_ = k <= 0, others <= 0
+    a, b = np.where(none, 1.0, k), np.where(all_, 1.0, others)
+    low = np.where(none, 0.0, betaincinv(a, others + 1, tail))
+    high = np.where(none, 0.0, np.where(all_, 1.0, betaincinv(k + 1, b, tail)))
+    scale = betaln(a, others + 1), betaln(k + 1, b)
+    x = (low + high) / 2
+    for _ in range(_ROUNDS):
+        at_least = np.where(none, 1.0, betainc(a, others + 1, x))
+        above = np.where(all_, 0.0, betainc(k + 1, b, x))
+        excess = at_least + above - 2 * tail
+        low, high = np.where(excess < 0, x, low), np.where(excess < 0, high, x)
+        slope = np.exp(xlogy(a - 1, x) + xlog1py(others, -x) - scale[0])
+        slope += np.where(all_, 0.0, np.exp(xlogy(k, x) + xlog1py(b - 1, -x) - scale[1]))
+        x = x - np.divide(excess, slope, out=np.zeros(len(x)), where=slope > 1e-200)
+        x = np.where((x >= low) & (x <= high), x, (low + high) / 2)
+    return np.minimum(x, k / n)
