@@ -174,6 +174,23 @@ def test_few_rows_are_not_taken_for_certain() -> None:
     assert one_level.high > 0.3
 
 
+def test_few_rows_of_the_fixed_class() -> None:
+    """All ten positives may be above the threshold that one in ten of all is below."""
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(300):
+        score = np.concatenate((rng.normal(1.2, 1, 20), rng.standard_normal(500)))
+        p = cs.specificity_at(cs.sweep(np.repeat([1, 0], [20, 500]), score), 0.9)
+        assert p.low == 0
+        hits += float(norm.cdf(1.2 + norm.ppf(0.1))) in p.interval
+    assert hits / 300 >= 0.92
+    # At 0.9 all of 35 would be too many: 35 · 0.1² / 0.9 · 0.1 > 1.96².
+    for n, bounded in ((34, False), (35, True)):
+        score = np.concatenate((np.arange(n) + 0.5, np.linspace(-50, 40, 500)))
+        p = cs.specificity_at(cs.sweep(np.repeat([1, 0], [n, 500]), score), 0.9)
+        assert (p.low > 0) is bounded
+
+
 @pytest.mark.parametrize(("auc", "levels"), [(0.8, False), (0.95, False), (0.95, True)])
 def test_coverage(auc: float, levels: bool) -> None:
     """In a few settings; validation has all of them."""

@@ -20,7 +20,7 @@ from cutscore.selection import in_places
 
 # Points of the curve that are tried to either side of the fixed rate.
 _STEPS = 20
-_ROUNDS = 12  # of Newton's method
+_ROUNDS = 8  # of Newton's method
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,7 +103,10 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
     share λ of a step Δ, and counts as so many more rows.
 
     The interval is about the ROC curve, at the fixed specificity; not about what the ``threshold``
-    has on new rows, where the specificity will not be the same.
+    has on new rows, where the specificity will not be the same. With fewer than z² x₀ / (1 − x₀)
+    negatives, which is 35 for a specificity of 0.9 and 73 for 0.95, it reaches down to 0: all of
+    them may be below the threshold, which may then be anywhere above.
+
     How often it covers is on the page *Validation*: 94 to 98 % from 50 positives on; with ten or
     twenty positives, which leave few rates to be observed, up to 99.5 %.
 
@@ -118,12 +121,10 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
     Examples
     --------
     >>> import cutscore as cs
-    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
-    >>> cs.sensitivity_at(s, 0.75)
-    sensitivity 0.750 (95 % CI 0.013–1.000) at specificity 0.75; from 0.67 on: sensitivity 0.750,
-    specificity 0.750
-    >>> cs.sensitivity_at(s, 0.9).value, cs.sensitivity_at(s, 0.9).confusion.recall
-    (0.25, 0.25)
+    >>> s = cs.Sweep.from_counts([5, 4, 3, 2, 1], [22, 15, 9, 6, 4], [3, 8, 10, 19, 40])
+    >>> cs.sensitivity_at(s, 0.9)
+    sensitivity 0.560 (95 % CI 0.354–0.755) at specificity 0.9;
+    from 4.5 on: sensitivity 0.393, specificity 0.963
     """
     level, at = check_level(level), _rate(specificity, "specificity")
     check_sweep(s).needs_both_classes("a sensitivity")
@@ -191,12 +192,15 @@ def _point(s: Sweep, name: str, at: float, curve: _Curve, level: float) -> Curve
     steps = np.arange(-_STEPS, _STEPS + 1) / _STEPS
     near = np.clip(at + steps * (z * (at * (1 - at) / n) ** 0.5), 0.0, 1.0)
     k = np.searchsorted(x, near)  # the first of all that have the rate: y falls
+    # Past the last row of the fixed class nothing says where a threshold would be.
+    k[near >= 1] = len(x) - 1
     before = np.maximum(k - 1, 0)
     run, fall = x[k] - x[before], y[k] - y[before]
     share = np.divide(near - x[before], run, out=np.ones(len(near)), where=run > 0)
     rate, tied = y[before] + share * fall, share * (1 - share)
     rest = z**2 - (near - at) ** 2 / (at * (1 - at)) * _as_many(near, tied * run, n)
-    there = rest >= 0
+    there = rest > -1e-9 * z**2  # but for rounding
+    rest = np.maximum(rest, 0.0)
     low, high = _mid_p(rate[there], _as_many(rate, -tied * fall, m)[there], rest[there])
     cut = int(k[_STEPS]) if name == "specificity" else len(x) - 1 - int(k[_STEPS])
     threshold = s.threshold_of(cut)
