@@ -146,7 +146,8 @@ GRID_KINDS = ("continuous", "five levels", "weights")
 
 def report_grid(r: Any) -> None:
     columns = [f"{goal}, {kind}" for goal in ("cost", "F1") for kind in GRID_KINDS]
-    r.table(GRID_TEXT, "AUC", "positives, negatives", *columns)
+    draws = min(r.draws, 2000)
+    r.table(GRID_TEXT.format(draws=draws), "AUC", "positives, negatives", *columns)
     settings = list(product((0.6, 0.8, 0.95, 0.99), (10, 20, 50, 500), (200, 2000)))
     heads = [
         (Choice(goal, p + n, p, truth_of(auc, kind), kind if kind == "weights" else ""),)
@@ -154,7 +155,6 @@ def report_grid(r: Any) -> None:
         for goal in ("even cost", "f1")
         for kind in GRID_KINDS
     ]
-    draws = min(r.draws, 2000)
     found = [got for _, got in r.spread(choice_coverage, heads, draws)]
     for k, (auc, p, n) in enumerate(settings):
         cells = found[6 * k : 6 * k + 6]
@@ -210,11 +210,12 @@ def lesson_coverage(task: tuple[Lesson, int, int]) -> Array:
 
 
 def report_train(r: Any) -> None:
+    draws = min(r.draws, 2000)
     r.table(
-        TRAIN_TEXT, "learner", "rows, columns", "cost on the rows", "expected", "true", "covers",
+        TRAIN_TEXT.format(draws=draws), "learner", "rows, columns",
+        "cost on the rows", "expected", "true", "covers",
         "recall on the rows", "expected", "true", "covers",
     )  # fmt: skip
-    draws = min(r.draws, 2000)
     for (lesson,), got in r.spread(lesson_coverage, [(lesson,) for lesson in LESSONS], draws):
         told = [
             f"{got[0]:.3f}", f"{got[1]:.3f} ({100 * (got[1] / got[2] - 1):+.1f} %)",
@@ -241,13 +242,13 @@ GRID_TEXT = """
 ### Few positives
 
 How often the 95 % interval of the value expected contains the truth, and its bias: costs at which
-both classes weigh the same, and F1; continuous scores, five levels, and exponential weights. 2,000
-draws a cell.
+both classes weigh the same, and F1; continuous scores, five levels, and exponential weights.
+{draws:,} draws a cell.
 """
 
 TRAIN_TEXT = """
 ### Learned and chosen
 
 `train` with costs (false alarm 1, miss 20), normal columns: what its model says of new rows,
-against 20,000 new rows. Learner and threshold are chosen again on folds. 2,000 draws a line.
+against 20,000 new rows. Learner and threshold are chosen again on folds. {draws:,} draws a line.
 """
