@@ -684,3 +684,46 @@ def test_counts_are_of_these_rows_at_any_prior() -> None:
     share = cs.choose(s, "recall", subject_to="flagged_rate <= 2.5 %", prior=0.01)
     assert share.deployed.flagged_rate == share.status[0].value <= 0.025
     assert share.confusion.flagged > 500
+
+
+# -------------------------------------------------------------------------------------------- top k
+
+
+def top_rows(k: int) -> tuple[cs.Sweep, Any, Any]:
+    rng = np.random.default_rng(8)
+    y = rng.random(500) < 0.1
+    score = rng.normal(size=500) + 1.5 * y
+    return cs.sweep(y, score), y, np.argsort(-score)[:k]
+
+
+@pytest.mark.parametrize("name", ["precision@60", "precision@12 %", "Precision @ 12%"])
+def test_a_measure_of_the_rows_that_score_highest(name: str) -> None:
+    """As many are flagged, also where the last of them are negatives and lower the precision."""
+    s, y, order = top_rows(60)
+    p = cs.choose(s, name)
+    assert p.confusion.flagged == 60
+    assert p.value == p.confusion.precision == y[order].mean()
+    assert p.confusion.recall == cs.choose(s, "recall@60").value == y[order].sum() / y.sum()
+    assert p.expected is not None
+    assert p.expected.low < p.value < p.expected.high
+    assert cs.interval(s, "precision@60", at=p) == cs.interval(s, "precision", at=p)
+    assert cs.choose(s, "lift@60").value == pytest.approx(p.value / s.prevalence)
+
+
+def test_top_rows_where_scores_are_tied_or_limits_bind() -> None:
+    s = cs.Sweep.from_counts([3, 2, 1], [5, 5, 5], [1, 9, 50])
+    assert cs.choose(s, "recall@12").confusion.flagged == 6  # the next would be 20
+    assert cs.choose(s, "precision@50", subject_to="fpr <= 0.1").confusion.flagged == 6
+    assert cs.choose(s, "precision@20", prior=0.01).confusion.flagged == 20
+    assert cs.choose(s, "recall@20").stability(20).threshold.shape == (20,)
+
+
+@pytest.mark.parametrize("name", ["nonsense@5", "recall@", "recall@-3", "recall@five"])
+def test_what_is_no_measure_of_top_rows(name: str) -> None:
+    with pytest.raises(cs.DataError, match="is not the name of a measure"):
+        cs.choose(top_rows(5)[0], name)
+
+
+def test_top_rows_have_no_confidence() -> None:
+    with pytest.raises(cs.DataError, match="recall@5 flags as many rows as it says"):
+        cs.choose(top_rows(5)[0], "recall@5", subject_to="fpr <= 0.1", confidence=0.9)

@@ -35,10 +35,7 @@ from cutscore.objectives import (
     Aim,
     Costs,
     Limit,
-    as_limits,
     as_objective,
-    check_level,
-    check_prior,
     undefined,
 )
 from cutscore.selection import MANY, Expected, Selection, in_places, select
@@ -372,8 +369,9 @@ def choose(  # noqa: PLR0913 - all but two are options
     objective
         What to aim at: ``Costs(fp=1, fn=20)``; the name of a measure, such as "f1", "balanced",
         "youden", "mcc", "recall", "precision" or "fpr" (a rate of errors, and flagged, is made
-        small; anything else large); ``f(beta)``; or a function of (tp, fp, fn, tn), arrays with an
-        entry a cut, whose largest value is best.
+        small; anything else large); ``"precision@500"``, ``"recall@5 %"``: a measure where as many
+        rows are flagged as that, those that score highest; ``f(beta)``; or a function of
+        (tp, fp, fn, tn), arrays with an entry a cut, whose largest value is best.
     subject_to
         Limits, each a text such as "precision >= 0.9", "fpr <= 0.1 %" or "flagged <= 500". A
         measure that is 0/0 satisfies none.
@@ -421,13 +419,7 @@ def choose(  # noqa: PLR0913 - all but two are options
         raise DataError("units are for limits with a confidence; give confidence=0.95 as well.")
     return _choose(
         check_sweep(s),
-        Aim(
-            as_objective(objective),
-            tuple(as_limits(subject_to)),
-            None if prior is None else check_prior(prior),
-            None if confidence is None else check_level(confidence, "confidence"),
-            as_units(units),
-        ),
+        Aim.of(objective, subject_to, prior, confidence, as_units(units)),
     )
 
 
@@ -435,16 +427,16 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     s.needs_rows("an operating point")
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
-    rules = _rules(s, q)
-    cuts = _promising(s, q, rules)
+    rules, ranked = _rules(s, q), q.ranked
+    cuts = _promising(s, ranked, rules)
     ok = _allowed(s, cuts, rules)
     feasible = bool(ok.any())
     if not feasible:
-        cuts = _Cuts(s, q, *_all(s))
+        cuts = _Cuts(s, ranked, *_all(s))
         short = np.max([rule.shortfall(cuts.judged(rule)) for rule in rules], axis=0)
         short[0] = short[0] if s.threshold[0] < np.inf else np.inf
         ok = short <= short.min() * (1 + 1e-12)  # equally near, but for rounding
-    k = _best(s, q, cuts, ok)
+    k = _best(s, ranked, cuts, ok)
     tp, fp = cuts.c.tp[k].item(), cuts.c.fp[k].item()
     confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)

@@ -19,7 +19,7 @@ from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.areas import PartialAuc, auc
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
-from cutscore.objectives import Measure, Objective, as_objective, check_level, check_prior
+from cutscore.objectives import Measure, Objective, Top, as_objective, check_level, check_prior
 from cutscore.scoring import check_seed
 
 Statistic = Callable[[Sweep], float]
@@ -367,6 +367,7 @@ def interval(  # noqa: PLR0913 - options have names
             "[interval(s, measure, at=t) for t in thresholds]."
         )
     goal = as_objective(measure)
+    goal = goal.measure if isinstance(goal, Top) else goal
     threshold = check_threshold(getattr(at, "threshold", at))
     c = s.at(threshold)
     rows = _rows_at(s, threshold) if s.weighted else c

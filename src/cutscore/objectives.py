@@ -315,6 +315,41 @@ class _Custom:
         return out if np.ndim(c.tp) else out.item()
 
 
+@dataclass(frozen=True)
+class Top:
+    """A measure of the rows that score highest, such as ``"precision@500"`` or ``"recall@5 %"``:
+    as many are flagged as there may be, whatever that does to the measure."""
+
+    name: str
+    measure: Measure
+    limit: Limit
+    """How many may be flagged, or which share."""
+    helpful: bool = False
+
+    @property
+    def better(self) -> int:
+        return self.measure.better
+
+    def gains(self, _: Fraction, __: Fraction) -> None:
+        return None
+
+    def __call__(self, c: Confusion) -> Number:
+        return self.measure(c)
+
+
+_AT = re.compile(r"\s*([^@]+?)\s*@\s*(\d[\d_]*(?:\.\d+)?)\s*(%?)\s*")
+
+
+def _top(name: str) -> Top | None:
+    """``measure@k``, or None if it is not written so."""
+    at = _AT.fullmatch(name)
+    if at is None:
+        return None
+    measure, number, sign = _named(at[1]), at[2].replace("_", ""), " %" if at[3] else ""
+    limit = _limit(f"flagged{'_rate' if sign else ''} <= {number}{sign}")
+    return Top(f"{measure.name}@{number}{sign}", measure, limit)
+
+
 @dataclass(frozen=True, eq=False)
 class Aim:
     """What is asked of a threshold: it can be asked of other rows again.
@@ -339,6 +374,39 @@ class Aim:
     confidence: float | None = None
     units: Any = None
 
+    @classmethod
+    def of(
+        cls,
+        objective: Any,
+        subject_to: Any = (),
+        prior: float | None = None,
+        confidence: float | None = None,
+        units: Any = None,
+    ) -> Aim:
+        """What is asked for, checked: see :func:`cutscore.choose`."""
+        goal, limits = as_objective(objective), as_limits(subject_to)
+        if isinstance(goal, Top):
+            if confidence is not None:
+                raise DataError(
+                    f"{goal.name} flags as many rows as it says, and a confidence is for limits. "
+                    f"Ask for {goal.measure.name} subject to limits, or leave the confidence out."
+                )
+            limits = [goal.limit, *limits]
+        return cls(
+            goal,
+            tuple(limits),
+            None if prior is None else check_prior(prior),
+            None if confidence is None else check_level(confidence, "confidence"),
+            units,
+        )
+
+    @property
+    def ranked(self) -> Aim:
+        """What cuts are ranked by: of the rows that score highest, how many are flagged."""
+        if not isinstance(self.goal, Top):
+            return self
+        return replace(self, goal=replace(MEASURES["flagged"], better=1))
+
     @property
     def helpful(self) -> bool:
         """Whether flagging a positive more never does harm: then cuts inside of a run of one class
@@ -348,10 +416,10 @@ class Aim:
 
 def as_objective(wanted: Any) -> Objective:
     """A name, Costs, f(beta) or a function of (tp, fp, fn, tn), as an objective."""
-    if isinstance(wanted, (Measure, Costs, _Custom)):
+    if isinstance(wanted, (Measure, Costs, Top, _Custom)):
         return wanted
     if isinstance(wanted, str):
-        return _named(wanted)
+        return _top(wanted) or _named(wanted)
     if callable(wanted):
         return _Custom(wanted)
     raise DataError(

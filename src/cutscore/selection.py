@@ -30,7 +30,7 @@ from cutscore.confusion import Confusion
 from cutscore.errors import UndefinedError
 from cutscore.guarantee import allowance
 from cutscore.inference import effective, interval
-from cutscore.objectives import Aim, Costs, Limit, Measure, Objective, check_level
+from cutscore.objectives import Aim, Costs, Limit, Measure, Objective, Top, check_level
 
 _FOLDS = 10
 # With more rows than this in either class, choosing the threshold adds about 0.1 % to the value.
@@ -139,6 +139,7 @@ class Selection(Frozen):
 
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """The value of a measure on new rows, or None if it has none on some of the folds."""
+        goal = goal.measure if isinstance(goal, Top) else goal
         z = NormalDist().inv_cdf((1 + check_level(level)) / 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             repeats = self._values(goal, self.recall, self.fpr, self._share)
@@ -393,13 +394,13 @@ def _runs(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[NDArray[Any], NDArray[A
 def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | None:
     """An aim as the native core takes it: 13 numbers for the goal and for each limit, and for
     limits that are to be guaranteed how many rows may be wrong. None if it does not know it."""
-    first = _ratio(aim.goal, aim.prior)
+    goal = aim.ranked.goal
+    first = _ratio(goal, aim.prior)
     if first is None:
         return None
-    out = [(*first[:-1], 0.0, float(aim.goal.better), first[-1], 1.0)]
+    out = [(*first[:-1], 0.0, float(goal.better), first[-1], 1.0)]
     allowed: list[Floats | None] = [None]
     for limit in aim.limits:
-        counts = _COUNTS.get(limit.measure.name)
         if aim.confidence is not None:
             sure = _certain(limit, allowance(aim.limits, aim.confidence), items.masses)
             if sure is None:
@@ -408,10 +409,11 @@ def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | No
             out.append((*wrong, *of, -1.0, rate, -1.0, 0.0, step))
             allowed.append(table)
             continue
-        one = _ratio(limit.measure, aim.prior) if counts is None else (*counts, *_ALL, -1.0, 0.0)
+        one = _ratio(limit.measure, aim.prior)
         if one is None:
             return None
-        bound = limit.bound if counts is None else limit.bound / sum(items.masses)
+        rows = sum(items.masses) if limit.measure.name in _COUNTS else 1
+        bound = limit.bound / rows
         at_least = 1.0 if limit.sign[0] == ">" else -1.0
         out.append((*one[:-1], bound, at_least, one[-1], 1.0))
         allowed.append(None)
@@ -430,9 +432,10 @@ def _ratio(goal: Objective, prior: float | None) -> tuple[float, ...] | None:
         return (1 + b, 0.0, 0.0, 0.0, 1 + b, 1.0, b, 0.0, share, 0.0)
     if goal.name == "mcc":
         return (0.0,) * 8 + (share, 2.0)
-    if goal.name not in _RATIOS:
+    up, down = _RATIOS.get(goal.name) or (_COUNTS.get(goal.name), _ALL)
+    if up is None:
         return None
-    up, down = _RATIOS[goal.name]
+    share = -1.0 if goal.name in _COUNTS else share
     return (*up, *down, 0.5 if goal.name in _EVEN else share, float(goal.name == "lift"))
 
 

@@ -22,7 +22,7 @@ from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint, against_trivial, choose, expectation
 from cutscore.errors import DataError
 from cutscore.inference import auc_interval, effective, sizes_of
-from cutscore.objectives import Aim, Costs, as_limits, as_objective, check_costs, check_level
+from cutscore.objectives import Aim, Costs, as_limits, check_costs, check_level
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group, units
 from cutscore.paired.comparing import difference_tested
 from cutscore.paired.rows import encoded, read
@@ -296,7 +296,7 @@ class _Question:
 
     @property
     def aim(self) -> Aim:
-        return Aim(as_objective(self.objective), tuple(self.limits), self.prior, self.sure)
+        return Aim.of(self.objective, self.limits, self.prior, self.sure)
 
     def point(
         self, s: Sweep, among: Selection | None = None, of: Units | None = None
