@@ -114,7 +114,9 @@ inline Cut chosen(const Aim& aim, const Scored& s, const Counts& rows, double in
         }
         return false;
     };
-    bool open = look(s.m);  // flags nothing; open: the next score of these rows is still to come
+    // Flags nothing, which no threshold does where scores are infinite; open: the next score of these rows
+    // is still to come.
+    bool open = s.m > 0 && s.top[0] == infinite ? false : look(s.m);
     for (std::size_t i = 0; i < s.m; ++i) {
         if (rows.pos[i] == 0 && rows.neg[i] == 0) continue;
         if (open) after = i;

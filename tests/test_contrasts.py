@@ -40,7 +40,7 @@ def test_published() -> None:
     test = c.test(method="delong")
     assert (test.statistic, test.rank) == (pytest.approx(2.5340, abs=5e-5), 2)
     assert test.p_value == pytest.approx(0.2817, abs=5e-5)
-    assert repr(test) == "albumin, protein and K-G differ: chi²(2) = 2.53, p = 0.28"
+    assert repr(test) == "test whether albumin, protein and K-G differ: chi²(2) = 2.53, p = 0.28"
 
 
 @pytest.mark.parametrize("unit", [None, np.arange(200) // 2])

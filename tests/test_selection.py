@@ -356,6 +356,58 @@ def test_it_reads_well() -> None:
     assert p.expected == pickle.loads(pickle.dumps(p)).expected
 
 
+def test_the_unit_of_weights_does_not_matter() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(400) < 40
+    score, weight = rng.normal(size=400) + 1.5 * y, rng.exponential(size=400)
+    found = [
+        cs.choose(cs.sweep(y, score, k * weight, squares=True), COSTS).expected for k in (1, 5_000)
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_costs_and_counts_stay_where_they_can_be() -> None:
+    y = [1] * 5 + [0] * 5
+    close = cs.choose(cs.sweep(y, range(9, -1, -1)), cs.Costs(1, 20)).expected
+    assert close is not None
+    assert 0 <= close.low < close.value < close.high <= 10.5  # that of deciding all wrong
+    apart = cs.choose(cs.sweep(y, [14, 13, 12, 11, 10, 4, 3, 2, 1, 0]), cs.Costs(1, 20)).expected
+    assert apart is not None
+    assert apart.low == apart.value == 0
+    assert 1 < apart.high < 10.5
+    p = point(cs.Costs(1, 20), n=100)
+    for name, most_there in (("tp", 10), ("fn", 10), ("fp", 90), ("tn", 90), ("flagged", 100)):
+        e = p.expect(name)
+        assert e is not None
+        assert 0 <= e.low <= e.value <= e.high <= most_there
+
+
+def test_no_choice_flags_nothing_where_scores_are_infinite() -> None:
+    rng = np.random.default_rng(1)
+    y = np.arange(300) < 25
+    score = rng.normal(size=300) + 3 * y
+    score[25:50] = np.inf
+    p = cs.choose(cs.sweep(y, score), cs.Costs(1, 1.3))
+    fpr = p.expect("fpr")
+    assert fpr is not None
+    assert fpr.value >= 25 / 275 - 1e-9
+
+
+def test_few_units_tell_little() -> None:
+    rng = np.random.default_rng(2)
+    y = np.tile([True, False], 300)
+    score = rng.normal(size=600) + y
+    spans = []
+    for units in (3, 60):
+        found = select_among(y, [score], Aim(as_objective("youden")), unit=np.arange(600) % units)
+        assert found is not None
+        e = found.expect(as_objective("youden"))
+        assert found.df == units - 1
+        assert e is not None
+        spans.append(e.high - e.low)
+    assert spans[0] > spans[1]
+
+
 def test_bad_arguments_of_the_core() -> None:
     x, index = np.array([2.0, 1.0]), np.array([0, 1], np.int32)
     fine: dict[str, Any] = {

@@ -68,12 +68,17 @@ class Units(Frozen):
                 "weights out, or the confidence."
             )
         of = (int(np.count_nonzero(self.positive)), int(np.count_nonzero(~self.positive)))
-        if of != (s.P, s.N) or not np.isin(s.threshold[[0, -1]], self.score[[0, -1]]).all():
+        same = of == (s.P, s.N)
+        if same and not s.merged:
+            starts = np.append(0, np.flatnonzero(self.score[1:] != self.score[:-1]) + 1)
+            ones = self.positive.astype(np.int64)
+            same = np.array_equal(self.score[starts], s.threshold) and np.array_equal(
+                np.add.reduceat(ones, starts), s.pos
+            )
+        if not same:
             raise DataError(
-                f"units must be those of the sweep's own rows; they have {of[0]:,} positives and "
-                f"{of[1]:,} negatives, and scores from {self.score[-1]:g} to {self.score[0]:g}, "
-                f"which the sweep has not. Make both from the same columns: sweep(y, score) and "
-                "units(y, score, unit)."
+                "units must be those of the sweep's own rows; these have other labels or scores. "
+                "Make both from the same columns: sweep(y, score) and units(y, score, unit)."
             )
 
     def rows(self, positive: bool | None) -> tuple[Floats, Ints]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, gcd, isfinite, lcm, log10, nan
+from math import ceil, gcd, lcm, log10, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ from cutscore.objectives import (
     as_objective,
     undefined,
 )
-from cutscore.selection import MANY, Expected, Selection, in_places, select
+from cutscore.selection import Expected, Selection, in_places, many, select
 
 
 class Status(NamedTuple):
@@ -168,12 +168,12 @@ class OperatingPoint:
         >>> y = np.repeat([1, 0], (40, 360))
         >>> p = cs.choose(cs.sweep(y, rng.standard_normal(400) + 1.5 * y), cs.Costs(fp=1, fn=20))
         >>> p.value, p.expected, p.expect("recall")
-        (0.4125, 0.559 (95 % CI 0.347–0.900), 0.891 (95 % CI 0.671–0.970))
+        (0.4125, 0.559 (95 % CI 0.339–0.873), 0.891 (95 % CI 0.671–0.970))
         """
         goal = as_objective(measure)
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
-        if not isfinite(self.threshold) or min(self.sweep.P, self.sweep.N) > MANY:
+        if self._trivial or many(self.sweep):
             # Flagging all or nothing does the same on any rows; and many rows leave little choice.
             q = self.question
             value = float(goal(self.deployed))
@@ -187,7 +187,7 @@ class OperatingPoint:
     @property
     def typical(self) -> Confusion | None:
         """What to expect of as many new rows as these; None where :meth:`expect` knows nothing."""
-        if not isfinite(self.threshold) or min(self.sweep.P, self.sweep.N) > MANY:
+        if self._trivial or many(self.sweep):
             return self.confusion
         return None if self._selection is None else self._selection.confusion
 
@@ -231,6 +231,11 @@ class OperatingPoint:
         with suppress(CutscoreError):
             return Baseline(name, value, self.expect(beside))
         return Baseline(name, value, None)
+
+    @property
+    def _trivial(self) -> bool:
+        """Whether all is flagged, or nothing."""
+        return self.cut in (0, len(self.sweep))
 
     @derived
     def _selection(self) -> Selection | None:
@@ -671,8 +676,10 @@ def told(p: OperatingPoint) -> list[str]:
     lines = [in_cases(p)]
     if p.cost_per_1000 is not None:
         expected = expectation(p)
-        cost = p.cost_per_1000 if expected is None else 1000 * expected.value
-        lines.append(f"expected cost of 1,000 cases: {in_places(cost)[0]}")
+        if expected is None:
+            lines.append(f"cost of 1,000 cases like these: {in_places(p.cost_per_1000)[0]}")
+        else:
+            lines.append(f"expected cost of 1,000 cases: {in_places(1000 * expected.value)[0]}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
@@ -697,7 +704,7 @@ def against_trivial(p: OperatingPoint) -> str | None:
     value, low, high, level = base.difference
     cost, *rest = in_places(base.value, value, low, high)
     trivial = f"flagging {'everything' if base.name == 'flag all' else 'nothing'}"
-    if value == 0 and not isfinite(p.threshold):
+    if value == 0 and p.confusion.flagged in (0, p.confusion.total):
         return f"these scores gain nothing over {trivial}, at {cost} a case"
     value_, low_, high_ = (text.replace("-", "−") for text in rest)
     return (

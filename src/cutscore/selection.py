@@ -72,6 +72,14 @@ def in_places(first: float, *more: float) -> list[str]:
     return [f"{x:,.{places}f}" for x in (first, *more)]
 
 
+def many(s: Sweep) -> bool:
+    """Whether there are so many rows that choosing a threshold adds next to nothing."""
+    P, N = float(s.P), float(s.N)
+    if s.pos2 is not None and s.neg2 is not None:
+        P, N = effective(P, float(s.pos2.sum())), effective(N, float(s.neg2.sum()))
+    return min(P, N) > MANY
+
+
 class Expected(NamedTuple):
     """A value expected on new rows, with its confidence interval.
 
@@ -114,6 +122,8 @@ class Selection(Frozen):
         is.
     here_recall, here_fpr
         What each sample's own choice does on the rows themselves.
+    df
+        Degrees of freedom: the number of units less one, if rows come in units.
     """
 
     P: float
@@ -127,6 +137,7 @@ class Selection(Frozen):
     sample_share: Floats
     here_recall: Floats
     here_fpr: Floats
+    df: float = inf
 
     @property
     def confusion(self) -> Confusion:
@@ -140,7 +151,7 @@ class Selection(Frozen):
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """The value of a measure on new rows, or None if it has none on some of the folds."""
         goal = goal.measure if isinstance(goal, Top) else goal
-        z = NormalDist().inv_cdf((1 + check_level(level)) / 2)
+        z = _reach(check_level(level), self.df)
         with np.errstate(divide="ignore", invalid="ignore"):
             repeats = self._values(goal, self.recall, self.fpr, self._share)
             inside = self._values(goal, self.sample_recall, self.sample_fpr, self.sample_share)
@@ -150,14 +161,27 @@ class Selection(Frozen):
         if not np.isfinite(value) or 2 * len(away) < len(here):
             return None
         spread = float(away.var(ddof=1)) if len(away) > 1 else 0.0
-        if not spread or (value in (0.0, 1.0) and not isinstance(goal, Costs)):
+        if not spread or value == 0 or (value == 1 and not isinstance(goal, Costs)):
             with suppress(UndefinedError):
                 return Expected(value, *self._at_once(goal, value, level), level)
             return None  # as if nothing at all were flagged
         # A sample has one set of folds where the rows have several: less what folds alone do.
         folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats)) if len(repeats) > 1 else 0.0
-        low, high = _ends(goal, value, z * sqrt(max(spread - folds, spread / 2)))
+        half, most = z * sqrt(max(spread - folds, spread / 2)), self._most(goal)
+        low, high = _ends(goal, value, half) if most is None else _between(value, half, most)
         return Expected(value, low, high, level)
+
+    def _most(self, goal: Objective) -> float | None:
+        """What a number that is at least 0 can't exceed: a cost if all is decided wrong, a count if
+        all rows are counted."""
+        c = self._confusion(0.0, 1.0, self._share)
+        c = c if self.prior is None else c.deployed(self.prior)
+        if isinstance(goal, Costs):
+            return float(goal(c)) if not goal.tp and not goal.tn else None
+        whole = {"tp": c.positives, "fn": c.positives, "fp": c.negatives, "tn": c.negatives}
+        whole["flagged"] = c.total
+        name = getattr(goal, "name", "")
+        return float(whole[name]) if name in whole else None
 
     def _at_once(self, goal: Objective, value: float, level: float) -> tuple[float, float]:
         """An interval as at a threshold that was given: where rows are many the choice adds next to
@@ -182,21 +206,33 @@ class Selection(Frozen):
 def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
     """An interval on the scale where the measure has no end: costs are at least 0, rates at most
     1."""
-    positive = isinstance(goal, Costs) and not goal.tp and not goal.tn
-    if (positive or getattr(goal, "name", "") in _ABOVE_0) and value > 0:
+    if getattr(goal, "name", "") in _ABOVE_0 and value > 0:
         factor = exp(min(half / value, 700.0))
         return value / factor, value * factor
     if isinstance(goal, Measure) and (goal.name in _SHARES or goal.beta is not None):
-        inside = min(max(value, 1e-9), 1 - 1e-9)
-        middle, away = log(inside / (1 - inside)), half / (inside * (1 - inside))
-        low, high = (1 / (1 + np.exp(-np.clip([middle - away, middle + away], -700, 700)))).tolist()
-        return min(low, value), max(high, value)
+        return _between(value, half, 1.0)
     low = -1.0 if getattr(goal, "name", "") in ("youden", "mcc") else -inf
     return max(value - half, low), min(value + half, -low)
 
 
 _SHARES = set(_RATIOS) - {"youden", "lift"}
 _ABOVE_0 = ("lift", "lr_positive", "lr_negative")
+
+
+def _between(value: float, half: float, most: float) -> tuple[float, float]:
+    """On the logit scale, between 0 and the most there can be."""
+    inside = min(max(value / most, 1e-9), 1 - 1e-9)
+    middle, away = log(inside / (1 - inside)), half / most / (inside * (1 - inside))
+    ends = most / (1 + np.exp(-np.clip([middle - away, middle + away], -700, 700)))
+    return min(float(ends[0]), value), max(float(ends[1]), value)
+
+
+def _reach(level: float, df: float) -> float:
+    """So many standard errors to either side."""
+    from scipy.special import stdtrit
+
+    tail = (1 + level) / 2
+    return NormalDist().inv_cdf(tail) if df == inf else float(stdtrit(df, tail))
 
 
 def _effort(rare: float) -> tuple[int, int]:
@@ -292,7 +328,7 @@ def _selected(items: _Items, aim: Aim) -> Selection | None:
     if numbers is None:
         return None
     # By the rows: with one seed for all, rows of the same ranks would always be in one fold, and
-    # what that does would not average out. The scores themselves don't matter, only their order.
+    # what that does would not average out.
     seed = crc32(b"" if items.count is None else items.count.tobytes())
     for _, _, at in items.scores:
         seed = crc32(at.tobytes(), seed)
@@ -318,15 +354,20 @@ def _selected(items: _Items, aim: Aim) -> Selection | None:
         seed=seed,
         threads=threads(samples * len(index) * len(items.scores)),
     )
-    both, five = of_repeats.reshape(2, -1), of_samples.reshape(5, -1)
-    return Selection(P, N, items.rows, aim.prior, *both, *five)
+    (recall, fpr), five = of_repeats.reshape(2, -1), of_samples.reshape(5, -1)
+    df = inf if items.unit is None else float(len(np.unique(items.unit)) - 1)
+    sample_recall, sample_fpr, shares, here_recall, here_fpr = five
+    return Selection(
+        *(P, N, items.rows, aim.prior, recall, fpr, sample_recall, sample_fpr, shares),
+        *(here_recall, here_fpr, df),
+    )
 
 
 def _rows_in_all(items: _Items) -> int:
     """How many rows without weights would tell as much of the share of positives."""
     P, N = items.masses
-    squares = P**2 / items.rows[0] + N**2 / items.rows[1]
-    return max(round((P + N) ** 2 / squares), 2)
+    share = P / (P + N)
+    return max(round(1 / (share * (1 - share) * (1 / items.rows[0] + 1 / items.rows[1]))), 2)
 
 
 # Rows of one score and class that are looked at one by one; more of them are one item.

@@ -57,6 +57,20 @@ def run(arguments: Namespace) -> tuple[str, int]:
     return "\n".join(described(point, reverse)), code
 
 
+def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
+    """What flagging everything or nothing costs, and whether less was shown."""
+    base = point.baseline
+    if base is None:
+        return None
+    d = base.difference
+    return {
+        "rule": base.name,
+        "value": shared.finite(base.value),
+        "difference": None if d is None else shared.estimate(d.value, d),
+        "shown": base.shown,
+    }
+
+
 def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
     expected = expectation(point)
     c = point.confusion
@@ -71,6 +85,7 @@ def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
         "objective": point.objective,
         "value": number(point.value),
         "expected": None if expected is None else shared.estimate(expected.value, expected),
+        "baseline": _baseline(point),
         "limits": [
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status

@@ -259,7 +259,7 @@ class AucCovariance(Frozen):
         >>> y, rng = np.arange(200) % 4 == 0, np.random.default_rng(0)
         >>> scores = {name: rng.normal(size=200) + d * y for name, d in zip("abc", (1, 1, 1.5))}
         >>> cs.auc_covariance(y, scores).test()
-        a, b and c differ: T² = 12.5, F(2, 48) = 6.14, p = 0.0042
+        test whether a, b and c differ: T² = 12.5, F(2, 48) = 6.14, p = 0.0042
         >>> cs.auc_covariance(y, scores).test([1, -1, 0])
         contrast of a, b and c: T² = 0.0152, F(1, 49) = 0.0152, p = 0.9
         """
@@ -332,7 +332,7 @@ class ContrastTest:
 
     def _facts(self) -> dict[str, str]:
         names = " and ".join(filter(None, (", ".join(self.names[:-1]), self.names[-1])))
-        what = f"{names} differ" if self.all_equal else f"contrast of {names}"
+        what = f"test whether {names} differ" if self.all_equal else f"contrast of {names}"
         judged = f"chi²({self.rank})" if self.df == inf else f"F({self.rank}, {self.df:.4g})"
         value = self.statistic if self.df == inf else self.f
         test = f"{judged} = {value:.3g}, p = {self.p_value:.2g}"

@@ -45,7 +45,8 @@ class CurveTest:
     def __repr__(self) -> str:
         words = f"E = {self.statistic:.4g}, p = {self.p_value:.2g}"
         kind = "paired" if self.paired else "unpaired"
-        return f"the curves of a and b differ: {words} ({self.n:,} {kind} permutations)"
+        what = "test whether the curves of a and b differ"
+        return f"{what}: {words} ({self.n:,} {kind} permutations)"
 
     def _repr_html_(self) -> str:
         return fact_table("Test of curves", [("test", repr(self))])
@@ -89,7 +90,7 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
     >>> a = rng.normal(size=300) + 1.5 * y
     >>> b = rng.normal(size=300) * (1 + 3 * y) + 3.5 * y  # crosses the curve of a
     >>> cs.compare_curves(y, a, b)
-    the curves of a and b differ: E = 4896, p = 0.0015 (2,000 paired permutations)
+    test whether the curves of a and b differ: E = 4896, p = 0.0015 (2,000 paired permutations)
     >>> cs.compare(y, a, b).p_value > 0.05
     True
     """
@@ -143,7 +144,7 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
     >>> a = cs.sweep(y, rng.normal(size=300) + 1.5 * y)
     >>> b = cs.sweep(y, rng.normal(size=300) * (1 + 3 * y) + 3.5 * y)  # crosses the curve of a
     >>> cs.compare_curves_unpaired(a, b, n=500)
-    the curves of a and b differ: E = 0.0544, p = 0.004 (500 unpaired permutations)
+    test whether the curves of a and b differ: E = 0.0544, p = 0.004 (500 unpaired permutations)
     """
     for s in (a, b):
         check_sweep(s).needs_both_classes("a test of curves")

@@ -165,10 +165,12 @@ def summarise(  # noqa: PLR0913 - options have names
         rows = read(y, columns, weight, positive)
         _, code = encoded(unit, "unit", rows)
         if question.sure is None:  # of guarantees for units it is not known what they come to
-            among = {
+            found = {
                 name: select_among(rows.ones, [one], question.aim, weight=rows.weight, unit=code)
                 for name, one in zip(columns, rows.scores, strict=True)
+                if among.get(name) is None
             }
+            among = {**among, **found}
     else:
         drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
         sure = _Sure.of_rows(sweeps, drawn, question.level)

@@ -16,7 +16,7 @@ from cutscore.errors import CutscoreError
 from cutscore.inference import auc_interval
 from cutscore.objectives import Costs, as_objective
 from cutscore.paired import auc_covariance, compare, units
-from cutscore.selection import MANY, select_among
+from cutscore.selection import many, select_among
 from cutscore.training.data import Data
 from cutscore.training.folds import OutOfFold
 from cutscore.training.known import learners
@@ -105,7 +105,7 @@ class Question:
 def with_choice(point: OperatingPoint, data: Data, scores: Sequence[Floats]) -> OperatingPoint:
     """The same point, that knows what it was chosen among: scores of some learners, or rows of
     units."""
-    if (len(scores) == 1 and data.unit is None) or min(point.sweep.P, point.sweep.N) > MANY:
+    if (len(scores) == 1 and data.unit is None) or many(point.sweep):
         return point
     unit = None if data.unit is None else np.unique(data.unit, return_inverse=True)[1]
     found = select_among(data.y, scores, point.question, weight=data.weight, unit=unit)
