@@ -298,7 +298,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
     choice = parsed(capsys.readouterr().out)
     assert set(choice) == {
         *("schema", "score", "feasible", "threshold", "flags", "objective", "value", "limits"),
-        *("expected", "confusion", "text"),
+        *("expected", "baseline", "confusion", "text"),
     }
     assert choice["schema"] == "cutscore.choice/1"
     assert set(choice["expected"]) == estimate
