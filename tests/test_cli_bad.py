@@ -586,3 +586,23 @@ def test_warnings_of_libraries_stay_inside(made, monkeypatch, capsys):
     monkeypatch.setattr("cutscore.cli.evaluate.summarise", noisy)
     assert main(["evaluate", str(made / "t.csv"), "--label", "y", "--score", "a"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_points_of_the_page_are_rates_by_name(made, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    words = ["evaluate", "t.csv", "--label", "y", "--score", "a"]
+    page = [*words, "--report", "points.html"]
+    assert main([*page, "--point", "old = rule=10 %,0.6", "--point", "b=1,1"]) == 0
+    text = Path("points.html").read_text(encoding="utf-8")
+    assert 'left:10%;bottom:60%"><i></i><bdi>old = rule</bdi>' in text
+    assert 'left:100%;bottom:100%"><i></i><bdi>b</bdi>' in text
+    capsys.readouterr()
+    for wrong in ("0.1,0.6", "=0.1,0.6", "a=0.1", "a=0.1,0.6,0.7", "a=1.1,0.5", "a=nan,1", "a=x,1"):
+        with pytest.raises(SystemExit) as stop:
+            main([*page, "--point", wrong])
+        assert stop.value.code == 2
+        assert f"such as 'old rule=0.1,0.6'; it is {wrong!r}." in capsys.readouterr().err
+    assert main([*page, "--point", "a=0,1", "--point", "a=0,1"]) == 2
+    assert "each point is named once; 'a' is named twice." in capsys.readouterr().err
+    assert main([*words, "--point", "a=0,1"]) == 2
+    assert "give --report report.html as well" in capsys.readouterr().err

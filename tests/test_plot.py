@@ -877,3 +877,39 @@ def test_no_margin_is_lost_beyond_rounded_edges(value, bins):
 def test_margins_of_no_rows():
     with pytest.raises(cs.DataError, match="a histogram of margins needs rows; there are 0"):
         cs.plot.margins(cs.Margins(np.empty(0)))
+
+
+def test_roc_draws_rules_as_points_wherever_they_lie(s):
+    points = {"$a_$": (0.05, 0.8), "bad": (0.6, 0.5), "all": (1.0, 1.0), "none": (0, 0)}
+    alone = saved(cs.plot.roc(points=points).figure).axes[0]
+    one = cs.plot.roc(cs.roc(s), points=points)
+    several = cs.plot.roc({"a": cs.roc(s), "b": cs.roc(s)}, points=points)
+    for ax, curves in ((alone, 0), (one, 1), (several, 2)):
+        assert len(drawn(ax, "curve")) == curves
+        assert {text.get_text(): text.xy for text in ax.texts} == points
+        dots = [line for line in ax.lines if line.get_marker() == "D"]
+        assert {tuple(dot.get_xydata()[0]) for dot in dots} == set(points.values())
+    saved(several.figure)
+
+
+def test_points_must_be_rates_by_name(s):
+    for wrong in ((0.1, 1.2), (0.1,), 0.1, "ab", (np.nan, 0.5)):
+        with pytest.raises(cs.DataError, match=r"pair \(FPR, TPR\) of rates.*; 'rule' is "):
+            cs.plot.roc(cs.roc(s), points={"rule": wrong})
+    with pytest.raises(cs.DataError, match="points must be a mapping from names"):
+        cs.plot.roc(cs.roc(s), points=[(0.1, 0.6)])
+    with pytest.raises(cs.DataError, match="label is for a curve, and there is none"):
+        cs.plot.roc(points={"rule": (0.1, 0.6)}, label="mine")
+    with pytest.raises(cs.DataError, match="draws a Roc or a SmoothRoc; got a NoneType"):
+        cs.plot.roc(points={})
+
+
+def test_points_below_a_joint_hull_are_drawn_hollow(s):
+    worse = cs.Sweep.from_counts([2.0, 1.0], pos=[50, 50], neg=[50, 50])
+    h = cs.hull({"s": s, "worse": worse, "rule": (0.05, 0.8), "bad": (0.6, 0.5)})
+    assert np.array_equal(h.points, [[np.nan] * 2, [np.nan] * 2, [0.05, 0.8], [0.6, 0.5]], True)
+    below = drawn(saved(cs.plot.hull(h).figure).axes[0], "below")
+    assert [line.get_label() for line in below] == ["worse (never best)", "bad (never best)"]
+    assert [line.get_xydata().tolist() for line in below] == [[], [[0.6, 0.5]]]
+    assert below[1].get_markerfacecolor() == "white"
+    assert below[1].get_marker() == "D"

@@ -1043,3 +1043,15 @@ def test_import_is_light() -> None:
     code = "import sys, cutscore.report; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_rules_are_points_of_the_roc_figure(two: Summary) -> None:
+    page = render(two, points={"old <b>": (0.1, 0.6), "late": (0.8, 0.3)})
+    roc = page[page.index('data-plot="roc"') : page.index('data-plot="pr"')]
+    at = re.findall(r'<span class="(point[^"]*)" style="left:([\d.]+)%;bottom:([\d.]+)%">', roc)
+    assert at == [("point", "10", "60"), ("point left", "80", "30")]
+    assert "old &lt;b&gt;" in roc
+    assert "old <b>" not in page
+    assert page.count('<span class="point') == 2
+    with pytest.raises(cs.DataError, match=r"pair \(FPR, TPR\) of rates from 0 to 1.*; 'x' is"):
+        render(two, points={"x": (10, 60)})

@@ -101,6 +101,9 @@ class JointHull(Frozen):
         The rates, from (0, 0) to (1, 1).
     slope
         The slope of the segment that leaves each vertex but the last, falling.
+    points
+        The rates (FPR, TPR) of each classifier that is a single point, on the hull or below it;
+        a row of nan for each that is a sweep.
     """
 
     names: tuple[str, ...]
@@ -109,6 +112,7 @@ class JointHull(Frozen):
     fpr: Floats
     tpr: Floats
     slope: Floats
+    points: Floats
 
     @derived
     def auc(self) -> float:
@@ -285,6 +289,9 @@ def _joint(names: list[str], classifiers: list[Any]) -> JointHull:
         rates[:, 0].copy(),
         rates[:, 1].copy(),
         np.array(slope),
+        np.array(
+            [(np.nan, np.nan) if isinstance(one, Sweep) else rates_of(one) for one in classifiers]
+        ),
     )
 
 
@@ -295,17 +302,43 @@ def _vertices(k: int, name: str, classifier: Any) -> list[_Vertex]:
         columns = (h.fp.tolist(), h.tp.tolist(), h.threshold.tolist())
         inner = list(zip(*columns, strict=True))[1:-1]
         return [_Vertex(Fraction(fp) / N, Fraction(tp) / P, k, t) for fp, tp, t in inner]
-    try:
-        fpr, tpr = (float(rate) for rate in classifier)
-    except (TypeError, ValueError, OverflowError):
-        fpr = tpr = np.nan
-    if not (0 <= fpr <= 1 and 0 <= tpr <= 1):
+    rates = rates_of(classifier)
+    if rates is None:
         raise DataError(
             "a classifier must be a sweep or a point (FPR, TPR) with rates from 0 to 1; "
             f"{name} is {shown(classifier)}."
         )
     # As the decimals that they are written as: points on a line are on a line.
-    return [_Vertex(Fraction(repr(fpr)), Fraction(repr(tpr)), k, np.nan)]
+    fpr, tpr = (Fraction(repr(rate)) for rate in rates)
+    return [_Vertex(fpr, tpr, k, np.nan)]
+
+
+def rates_of(point: Any) -> tuple[float, float] | None:
+    """The rates of a classifier that is a single point (FPR, TPR); None if it is none."""
+    try:
+        fpr, tpr = (float(rate) for rate in point)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return (fpr, tpr) if 0 <= fpr <= 1 and 0 <= tpr <= 1 else None
+
+
+def check_points(points: Any) -> dict[str, tuple[float, float]]:
+    """Classifiers that are single points (FPR, TPR), by name."""
+    if not isinstance(points, Mapping):
+        raise DataError(
+            f"points must be a mapping from names to rates (FPR, TPR); it is {shown(points)}. Pass "
+            'points={"old rule": (0.1, 0.6)}.'
+        )
+    out = {}
+    for name, point in points.items():
+        rates = rates_of(point)
+        if rates is None:
+            raise DataError(
+                "a point must be a pair (FPR, TPR) of rates from 0 to 1, as (0.1, 0.6) is; "
+                f"{shown(str(name))} is {shown(point)}."
+            )
+        out[str(name)] = rates
+    return out
 
 
 def _at_or_below(a: _Vertex, b: _Vertex, c: _Vertex) -> bool:

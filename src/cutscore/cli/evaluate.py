@@ -18,6 +18,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_outputs(arguments)
     shared.check_options(arguments)
     costs = shared.costs(arguments)
+    shared.points(arguments)  # before the work begins
     with progress("evaluating", not arguments.quiet) as tell:
         if tell:
             tell(0.02, "reading")

@@ -218,7 +218,23 @@ def _share(text: str) -> float:
         ) from None
 
 
-def _output(made: Any, *, model: bool = False, report: bool = False) -> None:
+def _point(text: str) -> tuple[str, tuple[float, float]]:
+    """NAME=FPR,TPR."""
+    name, _, rates = text.rpartition("=")
+    fpr, _, tpr = rates.partition(",")
+    try:
+        point = _share(fpr), _share(tpr)
+    except argparse.ArgumentTypeError:
+        point = -1.0, -1.0
+    if not (name.strip() and all(0 <= rate <= 1 for rate in point)):
+        raise argparse.ArgumentTypeError(
+            "it must be a name, a false alarm rate and a recall, rates from 0 to 1, such as "
+            f"'old rule=0.1,0.6'; it is {text!r}."
+        )
+    return name.strip(), point
+
+
+def _output(made: Any, *, model: bool = False, report: bool = False) -> Any:
     how = made.add_argument_group("output")
     if model:
         how.add_argument("-o", "--output", metavar="MODEL", help="where the model goes: model.json")
@@ -226,6 +242,7 @@ def _output(made: Any, *, model: bool = False, report: bool = False) -> None:
         how.add_argument("--report", metavar="PAGE", help="write a page to look at: report.html")
     how.add_argument("--json", action="store_true", help="print JSON, for machines")
     how.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks")
+    return how
 
 
 _UNIT = "whose rows are not independent: a patient, a user"
@@ -420,7 +437,15 @@ def _evaluate(commands: Any) -> None:
         f"{_UNIT}; for intervals of AUCs",
     )
     _aim(made)
-    _output(made, report=True)
+    _output(made, report=True).add_argument(
+        "--point",
+        action="append",
+        default=[],
+        type=_point,
+        metavar="NAME=FPR,TPR",
+        help="a rule without a score: its false alarm rate and recall, for the ROC figure of the "
+        "page; again for each",
+    )
     _engine(made)
 
 

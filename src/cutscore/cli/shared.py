@@ -336,7 +336,20 @@ def page(arguments: Namespace, summary: Any, title: str) -> str:
     """The report of a summary."""
     from cutscore.report import render
 
-    return render(summary, title, shlex.join(["cutscore", *arguments.words]))
+    command = shlex.join(["cutscore", *arguments.words])
+    return render(summary, title, command, points=points(arguments))
+
+
+def points(arguments: Namespace) -> dict[str, tuple[float, float]]:
+    """The classifiers that are single points, by name."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, rates in getattr(arguments, "point", ()):
+        if name in found:
+            raise UsageError(f"each point is named once; {shown(name)} is named twice.")
+        found[name] = rates
+    if found and not arguments.report:
+        raise UsageError("--point is drawn on the page: give --report report.html as well.")
+    return found
 
 
 def width() -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutscore._check import shown
-from cutscore._hull import Hull, JointHull
+from cutscore._hull import Hull, JointHull, check_points
 from cutscore._sweep import Floats
 from cutscore.benefit import NetBenefitAt
 from cutscore.costs import CostCurve, NetBenefit
@@ -43,13 +43,14 @@ _MARKERS = ("oD", "sP", "^X", "v*")
 
 
 def roc(  # noqa: PLR0913 - options have names
-    curve: Roc | SmoothRoc | Mapping[str, Roc | SmoothRoc],
+    curve: Roc | SmoothRoc | Mapping[str, Roc | SmoothRoc] | None = None,
     ax: Axes | None = None,
     *,
     label: str | None = None,
     band: Band | None = None,
     point: OperatingPoint | Sequence[OperatingPoint] | None = None,
     hull: Hull | JointHull | None = None,
+    points: Mapping[str, tuple[float, float]] | None = None,
     **line: Any,
 ) -> Axes:
     """Draw a ROC curve over its diagonal.
@@ -58,7 +59,7 @@ def roc(  # noqa: PLR0913 - options have names
     ----------
     curve
         From :func:`cutscore.roc` or :func:`cutscore.smooth_roc`; or several, as a mapping from
-        their names.
+        their names. It may be left out where there are ``points``.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -69,6 +70,9 @@ def roc(  # noqa: PLR0913 - options have names
         From :func:`cutscore.choose`, one or several: marked, with their thresholds.
     hull
         From :func:`cutscore.hull`: a thin line over the curve.
+    points
+        Classifiers without a score, such as rules: their rates (FPR, TPR) by name. Each is marked
+        with its name, wherever it lies.
     **line
         Passed to ``Axes.plot``.
 
@@ -96,14 +100,28 @@ def roc(  # noqa: PLR0913 - options have names
     And smooth:
 
     >>> ax = cs.plot.roc({"counted": cs.roc(s), "binormal": cs.smooth_roc(s)})
+
+    Beside rules that only say yes or no:
+
+    >>> ax = cs.plot.roc(cs.roc(s), points={"old rule": (0.1, 0.6), "coin": (0.5, 0.5)})
+    >>> [text.get_text() for text in ax.texts]
+    ['old rule', 'coin']
     """
+    rules = {} if points is None else check_points(points)
     if isinstance(curve, Mapping):
-        return each(roc, curve, ax, line, label=label, band=band, point=point, hull=hull)
+        ax = each(roc, curve, ax, line, label=label, band=band, point=point, hull=hull)
+        return _rules(ax, rules)
+    if curve is None and rules:
+        for name, given in (("label", label), ("band", band), ("point", point), ("hull", hull)):
+            if given is not None:
+                raise DataError(f"{name} is for a curve, and there is none. Pass cs.roc(s) first.")
+        return _rules(_roc_axes(ax), rules)
     needs(curve, (Roc, SmoothRoc), "roc(cs.roc(s))")
-    points = [point] if isinstance(point, OperatingPoint) else _listed(point)
+    assert isinstance(curve, (Roc, SmoothRoc))
+    chosen = [point] if isinstance(point, OperatingPoint) else _listed(point)
     option(band, Band, "band=cs.roc_band(s)")
     option(hull, (Hull, JointHull), "hull=cs.hull(s)")
-    for p in points:
+    for p in chosen:
         option(p, OperatingPoint, "point=cs.choose(s, objective)")
     ax = _roc_axes(ax)
     draw_line(ax, curve.fpr, curve.tpr, label, line)
@@ -117,11 +135,11 @@ def roc(  # noqa: PLR0913 - options have names
         (thin,) = ax.plot(*thinned(hull.fpr, hull.tpr), color="0.2", linewidth=0.9)
         thin.set(marker=_vertex(hull), markersize=2.5, zorder=3.5, label="convex hull", gid="hull")
     # From the top down, since labels give way downwards.
-    for p in sorted(points, key=lambda p: -p.confusion.recall):
+    for p in sorted(chosen, key=lambda p: -p.confusion.recall):
         _mark(ax, p.confusion.fpr, p.confusion.recall, flags(p), colour)
     if band is not None or hull is not None:
         legend(ax)
-    return ax
+    return _rules(ax, rules)
 
 
 def hull(
@@ -135,7 +153,7 @@ def hull(
 
     Vertices are marked, unless they are too many to be told apart. Those of a joint hull always
     are, in the colour of their classifier; classifiers that are a single point have markers of
-    their own. The colours are those that
+    their own, which are hollow below the hull. The colours are those that
     :func:`cutscore.plot.roc` gives to the curves when it draws all classifiers in their order.
 
     Parameters
@@ -468,28 +486,34 @@ def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: Any) -> 
     """The line of a joint hull, and its vertices by classifier."""
     style = {"color": "0.35", "linewidth": 1.2, "zorder": 3.2, **line}
     ax.plot(*thinned(h.fpr, h.tpr), label=label, gid="hull", **style)
-    never = []
-    for k, name in enumerate(h.names):
+    best = np.isin(np.arange(len(h.names)), h.classifier)
+    for k in np.argsort(~best, kind="stable").tolist():
         mine = h.classifier == k
-        if not mine.any():
-            never.append(name)
-            continue
-        single = bool(np.isnan(h.threshold[mine]).all())
+        single = not np.isnan(h.points[k, 0])
+        x, y = h.points[k : k + 1].T if single and not best[k] else (h.fpr[mine], h.tpr[mine])
+        colour = COLOURS[k % len(COLOURS)]
         ax.plot(
-            h.fpr[mine],
-            h.tpr[mine],
+            x,
+            y,
             linestyle="none",
-            marker=_MARKERS[k // len(COLOURS) % len(_MARKERS)][single],
+            marker=_MARKERS[k // len(COLOURS) % len(_MARKERS)][single] if single or best[k] else "",
             markersize=8 if single else 5,
-            markeredgecolor="white",
-            markeredgewidth=0.8 if single else 0.4,
-            color=COLOURS[k % len(COLOURS)],
-            label=name,
-            gid="vertices",
+            markerfacecolor=colour if best[k] else "white",
+            markeredgecolor="white" if best[k] else colour,
+            markeredgewidth=(0.8 if single else 0.4) if best[k] else 1.4,
+            color=colour,
+            label=h.names[k] if best[k] else f"{h.names[k]} (never best)",
+            gid="vertices" if best[k] else "below",
             zorder=4,
         )
-    for name in never:
-        ax.plot([], [], linestyle="none", label=f"{name} (never best)")
+
+
+def _rules(ax: Axes, points: Mapping[str, tuple[float, float]]) -> Axes:
+    """Single points with their names."""
+    # From the top down, since labels give way downwards.
+    for name, (fpr, tpr) in sorted(points.items(), key=lambda one: -one[1][1]):
+        _mark(ax, fpr, tpr, name, "0.2", marker="D")
+    return ax
 
 
 def _vertex(h: Hull) -> str:
@@ -497,7 +521,9 @@ def _vertex(h: Hull) -> str:
     return "o" if len(h) <= 100 else "none"
 
 
-def _mark(ax: Axes, x: float, y: float, text: str, colour: Any) -> None:
+def _mark(  # noqa: PLR0913 - a point and its looks
+    ax: Axes, x: float, y: float, text: str, colour: Any, *, marker: str = "o"
+) -> None:
     """A point of ROC space, with a text to its lower right that gives way to those there already.
 
     The lower right, since the curve rises: its text is below it there.
@@ -505,7 +531,7 @@ def _mark(ax: Axes, x: float, y: float, text: str, colour: Any) -> None:
     if np.isnan(x) or np.isnan(y):  # of one class only: it has no place here
         return
     others = sorted(artists(ax, "point"), key=lambda other: -other.xyann[1])
-    _dot(ax, x, y, colour)
+    _dot(ax, x, y, colour, marker)
     if any(other.xy == (x, y) and other.get_text() == text for other in others):
         return
     height = 13 * ax.figure.dpi / 72 / ax.bbox.height
@@ -539,8 +565,8 @@ def _span(ax: Axes, x: float, text: str) -> tuple[float, float]:
     return (x - width, x) if x > 0.6 else (x, x + width)
 
 
-def _dot(ax: Axes, x: float, y: float, colour: Any) -> None:
-    (dot,) = ax.plot([x], [y], "o", color=colour, markersize=8, zorder=5, clip_on=False)
+def _dot(ax: Axes, x: float, y: float, colour: Any, marker: str = "o") -> None:
+    (dot,) = ax.plot([x], [y], marker, color=colour, markersize=8, zorder=5, clip_on=False)
     dot.set(markeredgecolor="white", markeredgewidth=1.2)
 
 

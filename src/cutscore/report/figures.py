@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,16 @@ def _dot(key: str, x: float, y: float) -> str:
     return (
         f'<span class="dot" data-dot="{key}" style="left:{left:.5g}%;bottom:{bottom:.5g}%"'
         f"{' hidden' if nowhere else ''}></span>"
+    )
+
+
+def _rules(points: Mapping[str, tuple[float, float]]) -> str:
+    """Classifiers that are single points of the ROC figure, each with its name on the side where
+    there is room."""
+    return "".join(
+        f'<span class="point{" left" if x > 0.6 else ""}" '
+        f'style="left:{100 * x:.5g}%;bottom:{100 * y:.5g}%"><i></i>{name_of(name)}</span>'
+        for name, (x, y) in points.items()
     )
 
 
@@ -131,7 +141,7 @@ def _rates(summary: Summary, one: ScoreSummary) -> tuple[Floats, Floats]:
     return one.trace.fp / summary.N, one.trace.tp / summary.P
 
 
-def roc(summary: Summary) -> str:
+def roc(summary: Summary, points: Mapping[str, tuple[float, float]]) -> str:
     layers = []
     c = summary.scores[0].point.confusion
     for k, one in enumerate(summary.scores):
@@ -157,7 +167,7 @@ def roc(summary: Summary) -> str:
         x=UNIT,
         y=UNIT,
         layers=lines,
-        overlay=_dot("roc", c.fpr, c.recall),
+        overlay=_rules(points) + _dot("roc", c.fpr, c.recall),
         key="roc",
     )
     more = [("line thin", "convex hull"), ("line dashed", "chance")]

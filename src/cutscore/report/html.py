@@ -8,7 +8,7 @@ by the rule of :func:`cutscore.choose` and formats as Python does.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from cutscore import __version__
+from cutscore._hull import check_points
 from cutscore.confusion import Confusion, counted
 from cutscore.decision import outcome
 from cutscore.objectives import WORDS
@@ -54,7 +55,13 @@ from cutscore.report.text import fixed, general, measured, word_for
 _BESIDE = 3
 
 
-def render(summary: Summary, title: str = "Report", command: str = "") -> str:
+def render(
+    summary: Summary,
+    title: str = "Report",
+    command: str = "",
+    *,
+    points: Mapping[str, tuple[float, float]] | None = None,
+) -> str:
     """A self-contained page of a summary: one file that opens from disk, and reads without scripts.
 
     Parameters
@@ -65,6 +72,9 @@ def render(summary: Summary, title: str = "Report", command: str = "") -> str:
         The title of the page.
     command
         The command that made it, to be shown at its end.
+    points
+        Classifiers without a score, such as rules: their rates (FPR, TPR) by name, drawn beside the
+        ROC curves.
 
     Returns
     -------
@@ -78,6 +88,7 @@ def render(summary: Summary, title: str = "Report", command: str = "") -> str:
     >>> page.startswith("<!doctype html>"), "Flag from 0.5 on" in page
     (True, True)
     """
+    rules = {} if points is None else check_points(points)
     script, style = _resource("page.js"), _resource("page.css")
     # No script but ours runs, and nothing is fetched, whatever the data say.
     digest = b64encode(sha256(script.encode()).digest()).decode("ascii")
@@ -93,7 +104,7 @@ def render(summary: Summary, title: str = "Report", command: str = "") -> str:
             '<meta name="color-scheme" content="light dark">',
             f'<meta name="generator" content="cutscore {escape(__version__)}">',
             f"<title>{safe(title)}</title>\n<style>\n{style}</style></head>\n<body>\n",
-            _body(summary, title, command),
+            _body(summary, title, command, rules),
             f'\n<script type="application/json" id="data">{page_data(summary)}</script>',
             f"\n<script>{script}</script>\n</body></html>\n",
         )
@@ -104,13 +115,15 @@ def _resource(name: str) -> str:
     return files("cutscore.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _body(summary: Summary, title: str, command: str) -> str:
+def _body(
+    summary: Summary, title: str, command: str, points: Mapping[str, tuple[float, float]]
+) -> str:
     one = summary.scores[0]
     state = state_of(summary, one)
     sections = [
         figures.scores_figure(summary, state),
         '<div class="plots">',
-        figures.roc(summary),
+        figures.roc(summary, points),
         figures.pr(summary),
         figures.costs(summary),
         figures.benefit(summary),
