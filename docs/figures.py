@@ -537,8 +537,6 @@ def hull(path: Path) -> None:
     cs.plot.roc(cs.roc(one), right, linewidth=1.2, alpha=0.7)
     cs.plot.roc(cs.roc(two), right, linewidth=1.2, alpha=0.7)
     cs.plot.hull(both, right)
-    right.plot([0.45], [0.8], "P", color=PINK, markersize=8, markeredgecolor="white", zorder=4)
-    note(right, "old rule", (0.45, 0.8), (7, -12), color=PINK)
     title(right, "several classifiers, one hull")
     save(made, path)
 
@@ -621,25 +619,10 @@ def distance(path: Path) -> None:
     title(left, "d(x) = (w·x + b)/‖w‖")
 
     s = cs.sweep(y, d.scores(X))
-    cs.plot.distributions(s, right, bins=30)
+    cs.plot.distances(s, right, densities=True, prior=0.5, bins=30)
     c = cs.calibrate(s, "logistic")
-    at = np.linspace(*right.get_xlim(), 400)
-    for one, hue in ((y, POSITIVE), (~y, NEGATIVE)):
-        mean = float(d.scores(X[one]).mean())
-        var = _within_variance(X, y, d)
-        density = np.exp(-((at - mean) ** 2) / (2 * var)) / np.sqrt(2 * np.pi * var)
-        right.plot(at, density, color=hue, linewidth=1.8)
-        right.plot(
-            [mean] * 2, [0, 1 / np.sqrt(2 * np.pi * var)], color=hue, linewidth=1, linestyle=":"
-        )
-    right.set(xlabel="signed distance d")
     title(right, f"moments give γ = {c.gamma:.2f}, d₀ = {abs(round(c.d0, 6)):g}")
     save(made, path)
-
-
-def _within_variance(X: Any, y: Any, d: cs.LinearDetector) -> float:
-    score = d.scores(X)
-    return float(np.mean((score - np.where(y, score[y].mean(), score[~y].mean())) ** 2))
 
 
 @figure("sigmoid.svg")
@@ -730,30 +713,14 @@ def surface(path: Path) -> None:
     d = mean_difference(cs.ClassMoments.from_arrays(X, y)).detector.unit()
     c = cs.calibrate(cs.sweep(y, d.scores(X)), "logistic")
     made = Figure(figsize=(9.4, 4.2), layout="constrained")
-    left = made.add_subplot(1, 2, 1)
-    grid = np.linspace(-4, 4, 61)
-    a, b = np.meshgrid(grid, grid)
-    p = c.probability(d.scores(np.column_stack((a.ravel(), b.ravel()))), prior=0.5).reshape(a.shape)
-    hues = _between()
-    left.contourf(a, b, p, levels=np.linspace(0, 1, 21), cmap=hues, alpha=0.55)
-    lines = left.contour(a, b, p, levels=[0.05, 0.25, 0.5, 0.75, 0.95], colors=INK, linewidths=1.0)
-    left.clabel(lines, fontsize=8)
-    scatter(left, X, y, size=9)
-    left.set(aspect="equal", xlabel="x₁", ylabel="x₂", xlim=(-4, 4), ylim=(-4, 4))
-    title(left, "lines of equal probability are parallel")
-    right = made.add_subplot(1, 2, 2, projection="3d")
-    right.plot_surface(a, b, p, cmap=hues, rstride=2, cstride=2, linewidth=0.25, edgecolor="white")
-    right.set(xlabel="x₁", ylabel="x₂", zlim=(0, 1), xlim=(-4, 4), ylim=(-4, 4))
+    left, right = made.add_subplot(1, 2, 1), made.add_subplot(1, 2, 2, projection="3d")
+    for ax in (left, right):
+        cs.plot.surface(lambda X: c.probability(d.scores(X), prior=0.5), X, y, ax)
+    left.set(aspect="equal")
     right.view_init(elev=26, azim=-122)
-    title(right, "P(+ | x): a sigmoid along w")
+    title(left, "lines of equal probability are parallel")
+    title(right, "P(+|x): a sigmoid along w")
     save(made, path)
-
-
-def _between() -> Any:
-    """From the colour of negatives over white to that of positives."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("classes", [NEGATIVE, "#f7f7f7", POSITIVE])
 
 
 @figure("lines.svg")

@@ -913,3 +913,124 @@ def test_points_below_a_joint_hull_are_drawn_hollow(s):
     assert [line.get_xydata().tolist() for line in below] == [[], [[0.6, 0.5]]]
     assert below[1].get_markerfacecolor() == "white"
     assert below[1].get_marker() == "D"
+
+
+def test_distances_have_the_densities_and_the_sigmoid_of_their_moments(s):
+    d, weight = s.threshold, {True: s.pos, False: s.neg}
+    mean = {k: np.average(d, weights=w) for k, w in weight.items()}
+    squares = sum(np.sum(w * (d - mean[k]) ** 2) for k, w in weight.items())
+    sd = np.sqrt(squares / (s.P + s.N))
+    ax = cs.plot.distances(s, densities=True, prior=0.2)
+    plus, minus = drawn(ax, "density")
+    for line, k in ((plus, True), (minus, False)):
+        x, y = line.get_xydata().T
+        normal = np.exp(-(((x - mean[k]) / sd) ** 2) / 2) / (np.sqrt(2 * np.pi) * sd)
+        assert np.allclose(y, normal, rtol=1e-9, atol=0)
+        assert np.sum(y) * (x[1] - x[0]) == pytest.approx(1, abs=0.02)
+    (left, right) = saved(ax.figure).axes
+    assert left.get_xlabel() == "signed distance d"
+    (sigmoid,) = drawn(right, "sigmoid")
+    x, y = sigmoid.get_xydata().T
+    # Bayes' theorem with the two densities that are drawn.
+    a, b = 0.2 * plus.get_ydata(), 0.8 * minus.get_ydata()
+    assert np.allclose(y, a / (a + b), rtol=1e-9)
+    assert len(drawn(cs.plot.distances(s), "density")) == 0
+    assert len(cs.plot.distances(s).figure.axes) == 1
+
+
+def test_densities_need_classes_that_vary():
+    s = cs.sweep([1, 0], [1.0, 2.0])
+    assert len(cs.plot.distances(s).lines) == 1  # the boundary
+    with pytest.raises(cs.UndefinedError, match="scores that vary within a class"):
+        cs.plot.distances(s, densities=True)
+    with pytest.raises(cs.DataError, match=r"distances draws a Sweep; got a list"):
+        cs.plot.distances([1.0])
+
+
+@pytest.fixture
+def two_features():
+    rng = np.random.default_rng(2)
+    y = rng.random(3000) < 0.3
+    return rng.normal(size=(3000, 2)) * [1.0, 10.0] + y[:, None], y
+
+
+def test_a_surface_has_the_probability_everywhere_and_the_rows(two_features):
+    X, y = two_features
+    line = cs.LinearDetector(np.array([1.0, 0.1]), -0.5)
+    asked = []
+
+    def probability(rows):
+        asked.append(rows)
+        return cs.Affine(2.0, 0.0).probability(line.scores(rows), prior=0.3)
+
+    ax = saved(cs.plot.surface(probability, X, y).figure).axes[0]
+    (grid,) = asked
+    assert np.all(grid.min(axis=0) < X.min(axis=0))
+    assert np.all(grid.max(axis=0) > X.max(axis=0))
+    (shades,) = ax.images
+    assert np.array_equal(shades.get_array().ravel(), probability(grid))
+    left, right, bottom, top = shades.get_extent()
+    assert (left, bottom) == tuple(grid[0])
+    assert (right, top) == tuple(grid[-1])
+    rows = drawn(ax, "rows")
+    assert [line.get_label() for line in rows] == ["positive", "negative"]
+    assert sum(len(line.get_xydata()) for line in rows) == 2000
+    known = {tuple(row): bool(k) for row, k in zip(X, y, strict=True)}
+    for line, k in zip(rows, (True, False), strict=True):
+        assert all(known[tuple(row)] is k for row in line.get_xydata().tolist())
+
+
+def test_a_surface_of_three_dimensions(two_features):
+    from matplotlib.figure import Figure
+
+    X, y = two_features
+    ax = Figure().add_subplot(projection="3d")
+    assert cs.plot.surface(lambda X: np.full(len(X), 0.25), X, y, ax) is ax
+    assert ax.get_zlim() == (0, 1)
+    saved(ax.figure)
+
+
+def test_surfaces_of_frames_estimators_and_detectors(two_features):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    from cutscore.detector import Detector, Encoding
+    from cutscore.estimators import CalibratedDetector
+
+    X, y = two_features
+    frame = pd.DataFrame({"age": X[:, 0], "dose": X[:, 1]})
+    e = Encoding.fit(frame)
+    line = cs.LinearDetector(np.array([1.0, 2.0]), 0.5)
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.2, threshold=1.0)
+    words = np.where(y, "ill", "well")
+    model = CalibratedDetector(method="platt").fit(frame, words)
+    for ax, ask in (
+        (cs.plot.surface(model, frame, y), lambda f: model.predict_proba(f)[:, 1]),
+        (cs.plot.surface(d, frame, y), d.probability),
+        (cs.plot.surface(d, {**frame, "more": y}, words, positive="ill"), d.probability),
+    ):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "dose")
+        p, (left, right, bottom, top) = ax.images[0].get_array(), ax.images[0].get_extent()
+        corners = pd.DataFrame({"age": [left, right, left], "dose": [bottom, bottom, top]})
+        assert np.allclose(ask(corners), [p[0, 0], p[0, -1], p[-1, 0]], rtol=1e-12)
+    with pytest.raises(cs.DataError, match="X must have the detector's columns; 'dose' is missing"):
+        cs.plot.surface(d, {"age": X[:, 0]}, y)
+
+
+def test_surfaces_say_what_they_need(two_features):
+    X, y = two_features
+
+    def half(rows):
+        return np.full(len(rows), 0.5)
+
+    line = cs.LinearDetector(np.array([1.0, 2.0]), 0.5)
+    with pytest.raises(cs.DataError, match=r"detector must give probabilities.*Of a line, pass"):
+        cs.plot.surface(line, X, y)
+    with pytest.raises(cs.DataError, match="a surface is over two features; there are 3"):
+        cs.plot.surface(half, np.column_stack((X, y)), y)
+    with pytest.raises(cs.DataError, match="one probability from 0 to 1; for 14,641 rows"):
+        cs.plot.surface(line.scores, X, y)
+    far = X.copy()
+    far[7, 1] = np.inf
+    with pytest.raises(cs.DataError, match="row 7 of x₂ is inf"):
+        cs.plot.surface(half, far, y)
+    saved(cs.plot.surface(half, [[1, 2], [1, 3]], [0, 1]).figure)  # a feature that does not vary

@@ -24,16 +24,36 @@ def logistic(s: Sweep) -> Affine:
     unit = _unit(s, "logistic")
     if unit.half == 0:
         return Affine(0.0, unit.centre, "logistic")
-    m = _moments(s, unit)
-    pos, neg = s.P / (s.P + s.N), s.N / (s.P + s.N)
-    variance = pos * m.pos_var + neg * m.neg_var
+    m, variance = _common_variance(s, unit)
+    gamma = (m.pos_mean - m.neg_mean) / variance
+    return _affine(unit, gamma, 0.5 * m.pos_mean + 0.5 * m.neg_mean, "logistic")
+
+
+class NormalClasses(NamedTuple):
+    """What logistic calibration takes scores for: normal in either class, as wide in both."""
+
+    pos_mean: float
+    neg_mean: float
+    sd: float
+
+
+def normal_classes(s: Sweep) -> NormalClasses:
+    """The means of the classes and their common standard deviation."""
+    unit = _unit(s, "logistic")
+    m, variance = _common_variance(s, unit)
+    pos, neg = (unit.centre + unit.half * z for z in (m.pos_mean, m.neg_mean))
+    return NormalClasses(pos, neg, unit.half * sqrt(variance))
+
+
+def _common_variance(s: Sweep, unit: _Unit) -> tuple[_Moments, float]:
+    m = _moments(s, unit) if unit.half else _Moments(0.0, 0.0, 0.0, 0.0)
+    variance = s.P / (s.P + s.N) * m.pos_var + s.N / (s.P + s.N) * m.neg_var
     if not variance > _ROUNDING:
         raise UndefinedError(
             "logistic calibration needs scores that vary within a class; all positives share one "
             "score here, and all negatives another. Use 'platt' with smooth=True, or 'monotone'."
         )
-    gamma = (m.pos_mean - m.neg_mean) / variance
-    return _affine(unit, gamma, 0.5 * m.pos_mean + 0.5 * m.neg_mean, "logistic")
+    return m, variance
 
 
 def gaussian(s: Sweep) -> Gaussian:

@@ -14,6 +14,7 @@ from cutscore._sweep import Sweep
 from cutscore.areas import average_precision
 from cutscore.plot._canvas import needs, new_figure
 from cutscore.plot._curves import cost_curve, det, gain, hull, lift, net_benefit, pr, roc
+from cutscore.plot._features import distances, surface
 from cutscore.plot._scores import (
     calibrator,
     distributions,
@@ -30,6 +31,7 @@ __all__ = [
     "calibrator",
     "cost_curve",
     "det",
+    "distances",
     "distributions",
     "gain",
     "hull",
@@ -42,6 +44,7 @@ __all__ = [
     "reliability",
     "roc",
     "stability",
+    "surface",
 ]
 
 

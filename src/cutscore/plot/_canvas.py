@@ -146,10 +146,15 @@ def number_text(x: float) -> str:
     return f"{x:.6g}".replace("-", "−").replace("inf", "∞")
 
 
-def legend(ax: Axes, place: Literal["best", "upper left", "upper center"] = "best") -> None:
+def legend(
+    ax: Axes,
+    place: Literal["best", "upper left", "upper center"] = "best",
+    *,
+    frame: bool = False,
+) -> None:
     handles, labels = ax.get_legend_handles_labels()
     if handles:
-        for text in ax.legend(handles, labels, frameon=False, loc=place).get_texts():
+        for text in ax.legend(handles, labels, frameon=frame, loc=place).get_texts():
             text.set_parse_math(False)  # names come from data: "$x_$" is one, and no formula
 
 

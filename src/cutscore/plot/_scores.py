@@ -38,7 +38,7 @@ from cutscore.scoring import Reliability
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
+POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
 _WRONG, _RIGHT = "#d55e00", "#0072b2"
 
 # How far the histogram of a reliability diagram reaches below 0.
@@ -191,10 +191,10 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     ['positive', 'negative']
     """
     needs(s, Sweep, "distributions(cs.sweep(y, score))")
-    edges = _edges(s.threshold, bins)
+    edges = bin_edges(s.threshold, bins)
     ax = axes(ax, "score", "density within the class", unit=False)
     score = np.clip(s.threshold, edges[0], edges[-1])
-    for name, mass, colour in (("positive", s.pos, _POSITIVE), ("negative", s.neg, _NEGATIVE)):
+    for name, mass, colour in (("positive", s.pos, POSITIVE), ("negative", s.neg, NEGATIVE)):
         if mass.sum() > 0:
             # As shares: a sum of weights over the width of a bin may overflow.
             share = mass / mass.sum()
@@ -247,7 +247,7 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
         (0.985, "right", "flagged", f"{counted(c.tp)} caught", f"{counted(c.fp)} {alarms}"),
     )
     for x, side, *texts in sides:
-        for k, (text, colour) in enumerate(zip(texts, ("0.15", _POSITIVE, _NEGATIVE), strict=True)):
+        for k, (text, colour) in enumerate(zip(texts, ("0.15", POSITIVE, NEGATIVE), strict=True)):
             at_top = {"xycoords": "axes fraction", "ha": side, "va": "top", "path_effects": []}
             bold = "bold" if k == 0 else "normal"
             put_text(ax, text, (x, 0.985 - 0.068 * k), color=colour, fontweight=bold, **at_top)
@@ -290,7 +290,7 @@ def stability(
     """
     needs(st, Stability, "stability(p.stability())")
     option(point, OperatingPoint, "point=cs.choose(s, objective)")
-    edges = _edges(st.threshold, bins)
+    edges = bin_edges(st.threshold, bins)
     ax = wide_axes(ax, "threshold", "bootstrap samples")
     width = edges[1] - edges[0]
     finite = st.threshold[np.isfinite(st.threshold)]
@@ -410,7 +410,7 @@ def _scores_of(
         scores = np.concatenate(drawn)
     else:
         scores = _typical(c)
-    edges = _edges(np.clip(scores, *c.domain), 1)
+    edges = bin_edges(np.clip(scores, *c.domain), 1)
     # Only what nobody asked for is held inside of what can be mapped.
     start, end = np.clip(edges, *c.domain).tolist()
     start, end = start if low is None else float(low), end if high is None else float(high)
@@ -467,7 +467,7 @@ def _bins(bins: Any) -> int:
     return int(bins)
 
 
-def _edges(values: Floats, bins: int) -> Floats:
+def bin_edges(values: Floats, bins: int) -> Floats:
     """Edges of equal bins over all finite values."""
     bins = _bins(bins)
     # Within ±1e300, or the width of the axis would overflow.

@@ -1,0 +1,222 @@
+"""Features of either class: their distances from a line, and the probability over two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cutscore._check import shown
+from cutscore._sweep import Floats, Sweep
+from cutscore.calibration.methods import logistic, normal_classes
+from cutscore.detector import Detector
+from cutscore.errors import DataError
+from cutscore.objectives import check_prior
+from cutscore.paired.rows import columns_of, read
+from cutscore.plot._canvas import axes, legend, needs, new_axes
+from cutscore.plot._scores import NEGATIVE, POSITIVE, bin_edges, distributions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Points of the grid along each feature, and rows that can still be told apart.
+_GRID, _ROWS = 121, 2000
+_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def distances(
+    s: Sweep,
+    ax: Axes | None = None,
+    *,
+    densities: bool = False,
+    prior: float | None = None,
+    bins: int = 60,
+) -> Axes:
+    """Draw the signed distances of either class from a line, as histograms of area 1.
+
+    Parameters
+    ----------
+    s
+        The sweep of the distances: ``cs.sweep(y, detector.signed_distance(X))``.
+    ax
+        Axes to draw on; a new figure if left out.
+    densities
+        Whether to draw what logistic calibration assumes and what follows from it: the normal
+        densities P(d|+) and P(d|−), with the means of the classes and their common variance; and
+        the sigmoid P(+|d) = 1/(1 + exp(−γ (d − d₀) − ln clr)) on an axis to the right.
+    prior
+        The share of positives that the sigmoid is for; by default that of the sweep.
+    bins
+        How many bins the histograms have.
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> line = cs.LinearDetector(np.array([3.0, 4.0]), -5.0)
+    >>> X = np.array([[3.0, 4.0], [3.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
+    >>> s = cs.sweep([1, 1, 0, 0], line.signed_distance(X))
+    >>> ax = cs.plot.distances(s, densities=True)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['positive', 'negative', 'P(d|+)', 'P(d|−)', 'P(+|d)']
+    """
+    needs(s, Sweep, "distances(cs.sweep(y, detector.signed_distance(X)))")
+    share = s.prevalence if prior is None else check_prior(prior)
+    fitted = (normal_classes(s), logistic(s)) if densities else None
+    ax = distributions(s, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
+    ax.set_xlabel("signed distance d")
+    ax.axvline(0, color="0.15", linewidth=1.2, zorder=4)
+    if fitted is None:
+        return ax
+    classes, sigmoid = fitted
+    d = np.linspace(*ax.get_xlim(), 401)
+    ax.set_xlim(d[0], d[-1])
+    top = 1 / (np.sqrt(2 * np.pi) * classes.sd)
+    for name, mean, colour in (
+        ("P(d|+)", classes.pos_mean, POSITIVE),
+        ("P(d|−)", classes.neg_mean, NEGATIVE),
+    ):
+        density = top * np.exp(-(((d - mean) / classes.sd) ** 2) / 2)
+        ax.plot(d, density, color=colour, linewidth=1.8, label=name, gid="density")
+        ax.plot([mean] * 2, [0, top], color=colour, linewidth=1, linestyle=":", gid="mean")
+    right = ax.twinx()
+    right.set(ylim=(0, 1.02), ylabel="P(+|d)")
+    right.spines["top"].set_visible(False)
+    right.plot(d, sigmoid.probability(d, share), color="0.15", linewidth=1.4, gid="sigmoid")
+    ax.plot([], [], color="0.15", linewidth=1.4, label="P(+|d)")
+    ax.set_ylim(0, 1.3 * max(ax.get_ylim()[1], top))  # the legend goes above
+    legend(ax, "upper left")
+    return ax
+
+
+def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: Any = None) -> Axes:
+    """Draw the probability of a positive over two features, with the rows of either class.
+
+    On axes of three dimensions (``figure.add_subplot(projection="3d")``) it is a surface above the
+    plane of the features; else shades with lines of equal probability, and the rows over them.
+
+    Parameters
+    ----------
+    detector
+        A :class:`cutscore.detector.Detector` of two columns of numbers; a fitted classifier with
+        ``predict_proba``, such as :class:`cutscore.estimators.CalibratedDetector`; or a function
+        from rows like X to the probability of each.
+    X
+        The rows: an array with two columns, or a frame or mapping of columns by name.
+    y
+        Their labels.
+    ax
+        Axes to draw on; a new figure if left out.
+    positive
+        The label that is positive, where labels are not 0/1 or −1/1.
+
+    Notes
+    -----
+    Of more than 2,000 rows, 2,000 at equal steps are drawn. The features must be finite numbers.
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> X = np.array([[3.0, 4.0], [3.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
+    >>> line, c = cs.LinearDetector(np.array([3.0, 4.0]), -5.0), cs.Affine(gamma=0.5, d0=0.0)
+    >>> ax = cs.plot.surface(lambda X: c.probability(line.scores(X), prior=0.5), X, [1, 1, 0, 0])
+    >>> ax.get_xlabel(), ax.get_title(loc="left")
+    ('x₁', 'P(+|x)')
+    """
+    ask, columns = _probability(detector), _features(X, detector)
+    names = [("x₁", "x₂")[k] if list(columns) == [0, 1] else str(k) for k in columns]
+    rows = read(y, dict(zip(names, columns.values(), strict=True)), None, positive)
+    a, b = np.meshgrid(*map(_grid, names, rows.scores))
+    p = np.asarray(ask(_like(X, list(columns), a.ravel(), b.ravel())), np.float64)
+    if p.shape != (a.size,) or not (np.all(p >= 0) and np.all(p <= 1)):
+        raise DataError(
+            "detector must give each row one probability from 0 to 1; for "
+            f"{a.size:,} rows it gave {shown(p)}."
+        )
+    p = p.reshape(a.shape)
+    ax = new_axes(5.4, 4.6) if ax is None else ax
+    colours = _colours()
+    if ax.name == "3d":
+        look = {"cmap": colours, "rcount": 40, "ccount": 40, "linewidth": 0.25}
+        ax.plot_surface(a, b, p, edgecolor="white", vmin=0, vmax=1, **look)  # type: ignore[attr-defined]
+        ax.set(xlabel=names[0], ylabel=names[1], zlim=(0, 1))
+    else:
+        axes(ax, *names, unit=False)
+        ax.grid(visible=False)
+        around = (a[0, 0], a[0, -1], b[0, 0], b[-1, 0])
+        shades = ax.imshow(p, colours, aspect="auto", origin="lower", extent=around, zorder=0.5)
+        shades.set(alpha=0.55, clim=(0, 1), interpolation="bilinear")
+        lines = ax.contour(a, b, p, levels=_LEVELS, colors="0.15", linewidths=1.0, zorder=2)
+        ax.clabel(lines, fontsize=8)
+        ones = rows.ones
+        some = np.linspace(0, len(ones) - 1, min(len(ones), _ROWS)).astype(np.intp)
+        for name, mine, colour in (
+            ("positive", ones[some], POSITIVE),
+            ("negative", ~ones[some], NEGATIVE),
+        ):
+            x1, x2 = (x[some][mine] for x in rows.scores)
+            style: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3.5}
+            ax.plot(x1, x2, color=colour, alpha=0.75, markeredgewidth=0, **style, label=name)
+            ax.lines[-1].set_gid("rows")
+        legend(ax, frame=True)
+    ax.set_title("P(+|x)", loc="left", fontsize=10)
+    return ax
+
+
+def _probability(detector: Any) -> Callable[[Any], Any]:
+    """What gives the probability of rows."""
+    if isinstance(detector, Detector):
+        return detector.probability
+    if hasattr(detector, "predict_proba"):
+        return lambda X: np.asarray(detector.predict_proba(X))[:, 1]
+    if callable(detector):
+        return detector  # type: ignore[no-any-return]
+    raise DataError(
+        "detector must give probabilities: a Detector, a classifier with predict_proba, or a "
+        f"function of rows; it is {shown(detector)}. Of a line, pass "
+        "lambda X: calibrator.probability(line.scores(X), prior)."
+    )
+
+
+def _features(X: Any, detector: Any) -> dict[Any, Any]:
+    """Two columns by name, or by number where they have no names."""
+    columns = columns_of(np.asarray(X) if isinstance(X, (list, tuple)) else X)
+    if isinstance(detector, Detector):
+        absent = [name for name in detector.columns if name not in columns]
+        if absent:
+            raise DataError(f"X must have the detector's columns; {shown(absent[0])} is missing.")
+        columns = {name: columns[name] for name in detector.columns}
+    if len(columns) != 2:
+        raise DataError(
+            f"a surface is over two features; there are {len(columns)}. Pass a detector of two "
+            "columns, and rows that have them."
+        )
+    return columns
+
+
+def _like(X: Any, names: Sequence[Any], *columns: Floats) -> Any:
+    """Rows of the same kind as X: a classifier that was fitted to a frame wants one."""
+    if names == [0, 1]:
+        return np.column_stack(columns)
+    table = dict(zip(names, columns, strict=True))
+    return table if isinstance(X, Mapping) else type(X)(table)
+
+
+def _grid(name: str, x: Floats) -> Floats:
+    """Values along a feature, from below its lowest one to above its highest one."""
+    if not np.all(np.abs(x) <= 1e300):
+        row = int(np.argmin(np.abs(x) <= 1e300))
+        raise DataError(
+            f"features must be numbers within ±1e300; row {row} of {name} is {shown(x[row])}. Drop "
+            "such rows."
+        )
+    low, high = bin_edges(x, 1)
+    pad = 0.05 * (high - low)
+    return np.linspace(low - pad, high + pad, _GRID)
+
+
+def _colours() -> Any:
+    """From the colour of negatives over white to that of positives."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("classes", [NEGATIVE, "#f7f7f7", POSITIVE])
