@@ -59,7 +59,8 @@ polars-expression
 arrow-dictionary arrow-table torch-cpu torch-gradient torch-bfloat16 torch-elsewhere
 
 at-nan at-inf at-nothing at-ratio at-ratio-nothing at-ratio-negative at-ratio-everything
-at-ratio-one-class at-no-positives start-of-pr start-of-gain counts-any-order counts-zero
+at-ratio-one-class at-no-positives start-of-pr start-of-gain start-of-lift
+counts-any-order counts-zero
 counts-negative counts-nan counts-too-many counts-length partial-empty partial-both-axes
 beta-infinite beta-huge counts-too-many-huge counts-too-many-mixed counts-negative-huge
 counts-floats counts-object counts-decimal counts-decimal-parts

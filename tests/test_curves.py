@@ -20,7 +20,7 @@ import cutscore as cs
 import oracle
 from strategies import Case, rows, weights
 
-CURVES: tuple[Callable[[cs.Sweep], Any], ...] = (cs.roc, cs.pr, cs.det, cs.gain)
+CURVES: tuple[Callable[[cs.Sweep], Any], ...] = (cs.roc, cs.pr, cs.det, cs.gain, cs.lift)
 
 
 def floats(values: list[Fraction]) -> list[float]:
@@ -58,9 +58,10 @@ def test_values(case: Case) -> None:
     precision = [Fraction(1)] + [a.tp / (a.tp + a.fp) for a in p[1:]]
     assert pr.precision.tolist() == floats(precision)
     assert gain.gain.tolist() == floats(tpr)
-    assert gain.flagged.tolist() == floats([(a.tp + a.fp) / (t.P + t.N) for a in p])
     lift = floats([a * (t.P + t.N) / t.P for a in precision])
-    np.testing.assert_array_max_ulp(gain.lift, np.array(lift), 2)  # a quotient of two quotients
+    for curve in (gain, cs.lift(s)):
+        assert curve.flagged.tolist() == floats([(a.tp + a.fp) / (t.P + t.N) for a in p])
+        np.testing.assert_array_max_ulp(curve.lift, np.array(lift), 2)  # of two quotients
 
 
 @given(st.data(), rows(both=True))
@@ -156,4 +157,5 @@ def test_repr() -> None:
     assert repr(cs.roc(s)) == "Roc of 4 points: threshold, fpr, tpr"
     assert repr(cs.pr(s)) == "PrecisionRecall of 4 points: threshold, recall, precision"
     assert repr(cs.det(s)) == "Det of 4 points: threshold, fpr, fnr"
+    assert repr(cs.lift(s)) == "Lift of 4 points: threshold, flagged, lift"
     assert repr(cs.gain(s)) == "Gain of 4 points: threshold, flagged, gain, lift"

@@ -92,7 +92,7 @@ ELSEWHERE = {
     "functions of a sweep": """
         auc auc_interval auc_variance average_precision bootstrap brier calibrate calibration_line
         choose cllr compare_curves_unpaired compare_unpaired cost_curve decompose det
-        equal_error_rate gain gini h_measure hull interval
+        equal_error_rate gain lift gini h_measure hull interval
         kolmogorov_smirnov log_loss min_cllr net_benefit partial_auc pr reliability roc roc_band
         sensitivity_at smooth_roc specificity_at
     """,
@@ -127,7 +127,7 @@ ELSEWHERE = {
     """,
     "has no inverse, and says so": "Beta.inverse Chain.inverse Gaussian.inverse Monotone.inverse",
     "made by functions that are here; Frozen owns its arrays, tested below": """
-        AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain GroupAuc Hull
+        AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain Lift GroupAuc Hull
         JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
         Estimates NetBenefitAt NetBenefitDifference SmoothRoc
     """,

@@ -59,7 +59,7 @@ def test_a_mapping_draws_each_under_its_name(s, probabilities):
         (cs.plot.pr, cs.pr),
         (cs.plot.det, cs.det),
         (cs.plot.gain, cs.gain),
-        (cs.plot.lift, cs.gain),
+        (cs.plot.lift, cs.lift),
         (cs.plot.cost_curve, cs.cost_curve),
         (cs.plot.net_benefit, cs.net_benefit),
         (cs.plot.reliability, lambda s: cs.reliability(s, n=10)),
@@ -111,7 +111,9 @@ def test_pr_gain_lift_det_and_distributions(s):
     pr, gain = cs.pr(s), cs.gain(s)
     assert curve_of(cs.plot.pr(pr))[:, 1].tolist() == pr.precision.tolist()
     assert curve_of(cs.plot.gain(gain))[:, 1].tolist() == gain.gain.tolist()
-    assert curve_of(cs.plot.lift(gain))[:, 1].tolist() == gain.lift[1:].tolist()
+    for curve in (gain, cs.lift(s)):
+        xy = np.column_stack((gain.flagged, gain.lift))[1:]
+        assert np.array_equal(curve_of(cs.plot.lift(curve)), xy)
     xy = curve_of(cs.plot.det(cs.det(s)))
     assert np.isfinite(xy).all()  # points at 0 and 1 have no place on these axes
     ax = cs.plot.distributions(s, bins=20)
@@ -132,7 +134,7 @@ def test_odd_sweeps_draw_without_a_warning():
             (cs.plot.pr, cs.pr),
             (cs.plot.det, cs.det),
             (cs.plot.gain, cs.gain),
-            (cs.plot.lift, cs.gain),
+            (cs.plot.lift, cs.lift),
         ):
             plot(curve(s)).figure.canvas.draw()
         cs.plot.distributions(s).figure.canvas.draw()
@@ -193,7 +195,7 @@ def test_what_is_drawn_must_be_computed_first(s):
         (cs.plot.pr, cs.roc(s), r"plot\.pr\(cs\.pr\(s\)\)"),
         (cs.plot.det, None, r"plot\.det\(cs\.det\(s\)\)"),
         (cs.plot.gain, s, r"plot\.gain\(cs\.gain\(s\)\)"),
-        (cs.plot.lift, s, r"plot\.lift\(cs\.gain\(s\)\)"),
+        (cs.plot.lift, s, r"plot\.lift\(cs\.lift\(s\)\)"),
         (cs.plot.distributions, cs.roc(s), r"draws a Sweep; got a Roc"),
         (cs.plot.overview, cs.roc(s), r"plot\.overview\(cs\.sweep\(y, score\)\)"),
         (cs.plot.hull, s, r"draws a Hull or a JointHull; got a Sweep. Call plot\.hull\(cs\.hull"),

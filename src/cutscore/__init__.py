@@ -56,10 +56,12 @@ if TYPE_CHECKING:
     from cutscore.costs import thresholds_for as thresholds_for
     from cutscore.curves import Det as Det
     from cutscore.curves import Gain as Gain
+    from cutscore.curves import Lift as Lift
     from cutscore.curves import PrecisionRecall as PrecisionRecall
     from cutscore.curves import Roc as Roc
     from cutscore.curves import det as det
     from cutscore.curves import gain as gain
+    from cutscore.curves import lift as lift
     from cutscore.curves import pr as pr
     from cutscore.curves import roc as roc
     from cutscore.decision import OperatingPoint as OperatingPoint
@@ -161,10 +163,12 @@ _HOME = {
     "thresholds_for": "costs",
     "Det": "curves",
     "Gain": "curves",
+    "Lift": "curves",
     "PrecisionRecall": "curves",
     "Roc": "curves",
     "det": "curves",
     "gain": "curves",
+    "lift": "curves",
     "pr": "curves",
     "roc": "curves",
     "OperatingPoint": "decision",

@@ -102,6 +102,25 @@ class Gain(_Curve):
     lift: Floats
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Lift(_Curve):
+    """Share of cases flagged against the lift; see :func:`cutscore.lift`.
+
+    Parameters
+    ----------
+    threshold
+        ``+inf``, then the scores, descending; those from it on are flagged.
+    flagged
+        The share of all cases that are flagged.
+    lift
+        How much richer in positives the flagged cases are than all.
+    """
+
+    threshold: Floats
+    flagged: Floats
+    lift: Floats
+
+
 def roc(s: Sweep) -> Roc:
     """ROC curve: FPR = FP/N and TPR = TP/P at every threshold.
 
@@ -167,11 +186,35 @@ def gain(s: Sweep) -> Gain:
     >>> g.lift.round(2)
     array([4.  , 4.  , 2.  , 1.33, 1.  ])
     """
-    s.needs_positives("a gain curve")
-    s.needs_scores("a gain curve")
+    flagged, lift = _flagged_and_lift(s, "a gain curve")
+    return Gain._adopt(_thresholds(s), flagged, from_zero(s.tp) / s.P, lift)
+
+
+def lift(s: Sweep) -> Lift:
+    """Lift curve: precision / prevalence against the share of cases flagged.
+
+    A lift of 3 at 10 % flagged says that the highest tenth of the scores has three times as many
+    positives as a tenth drawn at random. No lift exceeds 1 / prevalence nor 1 / ``flagged``; where
+    all is flagged it is 1. At the start it follows the precision's convention and is
+    1 / prevalence.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> curve = cs.lift(cs.sweep([1, 0, 1, 0, 0, 0, 0, 0, 0, 0], range(10, 0, -1)))
+    >>> curve
+    Lift of 11 points: threshold, flagged, lift
+    >>> curve.flagged[3], round(curve.lift[3].item(), 3)  # the three highest
+    (np.float64(0.3), 3.333)
+    """
+    return Lift._adopt(_thresholds(s), *_flagged_and_lift(s, "a lift curve"))
+
+
+def _flagged_and_lift(s: Sweep, what: str) -> tuple[Floats, Floats]:
+    s.needs_positives(what)
+    s.needs_scores(what)
     tp, fp = from_zero(s.tp), from_zero(s.fp)
-    lift = _precision(tp, fp) / s.prevalence
-    return Gain._adopt(_thresholds(s), (tp + fp) / (s.P + s.N), tp / s.P, lift)
+    return (tp + fp) / (s.P + s.N), _precision(tp, fp) / s.prevalence
 
 
 def _thresholds(s: Sweep) -> Floats:

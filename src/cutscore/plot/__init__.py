@@ -65,7 +65,7 @@ def overview(s: Sweep) -> Figure:
     pr(curves.pr(s), axes[1], label=f"average precision {average_precision(s):.3f}")
     gain(curves.gain(s), axes[2])
     det(curves.det(s), axes[3])
-    lift(curves.gain(s), axes[4])
+    lift(curves.lift(s), axes[4])
     distributions(s, axes[5])
     titles = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")
     for ax, title in zip(axes, titles, strict=True):

@@ -14,7 +14,7 @@ from cutscore._hull import Hull, JointHull, check_points
 from cutscore._sweep import Floats
 from cutscore.benefit import NetBenefitAt
 from cutscore.costs import CostCurve, NetBenefit
-from cutscore.curves import Det, Gain, PrecisionRecall, Roc
+from cutscore.curves import Det, Gain, Lift, PrecisionRecall, Roc
 from cutscore.decision import OperatingPoint
 from cutscore.errors import DataError
 from cutscore.inference import Band
@@ -276,7 +276,7 @@ def gain(
 
 
 def lift(
-    curve: Gain | Mapping[str, Gain],
+    curve: Lift | Gain | Mapping[str, Lift | Gain],
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -287,13 +287,13 @@ def lift(
     Examples
     --------
     >>> import cutscore as cs
-    >>> ax = cs.plot.lift(cs.gain(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
+    >>> ax = cs.plot.lift(cs.lift(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
     >>> ax.get_ylabel()
     'lift (precision / prevalence)'
     """
     if isinstance(curve, Mapping):
         return each(lift, curve, ax, line, label=label)
-    needs(curve, Gain, "lift(cs.gain(s))")
+    needs(curve, (Lift, Gain), "lift(cs.lift(s))")
     ax = axes(ax, "share of cases flagged", "lift (precision / prevalence)", unit=False)
     guide(ax, [0, 1], [1, 1])
     ax.set(xlim=(-0.01, 1.01))
