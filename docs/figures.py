@@ -702,6 +702,76 @@ def staircase(path: Path) -> None:
     save(made, path)
 
 
+class Shape(NamedTuple):
+    """Scores of either class, as functions of a share of its cases: the inverse of P(score ≤ s)."""
+
+    title: str
+    pos: Callable[[Any], Any]
+    neg: Callable[[Any], Any]
+    llr: Callable[[Any], Any]
+
+
+def shapes() -> tuple[Shape, Shape]:
+    """A shape for which logistic calibration is right, and one for which it is not."""
+    from scipy.special import ndtri
+
+    return (
+        Shape("normal classes: the line is right", lambda u: ndtri(u) + 1.5, ndtri,
+              lambda s: 1.5 * (s - 0.75)),
+        Shape("density 8s⁷ against 1: the line is wrong", lambda u: u**0.125, lambda u: u,
+              lambda s: np.log(8) + 7 * np.log(s)),
+    )  # fmt: skip
+
+
+def out_of_sample(shape: Shape, n: int, draws: int, seed: int) -> dict[str, Any]:
+    """Log losses on all cases there could be, of calibrators of n rows each; and of the truth.
+
+    Half of the cases are positive. The loss is an integral: a mean over a thousand shares of each
+    class at equal steps.
+    """
+    from cutscore.calibration import probability
+
+    rng, u = np.random.default_rng([n, seed]), (np.arange(1000) + 0.5) / 1000
+    score = np.concatenate((shape.pos(u), shape.neg(u)))
+
+    def loss(llr: Any) -> float:
+        p = probability(llr, prior=0.5)
+        return float(-np.mean(np.log(np.where(np.arange(2000) < 1000, p, 1 - p))))
+
+    losses: dict[str, Any] = {"logistic": [], "monotone": []}
+    while len(losses["logistic"]) < draws:
+        y, at = rng.random(n) < 0.5, rng.random(n)
+        s = cs.sweep(y, np.where(y, shape.pos(at), shape.neg(at)))
+        for method, found in losses.items():
+            found.append(loss(cs.calibrate(s, method).llr(score)))
+    return {**losses, "truth": loss(shape.llr(score))}
+
+
+SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+
+
+@figure("overfitting.svg")
+def overfitting(path: Path) -> None:
+    """The staircase against the logistic curve, on rows that they have not seen, by sample size."""
+    made, both = axes(2, 9.4, 4.0, sharey=True)
+    for ax, shape in zip(both, shapes(), strict=True):
+        found = [out_of_sample(shape, n, 100, seed=1) for n in SIZES]
+        plain(ax, "rows it was fitted to", "")
+        for method, name, hue in (
+            ("monotone", "staircase", POSITIVE),
+            ("logistic", "logistic", NEGATIVE),
+        ):
+            excess = np.array([np.array(one[method]) - one["truth"] for one in found])
+            low, high = np.quantile(excess, (0.1, 0.9), axis=1)
+            ax.fill_between(SIZES, low, high, color=hue, alpha=0.16, linewidth=0)
+            ax.plot(SIZES, excess.mean(axis=1), "o-", color=hue, markersize=4, label=name)
+        ax.set(xscale="log", yscale="log", xlim=(SIZES[0], SIZES[-1]), ylim=(1e-4, 0.5))
+        title(ax, shape.title)
+    both[0].set_ylabel("log loss on new rows, above the truth's")
+    both[0].legend(frameon=False, fontsize=9)
+    save(made, path)
+
+
 @figure("surface.png")
 def surface(path: Path) -> None:
     """The probability over two features: a sigmoid along w, level along the boundary."""

@@ -116,3 +116,36 @@ def test_the_heat_map_has_the_surrogate_for_its_maximum():
     assert worst.value == pytest.approx(grid.max(), rel=1e-12)
     a, b = np.unravel_index(grid.argmax(), grid.shape)
     assert (a, b) == (np.count_nonzero(worst.slope.pos == 0), np.count_nonzero(worst.slope.neg))
+
+
+def test_the_staircase_overfits_few_rows_and_the_wrong_line_never_recovers() -> None:
+    right, wrong = FIGURES.shapes()
+    for shape, n, better in (
+        (right, 50, "logistic"),
+        (right, 2000, "logistic"),
+        (wrong, 50, "logistic"),
+        (wrong, 2000, "monotone"),
+    ):
+        found = FIGURES.out_of_sample(shape, n, 60, seed=7)
+        mean = {method: np.mean(found[method]) for method in ("logistic", "monotone")}
+        assert min(mean, key=mean.__getitem__) == better
+        assert found["truth"] < min(mean.values())
+
+
+def test_the_losses_are_those_of_the_true_probabilities() -> None:
+    """By numerical integration over the densities themselves."""
+    from scipy.integrate import quad
+    from scipy.stats import norm
+
+    def entropy(pos, neg):
+        def at(x):
+            a, b = pos(x), neg(x)
+            return -(a * np.log(a / (a + b)) + b * np.log(b / (a + b))) / 2
+
+        return at
+
+    right, wrong = FIGURES.shapes()
+    exact = quad(entropy(norm(1.5).pdf, norm.pdf), -7, 9)[0]
+    assert FIGURES.out_of_sample(right, 50, 1, seed=0)["truth"] == pytest.approx(exact, abs=2e-4)
+    exact = quad(entropy(lambda x: 8 * x**7, lambda _: 1.0), 1e-9, 1)[0]
+    assert FIGURES.out_of_sample(wrong, 50, 1, seed=0)["truth"] == pytest.approx(exact, abs=2e-4)
