@@ -39,6 +39,7 @@ objectives _rows
 _names _labels _written
 _check confusion _interval _html _files
 errors _native _frozen _progress
+findings
 """
 DEPTH = {
     name: depth for depth, line in enumerate(LAYERS.strip().splitlines()) for name in line.split()

@@ -1,19 +1,37 @@
-"""What cutscore raises. Every message states the rule, the offending value and the way out."""
+"""What cutscore raises and warns of. Each carries a finding: code, fields, place, ways out."""
 
 from __future__ import annotations
 
+from cutscore.findings.arguments import LibraryMissing, installed_by
+from cutscore.findings.base import Finding, Unsorted
 
-def installed_by(extra: str) -> str:
-    """How to get an extra: from a clone, since a name on a package index may be somebody else's."""
-    return f"pip install '.[{extra}]' in a clone of cutscore"
+__all__ = [
+    "CutscoreError",
+    "CutscoreWarning",
+    "DataError",
+    "UndefinedError",
+    "installed_by",
+    "missing_library",
+]
 
 
-def missing_library(what: str, library: str, extra: str) -> str:
-    """What to say where an optional library is missing."""
-    return f"{what} needs {library}: {installed_by(extra)}"
+class _Carrier(Exception):
+    """What carries a finding. Its text is the finding's, for Python."""
+
+    finding: Finding
+
+    def __init__(self, finding: Finding | str) -> None:
+        self.finding = Unsorted(finding) if isinstance(finding, str) else finding
+        super().__init__(self.finding)
+
+    def __str__(self) -> str:
+        return self.finding.render()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
-class CutscoreError(Exception):
+class CutscoreError(_Carrier):
     """Base of all errors that cutscore raises on purpose."""
 
 
@@ -23,3 +41,12 @@ class DataError(CutscoreError, ValueError):
 
 class UndefinedError(CutscoreError, ValueError):
     """The measure has no value here, for example an AUC of rows that are all negative."""
+
+
+class CutscoreWarning(_Carrier, UserWarning):
+    """A number was computed and may not be what it seems."""
+
+
+def missing_library(what: str, library: str, extra: str) -> str:
+    """What to say where an optional library is missing."""
+    return LibraryMissing(what, library, extra).render().removesuffix(".")

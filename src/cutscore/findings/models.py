@@ -1,0 +1,1 @@
+"""Saved detectors: reading, applying and exporting them."""

@@ -1,0 +1,1 @@
+"""What should be known before the numbers of a report are believed."""

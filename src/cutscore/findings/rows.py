@@ -1,0 +1,1 @@
+"""Columns of arrays and tables: labels, scores, weights, names of columns."""

@@ -1,0 +1,1 @@
+"""Measures, intervals, calibrators and learners: what has no value, and why."""

@@ -1,0 +1,1 @@
+"""Files and queries that are read and written."""
