@@ -478,10 +478,10 @@ def test_groups_and_intervals_of_rows(capsys):
     words = ["evaluate", "t.csv", "--label", "y", "--score", "x"]
     assert main([*words, "--group", "city"]) == 0
     said = capsys.readouterr().err
-    assert "intervals of averages over groups count groups; all others count rows" in said
-    assert "too narrow if rows of one 'city' are alike" in said
+    assert "Intervals of averages over groups count groups; all others count rows" in said
+    assert "if rows of one 'city' are correlated" in said
     assert main(words) == 0
-    assert "intervals" not in capsys.readouterr().err
+    assert "Intervals" not in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("made_model")

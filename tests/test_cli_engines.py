@@ -85,11 +85,8 @@ def test_evaluate(table: Path, capsys: pytest.CaptureFixture[str], question: lis
     close(found, expected)
     assert again == said  # remarks too
     if "kind" in question:
-        assert expected["warnings"][0]["code"] == "labels"
-        assert (
-            "'bad' is told from all other labels, 'fine', 'good'."
-            in (expected["warnings"][0]["text"])
-        )
+        assert expected["warnings"][0]["code"] == "one-vs-rest"
+        assert expected["warnings"][0]["fields"]["others"] == ["fine", "good"]
 
 
 SPARK = ["--engine", "spark", "--master", "local[2]", "--deadline", "240"]

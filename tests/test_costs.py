@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import cutscore as cs
+from raising import finding
 from strategies import Case, rows
 
 
@@ -137,5 +138,5 @@ def test_probability_cost(fp: float, fn: float, tp: float, prior: float) -> None
 def test_probability_cost_at_the_ends() -> None:
     assert cs.Costs(fp=1, fn=0).probability_cost(0.3) == 0
     assert cs.Costs(fp=0, fn=1).probability_cost(0.3) == 1
-    with pytest.raises(cs.DataError, match="a prior"):
+    with finding("bad-argument", parameter="prior", value=0):
         cs.Costs(fp=1, fn=1).probability_cost(0)

@@ -24,13 +24,15 @@ import cutscore as cs
 from cutscore.confusion import counted
 from cutscore.decision import natural, worth
 from cutscore.decision import told as told_of
+from cutscore.findings.base import COMMAND, Unsorted, Where
+from cutscore.findings.report import CertainAndWrong, FewRows
 from cutscore.report import Summary, making, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import trace as of_trace
 from cutscore.report.drawing import path
 from cutscore.report.figures import precision_steps
 from cutscore.report.live import share_text
-from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Notice, Weight
+from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
 from cutscore.report.text import shown
 from cutscore.report.trace import Axis, by_parts, cuts_at, flagged, largest_tie, of_positives
 from strategies import Case, rows
@@ -266,48 +268,46 @@ def test_notices() -> None:
     y, a, _ = some()
     assert codes(y, {"a": a}) == set()
     assert codes(y, {"a": -a}) == {"inverted"}
-    assert codes(y, {"a": a + 100 * y}) == {"leak"}
+    assert codes(y, {"a": a + 100 * y}) == {"separated"}
     assert codes(y, {"a": np.where(a < 1, 0, a)}) == {"ties"}
-    assert codes(y, {"a": a}, prior=0.0001) == {"prior_far"}
+    assert codes(y, {"a": a}, prior=0.0001) == {"prior-far"}
     assert codes(y, {"a": 1 / (1 + np.exp(-a - 2))}) == {"miscalibrated"}
     ends = np.where(a == a[~y].max(), 9, np.where(a == a[y].min(), -9, a))
-    assert codes(y, {"a": ends}, costs=cs.Costs(fp=1, fn=1e-6)) == {"flags_nothing"}
-    assert codes(y, {"a": ends}, costs=cs.Costs(fp=1, fn=1e6)) == {"flags_everything"}
+    assert codes(y, {"a": ends}, costs=cs.Costs(fp=1, fn=1e-6)) == {"flags-alike"}
+    assert codes(y, {"a": ends}, costs=cs.Costs(fp=1, fn=1e6)) == {"flags-alike"}
     none = {"maximize": "recall", "subject_to": "precision >= 0.999", "confidence": 0.95}
     assert codes(y, {"a": a}, **none) == {"infeasible"}
-    assert codes(y[:90], {"a": a[:90]}) == {"few_positives"}
-    assert "few_negatives" in codes(~y[:90], {"a": -a[:90]})
+    assert codes(y[:90], {"a": a[:90]}) == {"few-rows"}
+    assert "few-rows" in codes(~y[:90], {"a": -a[:90]})
     heavy = np.where(np.arange(len(y)) < 20, 1e6, 1.0)
-    assert "few_negatives" in codes(y, {"a": a}, weight=heavy)
-    assert "no_better_than_chance" in codes([1, 0, 1, 0], {"a": [3, 4, 1, 2]})
+    assert "few-rows" in codes(y, {"a": a}, weight=heavy)
+    assert "no-better-than-chance" in codes([1, 0, 1, 0], {"a": [3, 4, 1, 2]})
 
 
 def test_notices_name_the_score_where_there_are_several() -> None:
     y, a, _ = some()
     (notice,) = summarise(y, {"good": a, "bad": -a}).notices
-    assert (notice.code, notice.score) == ("inverted", "bad")
-    assert notice.text.startswith("bad: the AUC, ")
+    assert (notice.code, notice.where) == ("inverted", Where(part="bad"))
+    assert notice.render().startswith("bad: The AUC is ")
     (notice,) = summarise(y, {"bad": -a}).notices
-    assert notice.score is None
-    assert notice.text.startswith("The AUC, ")
+    assert notice.where is None
 
 
 def test_certain_and_wrong() -> None:
     y = np.arange(400) % 2 == 1
     p = np.where(y, 0.7, 0.3) + np.linspace(-0.25, 0.25, 400)
-    assert "certain_and_wrong" not in codes(y, {"p": p})
-    assert "certain_and_wrong" not in codes(y, {"p": np.where(p > 0.9, 1.0, p)})  # and right
+    assert "certain-and-wrong" not in codes(y, {"p": p})
+    assert "certain-and-wrong" not in codes(y, {"p": np.where(p > 0.9, 1.0, p)})  # and right
     p[[1, 3, 5]], p[0] = 0.0, 1.0
     summary = summarise(y, {"p": p})
     assert summary.scores[0].certain == (3, 1)
     assert summary.scores[0].log_loss == inf
-    told = [n.text.partition(":")[0] for n in summary.notices if n.code == "certain_and_wrong"]
-    assert told == [
-        "3 cases had probability 0 and were positive",
-        "1 case had probability 1 and was negative",
+    assert [n for n in summary.notices if n.code == "certain-and-wrong"] == [
+        CertainAndWrong(3, 0, "positive"),
+        CertainAndWrong(1, 1, "negative"),
     ]
     # Of other scores nobody says that they are probabilities.
-    assert "certain_and_wrong" not in codes(y, {"p": 2 * p})
+    assert "certain-and-wrong" not in codes(y, {"p": 2 * p})
     weighted = summarise(y, {"p": p}, weight=np.full(400, 0.3))
     assert weighted.scores[0].certain == pytest.approx((0.9, 0.3))
 
@@ -315,35 +315,13 @@ def test_certain_and_wrong() -> None:
 def test_a_notice_of_few_rows_counts_in_words() -> None:
     y = np.arange(200) == 100
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
-    assert one.text.startswith("There is 1 positive only: one more or less moves a rate of")
-    assert "by 100 points" in one.text
+    assert one == FewRows("positive", 1.0)
+    assert one.render().startswith("There is only 1 positive: one more or less moves a rate of")
+    assert "by 100 points" in one.render()
     y = np.arange(200) < 41
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
-    assert one.text.startswith("There are 41 positives only: ")
-    assert "by 2.4 points" in one.text
-
-
-def test_what_the_training_said_is_not_said_again() -> None:
-    y = np.arange(300) < 41
-    summary = summarise(y, {"a": -np.arange(300.0)})
-    assert [n.code for n in summary.notices] == ["few_positives", "leak"]
-    first = Notice("training", "There are only 41 positives: intervals are wide.")
-    second = Notice("training", "The classes are perfectly separated: look for a column.")
-    other = Notice("training", "logistic stopped before it was done.")
-    for said, left in (
-        ([first], ["leak"]),
-        ([second], ["few_positives"]),
-        ([first, second], []),
-        ([other], ["few_positives", "leak"]),
-    ):
-        now = replace(summary, notices=(*said, *summary.notices))
-        wanted = [n.text for n in summary.notices if n.code in left]
-        text, page = " ".join(now.text().split()), render(now)
-        for n in summary.notices:
-            assert (n.text in text) is (n.text in wanted)
-            assert (escape(n.text) in page) is (n.text in wanted)
-        # Machines get all of them.
-        assert len(now.as_dict()["warnings"]) == len(said) + 2
+    assert one.render().startswith("There are only 41 positives: ")
+    assert "by 2.4 points" in one.render()
 
 
 # ---------------------------------------------------------------------- low scores mean positive
@@ -409,15 +387,14 @@ def test_what_is_said_of_scores_the_wrong_way_round() -> None:
     y, a, _ = some()
     (notice,) = summarise(y, {"a b": -a}).notices
     assert notice.code == "inverted"
-    assert "high scores go with negatives. If low ones mean positive, say so: --reverse 'a b'" in (
-        notice.text
-    )
+    assert "--reverse 'a b'" in notice.render(COMMAND)
+    assert "reverse='a b'" in notice.render()
     (notice,) = summarise(y, {"a": a}, reverse=["a"]).notices
-    assert "low scores go with negatives. If high ones mean positive, don't turn" in notice.text
+    assert (notice.code, notice.reverse) == ("inverted", True)
     # A score that many share is told as it is.
     tied = np.where(np.arange(len(y)) % 2, 700.0, 650 - 90 * a)
     (notice,) = summarise(y, {"a": tied}, reverse=["a"]).notices
-    assert "The score 700 is shared by 50 %" in notice.text
+    assert (notice.code, notice.score) == ("ties", 700)
     with pytest.raises(
         cs.DataError, match="reverse must name scores; 'c' is none of them, which are"
     ):
@@ -430,13 +407,12 @@ def test_what_is_said_of_scores_the_wrong_way_round() -> None:
 def test_a_score_that_stands_for_none_is_told() -> None:
     y, a, _ = some()
     gone = np.arange(len(y)) % 100 == 5
-    for scores, reverse, said in (
-        (np.where(gone, -9999, a), (), "The score -9999 of 30 cases is far from all others, which"),
-        (np.where(gone, 9999, 700 - a), "x", "The score 9999 of 30 cases is far from all others"),
+    for scores, reverse, at in (
+        (np.where(gone, -9999, a), (), -9999),
+        (np.where(gone, 9999, 700 - a), "x", 9999),
     ):
-        notices = summarise(y, {"x": scores}, reverse=reverse).notices
-        assert [n.code for n in notices] == ["far_off"]
-        assert notices[0].text.startswith(said)
+        (notice,) = summarise(y, {"x": scores}, reverse=reverse).notices
+        assert (notice.code, notice.score, notice.cases) == ("outlier", at, 30)
     assert not summarise(y, {"x": np.where(gone[::-1] & (np.arange(len(y)) < 150), 9, a)}).notices
     assert not summarise(y, {"x": np.where(gone, -np.inf, a)}).notices
 
@@ -534,7 +510,9 @@ SCHEMA: dict[str, Any] = {
             }
         ],
     },
-    "warnings": [{"code": str, "score": str, "text": str}],
+    "warnings": [
+        {"code": str, "severity": str, "where": dict, "fixes": [dict], "fields": dict, "text": str}
+    ],
     "learners": {
         "measure": str, "chosen": str, "why": str,
         "rows": [
@@ -749,7 +727,7 @@ def test_averages_over_groups_are_told_alike() -> None:
 
 def test_options_are_not_broken() -> None:
     y, a, _ = some(300)
-    note = Notice("training", "a column looks like a key; to use it say --number id <b>.")
+    note = Unsorted("a column looks like a key; to use it say --number id <b>.")
     summary = replace(summarise(y, {"a": a}), notices=(note,))
     assert 'say <span class="option">--number</span> id &lt;b&gt;.' in render(summary)
     for width in range(40, 80):

@@ -646,5 +646,5 @@ def test_labels_and_scores_the_other_way_round() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(cs.DataError, match="look like scores: are labels and scores the other way"):
         cs.sweep(rng.normal(size=200), rng.integers(2, size=200))
-    with pytest.raises(cs.DataError, match="For one against the rest"):
+    with pytest.raises(cs.DataError, match="For one-vs-rest"):
         cs.sweep(np.arange(200) % 5, rng.normal(size=200))

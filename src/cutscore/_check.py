@@ -6,7 +6,6 @@ The table of all cases is ``docs/conventions.md``; ``tests/test_conventions.py``
 from __future__ import annotations
 
 import os
-import reprlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -18,6 +17,25 @@ from numpy.typing import NDArray
 
 from cutscore import _native
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Where
+from cutscore.findings.base import shown as shown  # noqa: PLC0414 - where most look for it
+from cutscore.findings.rows import (
+    BadMass,
+    BadWeight,
+    ElsewhereInMemory,
+    Inexact,
+    LabelType,
+    LengthsDiffer,
+    NotAColumn,
+    NotNumbers,
+    PositiveUnknown,
+    PositiveUnstated,
+    ScoreMissing,
+    TooManyLabels,
+    TooMuch,
+    ValueMissing,
+)
 
 Array = NDArray[Any]
 
@@ -25,22 +43,6 @@ _T = TypeVar("_T")
 
 # Integers up to here are exact as float64.
 _EXACT = 2**53
-
-
-class _Short(reprlib.Repr):
-    def repr_int(self, x: int, level: int) -> str:
-        try:
-            return super().repr_int(x, level)
-        except ValueError:  # Python prints no integers of thousands of digits
-            return f"an integer of {x.bit_length():,} bits"
-
-
-_short = _Short()
-
-
-def shown(value: Any) -> str:
-    """A value for a message: cut short, and never an error of its own."""
-    return str(value) if isinstance(value, (np.number, np.bool_)) else _short.repr(value)
 
 
 def threads(rows: int | None = None) -> int:
@@ -54,9 +56,9 @@ def threads(rows: int | None = None) -> int:
     elif asked.isascii() and asked.isdigit() and len(asked) < 10 and 1 <= int(asked) <= 1024:
         most = int(asked)
     else:
+        rule, hint = "be a whole number from 1 to 1024", "Correct or unset it."
         raise DataError(
-            f"CUTSCORE_THREADS must be a whole number from 1 to 1024; it is {shown(asked)}. "
-            "Correct or unset it."
+            BadArgument("CUTSCORE_THREADS", rule, asked, hint, subject="CUTSCORE_THREADS")
         )
     return most if rows is None else min(most, 1 + rows // 16384)
 
@@ -89,10 +91,7 @@ class Columns:
         what, _, where = fault.partition(":")
         row = int(where)
         if what == "score":
-            raise DataError(
-                f"a score must be a number; score[{row}] is NaN. Drop such rows or give them a "
-                "score: where a missing score ranks is a decision, not a default."
-            )
+            raise DataError(ScoreMissing(where=Where(row, "score")))
         if what == "weight":
             assert self.weight is not None
             raise _bad_weight(row, self.weight)
@@ -111,10 +110,7 @@ def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> 
     w = None if weight is None else _weight(weight)
     for name, column in (("label", label), ("weight", w)):
         if column is not None and len(column) != len(s):
-            raise DataError(
-                f"there must be one {name} for each score; there are {len(column):,} {name}s and "
-                f"{len(s):,} scores. Pass columns of the same rows."
-            )
+            raise DataError(LengthsDiffer(name, "score", len(column), len(s)))
     return Columns(s, label, 0.0, 1.0, w, positive)
 
 
@@ -127,9 +123,9 @@ def check_totals(pos: Array, neg: Array) -> None:
     # around is negative, as two that fit were added.
     if not (p >= 0 and n >= 0 and p + n < (2.0**1023 if weighted else 2**63)):
         raise DataError(
-            "weights must add up to less than 2**1023. Scale them down."
+            TooMuch("weights", "2**1023", hint="Scale them down.")
             if weighted
-            else "rows must number less than 2**63."
+            else TooMuch("rows", "2**63")
         )
 
 
@@ -145,7 +141,7 @@ def check_threshold(threshold: Any) -> float:
     """A threshold as a float; ±inf are fine."""
     t = number(threshold)
     if np.isnan(t):
-        raise DataError(f"a threshold must be a number; it is {shown(threshold)}.")
+        raise DataError(BadArgument("threshold", "be a number", threshold, subject="a threshold"))
     return t
 
 
@@ -167,24 +163,20 @@ def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Columns, Columns, 
     t = score_column(threshold, "threshold")
     if np.isnan(t).any():
         row = int(np.isnan(t).argmax())
-        raise DataError(f"a threshold must be a number; threshold[{row}] is NaN. Drop such rows.")
+        raise DataError(
+            ValueMissing("threshold", "NaN", "Drop such rows.", where=Where(row, "threshold"))
+        )
     whole, rows, masses = True, [], []
     for label, name, values in ((1, "pos", pos), (0, "neg", neg)):
         column = vector(values, name)
         mass = _weight(column, name)
         if len(mass) != len(t):
-            raise DataError(
-                f"there must be one {name} for each threshold; there are {len(mass):,} and "
-                f"{len(t):,}."
-            )
+            raise DataError(LengthsDiffer(name, "threshold", len(mass), len(t)))
         counts = _is_whole(column)
         # A count past every float is infinite here; there are too many of it, which is said below.
         bad = np.flatnonzero(~((mass >= 0) & (np.isfinite(mass) | counts)))
         if len(bad):
-            raise DataError(
-                f"a mass must be finite and at least 0; {name}[{bad[0]}] is "
-                f"{shown(column[bad[0]])}."
-            )
+            raise DataError(BadMass(column[bad[0]], where=Where(int(bad[0]), name)))
         whole = whole and counts
         masses.append(mass)
         rows.append(Columns(t, np.full(len(t), label, np.uint8), 0.0, 1.0, mass, None))
@@ -193,8 +185,7 @@ def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Columns, Columns, 
         total = np.concatenate(masses).sum()
     if whole and total >= _EXACT:
         raise DataError(
-            f"counts must add up to less than 2**53; these make {total:.4g}. Pass them as floats "
-            "to round them."
+            TooMuch("counts", "2**53", float(total), "Pass them as floats to round them.")
         )
     return ones, zeros, whole
 
@@ -247,10 +238,7 @@ def check_weights(values: Any) -> NDArray[np.float64]:
 
 
 def _bad_weight(row: int, weight: Array) -> DataError:
-    return DataError(
-        f"a weight must be finite and at least 0; weight[{row}] is {weight[row]!s}. "
-        "Drop such rows, or give them the weight 0, which is the same."
-    )
+    return DataError(BadWeight(weight[row], where=Where(row, "weight")))
 
 
 def _label(values: Any, positive: Any) -> Array:
@@ -266,26 +254,24 @@ def _label(values: Any, positive: Any) -> Array:
         return _encoded(a, positive)
     if kind in "OSTU":
         return _named_labels(a, positive)
-    raise DataError(
-        f"labels must be numbers, booleans or text; these are of type {a.dtype}. Pass y == the "
-        "positive one."
-    )
+    raise DataError(LabelType(str(a.dtype)))
 
 
 def _encoded(a: Array, positive: Any) -> Array:
-    """0/1 labels from a column of numbers: 1 where it is the positive one, and one other."""
+    """0/1 labels from a column of numbers: 1 where it is the positive one, 0 for all the rest.
+
+    A partition may lack the positive one; where two other labels are seen it is a mistake.
+    """
     if not isinstance(positive, (Real, np.bool_)) or positive != positive:  # noqa: PLR0124 - NaN
-        raise DataError(
-            f"positive must be one of the labels, which are numbers; it is {shown(positive)}."
-        )
+        raise DataError(PositiveUnknown(positive, kind="numbers"))
     try:
         hit: Array = np.asarray(a == positive)
     except OverflowError:  # an integer past every float is none of these
         hit = np.zeros(len(a), np.bool_)
-    if not hit.all():
-        other = a[int(hit.argmin())]
-        if np.count_nonzero(hit) + np.count_nonzero(a == other) != len(a):
-            _refuse_labels(a, positive)
+    if a.dtype.kind == "f" and np.isnan(a).any():
+        _refuse_labels(a)
+    if not hit.any() and len(seen := np.unique(a)) > 1:
+        _refuse_positive(seen.tolist(), positive)
     return hit.view(np.uint8)
 
 
@@ -293,40 +279,26 @@ def _encoded(a: Array, positive: Any) -> Array:
 _SCORES = 100
 
 
-def _refuse_labels(a: Array, positive: Any = None) -> NoReturn:
+def _refuse_labels(a: Array) -> NoReturn:
     """Say what is wrong with a column of numeric labels."""
     if np.isnan(a).any():
         row = int(np.isnan(a).argmax())
-        raise DataError(f"label[{row}] is NaN. Drop the rows that have no label.")
+        raise DataError(ValueMissing("label", "NaN", where=Where(row, "label")))
     seen = np.unique(a).tolist()
-    if positive is not None and positive not in seen:
-        _refuse_positive(seen, positive)
     if len(seen) > 2:
-        _refuse_many(seen, a.tolist(), positive)
+        _refuse_many(seen, a.tolist())
     row = int((~((a == 1) | (a == (-1 if -1 in seen else 0)))).argmax())
-    raise DataError(
-        "labels are understood without help only as 0/1, False/True or -1/1; "
-        f"label[{row}] is {a[row]!s}, and the labels seen are {_some(seen)}. Say which one is the "
-        "positive: positive=..."
-    )
+    raise DataError(PositiveUnstated(tuple(seen), a[row], where=Where(row, "label")))
 
 
 def _refuse_positive(seen: list[Any], positive: Any) -> NoReturn:
-    raise DataError(f"positive must be one of the labels {_some(seen)}; it is {shown(positive)}.")
+    raise DataError(PositiveUnknown(positive, tuple(seen)))
 
 
-def _refuse_many(seen: list[Any], values: list[Any], positive: Any) -> NoReturn:
-    one = "the positive one" if positive is None else shown(positive)
-    if len(seen) > _SCORES and all(isinstance(value, (int, float)) for value in seen):
-        raise DataError(
-            f"there must be two labels at the most; the labels seen are {_some(seen)}. They look "
-            "like scores: are labels and scores the other way round?"
-        )
-    raise DataError(
-        f"there must be two labels at the most; label[{values.index(seen[2])}] is "
-        f"{shown(seen[2])}, and the labels seen are {_some(seen)}. For one against the rest pass "
-        f"y == {one}."
-    )
+def _refuse_many(seen: list[Any], values: list[Any]) -> NoReturn:
+    numbers = len(seen) > _SCORES and all(isinstance(value, (int, float)) for value in seen)
+    row = values.index(seen[2])
+    raise DataError(TooManyLabels(tuple(seen), seen[2], numbers, where=Where(row, "label")))
 
 
 def _named_labels(a: Array, positive: Any) -> Array:
@@ -335,30 +307,24 @@ def _named_labels(a: Array, positive: Any) -> Array:
     try:
         seen = list(dict.fromkeys(values))
     except TypeError:
-        raise DataError(
-            f"labels must be plain values, numbers or text; these are {shown(values)}."
-        ) from None
+        raise DataError(LabelType(value=values)) from None
     row = missing_row(values, seen)
     if row is not None:
-        raise DataError(
-            f"label[{row}] is missing ({values[row]!r}). Drop the rows that have no label."
-        )
+        how = f"missing ({values[row]!r})"
+        raise DataError(ValueMissing("label", how, where=Where(row, "label")))
     if positive is None and (set(seen) <= {0, 1} or set(seen) <= {-1, 1}):
         positive = 1
-    if len(seen) > 2:
-        _refuse_many(seen, values, positive)
     if positive is None:
-        raise DataError(
-            f"the positive label is known without help only among 0/1, False/True or -1/1; these "
-            f"are {_some(seen)}. Say which one is the positive: positive=..."
-        )
+        if len(seen) > 2:
+            _refuse_many(seen, values)
+        raise DataError(PositiveUnstated(tuple(seen)))
     # Found by hash: arrays and expressions answer == with more of their kind, or not at all.
     code = dict.fromkeys(seen, 0)
     try:
         known = positive in code
     except TypeError:
         known = None
-    if known is None or (not known and len(seen) == 2):
+    if known is None or (not known and len(seen) > 1):
         _refuse_positive(seen, positive)
     if known:
         code[positive] = 1
@@ -370,11 +336,9 @@ def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
     out = np.empty(len(a))
     for row, value in enumerate(a.tolist()):
         if is_missing(value):
-            raise DataError(
-                f"{name}[{row}] is missing ({value!r}). Drop such rows or fill them in."
-            )
+            raise DataError(ValueMissing(name, f"missing ({value!r})", where=Where(row, name)))
         if not isinstance(value, (Real, Decimal, np.bool_)):
-            raise DataError(f"{name} must hold real numbers; {name}[{row}] is {shown(value)}.")
+            raise DataError(NotNumbers(name, value, where=Where(row, name)))
         try:
             out[row] = float(value)
         except OverflowError:
@@ -407,17 +371,13 @@ def _exact(a: Array, name: str) -> Array:
 
 
 def _refuse_inexact(name: str, row: int, value: Any) -> NoReturn:
-    raise DataError(
-        f"{name}s are compared as float64, where {name}[{row}] = {shown(value)} may coincide with "
-        f"its neighbours. Rescale or round the {name}s."
-    )
+    raise DataError(Inexact(name, value, where=Where(row, name)))
 
 
 def _refuse_type(a: Array, name: str) -> NoReturn:
-    first = f", and {name}[0] is {shown(a[:1].tolist()[0])}" if len(a) else ""
-    raise DataError(
-        f"{name} must hold real numbers; its type is {a.dtype}{first}. Convert it first."
-    )
+    first = a[:1].tolist()[0] if len(a) else ...
+    found = NotNumbers(name, first, str(a.dtype), "Convert it first.", where=Where(0, name))
+    raise DataError(found)
 
 
 def missing_row(values: list[Any], seen: Iterable[Any]) -> int | None:
@@ -435,12 +395,9 @@ def is_missing(value: Any) -> bool:
 def vector(values: Any, name: str) -> Array:
     a = array_of(values, name)
     if a.ndim == 0:
-        raise DataError(f"{name} must be a column of values; it is {shown(values)}.")
+        raise DataError(NotAColumn(name, values))
     if a.ndim != 1:
-        raise DataError(
-            f"{name} must have one dimension; it has the shape {a.shape}. Pass one column: "
-            "a[:, 1], a.ravel() or frame['column']."
-        )
+        raise DataError(NotAColumn(name, shape=a.shape))
     return a
 
 
@@ -455,7 +412,7 @@ def array_of(values: Any, name: str) -> Array:
     if type(values) is np.ndarray:
         return values
     if values is None or isinstance(values, (str, bytes)):
-        raise DataError(f"{name} must be a column of values; it is {shown(values)}.")
+        raise DataError(NotAColumn(name, values))
     library = type(values).__module__.partition(".")[0]
     if library == "torch":
         values = _from_torch(values, name)
@@ -465,7 +422,7 @@ def array_of(values: Any, name: str) -> Array:
         _refuse_nulls(values, name)
     elif isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         row = int(np.ma.getmaskarray(values).ravel().argmax())
-        raise DataError(f"{name}[{row}] is masked. Drop such rows first.")
+        raise DataError(_hole(name, row, "masked"))
     try:
         a = np.asarray(values)
         # NumPy rounds [2**63, -1] and [2**53 + 1, 0.5] to floats; as objects they stay what they
@@ -475,15 +432,12 @@ def array_of(values: Any, name: str) -> Array:
             return np.array(values, object) if big.any() else a
         return a
     except (ValueError, TypeError, RuntimeError) as error:
-        raise DataError(f"{name} must be a column of values; NumPy says: {error}") from error
+        raise DataError(NotAColumn(name, reason=str(error))) from error
 
 
 def _from_torch(values: Any, name: str) -> Any:
     if values.device.type != "cpu":
-        raise DataError(
-            f"{name} must be in the host's memory; this tensor is on {values.device}. Use "
-            "cutscore.torch, which computes there, or pass tensor.cpu()."
-        )
+        raise DataError(ElsewhereInMemory(name, str(values.device)))
     values = values.detach()
     short = values.dtype.is_floating_point and values.dtype.itemsize < 4
     return values.float() if short else values
@@ -495,7 +449,7 @@ def _from_pandas(values: Any, name: str) -> Any:
         return values
     missing = np.asarray(values.isna())
     if missing.any():
-        raise DataError(f"{name}[{missing.argmax()}] is missing. Drop such rows first: dropna().")
+        raise DataError(_hole(name, int(missing.argmax()), "missing"))
     plain = getattr(dtype, "numpy_dtype", None)
     if isinstance(plain, np.dtype) and plain.kind in "biuf":
         return values.to_numpy(dtype=plain)
@@ -509,9 +463,8 @@ def _refuse_nulls(values: Any, name: str) -> None:
     count = values.null_count
     if count() if callable(count) else count:
         row = int(np.asarray(values.is_null()).argmax())
-        raise DataError(f"{name}[{row}] is null. Drop such rows first.")
+        raise DataError(_hole(name, row, "null"))
 
 
-def _some(labels: list[Any]) -> str:
-    first = ", ".join(map(shown, labels[:5]))
-    return first + (f", … ({len(labels):,} in all)" if len(labels) > 5 else "")
+def _hole(name: str, row: int, how: str) -> ValueMissing:
+    return ValueMissing(name, how, "Drop such rows first.", where=Where(row, name))

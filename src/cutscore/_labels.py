@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import shown
 from cutscore.errors import DataError
+from cutscore.findings.base import Where
+from cutscore.findings.rows import OneVersusRest, PositiveUnknown, ValueMissing
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
@@ -52,10 +53,7 @@ def labelled(values: NDArray[Any], positive: Any, name: str, *, count: bool = Fa
     y = np.asarray(values == asked, np.bool_)
     if kind == "f" and np.isnan(values).any():
         row = int(np.isnan(values).argmax())
-        raise DataError(
-            f"{shown(name)} must have a label in every row; row {row + 1:,} has NaN. Drop such "
-            "rows first."
-        )
+        raise DataError(ValueMissing("label", "NaN", where=Where(row, column=name)))
     others, counts = _counted(values[~y])
     if not y.any():
         raise no_label(positive, others, name)
@@ -65,14 +63,9 @@ def labelled(values: NDArray[Any], positive: Any, name: str, *, count: bool = Fa
 
 def no_label(positive: Any, others: Sequence[Any], name: str) -> DataError:
     """The error for a positive label that no row has, with the one that may be meant."""
-    some = ", ".join(map(shown, others[:5])) + (", …" if len(others) > 5 else "")
     known = {str(label).strip().casefold(): label for label in reversed(others)}
-    near = known.get(str(positive).strip().casefold())
-    hint = f" Did you mean {shown(near)}?" if near is not None else ""
-    return DataError(
-        f"the positive label must be one of those in {shown(name)}, {some}; it is "
-        f"{shown(positive)}.{hint}"
-    )
+    near = known.get(str(positive).strip().casefold(), ...)
+    return DataError(PositiveUnknown(positive, tuple(others), column=name, near=near))
 
 
 def typed(text: str, *, boolean: bool) -> bool | int | float | None:
@@ -88,10 +81,7 @@ def typed(text: str, *, boolean: bool) -> bool | int | float | None:
 
 def other_kind(positive: Any, kind: str, name: str) -> DataError:
     """The error for a positive label that is not of the kind that the column holds."""
-    return DataError(
-        f"the positive label must be one of those in {shown(name)}, which are {kind}; it is "
-        f"{shown(positive)}."
-    )
+    return DataError(PositiveUnknown(positive, kind=kind, column=name))
 
 
 def _counted(values: NDArray[Any]) -> tuple[list[Any], list[int]]:
@@ -103,41 +93,18 @@ def _counted(values: NDArray[Any]) -> tuple[list[Any], list[int]]:
     return labels.tolist(), counts.tolist()
 
 
-def against(found: Labelled, name: str) -> str | None:
-    """What to say where one label is told from several; None if it is told from one.
+def against(found: Labelled, name: str) -> OneVersusRest | None:
+    """The note where one label stands against several; None if there is one other.
 
     Examples
     --------
     >>> import numpy as np
     >>> from cutscore._labels import against, labelled
     >>> found = labelled(np.array(["yes", "no", "No", "no"]), "yes", "ill", count=True)
-    >>> print(against(found, "ill"))
-    'ill': 'yes' is told from all other labels, 'no' (2 rows), 'No' (1 row). 'no' and 'No' differ
-    only in case or blanks: write them alike if they are one.
+    >>> print(against(found, "ill").render())
+    'ill': 'yes' is the positive label, one-vs-rest; 2 other labels: 'no' (2 rows), 'No' (1 row).
     """
     if len(found.others) < 2:
         return None
-    labels, rows = found.others, [""] * len(found.others)
-    if found.counts is not None:
-        # Those that most rows have first.
-        order = sorted(range(len(labels)), key=found.counts.__getitem__, reverse=True)
-        labels = [labels[k] for k in order]
-        rows = [f" ({n:,} row{'s' * (n > 1)})" for n in (found.counts[k] for k in order)]
-    some = ", ".join(shown(v) + n for v, n in zip(labels[:4], rows, strict=False))
-    more = f", … ({len(labels):,} in all)" if len(labels) > 4 else ""
-    text = f"{shown(name)}: {shown(found.positive)} is told from all other labels, {some}{more}."
-    alike: dict[str, list[Any]] = {}
-    for label in (found.positive, *labels):
-        alike.setdefault(" ".join(str(label).split()).casefold(), []).append(label)
-    twins = [same for same in alike.values() if len(same) > 1]
-    for same in twins[:2]:
-        text += (
-            f" {', '.join(map(shown, same[:-1]))} and {shown(same[-1])} differ only in case or "
-            "blanks: write them alike if they are one."
-        )
-    if len(alike) > 2:
-        text += (
-            " If some are neither, such as unknown, leave their rows out: "
-            '--sql "select * from data where ...".'
-        )
-    return text
+    rows = None if found.counts is None else tuple(found.counts)
+    return OneVersusRest(name, found.positive, tuple(found.others), rows)

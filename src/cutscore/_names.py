@@ -4,20 +4,14 @@ And the columns that nobody named."""
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from cutscore._check import shown
 from cutscore.errors import DataError
-
-
-def spelled(path: Any) -> str:
-    """A path in full, on one line: what can't be printed is escaped."""
-    text = os.fspath(path)
-    return text if text.isprintable() and text else repr(text)
+from cutscore.findings.base import shown
+from cutscore.findings.base import spelled as spelled  # noqa: PLC0414 - where most look for it
+from cutscore.findings.rows import ColumnMissing
 
 
 def worded(name: Any) -> str:
@@ -35,23 +29,7 @@ def worded(name: Any) -> str:
 
 def no_column(name: Any, names: Sequence[str], where: str) -> DataError:
     """The error for a column that is not there, with the nearest names."""
-    parts = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
-    found = [part for part in parts if part in names]
-    if len(parts) > 1 and found:
-        return DataError(
-            f"{where} has no column {shown(name)}, but {' and '.join(map(shown, found[:2]))}"
-            f"{', …' if len(found) > 2 else ''}. Commas don't separate names: give the option for "
-            "each, in Python a list."
-        )
-    known = {n.casefold(): n for n in reversed(names)}
-    text = name if isinstance(name, str) else ""
-    near = [known[k] for k in get_close_matches(text[:200].casefold(), list(known), 3, 0.6)]
-    if near:
-        hint = f"Did you mean {' or '.join(map(shown, near))}?"
-    else:
-        some = ", ".join(map(shown, names[:8]))
-        hint = f"It has {some}" + (f", … ({len(names):,} in all)." if len(names) > 8 else ".")
-    return DataError(f"{where} has no column {shown(name)}. {hint}")
+    return DataError(ColumnMissing(name, where, tuple(names)))
 
 
 def in_sql(name: str) -> str:

@@ -13,9 +13,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore.confusion import ALIASES, Confusion, Number
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.base import Shown, kept, shown
+from cutscore.findings.statistics import BadCosts, BadLimit, MeasureUnknown, Undefined
 
 # What one more TP adds and one more FP takes away, for cuts of P positives and N negatives.
 Gains = tuple[Fraction, Fraction]
@@ -81,7 +84,7 @@ def f(beta: float) -> Measure:
     except (TypeError, ValueError, OverflowError):
         b = inf
     if not 0 <= b < inf:
-        raise DataError(f"beta must be finite and at least 0; it is {shown(beta)}.")
+        raise DataError(BadArgument("beta", "be finite and at least 0", beta))
     words = "recall counts so many times as much as precision"
     return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b, words=words)
 
@@ -188,24 +191,22 @@ class Costs:
             value = getattr(self, field.name)
             cost = number(value)
             if not abs(cost) <= 1e100:
-                each = " Where each case has its own, weigh rows by it: see 'Weights'." * (
-                    np.ndim(value) > 0
-                )
+                rule = "a cost must be a finite number, up to 1e100"
+                each = "Where each case has its own, weigh rows by it: see 'Weights'."
                 raise DataError(
-                    f"a cost must be a finite number, up to 1e100; {field.name} is {shown(value)}."
-                    f"{each}"
+                    BadCosts(
+                        f"{rule}; {field.name} is {shown(value)}", each if np.ndim(value) else ""
+                    )
                 )
             object.__setattr__(self, field.name, cost)
         for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
             worth = getattr(self, a) + getattr(self, b)
             if worth < 0:
-                raise DataError(
-                    f"what a {what} by being flagged, {a} + {b}, must be at least 0; it is "
-                    f"{worth:g}. Costs are given as positive numbers, and so are the benefits "
-                    "tp and tn."
-                )
+                rule = f"what a {what} by being flagged, {a} + {b}, must be at least 0"
+                hint = "Costs are positive numbers, and so are the benefits tp and tn."
+                raise DataError(BadCosts(f"{rule}; it is {worth:g}", hint))
         if not self.on_positives + self.on_negatives:
-            raise DataError(f"some decision must make a difference; {self} makes none.")
+            raise DataError(BadCosts(f"some decision must make a difference; {self} makes none"))
 
     @property
     def on_positives(self) -> Fraction:
@@ -306,11 +307,10 @@ class _Custom:
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is no value, here as elsewhere
             value = np.asarray(self.function(*cells))
         if value.shape != cells[0].shape or value.dtype.kind not in "biuf":
-            raise DataError(
-                "an objective must return a number for each cut, an array as long as tp; "
-                f"{self.name} returned {value.dtype} of the shape {value.shape}. Write it with "
-                "NumPy operations."
-            )
+            rule = "return a number for each cut, an array as long as tp"
+            got = Shown(f"{value.dtype} of the shape {value.shape}")
+            hint = "Write it with NumPy operations."
+            raise DataError(BadArgument("objective", rule, got, hint, "an objective"))
         out = value.astype(np.float64)
         return out if np.ndim(c.tp) else out.item()
 
@@ -387,10 +387,9 @@ class Aim:
         goal, limits = as_objective(objective), as_limits(subject_to)
         if isinstance(goal, Top):
             if confidence is not None:
-                raise DataError(
-                    f"{goal.name} flags as many rows as it says, and a confidence is for limits. "
-                    f"Ask for {goal.measure.name} subject to limits, or leave the confidence out."
-                )
+                rule = f"{goal.name} flags as many rows as it says, and a confidence is for limits"
+                hint = f"Ask for {goal.measure.name} subject to limits, or leave {{0}} out."
+                raise DataError(Conflict(("confidence",), rule, hint))
             limits = [goal.limit, *limits]
         return cls(
             goal,
@@ -422,10 +421,10 @@ def as_objective(wanted: Any) -> Objective:
         return _top(wanted) or _named(wanted)
     if callable(wanted):
         return _Custom(wanted)
-    raise DataError(
-        "an objective must be the name of a measure, Costs(fp=..., fn=...), f(beta) or a function "
-        f"of (tp, fp, fn, tn); it is {shown(wanted)}."
+    rule = (
+        "be the name of a measure, Costs(fp=..., fn=...), f(beta) or a function of (tp, fp, fn, tn)"
     )
+    raise DataError(BadArgument("objective", rule, wanted, subject="an objective"))
 
 
 def _named(name: str) -> Measure:
@@ -438,7 +437,7 @@ def _named(name: str) -> Measure:
     beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
     if beta:
         return f(float(beta[1]))
-    raise DataError(f"{shown(name)} is not the name of a measure. {_hint(key)}")
+    raise DataError(_unknown(name, key))
 
 
 # What others call a measure, and numbers that no cut has.
@@ -456,19 +455,19 @@ _OTHER_NAMES = {other: name for name, others in _ELSEWHERE.items() for other in 
 _OF_ALL_CUTS = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "gini"}
 
 
-def _hint(key: str) -> str:
-    """The way out for a name that is none, in three lines at the most."""
+def _unknown(name: str, key: str) -> MeasureUnknown:
     if key in _OF_ALL_CUTS:
         what = "2 AUC − 1, " if key == "gini" else ""
-        return f"It is {what}of all cuts together: no threshold has one of its own."
+        reason = f"It is {what}of all cuts together: no threshold has one of its own."
+        return MeasureUnknown(name, reason=reason)
     if key in ("ks", "ks_statistic", "kolmogorov_smirnov"):
-        return "The Kolmogorov–Smirnov statistic is the highest youden of all cuts: aim at youden."
-    near = _near(key)
-    if near:
-        return f"Did you mean {' or '.join(f'{name} ({MEASURES[name].words})' for name in near)}?"
+        reason = "The Kolmogorov–Smirnov statistic is the highest Youden index: aim at youden."
+        return MeasureUnknown(name, reason=reason)
+    near = tuple(f"{one} ({MEASURES[one].words})" for one in _near(key))
     # What most people aim at comes first.
     names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
-    return f"Names: {', '.join(sorted(names, key=COUNTS.__contains__))}, f1, f2, f0.5 …"
+    known = (*sorted(names, key=COUNTS.__contains__), "f1", "f2", "f0.5")
+    return MeasureUnknown(name, near, known)
 
 
 def _near(key: str) -> list[str]:
@@ -568,45 +567,27 @@ def _limit(text: Any) -> Limit:
     except ValueError:
         bound = inf
     if parts is None or not isfinite(bound):
-        raise DataError(
-            "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <), "
-            f"such as 'precision >= 0.9'; it is {shown(text)}.{_comma(parts)}"
-        )
+        rule = "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <)"
+        hint = "Write it as 'precision >= 0.9'; numbers have a point, no comma."
+        raise DataError(BadLimit(kept(text), rule, hint))
     sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), _named(parts[1])
     if measure.name in COUNTS and bound < 0:
-        raise DataError(f"a count is at least 0; the limit is {shown(text)}.")
+        raise DataError(BadLimit(text, "a count is at least 0"))
     if parts[4] and measure.name in COUNTS:
-        raise DataError(
-            f"a count has no per cent; the limit is {shown(text)}. Limit a rate: recall, fpr, fnr, "
-            "specificity or flagged_rate."
-        )
+        hint = "Limit a rate: recall, fpr, fnr, specificity or flagged_rate."
+        raise DataError(BadLimit(text, "a count has no per cent", hint))
     if parts[4]:
         bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
     if measure.name in _RATES and not 0 <= bound <= 1:
-        # 2.5 of false alarms are 2.5 %, but nobody asks for 1.2 % of recall.
-        least = 1 if sign[0] == "<" else 2
-        per_cent = least < bound <= 100 and not parts[4]
-        write = f"{bound:.12g} % or {bound / 100:.12g}" if per_cent else "a share: 90 % or 0.9"
-        raise DataError(
-            f"the {measure.name} lies between 0 and 1; the limit is {shown(text)}. Write {write}."
-        )
+        hint = "Write a share: 90 % or 0.9."
+        raise DataError(BadLimit(text, f"the {measure.name} lies between 0 and 1", hint))
     return Limit(measure, sign, bound)
-
-
-def _comma(parts: re.Match[str] | None) -> str:
-    """What to write instead of a number with a comma."""
-    number = parts[3] if parts is not None else ""
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", number):
-        return f" Numbers have no comma: write {number.replace(',', '')}."
-    if re.fullmatch(r"[+-]?\d*,\d+", number):
-        return f" Numbers have a point, not a comma: write {number.replace(',', '.')}."
-    return ""
 
 
 def check_costs(costs: Any) -> Costs:
     """Costs and nothing else: a mapping might miss one of them, a name is a measure."""
     if not isinstance(costs, Costs):
-        raise DataError(f"costs must be Costs(fp=..., fn=...); it is {shown(costs)}.")
+        raise DataError(BadArgument("costs", "be Costs(fp=..., fn=...)", costs))
     return costs
 
 
@@ -614,10 +595,8 @@ def check_prior(prior: Any) -> float:
     """A prevalence strictly between 0 and 1."""
     p = number(prior)
     if not 0 < p < 1:
-        raise DataError(
-            "a prior, the share of positives where decisions are made, must lie between 0 and 1; "
-            f"it is {shown(prior)}.{_per_cent(p, 1)}"
-        )
+        hint = "It is the share of positives where decisions are made: 0.02 or 2 %."
+        raise DataError(BadArgument("prior", "lie between 0 and 1", prior, hint))
     return p
 
 
@@ -631,17 +610,8 @@ def check_level(level: Any, name: str = "level") -> float:
     """A confidence strictly between 0 and 1."""
     p = number(level)
     if not (p > 0 and (1 + p) / 2 < 1):
-        raise DataError(
-            f"{name} must lie between 0 and 1, as 0.95 does; it is {shown(level)}.{_per_cent(p, 2)}"
-        )
+        raise DataError(BadArgument(name, "lie between 0 and 1, as 0.95 does", level))
     return p
-
-
-def _per_cent(share: float, least: float) -> str:
-    """What to write instead of a share in per cent."""
-    if not least < share < 100:
-        return ""
-    return f" Write {share / 100:.12g}, which is {share:.12g} %."
 
 
 def _decimal(x: float) -> Fraction:
@@ -650,7 +620,6 @@ def _decimal(x: float) -> Fraction:
 
 
 def undefined(what: str) -> UndefinedError:
-    return UndefinedError(
-        f"{what} is 0/0 at every cut of this sweep, so none is the best. Aim at something else, or "
-        "add rows of the class that it is a share of."
-    )
+    why = "is 0/0 at every cut of this sweep, so none is the best"
+    hint = "Aim at something else, or add rows of the class that it is a share of."
+    return UndefinedError(Undefined(what, why, hint))

@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager, suppress
 
 from cutscore.errors import CutscoreError, missing_library
+from cutscore.findings.base import COMMAND, Unsorted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,6 +176,9 @@ _EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sk
 
 def _explained(error: Exception, arguments: Namespace | None) -> str:
     if isinstance(error, CutscoreError):
+        found = error.finding
+        if found.code != Unsorted.code:
+            return found.render(COMMAND)
         return _in_options(_without_gaps(str(error), arguments))
     if isinstance(error, ImportError) and error.name in _EXTRAS:
         return missing_library("this", error.name, _EXTRAS[error.name]) + "."

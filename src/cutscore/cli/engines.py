@@ -14,6 +14,7 @@ from cutscore._sweep import Sweep, sweep
 from cutscore.cli import UsageError, shared, with_pandas
 from cutscore.engines.memory import limit_of
 from cutscore.errors import DataError
+from cutscore.findings import Finding
 from cutscore.paired import GroupAuc
 from cutscore.report.making import MOST_DRAWN, Drawn
 from cutscore.tables import Source
@@ -28,7 +29,7 @@ class Swept(NamedTuple):
     rows: int | None = None
     groups: dict[str, GroupAuc] | None = None
     drawn: tuple[Drawn, Drawn] | None = None
-    note: str | None = None
+    note: Finding | None = None
     """What to say of the labels."""
 
 
@@ -142,7 +143,7 @@ def _by_arrow(
     return Swept(sweeps, rows, groups or None, drawn, note)
 
 
-def _about_labels(positive: str, labels: Any, name: str, s: Sweep) -> str | None:
+def _about_labels(positive: str, labels: Any, name: str, s: Sweep) -> Finding | None:
     found = Labelled(np.empty(0, np.bool_), positive, sorted(labels.others, key=str))
     if not s.P:
         raise no_label(positive, found.others, name)

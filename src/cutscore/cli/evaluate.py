@@ -6,11 +6,12 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from cutscore._check import shown
 from cutscore._names import spelled, worded
 from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
-from cutscore.report import Notice, summarise, summarise_sweeps
+from cutscore.findings import COMMAND
+from cutscore.findings.report import GroupsNotUnits
+from cutscore.report import summarise, summarise_sweeps
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -62,8 +63,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 found.sweeps, rows=found.rows, drawn=found.drawn, groups=found.groups, **said
             )
         if note:
-            notices = (Notice("labels", note), *summary.notices)
-            summary = replace(summary, notices=notices)
+            summary = replace(summary, notices=(note, *summary.notices))
         scores = what.scores
         files: dict[str, str] = {}
         if arguments.report:
@@ -71,14 +71,14 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 tell(0.9, "drawing")
             title = " and ".join(scores) if len(scores) <= 3 else "Scores"
             files[arguments.report] = shared.page(arguments, summary, title)
-        text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
+        text = (
+            shared.as_json(summary.as_dict())
+            if arguments.json
+            else summary.text(shared.width(), COMMAND)
+        )
         shared.write_files(files)
     if arguments.group and not arguments.unit:
-        shared.remark(
-            arguments,
-            "intervals of averages over groups count groups; all others count rows, and are too "
-            f"narrow if rows of one {shown(arguments.group)} are alike.",
-        )
+        shared.remark(arguments, GroupsNotUnits(arguments.group))
     if files and not arguments.json:
         text += f"\n\nWrote {spelled(arguments.report)}"
     return text, 0 if all(one.point.feasible for one in summary.scores) else INFEASIBLE

@@ -59,7 +59,7 @@ def _check(arguments: Namespace) -> None:
         try:
             check_threshold(arguments.threshold)
         except DataError as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(error.finding) from None
     if arguments.output == "-" and arguments.json:
         raise UsageError("the standard output takes one of them: -o - or --json.")
     shared.check_outputs(arguments)

@@ -24,6 +24,7 @@ from cutscore._labels import against, labelled
 from cutscore._names import spelled
 from cutscore.cli import UsageError
 from cutscore.errors import DataError
+from cutscore.findings import COMMAND, Finding
 from cutscore.guarantee import check_guarantee
 from cutscore.objectives import Costs, as_limits, as_objective, check_level, check_prior
 from cutscore.scoring import check_seed
@@ -37,9 +38,10 @@ _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
 _SCORES = ("score", "s", "y_score", "y_prob", "prob", "probability", "prediction", "pred")
 
 
-def remark(arguments: Namespace, text: str | None) -> None:
+def remark(arguments: Namespace, found: Finding | str | None) -> None:
     """Say something that is not the result, if there is something."""
-    if text and not arguments.quiet:
+    if found and not arguments.quiet:
+        text = found if isinstance(found, str) else found.render(COMMAND)
         print(f"cutscore: {text}", file=sys.stderr)
 
 
@@ -52,7 +54,7 @@ def source(arguments: Namespace) -> Source:
     try:
         check_decimal(arguments.decimal, arguments.separator)
     except DataError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(error.finding) from None
     table = open_table(
         arguments.paths or None,
         format=arguments.format,
@@ -83,7 +85,7 @@ class Rows(NamedTuple):
     positive: Any
     """The label that was named to be it, or None: then labels are 0/1 or -1/1."""
     source: Source
-    note: str | None
+    note: Finding | None
     """What to say of the labels."""
 
 
@@ -184,7 +186,7 @@ def costs(arguments: Namespace) -> Costs | None:
     try:
         return Costs(**found)
     except DataError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(error.finding) from None
 
 
 def _with_point(before: str, part: str) -> str:
@@ -217,7 +219,7 @@ def check_options(arguments: Namespace) -> None:
         try:
             checked = _CHECKS[name](value)
         except DataError as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(error.finding) from None
         if name == "maximize" and checked.better < 0:
             remark(
                 arguments,
@@ -231,7 +233,7 @@ def check_options(arguments: Namespace) -> None:
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "prior": check_prior,
-    "confidence": partial(check_level, name="a confidence"),
+    "confidence": partial(check_level, name="confidence"),
     "maximize": as_objective,
     "subject_to": as_limits,
     "seed": check_seed,
@@ -250,7 +252,7 @@ def _check_limits(arguments: Namespace) -> None:
             try:
                 check_guarantee(limit, arguments.prior)
             except DataError as error:
-                raise UsageError(str(error)) from None
+                raise UsageError(error.finding) from None
 
 
 def as_json(value: Any) -> str:

@@ -11,7 +11,7 @@ own, its fields, an ``example`` of them for the page of messages, and ``text``, 
         \"\"\"A column that was asked for is not in the table.\"\"\"
 
         code = "column-missing"
-        example: ClassVar[Mapping[str, Any]] = {"column": "fraud", "table": "a.csv"}
+        example = {"column": "fraud", "table": "a.csv"}
         column: str
         table: str
         near: tuple[str, ...] = ()
@@ -33,6 +33,7 @@ Python ``score[3]`` and ``positive='yes'``, on the command line "the score of ro
 from cutscore.findings.arguments import BadArgument, Conflict, LibraryMissing
 from cutscore.findings.base import (
     COMMAND,
+    PAGE,
     PYTHON,
     Finding,
     Fix,
@@ -51,6 +52,7 @@ from cutscore.findings.base import (
 
 __all__ = [
     "COMMAND",
+    "PAGE",
     "PYTHON",
     "BadArgument",
     "Conflict",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from cutscore.findings.base import Finding, Surface, either, kept, sentence, shown
 
@@ -18,7 +17,7 @@ class BadArgument(Finding):
     """
 
     code = "bad-argument"
-    example: ClassVar[Mapping[str, Any]] = {
+    example = {
         "parameter": "folds",
         "rule": "be a whole number from 2 on",
         "value": 1,
@@ -43,7 +42,7 @@ class Conflict(Finding):
     """Arguments that don't go together, or one that needs another."""
 
     code = "arguments-conflict"
-    example: ClassVar[Mapping[str, Any]] = {
+    example = {
         "parameters": ("costs", "maximize"),
         "rule": "there must be one aim",
     }
@@ -63,12 +62,12 @@ class LibraryMissing(Finding):
     """An optional library is not installed."""
 
     code = "library-missing"
-    example: ClassVar[Mapping[str, Any]] = {"what": "a query", "library": "DuckDB", "extra": "sql"}
+    example = {"what": "a query", "library": "DuckDB", "extra": "sql"}
     what: str
     library: str
     extra: str
 
-    def text(self, on: Surface) -> str:  # noqa: ARG002
+    def text(self, on: Surface) -> str:
         return f"{self.what} needs {self.library}: {installed_by(self.extra)}."
 
 

@@ -97,7 +97,19 @@ class Command(Surface):
         return _place(where)
 
 
-PYTHON, COMMAND = Surface(), Command()
+class Page(Surface):
+    """A page is read by those who use either, and rows are those of a table."""
+
+    name = "page"
+
+    def fix(self, fix: Fix) -> str:
+        return f"{COMMAND.fix(fix)}, in Python {PYTHON.fix(fix)}"
+
+    def place(self, where: Where) -> str:
+        return COMMAND.place(where)
+
+
+PYTHON, COMMAND, PAGE = Surface(), Command(), Page()
 
 # What parameters are called on the command line, where that is not --name.
 OPTIONS = {
@@ -266,7 +278,7 @@ class Foreign(Finding):
     level: str
     said: str
 
-    def text(self, on: Surface) -> str:  # noqa: ARG002
+    def text(self, on: Surface) -> str:
         return self.said
 
 
@@ -276,9 +288,9 @@ class Unsorted(Finding):
 
     code = "unsorted"
     said: str
-    example: ClassVar[Mapping[str, Any]] = {"said": "something is wrong."}
+    example = {"said": "something is wrong."}
 
-    def text(self, on: Surface) -> str:  # noqa: ARG002
+    def text(self, on: Surface) -> str:
         return self.said
 
 

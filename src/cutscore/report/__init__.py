@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from cutscore.report.summary import Groups as Groups
     from cutscore.report.summary import Learner as Learner
     from cutscore.report.summary import Learners as Learners
-    from cutscore.report.summary import Notice as Notice
     from cutscore.report.summary import ScoreSummary as ScoreSummary
     from cutscore.report.summary import Summary as Summary
     from cutscore.report.summary import Weight as Weight
@@ -34,7 +33,6 @@ _HOME = {
     "Groups": "summary",
     "Learner": "summary",
     "Learners": "summary",
-    "Notice": "summary",
     "ScoreSummary": "summary",
     "Summary": "summary",
     "Weight": "summary",
@@ -52,7 +50,6 @@ __all__ = [
     "Groups",
     "Learner",
     "Learners",
-    "Notice",
     "ScoreSummary",
     "Summary",
     "Weight",

@@ -9,8 +9,9 @@ from typing import Any
 from cutscore._check import shown
 from cutscore._names import worded
 from cutscore.detector import NumberColumn
+from cutscore.findings.base import Finding, Unsorted
 from cutscore.report.making import summarise
-from cutscore.report.summary import Estimate, Learner, Learners, Notice, Summary, Weight
+from cutscore.report.summary import Estimate, Learner, Learners, Summary, Weight
 from cutscore.training import Trained
 
 _UNUSED = " is not used: "
@@ -65,12 +66,14 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         first = summary.scores[0]
         auc = Estimate(first.auc.value, d.training.auc_interval)
         summary = replace(summary, scores=(replace(first, auc=auc), *summary.scores[1:]))
-    notices = tuple(Notice("training", text) for text in t.warnings)
+    notices = tuple(
+        found if isinstance(found, Finding) else Unsorted(found) for found in t.warnings
+    )
     return replace(
         summary,
         asked=replace(summary.asked, assumed=t.measure == "auc"),
-        # What the training said of what is gained by the detector is not said again.
-        notices=(*notices, *(n for n in summary.notices if n.code != "trivial")),
+        # What the training says is not said again.
+        notices=(*notices, *(found for found in summary.notices if found not in notices)),
         learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
         training=_facts(t),
         weights=_weights(t),

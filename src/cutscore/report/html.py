@@ -20,6 +20,7 @@ from cutscore import __version__
 from cutscore._hull import check_points
 from cutscore.confusion import Confusion, counted
 from cutscore.decision import outcome
+from cutscore.findings.base import PAGE
 from cutscore.objectives import WORDS
 from cutscore.report import figures
 from cutscore.report.escaped import name_of, safe, sentence
@@ -47,7 +48,6 @@ from cutscore.report.summary import (
     group_means,
     listed,
     rows_text,
-    said_once,
 )
 from cutscore.report.text import fixed, general, measured, word_for
 
@@ -179,7 +179,7 @@ def _made(command: str) -> str:
 def _notices(summary: Summary) -> str:
     if not summary.notices:
         return ""
-    lines = "".join(f"<li>{sentence(notice.text)}</li>" for notice in said_once(summary.notices))
+    lines = "".join(f"<li>{sentence(found.render(PAGE))}</li>" for found in summary.notices)
     return f'<section class="notices" aria-label="Warnings"><ul>{lines}</ul></section>'
 
 

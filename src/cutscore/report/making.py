@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import exp, inf, log, sqrt
@@ -18,9 +18,25 @@ from cutscore._sweep import Floats, Sweep, far_ends, sweep
 from cutscore._units import Units
 from cutscore.areas import average_precision
 from cutscore.calibration.calibrators import Calibrator
-from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint, against_trivial, choose, expectation
 from cutscore.errors import DataError
+from cutscore.findings.base import Finding
+from cutscore.findings.report import (
+    CertainAndWrong,
+    FewRows,
+    FlagsAlike,
+    Infeasible,
+    Inverted,
+    Miscalibrated,
+    NoBetterThanChance,
+    Notice,
+    Outlier,
+    PriorFar,
+    Separated,
+    Ties,
+    Trivial,
+    about,
+)
 from cutscore.inference import auc_interval, effective, sizes_of
 from cutscore.objectives import Aim, Costs, as_limits, check_costs, check_level
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group, units
@@ -33,7 +49,6 @@ from cutscore.report.summary import (
     Difference,
     Estimate,
     Groups,
-    Notice,
     ScoreSummary,
     Summary,
     maybe,
@@ -593,157 +608,67 @@ def _variance(d: Floats, of: _Placed) -> float:
     return float(of.of.times * np.sum(np.square(w * (d - middle))) / of.of.pairs)
 
 
-def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Notice]:
+def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Finding]:
     s = next(iter(sweeps.values()))
-    out = [*_few(s), *_far(summary)]
-    several = len(sweeps) > 1
+    out: list[Finding] = [*_few(s), *_far(summary)]
     for one in summary.scores:
-        name = one.name if several else None
-        out += [
-            replace(notice, score=name)
-            for notice in (*_about(one, sweeps[one.name], several), *_about_point(one, several))
-        ]
-    return sorted(out, key=lambda notice: notice.code != "trivial")  # the verdict comes first
+        name = one.name if len(sweeps) > 1 else None
+        found = (*_about(one, sweeps[one.name]), *_about_point(one))
+        out += [about(notice, name) for notice in found]
+    return sorted(out, key=lambda notice: notice.code != Trivial.code)  # the verdict comes first
 
 
-def _few(s: Sweep) -> list[Notice]:
-    out = []
+def _few(s: Sweep) -> Iterator[Notice]:
     for word, mass, squares in (("positive", s.P, s.pos2), ("negative", s.N, s.neg2)):
         rows = float(mass) if squares is None else effective(mass, float(squares.sum()))
         if rows < 50:
-            number = f"{rows:.3g}"
-            about = "" if squares is None else "as good as "
-            there = f"is {about}1 {word}" if number == "1" else f"are {about}{number} {word}s"
-            points = f"{100 / max(rows, 1):.{0 if rows < 10 else 1}f}"
-            out.append(
-                Notice(
-                    f"few_{word}s",
-                    f"There {there} only: one more or less moves a rate of {word}s by "
-                    f"{points} points. Mind the intervals.",
-                )
-            )
-    return out
+            yield FewRows(word, rows, squares is not None)
 
 
-def _far(summary: Summary) -> list[Notice]:
+def _far(summary: Summary) -> Iterator[Notice]:
     prior, here = summary.asked.prior, summary.prevalence
     if prior is None:
-        return []
+        return
     times = exp(abs(log(prior / (1 - prior)) - log(here / (1 - here))))
-    if times < 10:
-        return []
-    return [
-        Notice(
-            "prior_far",
-            f"The prior, {100 * prior:.3g} %, is far from the share of positives in these rows, "
-            f"{100 * here:.3g} %: odds differ {times:,.3g}-fold. Precision and costs hold only if "
-            "both classes score there as they do here.",
-        )
-    ]
+    if times >= 10:
+        yield PriorFar(prior, here, times)
 
 
-def _about(one: ScoreSummary, s: Sweep, several: bool) -> list[Notice]:
-    out = []
-    who = f"{one.name}: the" if several else "The"
-    if one.auc.value < 0.5:
-        sure = one.auc.interval is not None and one.auc.interval.high < 0.5
-        out.append(
-            Notice(
-                "inverted" if sure else "no_better_than_chance",
-                f"{who} AUC, {one.auc.value:.4f}, is below one half: "
-                + (_inverted(one) if sure else "the score ranks no better than chance here."),
-            )
-        )
-    elif one.auc.value >= 0.999:
-        out.append(
-            Notice(
-                "leak",
-                f"{who} classes are separated almost perfectly (AUC {one.auc.value:.6g}). That is "
-                "rare: look for a column that knows the label, or rows that the detector was "
-                "fitted to.",
-            )
-        )
+def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
+    auc, span = one.auc.value, one.auc.interval
+    if span is not None and span.high < 0.5:
+        yield Inverted(auc, one.name, one.reverse)
+    elif auc < 0.5:
+        yield NoBetterThanChance(auc, *((span.low, span.high) if span is not None else ()))
+    elif auc >= 0.999:
+        yield Separated(auc)
     for mass, word, chance in zip(one.certain, ("positive", "negative"), (0, 1), strict=True):
         if mass:
-            cases = "case" if mass == 1 else "cases"
-            whose = f"{one.name}: " if several else ""
-            out.append(
-                Notice(
-                    "certain_and_wrong",
-                    f"{whose}{counted(mass)} {cases} had probability {chance} and "
-                    f"{'was' if mass == 1 else 'were'} {word}: the log loss of a certainty that is "
-                    "wrong is infinite. Clip the probabilities, or calibrate them.",
-                )
-            )
+            yield CertainAndWrong(mass, chance, word)
     at, share = largest_tie(s)
-    at = 0.0 - at if one.reverse else at
     if share >= 0.1 and s.P + s.N > 50:
-        out.append(
-            Notice(
-                "ties",
-                f"{who} score {at:.6g} is shared by {100 * share:.3g} % of the cases: no threshold "
-                "can tell them apart.",
-            )
-        )
-    out += _far_off(s, who, reverse=one.reverse)
+        yield Ties(0.0 - at if one.reverse else at, share)
+    yield from _outliers(s, reverse=one.reverse)
     outside = one.shares.outside
     if outside is not None and outside > 0.5:
-        out.append(
-            Notice(
-                "miscalibrated",
-                f"{who} scores are off as probabilities: {100 * outside:.3g} % of the cases are "
-                "outside of the band where calibrated ones would be. Calibrate them before "
-                "reading them so: cutscore.calibrate in Python, on other rows; the page "
-                "'Calibrate: from scores to probabilities' shows how.",
-            )
-        )
-    return out
+        yield Miscalibrated(outside)
 
 
-def _far_off(s: Sweep, who: str, *, reverse: bool) -> list[Notice]:
-    t, out = s.threshold, []
+def _outliers(s: Sweep, *, reverse: bool) -> Iterator[Notice]:
+    t = s.threshold
     if s.weighted or not np.isfinite(t[[0, -1]]).all():
-        return []
+        return
     for ends in far_ends(t, s.pos + s.neg):
         at, *others = (0.0 - x if reverse else x for x in t[list(ends)].tolist())
-        low, high = sorted(others)
-        out.append(
-            Notice(
-                "far_off",
-                f"{who} score {at:.12g} of {s.pos[ends[0]] + s.neg[ends[0]]:,} cases is far from "
-                f"all others, which are {low:.6g} to {high:.6g}. If it stands for a missing score, "
-                "leave such cases out.",
-            )
-        )
-    return out
+        yield Outlier(at, int(s.pos[ends[0]] + s.neg[ends[0]]), min(others), max(others))
 
 
-def _inverted(one: ScoreSummary) -> str:
-    if one.reverse:
-        return (
-            "low scores go with negatives. If high ones mean positive, don't turn the score "
-            "round: leave out --reverse (in Python reverse=). Or is the positive label the other "
-            "one?"
-        )
-    return (
-        "high scores go with negatives. If low ones mean positive, say so: --reverse "
-        f"{worded(one.name)} (in Python reverse=). Or is the positive label the other one?"
-    )
-
-
-def _about_point(one: ScoreSummary, several: bool) -> list[Notice]:
+def _about_point(one: ScoreSummary) -> Iterator[Notice]:
     p = one.point
-    who = f"{one.name}: " if several else ""
     if not p.feasible:
-        text = p.explanation
-        return [Notice("infeasible", who + (text if several else text[0].upper() + text[1:]))]
-    if p.confusion.flagged in (0, p.confusion.total) and one.auc.value >= 0.5:
+        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
+    elif p.confusion.flagged in (0, p.confusion.total) and one.auc.value >= 0.5:
         what = "nothing" if p.confusion.flagged == 0 else "everything"
-        aim = "these costs" if p.objective == "cost" else "this aim"
-        text = f"for {aim} it is best to flag {what}: the score then decides nothing."
-        return [Notice(f"flags_{what}", who + (text if several else text[0].upper() + text[1:]))]
-    doubt = against_trivial(p)
-    if doubt is None:
-        return []
-    text = f"at these costs the threshold is {doubt}."
-    return [Notice("trivial", who + (text if several else text[0].upper() + text[1:]))]
+        yield FlagsAlike(what, p.objective == "cost")
+    elif (doubt := against_trivial(p)) is not None:
+        yield Trivial(doubt)

@@ -52,9 +52,7 @@ def as_dict(summary: Summary) -> dict[str, Any]:
             "groups": None
             if summary.groups is None
             else _groups(summary.groups, summary.asked.level),
-            "warnings": [
-                {"code": n.code, "score": n.score, "text": n.text} for n in summary.notices
-            ],
+            "warnings": [notice.as_dict() for notice in summary.notices],
             "learners": None if summary.learners is None else _learners(summary.learners),
             "training": [{"name": name, "value": value} for name, value in summary.training],
             "weights": [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ from cutscore._interval import Interval
 from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint
 from cutscore.errors import UndefinedError
+from cutscore.findings.base import PYTHON, Finding, Surface
 from cutscore.objectives import Costs
 from cutscore.paired import GroupAuc
 from cutscore.report.trace import Shares, Trace
@@ -49,20 +49,6 @@ class Estimate:
         if span is not None:
             span = Interval(factor * span.low, factor * span.high, span.level)
         return Estimate(factor * self.value, span)
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something to look at before believing the numbers.
-
-    Made by :func:`cutscore.report.summarise`.
-    """
-
-    code: str
-    """A word for machines, which stays when the text changes."""
-    text: str
-    score: str | None = None
-    """The score it is about, if it is about one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +186,8 @@ class Summary:
     scores: tuple[ScoreSummary, ...]
     differences: tuple[Difference, ...] = ()
     groups: Groups | None = None
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Finding, ...] = ()
+    """What should be known before the numbers are believed."""
     label: str = ""
     """What is positive, for display: "fraud = 1"."""
     source: str = ""
@@ -242,7 +229,7 @@ class Summary:
         groups                    name, scores[] {name, groups[] {group, positives, negatives, auc},
                                   pooled, weighted, macro, covered, averages {pooled, weighted,
                                   macro}: the same three as estimates}; or null
-        warnings[]                code, score or null, text
+        warnings[]                code, severity, where, fixes, fields, text: see 'Messages'
         learners                  measure, chosen, why, rows[] {name, value, difference, seconds,
                                   note}; or null
         training[]                name, value
@@ -264,8 +251,10 @@ class Summary:
 
         return as_dict(self)
 
-    def text(self, width: int = 80) -> str:
+    def text(self, width: int = 80, on: Surface = PYTHON) -> str:
         """The summary for a terminal: plain text, no line longer than ``width`` where words allow.
+
+        ``on`` is the surface that warnings are worded for, Python or the command line.
 
         Examples
         --------
@@ -281,25 +270,10 @@ class Summary:
         """
         from cutscore.report.text import text
 
-        return text(self, width)
+        return text(self, width, on)
 
     def __repr__(self) -> str:
         return self.text()
-
-
-def said_once(notices: Sequence[Notice]) -> list[Notice]:
-    """The notices for people, without those whose fact was told by the training already."""
-    told = " ".join(n.text for n in notices if n.code == "training")
-    known = {code for code, words in _TOLD.items() if re.search(words, told)}
-    return [n for n in notices if n.code not in known]
-
-
-# What a notice of the training says, in its words, that one of a summary says too.
-_TOLD = {
-    "few_positives": r"only [\d,]+ positives?\b",
-    "few_negatives": r"only [\d,]+ negatives?\b",
-    "leak": "perfectly separated",
-}
 
 
 def maybe(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | None:

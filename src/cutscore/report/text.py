@@ -11,6 +11,7 @@ import numpy as np
 
 from cutscore.confusion import counted
 from cutscore.decision import headline, in_rows, told, worth
+from cutscore.findings.base import Surface
 from cutscore.objectives import WORDS
 from cutscore.report.summary import (
     AVERAGES,
@@ -20,7 +21,6 @@ from cutscore.report.summary import (
     group_means,
     listed,
     rows_text,
-    said_once,
 )
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 _SHOWN = 12
 
 
-def text(summary: Summary, width: int) -> str:
+def text(summary: Summary, width: int, on: Surface) -> str:
     """See ``Summary.text``."""
-    return "\n".join(_lines(summary, max(width, 40)))
+    return "\n".join(_lines(summary, max(width, 40), on))
 
 
 def fixed(e: Estimate, places: int = 4) -> str:
@@ -79,14 +79,14 @@ def _wrapped(text: str, width: int, first: str = "", rest: str = "  ") -> list[s
     return wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
-def _lines(summary: Summary, width: int) -> Iterator[str]:
+def _lines(summary: Summary, width: int, on: Surface) -> Iterator[str]:
     if summary.source:
         yield shown(summary.source, width)
     positive = f"; positive is {shown(summary.label)}" if summary.label else ""
     yield from _wrapped(rows_text(summary) + positive, width)
-    for notice in said_once(summary.notices):
+    for notice in summary.notices:
         yield ""
-        yield from _wrapped(f"! {shown(notice.text, 1000)}", width)
+        yield from _wrapped(f"! {shown(notice.render(on), 1000)}", width)
     yield ""
     yield from _table(_overview(summary), width)
     for one in summary.scores:

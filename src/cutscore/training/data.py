@@ -339,7 +339,7 @@ def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[
         found = labelled(values, roles.positive, roles.target, count=True)
         note = against(found, roles.target)
         other = found.others[0] if len(found.others) == 1 else None
-        return found.y, found.positive, other, () if note is None else (note,)
+        return found.y, found.positive, other, () if note is None else (note.render(),)
     nothing = np.zeros(len(values), np.float32)
     rows = check_rows(values, nothing)
     # Which of 0/1 and -1/1 it is, the core finds out by reading.

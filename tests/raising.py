@@ -1,0 +1,23 @@
+"""What tests say of errors: their code and fields, never their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from cutscore.errors import CutscoreError
+
+
+@contextmanager
+def finding(
+    code: str, error: type[CutscoreError] = CutscoreError, **fields: Any
+) -> Iterator[pytest.ExceptionInfo[CutscoreError]]:
+    """An error that carries a finding of this kind, with these fields."""
+    with pytest.raises(error) as caught:
+        yield caught
+    found = caught.value.finding
+    assert found.code == code, found
+    assert {name: getattr(found, name) for name in fields} == fields
