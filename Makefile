@@ -6,7 +6,7 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: help demo test lint bench validate sanitize docs figures wheel release-check minimum clean
+.PHONY: help demo test lint bench validate sanitize messages docs figures wheel release-check minimum clean
 .DEFAULT_GOAL := help
 
 help:
@@ -87,6 +87,10 @@ sanitize:
 	$(if $(AVX2),build/sanitize/avx2 200)
 	$(CXX) $(SELFTEST) native/kernels.cpp -fsanitize=thread -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/races
 	build/sanitize/races 60
+
+# The page of all messages, from the findings themselves; tests hold it to them.
+messages: .venv/installed
+	$(BIN)/python -m cutscore.findings.catalogue > docs/messages.md
 
 docs: .venv/docs
 	$(BIN)/python -m sphinx -W -q -b html docs build/docs

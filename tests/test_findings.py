@@ -7,6 +7,7 @@ import pickle
 import re
 import warnings
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from cutscore.findings import (
     loads,
 )
 from cutscore.findings.base import Foreign, Shown, counted, either, some
+from cutscore.findings.catalogue import page
 
 KINDS = list(kinds().values())
 
@@ -44,6 +46,11 @@ def test_every_kind_is_whole(kind: type[Finding]) -> None:
     assert loads(dumps(example)) == example
     assert pickle.loads(pickle.dumps(example)) == example
     hash(example)
+
+
+def test_the_page_of_messages_is_theirs() -> None:
+    written = Path(__file__).parents[1] / "docs" / "messages.md"
+    assert written.read_text("utf-8") == page(), "make messages writes it anew"
 
 
 def test_a_code_belongs_to_one_kind() -> None:

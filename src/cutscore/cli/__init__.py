@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 
-from cutscore.errors import CutscoreError, missing_library
+from cutscore.errors import CutscoreError
 from cutscore.findings.base import COMMAND, Unsorted
 
 TYPE_CHECKING = False
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
     from typing import Any, NoReturn
+
+    from cutscore.findings.base import Finding
 
 # Exit codes. Whatever a program prints, scripts look at these.
 DONE, FAILED, WRONGLY_ASKED, INFEASIBLE, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
@@ -167,40 +169,43 @@ def _failed(error: Exception, arguments: Namespace | None) -> int:
             return DONE  # the reader has seen enough
         _say(f"can't write to the standard output: {error.strerror}.")
         return FAILED
-    _say(_explained(error, arguments))
+    found = _finding(error, arguments)
+    if getattr(arguments, "json", False):
+        import json
+
+        print(json.dumps({"schema": "cutscore.error/1", "error": found.as_dict()}, indent=2))
+    _say(_worded(found, arguments))
     return WRONGLY_ASKED if isinstance(error, UsageError) else FAILED
 
 
 _EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sklearn"}
 
 
-def _explained(error: Exception, arguments: Namespace | None) -> str:
+def _finding(error: Exception, arguments: Namespace | None) -> Finding:
+    """What went wrong, as a fact."""
+    from cutscore.findings.arguments import LibraryMissing
+    from cutscore.findings.command import NoAccess, OutOfMemory, Unexpected
+
     if isinstance(error, CutscoreError):
-        found = error.finding
-        if found.code != Unsorted.code:
-            return found.render(COMMAND)
-        return _in_options(_without_gaps(str(error), arguments))
+        return error.finding
     if isinstance(error, ImportError) and error.name in _EXTRAS:
-        return missing_library("this", error.name, _EXTRAS[error.name]) + "."
+        return LibraryMissing("this", error.name, _EXTRAS[error.name])
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this. Take fewer rows or columns."
+        return OutOfMemory()
     if isinstance(error, OSError) and error.filename is not None:
-        return _no_access(error, arguments)
-    return (
-        f"this should not happen ({type(error).__name__}: {error}). Please report it, with what "
-        "CUTSCORE_TRACEBACK=1 shows."
-    )
+        path, reason = os.fsdecode(error.filename), error.strerror or str(error)
+        for option in ("output", "report"):
+            own = getattr(arguments, option, None)
+            if own and (path == own or path.startswith(os.path.join(own, ""))):
+                return NoAccess(path, reason, option)
+        return NoAccess(path, reason)
+    return Unexpected(type(error).__name__, str(error))
 
 
-def _no_access(error: OSError, arguments: Namespace | None) -> str:
-    name, why = os.fsdecode(error.filename), error.strerror
-    shown = name if name.isprintable() else repr(name)
-    for option in ("output", "report"):
-        path = getattr(arguments, option, None)
-        if path and (name == path or name.startswith(os.path.join(path, ""))):
-            another = "-o" if option == "output" else "--report"
-            return f"can't write {shown}: {why}. Choose another place with {another}."
-    return f"can't read {shown}: {why}."
+def _worded(found: Finding, arguments: Namespace | None) -> str:
+    if found.code != Unsorted.code:
+        return f"{found.render(COMMAND)} [{found.code}]"  # what cutscore explain takes
+    return _in_options(_without_gaps(found.render(), arguments))
 
 
 # What the library calls its parameters, as they are called here.

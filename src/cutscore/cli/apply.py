@@ -15,6 +15,8 @@ from cutscore.detector.artefact import check_kept
 from cutscore.detector.columns import LostZeros
 from cutscore.detector.saved import NoModel
 from cutscore.detector.strange import Strange
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.command import RowsFlagged
 from cutscore.tables import Source, write_table
 from cutscore.tables.writing import is_text_format
 
@@ -22,7 +24,7 @@ from cutscore.tables.writing import is_text_format
 def run(arguments: Namespace) -> tuple[str, int]:
     """Decide about the rows of a table."""
     if arguments.reasons < 0:
-        raise UsageError(f"--reasons must be at least 0; it is {arguments.reasons}.")
+        raise UsageError(BadArgument("reasons", "be at least 0", arguments.reasons))
     shared.check_outputs(arguments)
     detector = _model(arguments.model)
     table = shared.source(arguments)
@@ -47,11 +49,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     said = dict.fromkeys(str(w.message) for w in told if w.category is LostZeros)
     for text in (*said, *strange.remarks(rows)):
         shared.remark(arguments, text)
-    shared.remark(
-        arguments,
-        f"{flagged:,} of {rows:,} rows flagged"
-        + ("." if arguments.output == "-" else f"; wrote {arguments.output}."),
-    )
+    file = None if arguments.output == "-" else arguments.output
+    shared.remark(arguments, RowsFlagged(flagged, rows, file))
     return "", 0
 
 

@@ -9,6 +9,8 @@ from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
 from cutscore.decision import OperatingPoint, choose, described, expectation, rule_of
 from cutscore.errors import UndefinedError
+from cutscore.findings import BadArgument, Conflict, some
+from cutscore.findings.report import Inverted
 
 _FEW = 1_000_000
 
@@ -18,12 +20,11 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments)
     shared.check_options(arguments)
     if costs is None and arguments.maximize is None:
-        raise UsageError("there must be one aim: give --cost fp=1,fn=20 or --maximize f1.")
+        aim = "Give {0} fp=1,fn=20 or {1} f1."
+        raise UsageError(Conflict(("costs", "maximize"), "there must be one aim", aim))
     what = shared.named(arguments)
     if len(what.scores) != 1:
-        raise UsageError(
-            f"a threshold belongs to one score; these are {len(what.scores)}. Name one: --score."
-        )
+        raise UsageError(BadArgument("score", "name one score", some(what.scores, show=str)))
     name = what.scores[0]
     point = None
     reverse = name in arguments.reverse
@@ -50,7 +51,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     assert point is not None
     shared.remark(arguments, found.note)
     if s.P > 0 and s.N > 0 and s.auc < 0.5:
-        shared.remark(arguments, shared.INVERTED)
+        shared.remark(arguments, Inverted(s.auc, name, reverse))
     code = 0 if point.feasible else INFEASIBLE
     if arguments.json:
         return shared.as_json(_plain(name, point, reverse)), code

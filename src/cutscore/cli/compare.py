@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from cutscore._check import shown
 from cutscore._progress import progress
 from cutscore.cli import UsageError, shared
+from cutscore.findings import BadArgument, some
+from cutscore.findings.command import OptionNeeds
+from cutscore.findings.report import Inverted
 from cutscore.paired import Comparison, compare
 
 
@@ -16,14 +18,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_options(arguments)
     costs = shared.costs(arguments)
     if arguments.prior is not None and costs is None:
-        raise UsageError("--prior is for costs: give --cost fp=1,fn=20 as well.")
+        raise UsageError(OptionNeeds("prior", ("costs",)))
     rows = shared.rows(arguments, shared.named(arguments), unit=arguments.unit)
     shared.remark(arguments, rows.note)
     if len(rows.scores) != 2:
-        raise UsageError(
-            f"there must be two scores to compare; there {_are(len(rows.scores))}. Name them: "
-            "--score A --score B."
-        )
+        rule = "name two scores to compare"
+        raise UsageError(BadArgument("score", rule, some(rows.scores, show=str)))
     (a, x), (b, z) = (
         (name, 0.0 - s if name in arguments.reverse else s) for name, s in rows.scores.items()
     )
@@ -40,15 +40,11 @@ def run(arguments: Namespace) -> tuple[str, int]:
         )
     for name, value in ((a, found.a), (b, found.b)):
         if value < 0.5:
-            shared.remark(arguments, f"of {shown(name)} {shared.INVERTED}")
+            shared.remark(arguments, Inverted(value, name, name in arguments.reverse))
     if arguments.json:
         return shared.as_json(_plain(a, b, found)), 0
     names = (f"{n}, low is positive" if n in arguments.reverse else n for n in (a, b))
     return "a: {}\nb: {}\n{!r}".format(*names, found), 0
-
-
-def _are(count: int) -> str:
-    return "is 1" if count == 1 else f"are {count}"
 
 
 def _plain(a: str, b: str, found: Comparison) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from cutscore._sweep import Sweep, sweep
 from cutscore.cli import UsageError, shared, with_pandas
 from cutscore.engines.memory import limit_of
 from cutscore.errors import DataError
-from cutscore.findings import Finding
+from cutscore.findings import BadArgument, Finding
+from cutscore.findings.command import Usage
 from cutscore.paired import GroupAuc
 from cutscore.report.making import MOST_DRAWN, Drawn
 from cutscore.tables import Source
@@ -38,20 +39,21 @@ def limit(arguments: Namespace) -> int:
     try:
         return limit_of(arguments.memory_limit)
     except DataError as error:
-        raise UsageError(f"--memory-limit: {error}") from None
+        raise UsageError(error.finding) from None
 
 
 def chosen(arguments: Namespace, table: Source, columns: int) -> str:
     """The engine that was named; or memory, if so many columns of the table fit into it well."""
     if arguments.master and arguments.engine != "spark":
-        raise UsageError("--master is for --engine spark.")
+        raise UsageError(Usage("--master is for --engine spark"))
     if arguments.memory_limit is not None:
         limit(arguments)
     if arguments.engine == "spark":
         _check_paths(arguments, table)
     if arguments.engine != "auto":
         if arguments.engine == "arrow" and table.is_sparse:
-            raise UsageError("libsvm files are read into memory: leave out --engine arrow.")
+            rule = "libsvm files are read into memory"
+            raise UsageError(Usage(rule, "Leave out --engine arrow."))
         return str(arguments.engine)
     if table.is_sparse:
         return "memory"
@@ -63,13 +65,11 @@ def chosen(arguments: Namespace, table: Source, columns: int) -> str:
 
 def _check_paths(arguments: Namespace, table: Source) -> None:
     if arguments.sql is not None or not arguments.paths or "-" in arguments.paths:
-        raise UsageError("--engine spark reads Parquet files that executors can reach: name them.")
+        rule = "--engine spark reads Parquet files that executors can reach"
+        raise UsageError(Usage(rule, "Name them."))
     if table.rows is None:
-        raise UsageError(
-            f"--engine spark reads Parquet files; {table.where} is none. Write it as Parquet; in "
-            "Python: from cutscore.tables import open_table, write_table; "
-            "write_table('t.parquet', open_table('t.csv').batches())"
-        )
+        rule = f"--engine spark reads Parquet files; {table.where} is none"
+        raise UsageError(Usage(rule, "Write it as Parquet: cutscore.tables.write_table does."))
 
 
 def swept(
@@ -173,7 +173,7 @@ class _Told:
 def session(arguments: Namespace) -> Iterator[Any]:
     """A session of Spark, ended afterwards."""
     if not arguments.deadline > 0:
-        raise UsageError(f"--deadline must be more than 0 seconds; it is {arguments.deadline:g}.")
+        raise UsageError(BadArgument("deadline", "be more than 0 seconds", arguments.deadline))
     with_pandas()  # which Spark hands tables to Python with
     try:
         from cutscore import spark as engine

@@ -10,6 +10,7 @@ from cutscore._names import spelled, worded
 from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
 from cutscore.findings import COMMAND
+from cutscore.findings.command import Usage
 from cutscore.findings.report import GroupsNotUnits
 from cutscore.report import summarise, summarise_sweeps
 
@@ -39,10 +40,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
             said["label"] += f" = {worded(arguments.positive)}"
         engine = engines.chosen(arguments, what.source, len(what.scores) + 2)
         if arguments.unit and arguments.engine not in ("auto", "memory"):
-            raise UsageError(
-                "intervals of units need all rows in memory: leave out --unit, or --engine "
-                f"{arguments.engine}."
-            )
+            rule = "intervals of clusters need all rows in memory"
+            raise UsageError(Usage(rule, f"Leave out --unit, or --engine {arguments.engine}."))
         if engine == "memory" or arguments.unit:
             rows = shared.rows(arguments, what, arguments.group, arguments.unit)
             note = rows.note

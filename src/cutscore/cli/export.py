@@ -10,6 +10,7 @@ from cutscore._names import spelled
 from cutscore.cli import UsageError, shared
 from cutscore.detector import Detector
 from cutscore.export import to_markdown, to_onnx, to_sql
+from cutscore.findings.command import Usage
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
 
@@ -31,13 +32,13 @@ def load():
 def run(arguments: Namespace) -> tuple[str, int]:
     """A model in another form."""
     if arguments.keep and arguments.to != "sql":
-        raise UsageError(f"--keep is for --to sql; this is --to {arguments.to}.")
+        raise UsageError(Usage("--keep is for --to sql", f"This is --to {arguments.to}."))
     shared.check_outputs(arguments)
     detector = Detector.load(arguments.model)
     content: str | bytes
     if arguments.to == "onnx":
         if arguments.output == "-" and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")):
-            raise UsageError("an ONNX file is not text to look at: give -o model.onnx.")
+            raise UsageError(Usage("an ONNX file is not text to look at", "Give -o model.onnx."))
         model = to_onnx(detector, dtype="float32" if arguments.float32 else "float64")
         content = model.SerializeToString()
     elif arguments.to == "sql":

@@ -6,10 +6,11 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import Any
 
-from cutscore._check import shown
 from cutscore._names import spelled, worded
 from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
+from cutscore.findings import COMMAND, BadArgument
+from cutscore.findings.command import NothingWritten
 from cutscore.report import summarise_fit
 from cutscore.training import train
 
@@ -21,10 +22,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments)
     for option in ("column", "category", "number"):
         if arguments.target in (getattr(arguments, option) or ()):
-            raise UsageError(
-                f"--{option} {shown(arguments.target)} is the target: its labels are what is "
-                f"learned, not what it is learned from. Leave that --{option} out."
-            )
+            rule = "not be the target, whose labels are what is learned"
+            raise UsageError(BadArgument(option, rule, arguments.target))
     table = shared.source(arguments)
     engine = engines.chosen(arguments, table, len(table.names))
     with ExitStack() as stack:
@@ -66,10 +65,14 @@ def run(arguments: Namespace) -> tuple[str, int]:
             arguments, summary, f"Detector of {worded(trained.detector.target)}"
         )
     code = 0 if trained.point.feasible else INFEASIBLE
-    text = shared.as_json(summary.as_dict()) if arguments.json else summary.text(shared.width())
+    text = (
+        shared.as_json(summary.as_dict())
+        if arguments.json
+        else summary.text(shared.width(), COMMAND)
+    )
     shared.write_files(files)
     if files and not arguments.json:
         text += f"\n\nWrote {', '.join(map(spelled, files))}"
     if not files:
-        shared.remark(arguments, "no model was written: add -o model.json.")
+        shared.remark(arguments, NothingWritten("model.json"))
     return text, code

@@ -136,7 +136,9 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     more.add_argument(
         "--version", action="version", version=f"cutscore {__version__}", help="show it and exit"
     )
-    for add in (_fit, _evaluate, _choose, _compare, _apply, _revise, _export, _demo, _completion):
+    for add in (_fit, _evaluate, _choose, _compare, _apply, _revise, _export, _demo):
+        add(commands)
+    for add in (_explain, _completion):
         add(commands)
     return top, commands.choices
 
@@ -626,6 +628,18 @@ def _demo(commands: Any) -> None:
     made.add_argument(
         "-o", "--output", default="demo", metavar="FOLDER", help="where it goes. Default: demo"
     )
+
+
+def _explain(commands: Any) -> None:
+    made = _command(
+        commands,
+        "explain",
+        "[CODE]",
+        "say what the code of a message means",
+        "Without a code it lists all of them.",
+        "cutscore explain column-missing",
+    )
+    made.add_argument("code", nargs="?", metavar="CODE", help="the code, as --json prints it")
 
 
 def _completion(commands: Any) -> None:

@@ -16,6 +16,7 @@ from cutscore.cli import UsageError, shared
 from cutscore.confusion import Confusion
 from cutscore.detector import Detector
 from cutscore.errors import DataError
+from cutscore.findings.command import NothingWritten, Usage
 from cutscore.objectives import log_odds
 
 
@@ -38,7 +39,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     else:
         text = revision.text(shared.width())
     if not arguments.output:
-        shared.remark(arguments, "nothing was written: add -o new.json.")
+        shared.remark(arguments, NothingWritten("new.json"))
         return text, 0
     shared.write_files({arguments.output: after.to_json() + "\n"})
     return text if arguments.json else f"{text}\n\nWrote {spelled(arguments.output)}", 0
@@ -46,22 +47,20 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 def _check(arguments: Namespace) -> None:
     if arguments.paths:
-        raise UsageError(
-            f"{shown(arguments.paths[0])} is one word too many: revise takes a model, and no table."
-        )
+        word = f"{shown(arguments.paths[0])} is one word too many"
+        raise UsageError(Usage(word, "revise takes a model, and no table."))
     shared.check_options(arguments)
     given = (arguments.cost, arguments.prior, arguments.threshold)
     if all(value is None for value in given) and not arguments.drop_limits:
-        raise UsageError(
-            "what has changed? Give --cost fp=1,fn=50, --prior 0.02, both, or --threshold."
-        )
+        ways = "Give --cost fp=1,fn=50, --prior 0.02, both, or --threshold."
+        raise UsageError(Usage("nothing was said to have changed", ways))
     if arguments.threshold is not None:
         try:
             check_threshold(arguments.threshold)
         except DataError as error:
             raise UsageError(error.finding) from None
     if arguments.output == "-" and arguments.json:
-        raise UsageError("the standard output takes one of them: -o - or --json.")
+        raise UsageError(Usage("the standard output takes one of -o - and --json"))
     shared.check_outputs(arguments)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shlex
 import signal
 import stat
@@ -21,10 +20,17 @@ from cutscore._check import shown
 from cutscore._files import written_aside
 from cutscore._interval import Interval
 from cutscore._labels import against, labelled
-from cutscore._names import spelled
 from cutscore.cli import UsageError
 from cutscore.errors import DataError
-from cutscore.findings import COMMAND, Finding
+from cutscore.findings import COMMAND, BadArgument, Conflict, Finding, either, some
+from cutscore.findings.command import (
+    ColumnUnstated,
+    LessIsBetter,
+    OptionNeeds,
+    TakenByName,
+    Unwritable,
+    Usage,
+)
 from cutscore.guarantee import check_guarantee
 from cutscore.objectives import Costs, as_limits, as_objective, check_level, check_prior
 from cutscore.scoring import check_seed
@@ -48,7 +54,8 @@ def remark(arguments: Namespace, found: Finding | str | None) -> None:
 def source(arguments: Namespace) -> Source:
     """The table that was named."""
     if not arguments.paths and arguments.sql is None:
-        raise UsageError("which table? Name a file, - for the standard input, or a query: --sql.")
+        ways = "Name a file, - for the standard input, or a query (--sql)."
+        raise UsageError(Usage("no table was named", ways))
     if arguments.separator is not None and len(arguments.separator) != 1:
         raise UsageError(f"--separator must be one character; it is {shown(arguments.separator)}.")
     try:
@@ -67,10 +74,6 @@ def source(arguments: Namespace) -> Source:
     for note in table.notes:
         remark(arguments, note)
     return table
-
-
-# What is said where scores rank the wrong way.
-INVERTED = "the AUC is below one half. If low scores mean positive, say so: --reverse NAME."
 
 
 class Rows(NamedTuple):
@@ -100,22 +103,18 @@ class Named(NamedTuple):
 def named(arguments: Namespace) -> Named:
     """The columns that were named, or go without saying."""
     table = source(arguments)
-    remarks: list[str] = []
-    label = arguments.label or _found(table, _LABELS, "--label", remarks, 1)[0]
-    scores = arguments.score or _found(
-        table, [n for n in _SCORES if n != label], "--score", remarks, None
-    )
-    for text in remarks:
-        remark(arguments, text)
+    label = arguments.label or _by_name(table, _LABELS, "label")[0]
+    scores = arguments.score or _by_name(table, [n for n in _SCORES if n != label], "score")
+    # After both: a failure is one line.
+    for option, names in (("label", [label]), ("score", scores)):
+        if not getattr(arguments, option):
+            remark(arguments, TakenByName(option, tuple(names)))
     twice = {name for name in scores if scores.count(name) > 1}
     if twice:
-        raise UsageError(f"each score is named once; {shown(min(twice))} is named twice.")
+        raise UsageError(BadArgument("score", "be named once", min(twice)))
     for name in arguments.reverse:
         if name not in scores:
-            raise UsageError(
-                f"--reverse says of a score that low means positive; {shown(name)} is not among "
-                f"the scores, {', '.join(map(shown, scores))}. Name it there too: --score NAME."
-            )
+            raise UsageError(BadArgument("reverse", f"be one of the scores, {some(scores)}", name))
     return Named(table, label, scores)
 
 
@@ -145,18 +144,12 @@ def rows(
     )
 
 
-def _found(
-    table: Source, known: Sequence[str], option: str, remarks: list[str], most: int | None
-) -> list[str]:
-    names = [name for name in table.names if name.lower() in known]
-    if not names or (most is not None and len(names) > most):
-        what = "no column has a name that tells" if not names else f"{len(names)} columns could be"
-        some = ", ".join(map(shown, table.names[:12])) + (" …" if len(table.names) > 12 else "")
-        raise DataError(
-            f"which column is it? {what}; {table.where} has {some}. Say so: {option} NAME."
-        )
-    remarks.append(f"{option[2:]}: {', '.join(map(shown, names))}, by name.")
-    return names
+def _by_name(table: Source, known: Sequence[str], option: str) -> list[str]:
+    """Columns whose names say what they are. There may be several scores, but one label."""
+    names = tuple(name for name in table.names if name.lower() in known)
+    if not names or (option == "label" and len(names) > 1):
+        raise DataError(ColumnUnstated(option, table.where, tuple(table.names), names))
+    return list(names)
 
 
 def costs(arguments: Namespace) -> Costs | None:
@@ -165,46 +158,22 @@ def costs(arguments: Namespace) -> Costs | None:
     if text is None:
         return None
     found: dict[str, float] = {}
-    before = ""
+    rule = "be written as fp=1,fn=20, in one word, with tp and tn if they bring something in"
     for part in text.split(","):
-        name, sign, value = (piece.strip() for piece in part.partition("="))
+        name, _, value = (piece.strip() for piece in part.partition("="))
         try:
             number = float(value)
         except ValueError:
             number = None
-        if not sign or number is None or name not in ("fp", "fn", "tp", "tn") or name in found:
-            raise UsageError(
-                "costs must be written as fp=1,fn=20, with tp and tn if they bring something in; "
-                f"they are {shown(text)}.{_with_point(before, part)}{_in_one_word(arguments)}"
-            )
-        found[name], before = number, part
+        if number is None or name not in ("fp", "fn", "tp", "tn") or name in found:
+            raise UsageError(BadArgument("costs", rule, text))
+        found[name] = number
     if not {"fp", "fn"} <= set(found):
-        raise UsageError(
-            f"costs need fp and fn, as in fp=1,fn=20; they are {shown(text)}."
-            f"{_in_one_word(arguments)}"
-        )
+        raise UsageError(BadArgument("costs", rule, text))
     try:
         return Costs(**found)
     except DataError as error:
         raise UsageError(error.finding) from None
-
-
-def _with_point(before: str, part: str) -> str:
-    """The way out if a number has a unit, or a decimal comma cut it in two."""
-    if re.search(r"=\s*([^\d\s.+-]+\s*[\d.]+|[\d.]+\s*[^\d\s.]+)$", part.strip()):
-        return " Write numbers alone, in one unit: fp=4,fn=180."
-    if not (re.search(r"[0-9]\s*$", before) and re.fullmatch(r"[0-9]+", part.strip())):
-        return ""
-    return f" Numbers have a point, not a comma: write {before.strip()}.{part.strip()}."
-
-
-def _in_one_word(arguments: Namespace) -> str:
-    """The way out if there was a space between them, and the rest was taken for files."""
-    rest = [path for path in arguments.paths if re.match(r"(fp|fn|tp|tn)=", path)]
-    if not rest:
-        return ""
-    whole = ",".join(word.strip(", ") for word in (arguments.cost, *rest))
-    return f" Write them without a space: --cost {shlex.quote(whole)}."
 
 
 def check_options(arguments: Namespace) -> None:
@@ -221,12 +190,9 @@ def check_options(arguments: Namespace) -> None:
         except DataError as error:
             raise UsageError(error.finding) from None
         if name == "maximize" and checked.better < 0:
-            remark(
-                arguments,
-                f"of {shown(value)} less is better: the threshold is chosen for the least of it.",
-            )
+            remark(arguments, LessIsBetter(value))
     if getattr(arguments, "folds", 2) < 2:
-        raise UsageError(f"--folds must be at least 2; it is {arguments.folds}.")
+        raise UsageError(BadArgument("folds", "be at least 2", arguments.folds))
     if "subject_to" in given:
         _check_limits(arguments)
 
@@ -242,11 +208,9 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 
 def _check_limits(arguments: Namespace) -> None:
     if arguments.cost is not None and arguments.maximize is not None:
-        raise UsageError("there must be one aim: give --cost or --maximize, not both.")
+        raise UsageError(Conflict(("costs", "maximize"), "there must be one aim"))
     if arguments.confidence is not None and not arguments.subject_to:
-        raise UsageError(
-            "--confidence is for limits: give --subject-to 'precision >= 0.9' as well."
-        )
+        raise UsageError(OptionNeeds("confidence", ("subject_to",)))
     if arguments.confidence is not None:
         for limit in as_limits(arguments.subject_to):
             try:
@@ -279,21 +243,20 @@ def check_outputs(arguments: Namespace) -> None:
     """Raise before the work begins if a file could not be written after it."""
     for name, option in (("output", "-o"), ("report", "--report")):
         if arguments.command in ("fit", "evaluate") and getattr(arguments, name, None) == "-":
-            raise UsageError(
-                f"the standard output takes the summary: name a file, {option} "
-                f"{'model.json' if name == 'output' else 'report.html'}."
-            )
+            file = "model.json" if name == "output" else "report.html"
+            rule = "the standard output takes the summary"
+            raise UsageError(Usage(rule, f"Name a file: {option} {file}."))
     outputs = [
         os.fspath(path)
         for path in (getattr(arguments, "output", None), getattr(arguments, "report", None))
         if path not in (None, "-")
     ]
     if len(outputs) == 2 and os.path.realpath(outputs[0]) == os.path.realpath(outputs[1]):
-        raise UsageError(f"model and report need a file each; both are {spelled(outputs[0])}.")
+        raise UsageError(Unwritable(outputs[0], "is to be both the model and the report"))
     inputs = [path for path in (getattr(arguments, "paths", None) or []) if path != "-"]
     for path in outputs:
         if not path or "\0" in path:
-            raise UsageError(f"a path to write to must be text; it is {shown(path)}.")
+            raise UsageError(BadArgument("output", "be a path", path))
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", path)
         folder = os.path.dirname(os.path.realpath(path))
@@ -303,12 +266,11 @@ def check_outputs(arguments: Namespace) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         for read in (*inputs, getattr(arguments, "model", None)):
             if read and os.path.realpath(path) == os.path.realpath(read):
-                raise UsageError(f"{spelled(path)} is read from; write to another file.")
+                raise UsageError(Unwritable(path, "is read from", "Write to another file."))
         if arguments.command == "apply" and _written_as(path) not in WRITTEN:
-            raise UsageError(
-                f"the extension must tell how to write {spelled(path)}: .csv, .tsv, .parquet, "
-                ".arrow, .feather or .jsonl. Choose one."
-            )
+            known = either([e for e, f in EXTENSIONS.items() if f in WRITTEN], show=str)
+            rule = "has no extension that says how to write it"
+            raise UsageError(Unwritable(path, rule, f"Choose {known}."))
 
 
 def _written_as(path: str) -> str | None:
@@ -347,10 +309,10 @@ def points(arguments: Namespace) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for name, rates in getattr(arguments, "point", ()):
         if name in found:
-            raise UsageError(f"each point is named once; {shown(name)} is named twice.")
+            raise UsageError(BadArgument("point", "be named once", name))
         found[name] = rates
     if found and not arguments.report:
-        raise UsageError("--point is drawn on the page: give --report report.html as well.")
+        raise UsageError(OptionNeeds("point", ("report",)))
     return found
 
 

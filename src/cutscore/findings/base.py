@@ -132,6 +132,7 @@ METAVARS = {
     "score": "NAME",
     "label": "NAME",
     "sql": "QUERY",
+    "report": "report.html",
 }
 # Options without a value.
 SWITCHES = {"header", "drop_limits"}
@@ -165,7 +166,10 @@ voice: Callable[[str], str] = _unchanged
 
 _REGISTRY: dict[str, type[Finding]] = {}
 # Where kinds of findings stand, for those that come back from a file or another process.
-MODULES = ("arguments", "rows", "statistics", "tables", "models", "training", "report", "cluster")
+MODULES = (
+    *("arguments", "rows", "statistics", "tables", "models", "training", "report", "cluster"),
+    "command",
+)
 
 
 @dataclass(frozen=True)
