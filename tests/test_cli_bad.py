@@ -311,7 +311,7 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     assert out.startswith("a: a, low is positive\nb: b, low is positive\n")
     assert out.splitlines()[2:] == repr(cs.compare(data["y"], data["a"], data["b"])).splitlines()
     assert main(["compare", *both, "c"]) == 2
-    assert "'c' is not among the scores, 'a', 'b'. Name it there too" in capsys.readouterr().err
+    assert "--reverse must be one of the scores, 'a', 'b'; it is 'c'" in capsys.readouterr().err
 
 
 def test_the_summary_goes_to_the_standard_output(made, monkeypatch, capsys):
