@@ -68,12 +68,22 @@ class Device(torch.Tensor):
         return tree_map(lambda x: Device(x) if isinstance(x, torch.Tensor) else x, out)
 
 
-PLACES = {"cpu": torch.as_tensor, "device": lambda x: Device(torch.as_tensor(x))}
-if torch.cuda.is_available():
-    PLACES["cuda"] = lambda x: torch.as_tensor(x).cuda()
+PLACES = {
+    "cpu": torch.as_tensor,
+    "device": lambda x: Device(torch.as_tensor(x)),
+    "cuda": lambda x: torch.as_tensor(x).cuda(),
+}
+# What a GPU run needs: see docs/torch.md. `pytest -m cuda` runs these alone.
+ON_CUDA = [
+    pytest.mark.cuda,
+    pytest.mark.skipif(
+        not torch.cuda.is_available(),
+        reason="torch.cuda.is_available() is False: no GPU, no driver or a build without CUDA",
+    ),
+]
 
 
-@pytest.fixture(params=PLACES)
+@pytest.fixture(params=["cpu", "device", pytest.param("cuda", marks=ON_CUDA)])
 def put(request):
     """Puts a tensor on the CPU or on a device: the same tests for both routes."""
     return PLACES[request.param]
@@ -125,11 +135,40 @@ def test_arguments_stay_as_they_are(put):
     ct.sweep(y, s, w)
     ct.AUROC().update(y, s, w)
     assert [str(getattr(t, "held", t)) for t in (y, s, w)] == before
-    # The function of the document squeezes them in place; here one dimension is a rule.
-    column = put(torch.tensor([[0.5], [0.5], [0.75]]))
-    with pytest.raises(DataError, match=r"one dimension.*\(3, 1\)"):
-        ct.roc_auc_score(y, column)
-    assert column.shape == (3, 1)
+    # The function of the document squeezes them in place.
+    column, row = put(torch.tensor([[0.5], [0.5], [0.75]])), put(torch.tensor([[1, 0, 1]]))
+    assert ct.roc_auc_score(row, column) == 0.75
+    ct.sweep(row, column, column)
+    ct.AUROC().update(row, column, column)
+    assert (column.shape, row.shape) == ((3, 1), (1, 3))
+
+
+@pytest.mark.parametrize("n", [2, 3, 64])
+def test_matrices_of_one_column_or_one_row(put, n):
+    """The outputs of a network, (B, 1), against scikit-learn's areas of flat arrays."""
+    roc_auc_score = pytest.importorskip("sklearn.metrics").roc_auc_score
+    rng = np.random.default_rng(n)
+    y, s, w = np.arange(n) % 2, np.round(rng.normal(size=n), 1), rng.uniform(0.5, 2, n)
+    shapes = [(n,), (n, 1), (1, n)]
+    for of_y in shapes:
+        for of_s in shapes:
+            label, score, weight = (
+                put(a.reshape(to)) for a, to in ((y, of_y), (s, of_s), (w, of_s))
+            )
+            assert ct.roc_auc_score(label, score) == pytest.approx(roc_auc_score(y, s), rel=1e-15)
+            weighted = roc_auc_score(y, s, sample_weight=w)
+            assert ct.roc_auc_score(label, score, weight) == pytest.approx(weighted, rel=1e-13)
+            same(ct.sweep(label, score), cs.sweep(y, s))
+            metric = ct.AUROC()
+            metric.update(label, score)
+            same(metric.sweep(), cs.sweep(y, s))
+
+
+def test_a_matrix_of_one_number_is_one_row(put):
+    found = ct.sweep(put([[1]]), put([[0.5]]))
+    assert (found.threshold.tolist(), found.pos.tolist(), found.neg.tolist()) == ([0.5], [1], [0])
+    for shape in ((0, 1), (1, 0)):
+        assert len(ct.sweep(put(torch.empty(shape)), put(torch.empty(shape)))) == 0
 
 
 def test_exactly_two_distinct_scores(put):
@@ -167,6 +206,9 @@ def test_other_shape_is_the_right_error(put):
         ct.sweep(put([1, 0]), put([0.1, 0.2]), put([1.0]))
     with pytest.raises(DataError, match="score must"):
         ct.sweep(put([1]), put(0.5))
+    for shape in ((2, 2), (4, 1, 1), (1, 1, 4)):
+        with pytest.raises(DataError, match="score must have one dimension"):
+            ct.roc_auc_score(put([1, 0, 1, 0]), put(torch.arange(4.0).reshape(shape)))
 
 
 # --- The device's route against the native core ---------------------------------------------------
@@ -323,7 +365,7 @@ BAD = {
     "huge weights": ([0, 1, 1], [0.5, 1.0, 2.0], [1e308, 1e308, 1e308], None),
     "complex scores": ([0, 1, 1], [0.5j, 1.0, 2.0], None, None),
     "complex labels": ([0j, 1, 1], [0.5, 1.0, 2.0], None, None),
-    "two dimensions": ([[0, 1, 1]], [[0.5, 1.0, 2.0]], None, None),
+    "two dimensions": ([[0, 1], [1, 0]], [[0.5, 1.0], [2.0, 3.0]], None, None),
     "other length": ([0, 1], [0.5, 1.0, 2.0], None, None),
 }
 

@@ -2,7 +2,8 @@
 
 CPU tensors are read in place by the native core. On any other device the same numbers come from
 torch operations there: one sort, counts in int64, and only the result is copied to the host.
-Arguments are never changed, and scores never squashed: they are only ever compared.
+Arguments are never changed, and scores never squashed: they are only ever compared. A column may be
+a matrix of one column or of one row, as networks give it.
 """
 
 from __future__ import annotations
@@ -83,11 +84,11 @@ def sweep(
     Parameters
     ----------
     y
-        Labels, one dimension: ``0/1``, ``False/True`` or ``-1/1``; for any others say which one is
-        ``positive``.
+        Labels of B rows, of the shape (B,), (B, 1) or (1, B): ``0/1``, ``False/True`` or ``-1/1``;
+        for any others say which one is ``positive``.
     score
-        Scores, one dimension, higher meaning more positive: any real dtype, any range (logits are
-        as good as probabilities). ``±inf`` are scores; NaN is refused.
+        Scores, of one of these shapes, higher meaning more positive: any real dtype, any range
+        (logits are as good as probabilities). ``±inf`` are scores; NaN is refused.
     weight
         Weights, finite and at least 0, added up in float64. A device that has no float64 (Apple's
         ``mps``) refuses them: pass all columns on the CPU.
@@ -351,6 +352,9 @@ def _tensor(values: Any, name: str) -> Tensor:
             f"{name}s must be a dense tensor; this is {values.layout}. Pass .to_dense()."
         )
     tensor: Tensor = values.detach().resolve_neg()
+    if tensor.ndim == 2 and 1 in tensor.shape:
+        # A view of one dimension; (1, 1) is one row. The caller's tensor keeps its shape.
+        tensor = tensor.squeeze(0 if tensor.shape[0] == 1 else 1)
     if tensor.is_floating_point() and tensor.element_size() < 4:
         return tensor.float()  # NumPy lacks some of the small types, torch some of the operations
     return tensor
