@@ -105,6 +105,59 @@ def test_worst_labelling_of_twelve_rows() -> None:
             consistent(make(Masses.of(None, P, 12 - P)), Classes(score[:P], score[P:]), best)
 
 
+@given(st.data())
+def test_the_labelling_is_one_of_the_worst(data: st.DataObject) -> None:
+    """v* is allowed, has the loss and the value that are said, and no labelling has more."""
+    P, N = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
+    s = Classes(*(np.array(data.draw(st.lists(numbers, min_size=m, max_size=m))) for m in (P, N)))
+    k, beta = data.draw(st.integers(1, P + N)), data.draw(st.sampled_from([0.25, 1, 2]))
+    scale = 1 + float(np.abs(s.pos).sum() + np.abs(s.neg).sum())
+    for _, make, loss in measures(k, beta):
+        values = {}
+        for v in product((-1, 1), repeat=P + N):
+            up, down = np.array(v[:P]) > 0, np.array(v[P:]) > 0
+            value = loss(up.sum(), down.sum(), P, N)
+            if value is not None:
+                values[v] = value + (s.neg[down].sum() - s.pos[~up].sum()) / (P + N)
+        surrogate = make(Masses.of(None, P, N))
+        worst = surrogate.worst(s, labelling=True)
+        assert worst.labelling is not None
+        found = tuple(int(x) for x in np.concatenate(worst.labelling))
+        assert values[found] >= max(values.values()) - 1e-13 * scale
+        assert worst.value == pytest.approx(values[found], abs=1e-13 * scale)
+        up, down = worst.labelling.pos > 0, worst.labelling.neg > 0
+        assert worst.loss == pytest.approx(loss(up.sum(), down.sum(), P, N), abs=1e-15)
+        assert surrogate.worst(s).labelling is None
+
+
+def test_a_labelling_of_weights_flags_rows_in_part() -> None:
+    """Weights as numbers of rows: the labels of a row's copies have its mean."""
+    rng = np.random.default_rng(4)
+    for trial in range(20):
+        s = Classes(np.round(rng.normal(1, 2, 6), 1), np.round(rng.normal(0, 2, 9), 1))
+        w = Classes(*(rng.integers(1, 5, len(x)).astype(float) for x in s))
+        copies = Classes(*(np.repeat(x, n.astype(int)) for x, n in zip(s, w, strict=True)))
+        one, many = (
+            surrogates.f_measure(Masses.of(given_w, len(x.pos), len(x.neg)), 1.0).worst(
+                x, labelling=True
+            )
+            for given_w, x in ((w, s), (None, copies))
+        )
+        assert one.labelling is not None
+        assert many.labelling is not None
+        for v, of_copies, n in zip(one.labelling, many.labelling, w, strict=True):
+            means = [part.mean() for part in np.split(of_copies, np.cumsum(n.astype(int))[:-1])]
+            # Other labellings may be as bad where rounding decides: then the loss is the same.
+            if one.loss == pytest.approx(many.loss, abs=1e-12):
+                np.testing.assert_allclose(v, means, atol=1e-12, err_msg=str(trial))
+
+
+def test_pairs_label_no_row() -> None:
+    pairs = surrogates.Pairs(Masses.of(None, 1, 1))
+    with pytest.raises(cs.UndefinedError, match="sum over pairs of rows"):
+        pairs.worst(Classes(np.zeros(1), np.zeros(1)), labelling=True)
+
+
 @pytest.mark.parametrize("beta", [0.1, 0.25, 1.0, 4.0])
 @pytest.mark.parametrize("ties", [False, True])
 def test_worst_labelling_by_two_loops(beta: float, ties: bool) -> None:
@@ -281,6 +334,78 @@ def test_auc_is_the_explicit_problem_of_pairs() -> None:
     fit = structural(ArrayRows(x, y), as_aim("auc"), C=2.0, tol=1e-9, max_iter=5000)
     assert fit.objective == pytest.approx(-found.fun, rel=1e-7)
     np.testing.assert_allclose(fit.detector.w, found.x @ d, rtol=0, atol=1e-3)
+
+
+def every_labelling(x: Any, y: Any, C: float, loss: Loss) -> tuple[float, Any]:
+    """The minimum of ½‖(w, b)‖² + C·n·ξ with a constraint for every allowed labelling of the rows,
+    by SciPy: its value, and (w, b)."""
+    n, P = len(y), int(y.sum())
+    Z = np.column_stack((x, np.ones(n)))
+    planes, losses = [], []
+    for v in product((False, True), repeat=n):
+        flagged = np.array(v)
+        value = loss((flagged & y).sum(), (flagged & ~y).sum(), P, n - P)
+        if value is not None:
+            planes.append((Z[flagged & ~y].sum(0) - Z[~flagged & y].sum(0)) / n)
+            losses.append(value)
+    G, e = np.array(planes), np.array(losses)
+    found = optimize.minimize(
+        lambda t: (0.5 * t[:-1] @ t[:-1] + C * n * t[-1], np.append(t[:-1], C * n)),
+        np.append(np.zeros(Z.shape[1]), e.max()),
+        jac=True,
+        constraints={
+            "type": "ineq",
+            "fun": lambda t: t[-1] - e - G @ t[:-1],
+            "jac": lambda _: np.column_stack((-G, np.ones(len(G)))),
+        },
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    assert found.success, found.message
+    return float(found.fun), found.x[:-1]
+
+
+@pytest.mark.parametrize("k", range(1, 9))
+@pytest.mark.parametrize("name", ["precision", "recall"])
+def test_at_any_k_as_named_by_every_labelling(name: str, k: int) -> None:
+    """recall@k with k < P and precision@k with k > P too, where the true labelling is not one."""
+    rng = np.random.default_rng(k)
+    x, y = rng.normal(size=(8, 2)), np.arange(8) < 4
+    x[y] += 0.7
+    losses = {n: loss for n, _, loss in measures(k, 1.0)}
+    best, line = every_labelling(x, y, 0.25, losses[f"{name}@k"])
+    aim = as_aim(f"{name}@{k}", as_named=True)
+    fit = structural(ArrayRows(x, y), aim, C=0.25, tol=1e-10, max_iter=5000)
+    assert fit.converged
+    assert fit.objective == pytest.approx(best, abs=1e-7)
+    np.testing.assert_allclose([*fit.detector.w, fit.detector.b], line, atol=1e-4)
+    # The default is the surrogate of the other name where this one bars the true labelling.
+    other = (
+        {"precision": "recall", "recall": "precision"}[name]
+        if (name == "precision") == (k > 4)
+        else name
+    )
+    default = structural(ArrayRows(x, y), as_aim(f"{name}@{k}"), C=0.25, tol=1e-10)
+    if k != 4:
+        best, _ = every_labelling(x, y, 0.25, losses[f"{other}@k"])
+        assert default.objective == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("aim", ["recall@20", "recall@2%", "precision@200", "precision@40%"])
+def test_as_named_ranks_and_its_constant_runs_away(aim: str) -> None:
+    """Its folds cut the scores where k rows are flagged: b itself is about C·(P − k)."""
+    named = Structural(aim, as_named=True, C=0.1, cv=3).fit(X, Y)
+    assert named.converged_
+    k = int({"recall@2%": 14, "precision@40%": 280}.get(aim, aim.partition("@")[2]))
+    highest = np.argsort(-named.decision_function(X), kind="stable")[:k]
+    assert Y[highest].sum() > 2 * k * Y.mean()
+    assert abs(int(named.predict(X).sum()) - k) <= 0.3 * k
+    raw = Structural(aim, as_named=True, C=0.1, threshold="zero").fit(X, Y)
+    np.testing.assert_array_equal(raw.coef_, named.coef_)
+    push = 0.1 * (int(Y.sum()) - k)
+    assert raw.intercept_[0] / push > 0.5
+    with pytest.raises(cs.DataError, match="as_named belongs to precision@k and recall@k"):
+        Structural("f1", as_named=True).fit(X, Y)
 
 
 # ------------------------------------------------------------------------------------ the estimator

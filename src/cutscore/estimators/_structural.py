@@ -58,6 +58,11 @@ class Structural(LinearEstimator):
         at most P, the surrogate is that of the precision over all labellings that flag k rows and
         more; else that of the recall over all that flag k rows at the most. Only so is the true
         labelling one of them.
+    as_named
+        For the measures at k. True: precision@k flags k rows and more and recall@k k rows at the
+        most, for any k. Where the true labelling is not among these, the surrogate is lower the
+        further b moves all scores up (recall, k < P) or down (precision, k > P), and the penalty
+        alone stops b: scores then rank, 0 means nothing, and ``threshold="zero"`` is no choice.
     C
         What the surrogate counts against ‖w‖², for each row: as in ``LinearSVC``, whose objective
         (with its hinge loss) is that of ``measure="error"``. SVM-perf's C is C·n/100. Rare
@@ -123,6 +128,7 @@ class Structural(LinearEstimator):
         measure: Any = "f1",
         *,
         k: float | None = None,
+        as_named: bool = False,
         C: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -134,6 +140,7 @@ class Structural(LinearEstimator):
     ) -> None:
         self.measure = measure
         self.k = k
+        self.as_named = as_named
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
@@ -155,7 +162,7 @@ class Structural(LinearEstimator):
                 f"threshold must be one of {', '.join(map(repr, _THRESHOLDS))}; it is "
                 f"{self.threshold!r}."
             )
-        aim = as_aim(self.measure, self.k)
+        aim = as_aim(self.measure, self.k, as_named=self.as_named)
         if aim.kind not in _SYMMETRIC and not names_positive(self.classes_):
             # No error: scikit-learn has labels of any kind learned with the default measure.
             other, taken = map(shown, self.classes_.tolist())

@@ -115,7 +115,9 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
 
 
 def _goal(tol: float, value: float, w: Floats) -> float:
-    return tol * abs(value) * (1.0 if w.any() else _AT_ZERO)
+    # R below 0, which it is where the true labelling is not allowed, may cancel ½‖w‖².
+    size = max(abs(value), 0.5 * float(w @ w))
+    return tol * size * (1.0 if w.any() else _AT_ZERO)
 
 
 def _objective(C: float, w: Floats, worst: Worst) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -38,6 +38,8 @@ class Aim:
     many: bool | None = None
     """At k: whether labellings of k rows and more are allowed, rather than of k and less; if it is
     not said, whichever allows the true one."""
+    as_named: bool = False
+    """At k: whether ``many`` holds for any k, also where the true labelling is not allowed."""
 
     def surrogate(self, masses: Masses) -> Surrogate:
         """The surrogate for rows of these weights."""
@@ -45,8 +47,12 @@ class Aim:
             return surrogates.f_measure(masses, self.beta)
         if self.kind == "at k":
             k = self.count(masses)
+            if self.as_named:
+                at = surrogates.precision_at if self.many else surrogates.recall_at
+                return at(masses, k)
             # Both ask for as many positives as possible among the k highest scores. Only one of
-            # the two surrogates allows the true labelling; the other has no minimum.
+            # the two surrogates allows the true labelling; that of the other has no minimum but
+            # for the penalty on b.
             if k <= masses.P if self.many is None else self.many:
                 return surrogates.precision_at(masses, min(k, masses.P))
             return surrogates.recall_at(masses, max(k, masses.P))
@@ -70,7 +76,8 @@ class Aim:
         if self.kind != "at k":
             return self
         k = self.count(masses)
-        return Aim("at k", share=k / (masses.P + masses.N), many=k <= masses.P)
+        many = self.many if self.as_named else k <= masses.P
+        return replace(self, k=None, share=k / (masses.P + masses.N), many=many)
 
     @property
     def has_zero(self) -> bool:
@@ -86,8 +93,12 @@ _SURROGATES: dict[str, Callable[[Masses], Surrogate]] = {
 }
 
 
-def as_aim(measure: Any, k: float | None = None) -> Aim:
+def as_aim(measure: Any, k: float | None = None, *, as_named: bool = False) -> Aim:
     """A measure to train for, from its name or from ``f(beta)``.
+
+    ``as_named`` is for the measures at k: precision@k is then the surrogate over all labellings
+    that flag k rows and more and recall@k that over k rows and less, for any k. Without it, the one
+    of the two is taken that allows the true labelling.
 
     Examples
     --------
@@ -97,20 +108,19 @@ def as_aim(measure: Any, k: float | None = None) -> Aim:
     0.05
     >>> as_aim(cs.f(2)).beta
     2.0
+    >>> as_aim("recall@10", as_named=True).many
+    False
     """
     text = measure.strip().lower() if isinstance(measure, str) else ""
     at = _AT_K.fullmatch(text)
     if at:
-        if at[2]:
-            if k is not None:
-                raise DataError(f"k is given twice, as {shown(k)} and in {shown(measure)}.")
-            k = float(at[2].replace("_", ""))
-            if at[3]:
-                if not 0 < k <= 100:
-                    raise DataError(f"a share lies between 0 and 100 %; it is {shown(measure)}.")
-                return Aim("at k", share=k / 100)
-        value = _check_k(k)
-        return Aim("at k", share=value) if value < 1 else Aim("at k", k=value)
+        many = at[1] == "precision" if as_named else None
+        return replace(_at_k(measure, at, k), many=many, as_named=as_named)
+    if as_named:
+        raise DataError(
+            "as_named belongs to precision@k and recall@k, which have two surrogates; the measure "
+            f"is {shown(measure)}. Leave as_named out."
+        )
     if k is not None:
         raise DataError(
             f"k belongs to precision@k and recall@k; the measure is {shown(measure)}, and k "
@@ -132,6 +142,20 @@ def as_aim(measure: Any, k: float | None = None) -> Aim:
         "a line can be trained for 'balanced', 'f1', f(beta) with beta > 0, 'precision@k', "
         f"'recall@k', 'prbep', 'auc' and 'error'; the measure is {shown(measure)}."
     )
+
+
+def _at_k(measure: str, at: re.Match[str], k: float | None) -> Aim:
+    """k, or a share, of the name of a measure or beside it."""
+    if at[2]:
+        if k is not None:
+            raise DataError(f"k is given twice, as {shown(k)} and in {shown(measure)}.")
+        k = float(at[2].replace("_", ""))
+        if at[3]:
+            if not 0 < k <= 100:
+                raise DataError(f"a share lies between 0 and 100 %; it is {shown(measure)}.")
+            return Aim("at k", share=k / 100)
+    value = _check_k(k)
+    return Aim("at k", share=value) if value < 1 else Aim("at k", k=value)
 
 
 def _check_k(k: Any) -> float:

@@ -27,6 +27,7 @@ import numpy as np
 from cutscore import _native
 from cutscore._check import threads
 from cutscore._rows import Flags, Floats
+from cutscore.errors import UndefinedError
 
 __all__ = ["Classes", "Masses", "Surrogate", "Worst"]
 
@@ -49,6 +50,8 @@ class Worst(NamedTuple):
     value: float
     loss: float
     slope: Classes
+    labelling: Classes | None = None
+    """v*, where it was asked for: 1 for a flagged row and -1 for another."""
 
 
 class Surrogate(Protocol):
@@ -65,10 +68,19 @@ class Surrogate(Protocol):
     (0.9, 0.5)
     >>> 5 * worst.slope.pos, 5 * worst.slope.neg
     (array([-0., -1.]), array([1., 0., 0.]))
+    >>> scores = Classes(np.array([4.0, -1.0]), np.array([1.0, -2.0, -3.0]))
+    >>> f1.worst(scores, labelling=True).labelling
+    Classes(pos=array([ 1., -1.]), neg=array([ 1., -1., -1.]))
     """
 
-    def worst(self, s: Classes) -> Worst:
-        """The labelling that is worst at these scores."""
+    def worst(self, s: Classes, *, labelling: bool = False) -> Worst:
+        """The labelling that is worst at these scores.
+
+        With ``labelling`` it is part of the answer. Of rows that tie, those that come first are
+        flagged; the slope has their mean. A row with a weight stands for so many rows and may be
+        flagged in part: it has a number between -1 and 1. For the AUC, whose surrogate is a sum
+        over pairs, rows have no labelling, and an ``UndefinedError`` says so.
+        """
 
 
 @dataclass(frozen=True)
@@ -111,13 +123,14 @@ class Hinge:
     miss: float
     alarm: float
 
-    def worst(self, s: Classes) -> Worst:
+    def worst(self, s: Classes, *, labelling: bool = False) -> Worst:
         c = 1 / (self.masses.P + self.masses.N)
         pos, neg = c * s.pos < self.miss, c * s.neg > -self.alarm
         wrong = self.masses.times(pos.astype(np.float64), neg.astype(np.float64))
         loss = self.miss * float(wrong.pos.sum()) + self.alarm * float(wrong.neg.sum())
         slope = Classes(-c * wrong.pos, c * wrong.neg)
-        return Worst(loss + slope.dot(s), loss, slope)
+        v = Classes(np.where(pos, -1.0, 1.0), np.where(neg, 1.0, -1.0)) if labelling else None
+        return Worst(loss + slope.dot(s), loss, slope, v)
 
 
 def error(masses: Masses) -> Hinge:
@@ -138,7 +151,12 @@ class Pairs:
 
     masses: Masses
 
-    def worst(self, s: Classes) -> Worst:
+    def worst(self, s: Classes, *, labelling: bool = False) -> Worst:
+        if labelling:
+            raise UndefinedError(
+                "the surrogate of the AUC is a sum over pairs of rows, and labels no row. Ask for "
+                "its value and slope, or for the labelling of another measure."
+            )
         m = self.masses
         # Both searches compare the same two floats, or they would not agree on every pair.
         least = s.pos - 1
@@ -171,8 +189,8 @@ class Ratio:
     rest: float
     least: float = 0.0
 
-    def worst(self, s: Classes) -> Worst:
-        return _worst(self, self.masses, s)
+    def worst(self, s: Classes, *, labelling: bool = False) -> Worst:
+        return _worst(self, self.masses, s, labelling)
 
     def loss(self, a: Floats, b: Floats) -> Floats:
         flagged = a + b + self.rest
@@ -203,8 +221,8 @@ class Caught:
     least: float
     most: float
 
-    def worst(self, s: Classes) -> Worst:
-        return _worst(self, self.masses, s)
+    def worst(self, s: Classes, *, labelling: bool = False) -> Worst:
+        return _worst(self, self.masses, s, labelling)
 
     def loss(self, a: Floats, b: Floats) -> Floats:  # noqa: ARG002 - as Ratio's
         return 1 - a / self.masses.P
@@ -278,7 +296,7 @@ class _Top:
         return np.where(s > at, 1.0, np.where(s == at, share, 0.0))
 
 
-def _worst(measure: Ratio | Caught, masses: Masses, s: Classes) -> Worst:
+def _worst(measure: Ratio | Caught, masses: Masses, s: Classes, labelling: bool) -> Worst:
     c = 1 / (masses.P + masses.N)
     pos, neg = _Top(s.pos, masses.pos), _Top(s.neg, masses.neg)
     a = pos.mass
@@ -291,8 +309,21 @@ def _worst(measure: Ratio | Caught, masses: Masses, s: Classes) -> Worst:
     q[~ok] = -np.inf
     best = int(q.argmax())
     loss = float(measure.loss(a[best : best + 1], b[best : best + 1])[0])
-    wrong = masses.times(1 - pos.flagged(s.pos, float(a[best])), neg.flagged(s.neg, float(b[best])))
-    return Worst(float(q[best]), loss, Classes(-c * wrong.pos, c * wrong.neg))
+    up, down = float(a[best]), float(b[best])
+    wrong = masses.times(1 - pos.flagged(s.pos, up), neg.flagged(s.neg, down))
+    v = None
+    if labelling:
+        v = Classes(_labels(s.pos, masses.pos, up), _labels(s.neg, masses.neg, down))
+    return Worst(float(q[best]), loss, Classes(-c * wrong.pos, c * wrong.neg), v)
+
+
+def _labels(s: Floats, weight: Floats | None, mass: float) -> Floats:
+    """1 for the highest-scored rows of so much mass, the first of those that tie, -1 for others."""
+    order = np.argsort(-s, kind="stable")
+    w = np.ones(len(s)) if weight is None else weight[order]
+    v = np.empty(len(s))
+    v[order] = 2 * np.clip((mass - (np.cumsum(w) - w)) / w, 0, 1) - 1
+    return v
 
 
 def _best_b(
