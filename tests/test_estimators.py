@@ -27,9 +27,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import cutscore as cs
+from cutscore import estimators
 from cutscore.calibration import Affine, Beta, calibrate
 from cutscore.estimators import (
     CalibratedDetector,
@@ -39,6 +40,7 @@ from cutscore.estimators import (
     Logistic,
     Perceptron,
     Structural,
+    expected_failed_checks,
 )
 from cutscore.scoring import cllr, log_loss
 
@@ -56,6 +58,37 @@ X, Y = make_classification(
 )
 def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("name", [n for n in estimators.__all__ if n[0].isupper()])
+@pytest.mark.filterwarnings("ignore")
+def test_every_estimator_passes_the_checks_of_scikit_learn(name: str) -> None:
+    """All of them as they come. What is excused fails, or the excuse is none."""
+    estimator = getattr(estimators, name)()
+    excused = expected_failed_checks(estimator)
+    results = check_estimator(estimator, expected_failed_checks=excused, on_fail=None, on_skip=None)
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert failed == {}
+    excused_now = {r["check_name"] for r in results if r["status"] == "xfail"}
+    assert excused_now == set(excused)
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {
+        "check_array_api_input"
+    }
+    assert len(results) > 50
+
+
+def test_what_is_excused_is_one_short_table() -> None:
+    excused = {
+        name: sorted(expected_failed_checks(getattr(estimators, name)()))
+        for name in estimators.__all__
+        if name[0].isupper()
+    }
+    equivalence = "check_sample_weight_equivalence_on_{}_data"
+    assert {name: checks for name, checks in excused.items() if checks} == {
+        "Perceptron": [equivalence.format("dense"), equivalence.format("sparse")],
+        "Structural": ["check_class_weight_classifiers"],
+    }
+    assert expected_failed_checks(Structural("error")) == {}
 
 
 @pytest.mark.parametrize("method", ["logistic", "platt", "gaussian", "monotone", "auto"])

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import cutscore as cs
 from cutscore._rows import ArrayRows, Block
 from cutscore.errors import DataError
-from cutscore.estimators._perceptron import Perceptron
+from cutscore.estimators import Perceptron, expected_failed_checks
 from cutscore.linear import perceptron as module
 from cutscore.linear.perceptron import State, Step, perceptron, perceptron_pass
 
@@ -378,18 +378,9 @@ def test_partial_fit_needs_classes() -> None:
         Perceptron(class_weight="balanced").partial_fit([[1.0], [2.0]], [0, 1])
 
 
-# A weight scales the updates of its row; copies of a row make their updates one by one, and only
-# while it is still wrong. So it is for scikit-learn's Perceptron, which is excused as well.
-SCALED = "a weight scales updates, which is not the same as copies of the row"
-EXCUSED = {
-    "check_sample_weight_equivalence_on_dense_data": SCALED,
-    "check_sample_weight_equivalence_on_sparse_data": SCALED,
-}
-
-
 @parametrize_with_checks(
     [Perceptron(), Perceptron(variant="averaged"), Perceptron(variant="pocket")],
-    expected_failed_checks=lambda _: EXCUSED,
+    expected_failed_checks=expected_failed_checks,
 )
 @pytest.mark.filterwarnings("ignore:Perceptron did not separate")
 def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:

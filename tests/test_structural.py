@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutscore as cs
 from cutscore._rows import ArrayRows
-from cutscore.estimators import Structural
+from cutscore.estimators import Structural, expected_failed_checks
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise, on_simplex
 from cutscore.linear.structural import RowRisk, as_aim, structural
@@ -57,11 +57,11 @@ def measures(k: float, beta: float) -> Iterator[tuple[str, Callable[[Masses], Su
 
 
 def consistent(surrogate: Surrogate, s: Classes, best: float) -> None:
-    """The value is right, and it is that of the plane."""
+    """The value is right, and it is that of the plane, but for scores that count as equal."""
     worst = surrogate.worst(s)
     scale = 1 + float(np.abs(s.pos).sum() + np.abs(s.neg).sum())
     assert abs(worst.value - best) <= 1e-13 * scale
-    assert abs(worst.loss + worst.slope.dot(s) - worst.value) <= 1e-13 * scale
+    assert abs(worst.loss + worst.slope.dot(s) - worst.value) <= 1e-10 * scale
 
 
 numbers = st.one_of(
@@ -411,15 +411,6 @@ def test_as_named_ranks_and_its_constant_runs_away(aim: str) -> None:
 # ------------------------------------------------------------------------------------ the estimator
 
 
-# A solution to within the gap is reached on another path where sums are rounded otherwise
-# (LinearSVC is excused for the same reason); test_weights has the tolerance that belongs to it.
-EXCUSED = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "equal to within the gap"
-    for kind in ("dense", "sparse")
-}
-RELATIVE = {"check_class_weight_classifiers": "the measure weighs the classes itself"}
-
-
 @parametrize_with_checks(
     [
         Structural("f1"),
@@ -428,7 +419,7 @@ RELATIVE = {"check_class_weight_classifiers": "the measure weighs the classes it
         Structural("precision@k", k=0.5, cv=2),
         Structural("error", threshold="cross-fit", cv=2),
     ],
-    expected_failed_checks=lambda e: EXCUSED | ({} if e.measure == "error" else RELATIVE),
+    expected_failed_checks=expected_failed_checks,
 )
 @pytest.mark.filterwarnings("ignore:Structural learned nothing")
 @pytest.mark.filterwarnings("ignore:the measure is about the positives")
@@ -446,6 +437,21 @@ def test_weights(aim: Any) -> None:
     many = Structural(aim, **options).fit(X[twice], Y[twice])
     assert once.objective_ == pytest.approx(many.objective_, rel=2e-8)
     np.testing.assert_allclose(once.coef_, many.coef_, rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("aim", AIMS, ids=_named)
+def test_where_it_stops_does_not_depend_on_how_weights_are_written(aim: Any) -> None:
+    """At a gap of a tenth, far from the minimum: the same line for weights and for copies."""
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        x, y = make_classification(60, 4, weights=[0.6], flip_y=0.1, random_state=seed)
+        weight = rng.integers(0, 4, 60)
+        copies = rng.permutation(np.repeat(np.arange(60), weight))
+        aim = "precision@6" if aim == "precision@20" else aim
+        one = Structural(aim, threshold="zero", tol=0.1).fit(x, y, sample_weight=weight)
+        two = Structural(aim, threshold="zero", tol=0.1).fit(x[copies], y[copies])
+        assert one.n_iter_ == two.n_iter_
+        np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("aim", AIMS, ids=_named)

@@ -14,6 +14,7 @@ if find_spec("sklearn") is None:
 
 from cutscore.estimators._bank import DetectorBank
 from cutscore.estimators._calibrated import CalibratedDetector
+from cutscore.estimators._checks import expected_failed_checks
 from cutscore.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._perceptron import Perceptron
@@ -29,4 +30,5 @@ __all__ = [
     "MeanDifference",
     "Perceptron",
     "Structural",
+    "expected_failed_checks",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -263,16 +262,13 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             )
         names = self.classes_.tolist()
         splitter = check_cv(self.cv, y, classifier=True)
-        if self.cv is None or isinstance(self.cv, Integral):
-            rows = np.bincount(codes if weight is None else codes[weight > 0])
-            few, wanted = int(rows.min()), splitter.get_n_splits()
-            if few < wanted:
-                fewer = f"Use cv={few}, find" if few > 1 else "Find"
-                raise ValueError(
-                    f"each class needs a row for each of the {wanted} folds; class "
-                    f"{names[int(rows.argmin())]!r} has n_samples={few}. {fewer} more rows of this "
-                    "class, or join it with another."
-                )
+        rows = np.bincount(codes if weight is None else codes[weight > 0])
+        if rows.min() < 2:
+            raise ValueError(
+                "each class needs two rows, one to learn from while the other is left out; class "
+                f"{names[int(rows.argmin())]!r} has n_samples={rows.min()}. Find more rows of this "
+                "class, or join it with another."
+            )
         folds = list(splitter.split(X, y))
         for k, (train, _) in enumerate(folds):
             rest = codes[train] if weight is None else codes[train][weight[train] > 0]

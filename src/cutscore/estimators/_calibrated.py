@@ -110,7 +110,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         y, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
         # What is wrong with these shows now, and not only at the first prediction.
         self._check_settings()
-        estimator = Logistic() if self.estimator is None else self.estimator
+        estimator = self._inner()
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if weight is not None and not prefit and not has_fit_parameter(estimator, "sample_weight"):
             hint = ' Give the weights to its last step yourself, and cv="prefit".'
@@ -148,6 +148,9 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         odds = self.decision_function(X)
         least = 0.0 if self.costs is None else self.costs.log_odds
         return np.asarray(self.classes_[(odds >= least).astype(np.intp)])
+
+    def _inner(self) -> Any:
+        return Logistic() if self.estimator is None else self.estimator
 
     def _check_settings(self) -> None:
         """Refuse a prior or costs that are none, or labels that don't say whose they are."""
@@ -201,7 +204,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        inner = getattr(self.estimator, "__sklearn_tags__", None)
+        inner = getattr(self._inner(), "__sklearn_tags__", None)
         if inner is not None:
             tags.input_tags.sparse = inner().input_tags.sparse
         return tags

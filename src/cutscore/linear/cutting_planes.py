@@ -27,6 +27,8 @@ from cutscore.linear.surrogates import Classes, Worst
 
 # How near a search comes to the minimum on its line, as a share of the gap.
 _NEAR = 0.003
+# A slope of so little of its terms is none.
+_FLAT = 1e-11
 # So many iterations without a better point or bound are the end of what float64 can tell.
 _STALLED = 50
 # The gap that must be closed before w = 0 is taken for the minimum, as a share of the usual one:
@@ -152,7 +154,11 @@ def _search(
         worst = risk.worst(_between(s, there[1], k))
         slope = C * worst.slope.dot(way)
         smooth = square + k * straight + 0.5 * k * k * curve
-        return _Point(k, smooth + C * worst.value, slope, straight + k * curve + slope, worst)
+        whole = straight + k * curve + slope
+        # At the bottom of a parabola it is 0, and rounding must not decide on which side that is.
+        if abs(whole) <= _FLAT * (abs(straight) + abs(k * curve) + abs(slope)):
+            whole = 0.0
+        return _Point(k, smooth + C * worst.value, slope, whole, worst)
 
     left, right = at(0.0), at(1.0)
     best = min(left, right, key=lambda p: p.value)

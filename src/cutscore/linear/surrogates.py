@@ -114,6 +114,15 @@ class Masses:
         )
 
 
+def _equal(s: Classes) -> float:
+    """Scores, and sums of them by the number of rows, that differ by this count as equal.
+
+    A line at its best has rows that tie, by design. On which side rounding puts them depends on the
+    order of sums, and so on whether a row has a weight or copies; the solver must not.
+    """
+    return 1e-11 * (1 + float(max(np.abs(s.pos).max(), np.abs(s.neg).max())))
+
+
 @dataclass(frozen=True)
 class Hinge:
     """Measures in which every row has its own loss: a positive costs ``miss``, a negative
@@ -124,8 +133,9 @@ class Hinge:
     alarm: float
 
     def worst(self, s: Classes, *, labelling: bool = False) -> Worst:
-        c = 1 / (self.masses.P + self.masses.N)
-        pos, neg = c * s.pos < self.miss, c * s.neg > -self.alarm
+        n = self.masses.P + self.masses.N
+        c, equal = 1 / n, _equal(s)
+        pos, neg = s.pos < n * self.miss - equal, s.neg > equal - n * self.alarm
         wrong = self.masses.times(pos.astype(np.float64), neg.astype(np.float64))
         loss = self.miss * float(wrong.pos.sum()) + self.alarm * float(wrong.neg.sum())
         slope = Classes(-c * wrong.pos, c * wrong.neg)
@@ -159,7 +169,7 @@ class Pairs:
             )
         m = self.masses
         # Both searches compare the same two floats, or they would not agree on every pair.
-        least = s.pos - 1
+        least = s.pos - 1 + _equal(s)
         pos = m.N - _mass_up_to(s.neg, m.neg, least, True)
         neg = _mass_up_to(least, m.pos, s.neg, False)
         pairs = m.times(pos / (m.P * m.N), neg / (m.P * m.N))
@@ -283,17 +293,18 @@ class _Top:
             return self.sum[mass.astype(np.intp)]
         return np.interp(mass, self.mass, self.sum)
 
-    def flagged(self, s: Floats, mass: float) -> Floats:
+    def flagged(self, s: Floats, mass: float, equal: float) -> Floats:
         """Which share of each row is among the first so many; rows that tie have the same."""
         if mass <= 0:
             return np.zeros(len(s))
         last = min(int(np.searchsorted(self.mass, mass, side="left")), len(self.score)) - 1
         at = self.score[last]
         up = self.score[::-1]  # ascending, as searches want it
-        above = self.mass[len(up) - int(np.searchsorted(up, at, side="right"))]
-        through = self.mass[len(up) - int(np.searchsorted(up, at, side="left"))]
+        high, low = at + equal, at - equal
+        above = self.mass[len(up) - int(np.searchsorted(up, high, side="right"))]
+        through = self.mass[len(up) - int(np.searchsorted(up, low, side="left"))]
         share = (mass - above) / (through - above)
-        return np.where(s > at, 1.0, np.where(s == at, share, 0.0))
+        return np.where(s > high, 1.0, np.where(s >= low, share, 0.0))
 
 
 def _worst(measure: Ratio | Caught, masses: Masses, s: Classes, labelling: bool) -> Worst:
@@ -304,17 +315,19 @@ def _worst(measure: Ratio | Caught, masses: Masses, s: Classes, labelling: bool)
         # On a limit a + b = k the best point may split a positive: it is then at the end of a
         # negative.
         a = np.union1d(a, np.clip(measure.line - neg.mass, 0, masses.P))
-    b, ok = _best_b(measure, masses, neg, a, c)
+    equal = _equal(s)
+    b, ok = _best_b(measure, masses, neg, a, equal)
     q = measure.loss(a, b) + c * (neg.sum_of(b) - (pos.sum[-1] - pos.sum_of(a)))
     q[~ok] = -np.inf
-    best = int(q.argmax())
+    # Of labellings that are equally bad, the one that flags the fewest positives.
+    best = int(np.argmax(q >= q.max() - equal))
     loss = float(measure.loss(a[best : best + 1], b[best : best + 1])[0])
     up, down = float(a[best]), float(b[best])
-    wrong = masses.times(1 - pos.flagged(s.pos, up), neg.flagged(s.neg, down))
+    wrong = masses.times(1 - pos.flagged(s.pos, up, equal), neg.flagged(s.neg, down, equal))
     v = None
     if labelling:
         v = Classes(_labels(s.pos, masses.pos, up), _labels(s.neg, masses.neg, down))
-    return Worst(float(q[best]), loss, Classes(-c * wrong.pos, c * wrong.neg), v)
+    return Worst(float(q.max()), loss, Classes(-c * wrong.pos, c * wrong.neg), v)
 
 
 def _labels(s: Floats, weight: Floats | None, mass: float) -> Floats:
@@ -327,9 +340,10 @@ def _labels(s: Floats, weight: Floats | None, mass: float) -> Floats:
 
 
 def _best_b(
-    measure: Ratio | Caught, masses: Masses, neg: _Top, a: Floats, c: float
+    measure: Ratio | Caught, masses: Masses, neg: _Top, a: Floats, equal: float
 ) -> tuple[Floats, Flags]:
     """For each a the mass b of flagged negatives that is worst, and whether any is allowed."""
+    c = 1 / (masses.P + masses.N)
     low, high = measure.bounds(a)
     # How many negatives there are at whose start the objective still rises: bisection in step.
     slope = c * neg.score
@@ -349,7 +363,7 @@ def _best_b(
         floor, ceil = np.floor(b), np.minimum(np.ceil(b), high)
         up = measure.loss(a, ceil) + c * neg.sum_of(ceil)
         down = measure.loss(a, floor) + c * neg.sum_of(floor)
-        b = np.where(up > down, ceil, np.maximum(floor, low))
+        b = np.where(up > down + equal, ceil, np.maximum(floor, low))
     ok = (a + b >= measure.least - 1e-9 * masses.P) & (low <= high)
     if isinstance(measure, Caught):
         ok &= a + b <= measure.most * (1 + 1e-12)
