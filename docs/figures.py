@@ -858,6 +858,27 @@ def margins(path: Path) -> None:
     save(made, path)
 
 
+@figure("passes.svg")
+def passes(path: Path) -> None:
+    """The histogram of a perceptron's margins, pass after pass: separable rows, and others."""
+    from cutscore.linear import ArrayRows
+    from cutscore.linear.perceptron import perceptron
+
+    made, all_axes = axes(2, 12.0, 5.2)
+    X, y = two_clouds(400, seed=8, centre=[1.2, 1.2])
+    apart = (np.abs(X.sum(axis=1)) > 0.5) & ((X.sum(axis=1) > 0) == y)
+    for ax, rows, words in (
+        (all_axes[0], ArrayRows(X[apart] + [3, -2], y[apart]), "separable: it ends"),
+        (all_axes[1], ArrayRows(X, y), "classes that overlap: it goes round"),
+    ):
+        seen: list[Any] = []
+        perceptron(rows, max_passes=8, on_pass=seen.append)
+        cs.plot.passes({p.passes: p.margins for p in seen}, ax, bins=50)
+        ax.set_xlabel("margin")
+        title(ax, words)
+    save(made, path)
+
+
 def ranked() -> tuple[Any, Any]:
     """Scores of 12 positives and of 48 negatives, as a line might give them."""
     rng = np.random.default_rng(4)

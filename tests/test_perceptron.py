@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from cutscore._rows import ArrayRows, Block
 from cutscore.errors import DataError
 from cutscore.estimators import Perceptron, expected_failed_checks
 from cutscore.linear import perceptron as module
-from cutscore.linear.perceptron import State, Step, perceptron, perceptron_pass
+from cutscore.linear.perceptron import Pass, State, perceptron, perceptron_pass
 
 
 class Literal(NamedTuple):
@@ -283,11 +284,51 @@ def test_options(options: Any, message: str) -> None:
         Perceptron(**options).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_steps() -> None:
-    steps: list[Step] = []
-    rows = ArrayRows(np.array([[1.0], [3.0]]), np.array([False, True]))
-    perceptron(rows, on_step=steps.append)
-    assert steps == [(1, 2, 100), (2, 2, 100), (3, 2, 100), (4, 1, 100), (5, 0, 100)]
+def by_hand(X: Any, positive: Any, limit: int) -> list[tuple[Any, float, int]]:
+    """The algorithm of the lesson, row by row in plain Python: the line and moves of each pass."""
+    w, w0, R = np.zeros(X.shape[1]), 0.0, np.linalg.norm(X, axis=1).max()
+    out = []
+    while not out or (out[-1][2] and len(out) < limit):
+        moves = 0
+        for x, y in zip(X, np.where(positive, 1.0, -1.0), strict=True):
+            if y * (w @ x + w0) <= 0:
+                w, w0, moves = w + y * x, w0 + y * R**2, moves + 1
+        out.append((w, w0, moves))
+    return out
+
+
+def test_the_line_and_its_margins_after_each_pass() -> None:
+    X, positive, _ = separable(60, 3, 3)
+    seen: list[Pass] = []
+    fit = perceptron(ArrayRows(X, positive), on_pass=seen.append)
+    expected = by_hand(X, positive, 100)
+    assert len(seen) == len(expected) == fit.passes > 2
+    for k, (done, (w, w0, moves)) in enumerate(zip(seen, expected, strict=True)):
+        assert (done.passes, done.updates, done.limit) == (k + 1, moves, 100)
+        np.testing.assert_allclose(done.detector.w, w, rtol=1e-12, atol=1e-12)
+        assert done.detector.b == pytest.approx(w0, rel=1e-12)
+        gamma = np.where(positive, 1, -1) * (X @ w + w0) / np.linalg.norm(w)
+        np.testing.assert_allclose(done.margins.value, gamma, rtol=1e-9, atol=1e-9)
+    assert seen[-1].margins.errors == 0
+    assert seen[0].margins.errors > 0
+    assert seen[0].margins is seen[0].margins  # one pass over the rows, not one for each look
+
+
+def test_the_estimator_hands_passes_on() -> None:
+    X, positive, _ = separable(60, 3, 3)
+    weight = np.ones(60)
+    weight[:5] = 0
+    seen: dict[int, Any] = {}
+    for variant in ("plain", "averaged", "pocket"):
+        seen.clear()
+        line = Perceptron(variant=variant, max_passes=3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            line.fit(X, positive, weight, on_pass=lambda p: seen.update({p.passes: p}))
+        assert list(seen) == list(range(1, line.n_iter_ + 1))
+        last = seen[line.n_iter_]
+        np.testing.assert_array_equal(last.detector.w, line.coef_[0])
+        np.testing.assert_array_equal(last.margins.value, line.margins(X[5:], positive[5:]).value)
 
 
 # ------------------------------------------------------------------------------------ estimator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from io import BytesIO
 
 import numpy as np
@@ -625,6 +626,7 @@ def test_bins_are_a_whole_number(s, bins):
         (cs.plot.stability, p.stability(5)),
         (cs.plot.reliability, cs.reliability(cs.sweep([1, 0], [0.6, 0.4]), level=None)),
         (cs.plot.margins, cs.Margins(np.ones(3))),
+        (cs.plot.passes, [cs.Margins(np.ones(3))]),
     ):
         with pytest.raises(cs.DataError, match=r"must have from 1 to 100,000 bins.*; it is .*\. L"):
             draw(given, bins=bins)
@@ -644,6 +646,7 @@ def test_functions_draw_on_given_axes(s, probabilities):
         (cs.plot.reliability, cs.reliability(probabilities, n=10)),
         (cs.plot.calibrator, cs.calibrate(s, "monotone")),
         (cs.plot.margins, cs.Margins(np.array([-1.0, 2.0]))),
+        (cs.plot.passes, [cs.Margins(np.array([-1.0, 2.0]))]),
     ):
         ax = Figure(layout="constrained").add_subplot()
         assert draw(value, ax) is ax
@@ -879,6 +882,51 @@ def test_no_margin_is_lost_beyond_rounded_edges(value, bins):
 def test_margins_of_no_rows():
     with pytest.raises(cs.DataError, match="a histogram of margins needs rows; there are 0"):
         cs.plot.margins(cs.Margins(np.empty(0)))
+
+
+def test_passes_have_one_histogram_each_on_one_scale():
+    rng = np.random.default_rng(0)
+    value = {k: rng.normal(k / 4, 1, 200) for k in (1, 2, 5)}
+    value[5][:3] = 0  # on the line: errors
+    ax = saved(cs.plot.passes({k: cs.Margins(v) for k, v in value.items()}, bins=30).figure).axes[0]
+    wrong = {k: int(np.sum(v <= 0)) for k, v in value.items()}
+    assert texts(ax.get_yticklabels()) == [f"pass {k}: {n} wrong" for k, n in wrong.items()]
+    filled = [patch.get_data() for patch in ax.patches if patch.get_fill()]
+    assert len(filled) == 6
+    unit = {}
+    for k, (left, right) in zip(value, zip(filled[::2], filled[1::2], strict=True), strict=True):
+        assert left.edges[-1] == right.edges[0] == 0
+        counts = np.concatenate(
+            (
+                [
+                    np.sum((value[k] > a) & (value[k] <= b))
+                    for a, b in itertools.pairwise(left.edges)
+                ],
+                [
+                    np.sum((value[k] > a) & (value[k] <= b))
+                    for a, b in itertools.pairwise(right.edges)
+                ],
+            )
+        )
+        heights = np.concatenate((left.values, right.values)) - left.baseline
+        unit[k] = heights.sum() / 200
+        np.testing.assert_allclose(heights, unit[k] * counts, atol=1e-12)
+    assert max(unit.values()) == pytest.approx(min(unit.values()))
+    strokes = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2][:3]
+    assert strokes == [v.min() for v in value.values()]
+    listed = cs.plot.passes([cs.Margins(value[1]), cs.Margins(value[2])])
+    assert texts(listed.get_yticklabels())[1].startswith("pass 2: ")
+
+
+@pytest.mark.parametrize("value", [[0.0], [2.0], [-2.0], [1e308, -1e308], [5e-324]], ids=str)
+def test_passes_of_any_size_are_drawn(value):
+    saved(cs.plot.passes([cs.Margins(np.array(value))] * 2, bins=7).figure)
+
+
+@pytest.mark.parametrize("given", [[], {}, [cs.Margins(np.empty(0))], [3], {1: "margins"}])
+def test_passes_need_margins(given):
+    with pytest.raises(cs.DataError, match="Margins with rows, one for each pass"):
+        cs.plot.passes(given)
 
 
 def test_roc_draws_rules_as_points_wherever_they_lie(s):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from cutscore._progress import progress
 from cutscore._rows import ArrayRows
 from cutscore.estimators._base import LinearEstimator, row_weights
 from cutscore.linear.detector import Fit
-from cutscore.linear.perceptron import PerceptronFit, Step, Variant, perceptron
+from cutscore.linear.perceptron import Pass, PerceptronFit, Variant, perceptron
 
 
 class Perceptron(LinearEstimator):
@@ -92,7 +93,14 @@ class Perceptron(LinearEstimator):
         self.class_weight = class_weight
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        on_pass: Callable[[Pass], None] | None = None,
+    ) -> Perceptron:
         """Learn the line from all rows, in their order.
 
         Parameters
@@ -104,27 +112,34 @@ class Perceptron(LinearEstimator):
         sample_weight
             One for each row: it scales the updates that the row makes. That is not the same as
             so many copies of the row. A row of weight 0 counts as absent, also for R.
+        on_pass
+            Called after each pass with a :class:`cutscore.linear.perceptron.Pass`: the line so far
+            and, if asked for, the margin of each row that has a weight, for
+            :func:`cutscore.plot.passes` to draw.
         """
-        super().fit(X, y, sample_weight)
+        rows = self._rows(X, y, sample_weight)
+        self._adopt(self._learn(rows, on_pass))
         self._learned_as = self.variant
         return self
 
-    def _learn(self, rows: ArrayRows) -> Fit:
+    def _learn(self, rows: ArrayRows, on_pass: Callable[[Pass], None] | None = None) -> Fit:
         with progress("Perceptron", self.verbose) as report:
 
-            def on_step(step: Step) -> None:
+            def watch(done: Pass) -> None:
                 if report is not None:
                     report(
-                        step.passes / step.limit if step.updates else 1.0,
-                        f"pass {step.passes}, {step.updates:,} updates",
+                        done.passes / done.limit if done.updates else 1.0,
+                        f"pass {done.passes}, {done.updates:,} updates",
                     )
+                if on_pass is not None:
+                    on_pass(done)
 
             fit = perceptron(
                 rows,
                 rate=self.rate,
                 max_passes=self.max_passes,
                 variant=self.variant,
-                on_step=on_step,
+                on_pass=watch,
             )
         if not fit.converged and self.variant == "plain":
             warnings.warn(
@@ -132,7 +147,7 @@ class Perceptron(LinearEstimator):
                 f"(max_passes={self.max_passes}). If no line does, its last line is as good as "
                 "any: use variant='averaged' or 'pocket'. Else raise max_passes.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         return fit
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from math import isfinite, sqrt
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from cutscore import _native
 from cutscore._rows import Block, Floats, Rows, readable, sliced
 from cutscore.errors import DataError
-from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.linear.detector import Fit, LinearDetector, Margins
 
-__all__ = ["PerceptronFit", "perceptron"]
+__all__ = ["Pass", "PerceptronFit", "perceptron"]
 
 Variant = Literal["plain", "averaged", "pocket"]
 
@@ -30,8 +30,23 @@ _SLICE = 1 << 22
 _TINY = 1e-290
 
 
-class Step(NamedTuple):
-    """One pass over all rows."""
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One pass over all rows, the line after it, and its margins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.linear import ArrayRows
+    >>> from cutscore.linear.perceptron import perceptron
+    >>> rows = ArrayRows(np.array([[1.0], [3.0]]), np.array([False, True]))
+    >>> seen = []
+    >>> fit = perceptron(rows, on_pass=seen.append)
+    >>> [(p.passes, p.updates, p.margins.smallest) for p in seen[:2]]
+    [(1, 2, -1.0), (2, 2, -1.0)]
+    >>> seen[-1].updates, seen[-1].detector, seen[-1].margins.value.tolist()
+    (0, LinearDetector(w=[5], b=-9), [0.8, 1.2])
+    """
 
     passes: int
     """Passes so far."""
@@ -39,6 +54,21 @@ class Step(NamedTuple):
     """Rows that this pass found on the wrong side."""
     limit: int
     """How many passes there are at most."""
+    detector: LinearDetector
+    """The line that the variant would give out now."""
+    rows: Rows = field(repr=False)
+    """The rows of the pass."""
+
+    @cached_property
+    def margins(self) -> Margins:
+        """γₘ = y(w·x + w₀) with ‖w‖ = 1 of each row, in the order of the rows. Rows are read once,
+        when it is asked for; undefined where w is 0."""
+        line = self.detector.unit()
+
+        def summarise(block: Block) -> list[Floats]:
+            return [np.where(block.y, 1.0, -1.0) * block.scores(line.w, line.b)]
+
+        return Margins(np.concatenate(self.rows.reduce(summarise, lambda a, b: a + b)))
 
 
 @dataclass
@@ -110,7 +140,7 @@ def perceptron(  # noqa: PLR0913 - all but one are options
     max_passes: int = 100,
     variant: Variant = "plain",
     state: State | None = None,
-    on_step: Callable[[Step], None] | None = None,
+    on_pass: Callable[[Pass], None] | None = None,
 ) -> PerceptronFit:
     """Rosenblatt's perceptron.
 
@@ -138,8 +168,9 @@ def perceptron(  # noqa: PLR0913 - all but one are options
         the ends of passes, the one with the least weight on its wrong side (Gallant's ratchet).
     state
         Where an earlier call ended; it is left as it is. R is then the largest length so far.
-    on_step
-        Called with a ``Step`` (passes, updates, limit) after each pass.
+    on_pass
+        Called with a :class:`cutscore.linear.perceptron.Pass` after each pass: the line and, if it
+        is asked for, the margin of each row.
 
     References
     ----------
@@ -177,19 +208,23 @@ def perceptron(  # noqa: PLR0913 - all but one are options
             best = int(errors.argmin())
             if errors[best] < fewest:
                 fewest, state.pocket = float(errors[best]), lines[best]
-        if on_step is not None:
-            on_step(Step(passes, made, max_passes))
-    line = state.result
+        if on_pass is not None:
+            on_pass(Pass(passes, made, max_passes, _detector(state), rows))
     return PerceptronFit(
-        LinearDetector(line[:-1].copy(), float(line[-1])),
+        _detector(state),
         iterations=state.passes,
         passes=passes,
         converged=not made,
         updates=state.updates,
         radius=sqrt(state.square),
-        errors=float(_wrong(rows, line[None])[0]),
+        errors=float(_wrong(rows, state.result[None])[0]),
         state=state,
     )
+
+
+def _detector(state: State) -> LinearDetector:
+    line = state.result
+    return LinearDetector(line[:-1].copy(), float(line[-1]))
 
 
 def perceptron_pass(state: State, block: Block, rate: float = 1.0) -> State:

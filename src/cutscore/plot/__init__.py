@@ -20,6 +20,7 @@ from cutscore.plot._scores import (
     distributions,
     margins,
     operating_point,
+    passes,
     reliability,
     stability,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "net_benefit",
     "operating_point",
     "overview",
+    "passes",
     "pr",
     "reliability",
     "roc",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -369,10 +369,7 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
 
     from matplotlib.ticker import MaxNLocator  # there, or there would be no axes
 
-    # Bins of errors have their upper edge, those of correct rows their lower one: 0 is an error.
-    wrong = value <= 0
-    errors = np.histogram(-value[wrong], -below[::-1])[0][::-1]
-    correct = np.histogram(value[~wrong], above)[0]
+    errors, correct = _split(value, below, above)
     for rows, at, name, colour in (
         (correct, above, "correct", _RIGHT),
         (errors, below, "wrong", _WRONG),
@@ -391,6 +388,86 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     ax.set_ylim(0, ax.get_ylim()[1] / 0.76)  # the legend goes above
     legend(ax, "upper left")
     return ax
+
+
+def passes(
+    margins: Mapping[int, Margins] | Sequence[Margins], ax: Axes | None = None, *, bins: int = 60
+) -> Axes:
+    """Draw how the histogram of a line's margins moves as the line is learned, pass after pass.
+
+    One histogram for each pass, the first at the top, all with the same bins and the same scale.
+    Rows on the wrong side are left of 0, and the number of them stands beside. The short stroke is
+    the smallest margin, that of the line.
+
+    Parameters
+    ----------
+    margins
+        The margins after each pass, as :class:`cutscore.linear.perceptron.Pass` has them: a list in
+        the order of the passes, or a mapping from the number of a pass.
+    ax
+        Axes to draw on; a new figure if left out.
+    bins
+        About how many bins a histogram has. One of their edges is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> from cutscore.linear import ArrayRows
+    >>> from cutscore.linear.perceptron import perceptron
+    >>> seen = {}
+    >>> rows = ArrayRows(np.array([[1.0], [3.0], [4.0]]), np.array([False, True, True]))
+    >>> fit = perceptron(rows, on_pass=lambda p: seen.update({p.passes: p.margins}))
+    >>> ax = cs.plot.passes(seen)
+    >>> [text.get_text() for text in ax.get_yticklabels()][:2]
+    ['pass 1: 1 wrong', 'pass 2: 1 wrong']
+    """
+    count = _bins(bins)
+    named = dict(margins if isinstance(margins, Mapping) else enumerate(margins, 1))
+    if not named or not all(isinstance(m, Margins) and len(m.value) for m in named.values()):
+        raise DataError(
+            "the margins of passes are Margins with rows, one for each pass; there are "
+            f"{shown(margins)}. Collect p.margins in on_pass."
+        )
+    every = np.clip(np.concatenate([m.value for m in named.values()]), -1e300, 1e300)
+    _, edges = Margins(every).histogram(count)
+    if edges[0] == 0:  # no pass has an error beyond the line
+        edges = np.concatenate(([-edges[1]], edges))
+    if edges[-1] == 0:
+        edges = np.append(edges, -edges[-2])
+    heights = {
+        k: np.concatenate(
+            _split(np.clip(m.value, edges[0], edges[-1]), edges[edges <= 0], edges[edges >= 0])
+        )
+        for k, m in named.items()
+    }
+    top = max(int(h.max()) for h in heights.values())
+    ax = wide_axes(ax, "margin (distance from the line, above 0 on the right side)", "")
+    centre, room, zero = np.arange(len(named))[::-1], 0.86, int(np.searchsorted(edges, 0.0))
+    for at, (k, m) in zip(centre, named.items(), strict=True):
+        rows = at + room * heights[k] / top
+        for some, side, colour in (
+            (rows[:zero], edges[: zero + 1], _WRONG),
+            (rows[zero:], edges[zero:], _RIGHT),
+        ):
+            ax.stairs(some, side, baseline=at, fill=True, color=colour, alpha=0.45)
+            ax.stairs(some, side, baseline=at, color=colour, linewidth=1.0)
+        least = float(np.clip(m.smallest, -1e300, 1e300))
+        stroke = _WRONG if least <= 0 else "0.15"
+        ax.plot([least] * 2, [at, at + 0.3], color=stroke, linewidth=1.6, zorder=4)
+    ax.axvline(0, color="0.15", linewidth=1.4, zorder=3)
+    labels = [f"pass {k}: {counted(m.errors)} wrong" for k, m in named.items()]
+    ax.set_yticks(centre, labels)
+    ax.set_ylim(-0.15, len(named) + 0.05)
+    return ax
+
+
+def _split(value: Floats, below: Floats, above: Floats) -> tuple[Any, Any]:
+    """Rows in the bins of errors, which have their upper edge, and of correct rows, which have
+    their lower one: 0 is an error."""
+    wrong = value <= 0
+    errors = np.histogram(-value[wrong], -below[::-1])[0][::-1]
+    return errors, np.histogram(value[~wrong], above)[0]
 
 
 def _scores_of(
