@@ -37,7 +37,7 @@ class Block(NamedTuple):
     X: Matrix
     """Their features, a row each: an array, or a CSR matrix."""
     y: Flags
-    """True where the row is positive."""
+    """True where the row is positive; of more than two classes, the code of its class."""
     weight: Floats | None
     """How often each counts; None for once."""
     start: int

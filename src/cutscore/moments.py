@@ -7,7 +7,7 @@ those of the whole, so rows that never fit in memory are read once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -20,6 +20,7 @@ from cutscore._rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
 from cutscore.errors import DataError, UndefinedError
 
 _FORMAT, _VERSION = "cutscore moments", 1
+_WORDS = {"features": "columns", "classes": "classes"}
 # Two scatter matrices of so many columns take 1 GiB.
 _WIDEST = 8192
 # Numbers that are widened and multiplied at a time: 1 MiB of them, near the core and few calls.
@@ -30,7 +31,7 @@ _TILE = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassMoments(Frozen):
-    """Mass, mean and scatter of the negatives and of the positives.
+    """Mass, mean and scatter of the negatives and of the positives, or of each of K classes.
 
     Arrays have one entry for each class along their first axis, the negatives' first. Means are
     kept as distances from a row, ``origin``, and scatters around the means themselves: nothing
@@ -101,11 +102,12 @@ class ClassMoments(Frozen):
         return Summary(scatter)(block)
 
     @classmethod
-    def of_rows(cls, rows: Rows, *, scatter: bool = True) -> ClassMoments:
-        """The moments of a table wherever it lives, in one pass over it."""
+    def of_rows(cls, rows: Rows, *, scatter: bool = True, classes: int = 2) -> ClassMoments:
+        """The moments of a table wherever it lives, in one pass over it. With more ``classes`` than
+        two, the y of its blocks are codes from 0 on."""
         if scatter:
-            _check_width(rows.features)
-        out = rows.reduce(Summary(scatter), ClassMoments.__add__)
+            _check_width(rows.features, classes)
+        out = rows.reduce(Summary(scatter, classes), ClassMoments.__add__)
         out.check_finite()
         return out
 
@@ -113,6 +115,11 @@ class ClassMoments(Frozen):
     def features(self) -> int:
         """How many columns there are."""
         return len(self.origin)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.weight)
 
     @derived
     def mean(self) -> Floats:
@@ -122,12 +129,12 @@ class ClassMoments(Frozen):
 
     @derived
     def within(self) -> Floats:
-        """The scatter around the means of both classes together."""
+        """The scatter around the means of all classes together."""
         if self.scatter is None:
             raise UndefinedError(
                 "the scatter within classes was not summed up. Make the moments with scatter=True."
             )
-        return np.asarray(self.scatter[0] + self.scatter[1])
+        return np.asarray(self.scatter.sum(0))
 
     def check_finite(self) -> None:
         """Raise if there was a NaN or an infinity in a column, or squares were past every float."""
@@ -153,7 +160,12 @@ class ClassMoments(Frozen):
                 )
 
     def needs_both_classes(self, what: str) -> None:
-        """Raise unless both classes have mass."""
+        """Raise unless all classes have mass."""
+        if self.classes > 2 and not (self.weight > 0).all():
+            raise UndefinedError(
+                f"{what} needs rows of all classes; class {int(self.weight.argmin())} weighs "
+                f"{self.weight.min():g}."
+            )
         if not (self.weight > 0).all():
             raise UndefinedError(
                 f"{what} needs rows of both classes; the negatives weigh {self.weight[0]:g} and "
@@ -163,11 +175,13 @@ class ClassMoments(Frozen):
     def __add__(self, other: object) -> ClassMoments:
         if not isinstance(other, ClassMoments):
             return NotImplemented
-        if self.features != other.features:
-            raise DataError(
-                "moments that are added must have the same columns; these have "
-                f"{self.features:,} and {other.features:,}."
-            )
+        for name in ("features", "classes"):
+            here, there = getattr(self, name), getattr(other, name)
+            if here != there:
+                raise DataError(
+                    f"moments that are added must have the same {_WORDS[name]}; these have "
+                    f"{here:,} and {there:,}."
+                )
         if (self.scatter is None) != (other.scatter is None):
             raise DataError(
                 "moments that are added must both have a scatter or both none. Make all of them "
@@ -220,7 +234,8 @@ class ClassMoments(Frozen):
                 f"{shown(data.get('version'))}. Read it with the cutscore that wrote it, or newer."
             )
         d = len(data["origin"]) if isinstance(data.get("origin"), list) else 0
-        shapes = {"origin": (d,), "weight": (2,), "offset": (2, d), "scatter": (2, d, d)}
+        k = max(len(data["weight"]), 2) if isinstance(data.get("weight"), list) else 2
+        shapes = {"origin": (d,), "weight": (k,), "offset": (k, d), "scatter": (k, d, d)}
         out: dict[str, Any] = {}
         for name, shape in shapes.items():
             if name == "scatter" and data.get(name) is None:
@@ -240,14 +255,12 @@ class ClassMoments(Frozen):
         return ClassMoments(**out)
 
     def __repr__(self) -> str:
-        negatives, positives = (
-            f"{int(w):,}" if w == int(w) else f"{w:,.6g}" for w in self.weight.tolist()
-        )
+        mass = [f"{int(w):,}" if w == int(w) else f"{w:,.6g}" for w in self.weight.tolist()]
         less = "" if self.scatter is not None else ", scatter=None"
-        return (
-            f"ClassMoments(features={self.features:,}, negatives={negatives}, "
-            f"positives={positives}{less})"
-        )
+        rows = f"rows=[{', '.join(mass)}]"
+        if self.classes == 2:
+            rows = f"negatives={mass[0]}, positives={mass[1]}"
+        return f"ClassMoments(features={self.features:,}, {rows}{less})"
 
 
 class Summary:
@@ -257,12 +270,12 @@ class Summary:
     block: pages that are new cost as much as the sums.
     """
 
-    def __init__(self, scatter: bool) -> None:
-        self.scatter = scatter
+    def __init__(self, scatter: bool, classes: int = 2) -> None:
+        self.scatter, self.classes = scatter, classes
         self.kept = threading.local()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Summary, (self.scatter,)
+        return Summary, (self.scatter, self.classes)
 
     def __call__(self, block: Block) -> ClassMoments:
         X, y, weight, _ = block
@@ -271,11 +284,11 @@ class Summary:
             # It is going to be copied: some at a time.
             size = max(_CHUNK // d, 64)
             return reduce(ClassMoments.__add__, map(self, _pieces(block, size)))
-        mass = np.zeros(2)
-        offset = np.zeros((2, d))
+        mass = np.zeros(self.classes)
+        offset = np.zeros((self.classes, d))
         if self.scatter:
-            _check_width(d)
-        scatter = np.zeros((2, d, d)) if self.scatter else None
+            _check_width(d, self.classes)
+        scatter = np.zeros((self.classes, d, d)) if self.scatter else None
         if not len(y):
             return ClassMoments._adopt(np.zeros(d), mass, offset, scatter)
         # What is not finite comes out as such, and is refused when all is added up.
@@ -285,7 +298,7 @@ class Summary:
             X = self._compact(X)
             origin = _row(X, 0)
             far = _is_far(X)
-            for k, rows in enumerate(_by_class(y)):
+            for k, rows in enumerate(_by_class(y, self.classes)):
                 if rows is not None and not len(rows):
                     continue
                 w = weight if weight is None or rows is None else weight[rows]
@@ -310,7 +323,7 @@ class Summary:
     def _sparse_means(self, block: Block) -> ClassMoments:
         """Counted from 0, which keeps the zeros."""
         weight = np.ones(len(block.y)) if block.weight is None else block.weight
-        of_class = np.where(block.y, 0.0, weight), np.where(block.y, weight, 0.0)
+        of_class = [np.where(block.y == k, weight, 0.0) for k in range(self.classes)]
         mass = np.array([w.sum() for w in of_class])
         sums = np.array([block.combine(w) for w in of_class])
         offset = sums / np.where(mass > 0, mass, 1.0)[:, None]
@@ -410,8 +423,10 @@ def _pieces(block: Block, size: int) -> Iterator[Block]:
         yield Block(X[at], y[at], None if weight is None else weight[at], start + k)
 
 
-def _by_class(y: Flags) -> tuple[Any, Any]:
-    """Which rows are negative, which positive; None for all of them."""
+def _by_class(y: Any, classes: int) -> Sequence[Any]:
+    """Which rows are of each class, the negatives first; None for all of them."""
+    if classes > 2:
+        return [np.flatnonzero(y == k) for k in range(classes)]
     positive = np.flatnonzero(y)
     if not len(positive):
         return None, positive
@@ -439,11 +454,13 @@ def _row(X: Matrix, k: int) -> Floats:
     return np.array(row, np.float64)
 
 
-def _check_width(d: int) -> None:
-    if d > _WIDEST:
+def _check_width(d: int, classes: int = 2) -> None:
+    if classes * d * d > 2 * _WIDEST * _WIDEST:
+        most = int(_WIDEST * (2 / classes) ** 0.5)
         raise DataError(
-            f"scatter is summed up of {_WIDEST:,} columns at the most; there are {d:,}, whose two "
-            f"matrices would take {16 * d * d / 2**30:,.1f} GiB. Choose or combine columns first, "
+            f"scatter is summed up of {most:,} columns at the most; there are {d:,}, whose "
+            f"{'two' if classes == 2 else classes} matrices would take "
+            f"{8 * classes * d * d / 2**30:,.1f} GiB. Choose or combine columns first, "
             "or learn by what needs no scatter: mean difference (scatter=False) or logistic "
             "regression."
         )

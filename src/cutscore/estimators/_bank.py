@@ -27,6 +27,7 @@ from cutscore.errors import DataError
 from cutscore.estimators._base import check_positive
 from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
+from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
 from cutscore.objectives import Costs
 
 
@@ -303,35 +304,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         if self.prior is None:
             return np.asarray(np.log(self.prior_))
         self._needs_method("prior")
-        names = self.classes_.tolist()
-        given = _by_label(self.prior)
-        if isinstance(given, Mapping):
-            _known(given, names, "prior")
-            missing = [name for name in names if name not in given]
-            if missing:
-                raise DataError(
-                    f"prior must have a share for each class; there is none for {missing[0]!r}."
-                )
-            given = [given[name] for name in names]
-        share = _numbers(given)
-        if share.shape != (len(names),):
-            raise DataError(
-                f"prior must be {len(names)} shares, one for each of {shown(names)}; it is "
-                f"{shown(self.prior)}."
-            )
-        bad = ~((share > 0) & (share < 1))
-        if bad.any():
-            k = int(bad.argmax())
-            raise DataError(
-                f"each prior must lie between 0 and 1; that of {names[k]!r} is {share[k]:g}. For a "
-                "class that does not occur, take a small share, such as 1e-9."
-            )
-        # Far more than rounding of shares in any format, far less than a class left out.
-        if abs(share.sum() - 1) > 1e-6:
-            raise DataError(
-                f"priors must add up to 1; these add up to {share.sum():.9g}. Divide them by that."
-            )
-        return np.asarray(np.log(share / share.sum()))
+        return np.asarray(np.log(class_shares(self.prior, self.classes_.tolist())))
 
     def _costs(self) -> Floats | None:
         if self.costs is None:
@@ -348,8 +321,8 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 )
             check_positive(self.classes_, "costs=Costs(...)")
             given = [[-given.tn, given.fp], [given.fn, -given.tp]]
-        given = _by_label(given)
-        costs = _of_labels(given, names) if isinstance(given, Mapping) else _numbers(given)
+        given = by_label(given)
+        costs = _of_labels(given, names) if isinstance(given, Mapping) else as_numbers(given)
         if costs.shape != (k, k):
             raise DataError(
                 f"costs must be a {k} × {k} matrix, a row and a column for each class; its shape "
@@ -447,15 +420,8 @@ def _all_alike(bank: DetectorBank) -> Floats:
     return np.ones((k, k)) - np.eye(k)
 
 
-def _by_label(given: Any) -> Any:
-    """A series or table of pandas as dicts: the order of its index is any."""
-    if not hasattr(given, "to_dict") or not hasattr(given, "index"):
-        return given
-    return given.to_dict("index") if hasattr(given, "columns") else given.to_dict()
-
-
 def _of_labels(given: Mapping[Any, Any], names: list[Any]) -> Floats:
-    _known(given, names, "costs")
+    check_labels(given, names, "costs")
     costs = np.zeros((len(names), len(names)))
     for i, name in enumerate(names):
         row = given.get(name, {})
@@ -464,7 +430,7 @@ def _of_labels(given: Mapping[Any, Any], names: list[Any]) -> Floats:
                 "costs by label are {label: {decided: cost}}; what there is for "
                 f"{name!r} is {shown(row)}."
             )
-        _known(row, names, f"costs of {name!r}")
+        check_labels(row, names, f"costs of {name!r}")
         for j, decided in enumerate(names):
             if decided in row:
                 costs[i, j] = number(row[decided])
@@ -474,18 +440,3 @@ def _of_labels(given: Mapping[Any, Any], names: list[Any]) -> Floats:
                     f"{name!r} is missing."
                 )
     return costs
-
-
-def _known(given: Mapping[Any, Any], names: list[Any], what: str) -> None:
-    unknown = [key for key in given if key not in names]
-    if unknown:
-        raise DataError(f"{what} must be by the labels {shown(names)}; {unknown[0]!r} is none.")
-
-
-def _numbers(given: Any) -> Floats:
-    """An array of floats, nan for what is no number; of no shape if it is no array at all."""
-    try:
-        cells = np.array(given, dtype=object)
-        return np.vectorize(number, otypes=[np.float64])(cells) if cells.size else np.zeros(0)
-    except ValueError:  # rows of different lengths
-        return np.full((), np.nan)

@@ -25,7 +25,7 @@ from cutscore._progress import Report
 from cutscore._rows import ArrayRows, Floats
 from cutscore.calibration.odds import sigmoid
 from cutscore.errors import DataError
-from cutscore.linear import Fit, LinearDetector, Margins
+from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.detector import Step
 from cutscore.objectives import Costs
 
@@ -55,6 +55,27 @@ def two_classes(
             f"{name} needs rows of two classes; y has 1 class with any weight, {only!r}."
         )
     return y, classes, positive
+
+
+def all_classes(
+    name: str, y: Any, weight: Floats | None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The column of labels, those that there are, and which each row has: as :func:`two_classes`
+    says if there are two, else by its place among them."""
+    y = column_or_1d(y, warn=True)
+    if _two_numbers(y) is None:
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) > 2:
+            mass = np.bincount(codes, weight)
+            if not mass.all():
+                raise ValueError(
+                    "each class needs rows with a weight above 0; class "
+                    f"{classes.tolist()[int(mass.argmin())]!r} has none. Leave its rows out."
+                )
+            return y, classes, codes
+    return two_classes(name, y, weight)
 
 
 def names_positive(classes: NDArray[Any]) -> bool:
@@ -119,17 +140,28 @@ def check_left_out_once(splits: Iterable[tuple[Any, Any]], rows: int) -> None:
 
 
 class LogOdds:
-    """Probabilities of an estimator whose ``decision_function`` gives log posterior odds."""
+    """Probabilities of an estimator whose ``decision_function`` gives log posterior odds or, of
+    more than two classes, logarithms of what is proportional to their probabilities."""
 
     def predict_proba(self, X: Any) -> Floats:
-        """P(negative), P(positive) of each row."""
+        """P(negative), P(positive) of each row; of more than two classes, P of each."""
         odds = self.decision_function(X)  # type: ignore[attr-defined]
+        if odds.ndim == 2:
+            return np.exp(_log_softmax(odds))
         return np.column_stack((sigmoid(-odds), sigmoid(odds)))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithms of ``predict_proba``, exact where these round to 0 or 1."""
         odds = self.decision_function(X)  # type: ignore[attr-defined]
+        if odds.ndim == 2:
+            return _log_softmax(odds)
         return -np.column_stack((np.logaddexp(0, odds), np.logaddexp(0, -odds)))
+
+
+def _log_softmax(scores: Floats) -> Floats:
+    from scipy.special import log_softmax
+
+    return np.asarray(log_softmax(scores, axis=1))
 
 
 def closing(report: Report) -> Callable[[Step], None]:
@@ -150,9 +182,11 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A learner of a line: subclasses say how, in ``_learn``."""
 
     classes_: NDArray[Any]
-    fit_: Fit
+    fit_: Fit | ClassesFit
     _finds_nan = False
     """Whether ``_learn`` raises for a NaN or an infinity in X: then no pass is spent on it."""
+    _many = False
+    """Whether there is a ``_learn_classes``, for more than two."""
 
     @abstractmethod
     def _learn(self, rows: ArrayRows) -> Fit:
@@ -167,13 +201,21 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Features, dense or sparse (CSR), float32 or float64: neither is copied into another.
         y
             Labels of two classes; the one that sorts last is the positive. Costs and priors need
-            labels that say which that is: 0/1, False/True or -1/1.
+            labels that say which that is: 0/1, False/True or -1/1. ``LeastSquares``,
+            ``GaussianDiscriminant`` and ``Logistic`` take labels of more classes as well.
         sample_weight
             One for each row. A row of weight 2 counts as two rows, one of weight 0 as none.
         """
         rows = self._rows(X, y, sample_weight)
-        self._adopt(self._learn(rows))
+        if len(self.classes_) > 2:
+            self._adopt_classes(self._learn_classes(rows))
+        else:
+            self._adopt(self._learn(rows))
         return self
+
+    def _learn_classes(self, rows: ArrayRows) -> ClassesFit:
+        """The functions of these rows, whose y are codes of the classes."""
+        raise NotImplementedError
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> ArrayRows:
         X, y = validate_data(
@@ -186,10 +228,11 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         _check_columns(X)
         weight = row_weights(sample_weight, X)
-        y, self.classes_, positive = two_classes(type(self).__name__, y, weight)
+        read = all_classes if self._many else two_classes
+        y, self.classes_, positive = read(type(self).__name__, y, weight)
         if getattr(self, "class_weight", None) is not None:
             weight = self._weighted(y, positive, weight)
-            two_classes(type(self).__name__, y, weight)
+            read(type(self).__name__, y, weight)
         if weight is None:
             return ArrayRows(X, positive)
         if not 1e-290 < float(weight.sum()) < 1e290:
@@ -204,22 +247,25 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows.kept = some
         return rows
 
-    def _weighted(self, y: Any, positive: NDArray[np.bool_], weight: Floats | None) -> Floats:
+    def _weighted(self, y: Any, codes: NDArray[Any], weight: Floats | None) -> Floats:
         """Weights of the rows times those of their classes."""
         wanted = self.class_weight
         if isinstance(wanted, Costs):
+            if len(self.classes_) > 2:
+                raise DataError(
+                    f"Costs are of two classes, and there are {len(self.classes_)}. Pass a weight "
+                    "for each label, as a dictionary."
+                )
             check_positive(self.classes_, "class_weight=Costs(...)")
-            down, up = float(wanted.on_negatives), float(wanted.on_positives)
+            each = np.array([wanted.on_negatives, wanted.on_positives], np.float64)
         else:
-            down, up = compute_class_weight(
-                wanted, classes=self.classes_, y=y, sample_weight=weight
-            ).tolist()
-        if not (down >= 0 and up >= 0 and max(down, up) < np.inf):
+            each = compute_class_weight(wanted, classes=self.classes_, y=y, sample_weight=weight)
+        if not ((each >= 0) & (each < np.inf)).all():
             raise ValueError(
                 "weights of classes must be finite and at least 0; they are "
-                f"{dict(zip(self.classes_.tolist(), (down, up), strict=True))}."
+                f"{dict(zip(self.classes_.tolist(), each.tolist(), strict=True))}."
             )
-        of_row = np.where(positive, up, down)
+        of_row = each[codes.astype(np.intp)]
         return of_row if weight is None else of_row * weight
 
     def _adopt(self, fit: Fit) -> None:
@@ -228,10 +274,21 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = np.array([fit.detector.b])
         self.n_iter_ = fit.iterations
 
+    def _adopt_classes(self, fit: ClassesFit) -> None:
+        self.fit_ = fit
+        self.coef_ = fit.discriminants.W.copy()
+        self.intercept_ = fit.discriminants.b.copy()
+        self.n_iter_ = fit.iterations
+
     @property
     def detector_(self) -> LinearDetector:
-        """The line, as :class:`cutscore.LinearDetector`."""
+        """The line, as :class:`cutscore.LinearDetector`; there is one of two classes only."""
         check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise AttributeError(
+                f"a line tells two classes apart, and there are {len(self.classes_)}, each with a "
+                "function of its own: coef_ and intercept_. For a line, fit y == label."
+            )
         return LinearDetector(self.coef_[0], float(self.intercept_[0]))
 
     def _features(self, X: Any) -> Any:
@@ -241,12 +298,20 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X
 
     def decision_function(self, X: Any) -> Floats:
-        """The score w·x + b of each row; positive is decided iff it is at least 0."""
-        return self.detector_.scores(self._features(X))
+        """The score w·x + b of each row; positive is decided iff it is at least 0. Of more than two
+        classes, a column for each: the largest decides."""
+        X = self._features(X)
+        if len(self.classes_) > 2:
+            return Discriminants(self.coef_, self.intercept_).scores(X)
+        return self.detector_.scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row: the positive one iff its score is at least 0."""
-        positive = self.decision_function(X) >= 0
+        """The label of each row: the positive one iff its score is at least 0; of more than two
+        classes, the one with the largest score, the first of those that tie."""
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
+        positive = scores >= 0
         return np.asarray(self.classes_[positive.astype(np.intp)])
 
     def signed_distance(self, X: Any) -> Floats:
@@ -270,6 +335,6 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._many
         tags.input_tags.sparse = True
         return tags

@@ -7,8 +7,17 @@ from typing import Any
 
 from cutscore._rows import ArrayRows
 from cutscore.estimators._base import LinearEstimator, LogOdds, check_positive
-from cutscore.linear import Fit
-from cutscore.linear.closed import fisher, gaussian, least_squares, mean_difference, shrinkage_of
+from cutscore.estimators._shares import class_shares
+from cutscore.linear import ClassesFit, Fit
+from cutscore.linear.closed import (
+    fisher,
+    gaussian,
+    gaussian_classes,
+    least_squares,
+    least_squares_classes,
+    mean_difference,
+    shrinkage_of,
+)
 from cutscore.moments import ClassMoments
 
 
@@ -23,9 +32,17 @@ class _FromMoments(LinearEstimator):
         self.moments_ = ClassMoments.of_rows(rows, scatter=self._scatter)
         return self._solve(self.moments_)
 
+    def _learn_classes(self, rows: ArrayRows) -> ClassesFit:
+        self.moments_ = ClassMoments.of_rows(rows, classes=len(self.classes_))
+        return self._solve_classes(self.moments_)
+
     @abstractmethod
     def _solve(self, m: ClassMoments) -> Fit:
         """The line of these moments."""
+
+    def _solve_classes(self, m: ClassMoments) -> ClassesFit:
+        """The functions of these moments, where there are more than two classes."""
+        raise NotImplementedError
 
 
 class MeanDifference(_FromMoments):
@@ -61,11 +78,13 @@ class MeanDifference(_FromMoments):
 
 
 class LeastSquares(_FromMoments):
-    """The line of least squares for the targets −1 and 1.
+    """The line of least squares for the targets −1 and 1; of K > 2 classes, K of them.
 
     w, b = argmin Σ weight·(target − w·x − b)² + alpha·‖w‖². Where more than one line is best
     (columns depend on each other, or there are more of them than rows), w is the shortest in units
-    of the columns' standard deviations within the classes.
+    of the columns' standard deviations within the classes. Of more than two classes, each has a
+    line of its own, for the target 1 of its rows and −1 of all others: the regression on one-hot
+    targets. All K come from one pass and one matrix.
 
     Parameters
     ----------
@@ -100,16 +119,22 @@ class LeastSquares(_FromMoments):
         self.alpha = alpha
         self.class_weight = class_weight
 
+    _many = True
+
     def _solve(self, m: ClassMoments) -> Fit:
         return least_squares(m, alpha=self.alpha)
 
+    def _solve_classes(self, m: ClassMoments) -> ClassesFit:
+        return least_squares_classes(m, alpha=self.alpha)
+
 
 class GaussianDiscriminant(LogOdds, _FromMoments):
-    """The Bayesian discriminant of two normal distributions with the same covariance Σ.
+    """The Bayesian discriminant of two or more normal distributions with the same covariance Σ.
 
     Scores are log posterior odds: w = Σ⁻¹(μ₊ − μ₋), and b = −w·(μ₊ + μ₋)/2 + ln clr with the prior
-    odds clr. With ``prior=None`` and no shrinkage it is what scikit-learn calls
-    ``LinearDiscriminantAnalysis(solver="lsqr")``.
+    odds clr. Of K > 2 classes, each has the log of its prior and density as its score, but for what
+    is the same in all of them: w_k = Σ⁻¹(μ_k − c) with the mean c of all rows. With ``prior=None``
+    and no shrinkage it is what scikit-learn calls ``LinearDiscriminantAnalysis(solver="lsqr")``.
 
     Parameters
     ----------
@@ -119,7 +144,8 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
         :func:`cutscore.linear.closed.shrinkage_of` computes it. Units of the columns don't matter.
     prior
         The share of positives where predictions are made; it needs labels that say which class
-        that is: 0/1, False/True or -1/1. None is the share of the training rows, by their weights.
+        that is: 0/1, False/True or -1/1. Of more classes, the share of each, in the order of
+        ``classes_`` or by label. None is that of the training rows, by their weights.
     class_weight
         None, ``"balanced"``, a dict from labels to weights, or :class:`cutscore.Costs`. It moves
         the prior odds too if ``prior`` is None.
@@ -157,17 +183,25 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
         self,
         *,
         shrinkage: float | str | None = None,
-        prior: float | None = None,
+        prior: Any = None,
         class_weight: Any = None,
     ) -> None:
         self.shrinkage = shrinkage
         self.prior = prior
         self.class_weight = class_weight
 
+    _many = True
+
     def _learn(self, rows: ArrayRows) -> Fit:
         if self.prior is not None:
             check_positive(self.classes_, "prior")
         return super()._learn(rows)
+
+    def _solve_classes(self, m: ClassMoments) -> ClassesFit:
+        prior = None if self.prior is None else class_shares(self.prior, self.classes_.tolist())
+        fit = gaussian_classes(m, shrinkage=self.shrinkage, prior=prior)
+        self.shrinkage_ = _used(self.shrinkage, m)
+        return fit
 
     def _solve(self, m: ClassMoments) -> Fit:
         fit = gaussian(m, shrinkage=self.shrinkage, prior=self.prior)

@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from cutscore._progress import progress
 from cutscore._rows import ArrayRows, Floats
 from cutscore.estimators._base import LinearEstimator, LogOdds, closing
-from cutscore.linear import Fit
+from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.logistic import logistic
+from cutscore.linear.multinomial import multinomial
 
 
 class Logistic(LogOdds, LinearEstimator):
@@ -21,6 +22,9 @@ class Logistic(LogOdds, LinearEstimator):
     The objective is that of scikit-learn's ``LogisticRegression``, without a penalty on the
     intercept. Its minimum is found to many digits on features of any scale: Newton's method on
     a sample of the rows, then a few gradients of all rows. X is neither copied nor widened.
+
+    Of K > 2 classes it is multinomial: ½‖W‖² + C · Σ weight · (ln Σ_k exp(g_k) − g_y), with one
+    function g_k = W[k]·x + b[k] for each class, by Newton's method on all rows.
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ class Logistic(LogOdds, LinearEstimator):
         The value of the objective; the sum of the losses where C is infinite.
     gap_
         How far that can be above the minimum, at most, by the dual problem; None if nothing can be
-        told, as where C is infinite.
+        told, as where C is infinite or there are more than two classes.
     fit_
         All of that, as :class:`cutscore.Fit`.
 
@@ -65,6 +69,7 @@ class Logistic(LogOdds, LinearEstimator):
     [[0.5, 0.5]]
     """
 
+    _many = True
     _finds_nan = True  # in its sums over all rows
 
     def __init__(
@@ -91,6 +96,24 @@ class Logistic(LogOdds, LinearEstimator):
                 max_iter=self.max_iter,
                 on_step=None if report is None else closing(report),
             )
+        self._remark(fit)
+        return fit
+
+    def _learn_classes(self, rows: ArrayRows) -> ClassesFit:
+        with progress("Logistic", self.verbose) as report:
+            fit = multinomial(
+                rows,
+                len(self.classes_),
+                C=self.C,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                on_step=None if report is None else closing(report),
+            )
+        self._remark(fit)
+        return fit
+
+    def _remark(self, fit: Fit | ClassesFit) -> None:
+        """Warn of a fit that has not got to the minimum."""
         if not fit.converged:
             warnings.warn(
                 f"Logistic did not converge in {fit.iterations} steps (max_iter={self.max_iter}). "
@@ -101,9 +124,13 @@ class Logistic(LogOdds, LinearEstimator):
                     else "Raise max_iter or tol, or lower C."
                 ),
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return fit
+
+    def _adopt_classes(self, fit: ClassesFit) -> None:
+        super()._adopt_classes(fit)
+        self.converged_, self.objective_ = fit.converged, fit.objective
+        self.gap_: float | None = None
 
     def _adopt(self, fit: Fit) -> None:
         super()._adopt(fit)
@@ -112,5 +139,6 @@ class Logistic(LogOdds, LinearEstimator):
         self.gap_ = fit.gap
 
     def decision_function(self, X: Any) -> Floats:
-        """The log posterior odds w·x + b of each row; positive is decided iff it is at least 0."""
+        """The log posterior odds w·x + b of each row; positive is decided iff it is at least 0. Of
+        more than two classes, g of each; differences of two are their log odds."""
         return super().decision_function(X)

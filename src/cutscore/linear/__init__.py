@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from cutscore._rows import ArrayRows, Block, Rows
-from cutscore.linear.detector import Fit, LinearDetector, Margins
+from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 
-__all__ = ["ArrayRows", "Block", "Fit", "LinearDetector", "Margins", "Rows"]
+__all__ = [
+    "ArrayRows",
+    "Block",
+    "ClassesFit",
+    "Discriminants",
+    "Fit",
+    "LinearDetector",
+    "Margins",
+    "Rows",
+]

@@ -22,11 +22,19 @@ import numpy as np
 from cutscore._check import number, shown
 from cutscore._rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.errors import DataError
-from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector
 from cutscore.moments import ClassMoments
 from cutscore.objectives import log_odds
 
-__all__ = ["fisher", "gaussian", "least_squares", "mean_difference", "shrinkage_of"]
+__all__ = [
+    "fisher",
+    "gaussian",
+    "gaussian_classes",
+    "least_squares",
+    "least_squares_classes",
+    "mean_difference",
+    "shrinkage_of",
+]
 
 _RANK = 1e-12
 # The part of δ in directions without variance, as a share of its square, that is no rounding: the
@@ -80,14 +88,9 @@ def least_squares(data: ClassMoments | Rows, *, alpha: float = 0.0) -> Fit:
     >>> least_squares(m, alpha=20).detector
     LinearDetector(w=[0.2], b=-0.6)
     """
-    ridge = number(alpha)
-    if not 0 <= ridge < np.inf:
-        raise DataError(f"alpha must be finite and at least 0; it is {shown(alpha)}.")
+    ridge = _ridge(alpha)
     m = _moments(data, "least squares")
-    scatter = m.within
-    if ridge:
-        scatter = scatter + np.diag(np.full(m.features, ridge))
-    v = _solve(scatter, m)
+    v = _solve(_penalised(m.within, ridge), m)
     # With T = S + κ·δδᵀ the total scatter, T w = 2κ·δ has the solution 2κ·v / (1 + κ·δ·v), and
     # 2·v / (δ·v) if S v = 0.
     negatives, positives = m.weight.tolist()
@@ -136,6 +139,102 @@ def gaussian(
     odds = float(np.log(m.weight[1]) - np.log(m.weight[0])) if prior is None else log_odds(prior)
     v = _solve(_shrunk(m, shrinkage), m, floor=True)
     return _through(m, v.v * m.weight.sum(), odds)
+
+
+def gaussian_classes(
+    m: ClassMoments, *, shrinkage: float | str | None = None, prior: Floats | None = None
+) -> ClassesFit:
+    """The Bayesian discriminant of K normal distributions with the same covariance Σ.
+
+    g_k = ln π_k − ½ (x − μ_k)·Σ⁻¹(x − μ_k), but for what is the same for all classes: from the mean
+    c of all rows, w_k = Σ⁻¹(μ_k − c) and g_k(c) = ln π_k − ½ w_k·(μ_k − c). Differences of two of
+    them are log posterior odds. One system with K right-hand sides is solved.
+
+    Parameters
+    ----------
+    m
+        The moments of the K classes.
+    shrinkage
+        Of Σ, as for :func:`gaussian`.
+    prior
+        The share of each class where it is used. None is that of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> from cutscore.linear import ArrayRows
+    >>> from cutscore.linear.closed import gaussian_classes
+    >>> X, y = np.array([[0.0], [2.0], [4.0], [6.0], [8.0], [10.0]]), np.repeat([0, 1, 2], 2)
+    >>> fit = gaussian_classes(cs.ClassMoments.of_rows(ArrayRows(X, y), classes=3))
+    >>> fit.discriminants.W.ravel().tolist()
+    [-4.0, 0.0, 4.0]
+    >>> fit.discriminants.scores(np.array([[3.0]])).argmax()  # half-way between the first two
+    np.int64(0)
+    """
+    m.needs_both_classes("the Gaussian discriminant")
+    share = m.weight / m.weight.sum()
+    centre, apart = _apart(m)
+    w = _solve(_shrunk(m, shrinkage), m, apart, floor=True).v * m.weight.sum()
+    at = np.log(share if prior is None else prior) - 0.5 * np.sum(w * apart, axis=0)
+    return _discriminants(m, w, centre, at)
+
+
+def least_squares_classes(m: ClassMoments, *, alpha: float = 0.0) -> ClassesFit:
+    """The K lines of least squares, each for the target 1 of its class and −1 of the others.
+
+    That is the regression on one-hot targets, times 2, less 1. All K have the same matrix, the
+    total scatter: one system with K right-hand sides. Where more than one solution is best, each
+    is the shortest in units of the columns' standard deviations.
+
+    Parameters
+    ----------
+    m
+        The moments of the K classes.
+    alpha
+        What ‖w‖² costs, as for :func:`least_squares`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> from cutscore.linear import ArrayRows
+    >>> from cutscore.linear.closed import least_squares_classes
+    >>> X, y = np.array([[0.0], [2.0], [4.0], [6.0], [8.0], [10.0]]), np.repeat([0, 1, 2], 2)
+    >>> fit = least_squares_classes(cs.ClassMoments.of_rows(ArrayRows(X, y), classes=3))
+    >>> fit.discriminants.scores(np.array([[5.0]])).sum().round(9)  # of one-hot targets 1: 2·1 − 3
+    np.float64(-1.0)
+    """
+    ridge = _ridge(alpha)
+    m.needs_both_classes("least squares")
+    share = m.weight / m.weight.sum()
+    centre, apart = _apart(m)
+    total = m.within + (apart * m.weight) @ apart.T
+    w = _solve(_penalised(total, ridge), m, apart, floor=True).v * (2 * m.weight)
+    return _discriminants(m, w, centre, 2 * share - 1)
+
+
+def _ridge(alpha: float) -> float:
+    ridge = number(alpha)
+    if not 0 <= ridge < np.inf:
+        raise DataError(f"alpha must be finite and at least 0; it is {shown(alpha)}.")
+    return ridge
+
+
+def _penalised(scatter: Floats, ridge: float) -> Floats:
+    return scatter + np.diag(np.full(len(scatter), ridge)) if ridge else scatter
+
+
+def _apart(m: ClassMoments) -> tuple[Floats, Floats]:
+    """The mean of all rows, from the origin of the moments, and the way from there to the mean of
+    each class, a column each."""
+    centre = m.weight / m.weight.sum() @ m.offset
+    return centre, np.asarray((m.offset - centre).T)
+
+
+def _discriminants(m: ClassMoments, w: Floats, point: Floats, score: Floats) -> ClassesFit:
+    """The functions that have these scores at a point, given from the origin of the moments."""
+    return ClassesFit(Discriminants(w.T, score - m.origin @ w - point @ w))
 
 
 def fisher(data: ClassMoments | Rows, *, shrinkage: float | str | None = None) -> Fit:
@@ -235,19 +334,24 @@ def _shrunk(m: ClassMoments, shrinkage: float | str | None) -> Floats:
     return out
 
 
-def _solve(scatter: Floats, m: ClassMoments, *, floor: bool = False) -> _Solution:
-    """v with S v = δ, the shortest in units of the columns' deviations.
+def _solve(
+    scatter: Floats, m: ClassMoments, delta: Floats | None = None, *, floor: bool = False
+) -> _Solution:
+    """v with S v = δ, the shortest in units of the columns' deviations. δ is the difference of the
+    two means, or a column for each right-hand side.
 
     If there is none: v with S v = 0 and δ·v > 0; or, with a floor, S v = δ for an S that has the
     least variance which can be told from 0 wherever it has less.
     """
-    delta = m.offset[1] - m.offset[0]
+    if delta is None:
+        one = _solve(scatter, m, (m.offset[1] - m.offset[0])[:, None], floor=floor)
+        return _Solution(one.v[:, 0], one.exact)
     scale = np.sqrt(scatter.diagonal())
     flat = _flat(m, scale)
     # A column that is flat within the classes and not between them: any unit will do.
-    scale = np.where(flat, np.abs(delta), scale)
+    scale = np.where(flat, np.abs(delta).max(axis=1), scale)
     used = scale > np.where(flat, _EQUAL * _size(m), 0.0)
-    v = np.zeros(m.features)
+    v = np.zeros(delta.shape)
     if not used.any():
         return _Solution(v, False)
     s = scale[used]
@@ -255,19 +359,20 @@ def _solve(scatter: Floats, m: ClassMoments, *, floor: bool = False) -> _Solutio
     unit = scatter[np.ix_(used, used)] / s / s[:, None]
     unit[flat[used]] = 0
     unit[:, flat[used]] = 0
-    wanted = delta[used] / s
+    wanted = delta[used] / s[:, None]
     # Exactly symmetric again: two divisions round by their order.
     with one_thread_blas():  # or its rounding would depend on the number of threads
         values, axes = np.linalg.eigh((unit + unit.T) / 2)
     along = axes.T @ wanted
     least = _RANK * (values[-1] if values[-1] > 0 else 1.0)
     wide = values > least
-    narrow = np.where(wide, 0.0, along)
-    exact = bool(narrow @ narrow > _APART * (along @ along))
+    narrow = np.where(wide[:, None], 0.0, along)
+    exact = bool(np.any(np.sum(narrow**2, axis=0) > _APART * np.sum(along**2, axis=0)))
     if exact and not floor:
-        v[used] = (axes @ narrow) / s
+        v[used] = (axes @ narrow) / s[:, None]
     else:
-        v[used] = (axes @ ((along if exact else along - narrow) / np.maximum(values, least))) / s
+        unit_v = (along if exact else along - narrow) / np.maximum(values, least)[:, None]
+        v[used] = (axes @ unit_v) / s[:, None]
     return _Solution(v, exact)
 
 

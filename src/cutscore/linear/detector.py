@@ -182,6 +182,60 @@ class Fit:
     """How far the objective can be above its minimum, at most; None where nothing certifies it."""
 
 
+@dataclass(frozen=True, eq=False)
+class Discriminants(Frozen):
+    """g: R^D → R^K, one linear function W[k]·x + b[k] for each of K classes; the largest decides.
+
+    Parameters
+    ----------
+    W
+        One row of weights for each class.
+    b
+        One constant for each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.linear import Discriminants
+    >>> g = Discriminants(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([0, 0, 1]))
+    >>> g.scores(np.array([[2.0, 1.0], [-1.0, 0.0]])).tolist()
+    [[2.0, 1.0, -2.0], [-1.0, 0.0, 2.0]]
+    """
+
+    W: Floats
+    b: Floats
+
+    def __post_init__(self) -> None:
+        W, b = np.asarray(self.W, np.float64), np.asarray(self.b, np.float64)
+        if W.ndim != 2 or b.shape != W.shape[:1]:
+            raise DataError(
+                "W must have a row of weights and b a constant for each class; their shapes are "
+                f"{W.shape} and {b.shape}."
+            )
+        object.__setattr__(self, "W", W)
+        object.__setattr__(self, "b", b)
+        super().__post_init__()
+
+    def scores(self, X: Matrix) -> Floats:
+        """W·x + b of each row of an array or a sparse matrix, a column for each class."""
+        lines = [LinearDetector(w, b) for w, b in zip(self.W, self.b.tolist(), strict=True)]
+        return np.column_stack([line.scores(X) for line in lines])
+
+    def __repr__(self) -> str:
+        return f"Discriminants(classes={len(self.b)}, features={self.W.shape[1]:,})"
+
+
+@dataclass(frozen=True)
+class ClassesFit:
+    """What a learner of K classes did; the fields are those of :class:`cutscore.Fit`."""
+
+    discriminants: Discriminants
+    iterations: int = 1
+    passes: int = 1
+    converged: bool = True
+    objective: float | None = None
+
+
 class Step(NamedTuple):
     """Where a solver has got to, for whoever watches it."""
 

@@ -78,7 +78,7 @@ def logistic(
     >>> fit.converged
     True
     """
-    _check(C, tol, max_iter)
+    check_options(C, tol, max_iter)
     with one_thread_blas():
         return _logistic(rows, C, tol, max_iter, on_step)
 
@@ -102,7 +102,7 @@ def _logistic(
     # of a sparse table takes no longer than that.
     some: list[Rows] = [level for level in levels if isinstance(level.X, np.ndarray)]
     for table in (*some, rows):
-        scale = _Scale.of(table)
+        scale = Scale.of(table)
         if not scale.constant.any():
             break
     ridge = np.append(1 / C / total / scale.spread / scale.spread, 0.0)
@@ -145,7 +145,8 @@ def _logistic(
     )
 
 
-def _check(C: float, tol: float, max_iter: int) -> None:
+def check_options(C: float, tol: float, max_iter: int) -> None:
+    """Refuse options that are none."""
     if not C > 0:
         raise DataError(f"C must be above 0; it is {C!r}. Use inf for no penalty.")
     if not tol >= 0:
@@ -204,7 +205,7 @@ def _entropy(mass: _Mass) -> float:
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
     """Features as the solver sees them, (x − mean)/spread, so that its numbers are of one size.
 
     The penalty stays on the weights of the features themselves. Sparse ones are not moved.
@@ -215,7 +216,7 @@ class _Scale:
     constant: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, rows: Rows) -> _Scale:
+    def of(cls, rows: Rows) -> Scale:
         n, mean, squares = rows.reduce(_spread, _spread_of_both)
         spread = np.sqrt(squares / n)
         if not (np.isfinite(spread).all() and np.isfinite(mean).all()):
@@ -247,7 +248,7 @@ def _spread(block: Block) -> tuple[int, Floats, Floats]:
             squares = np.asarray(block.X.multiply(block.X).sum(axis=0, dtype=np.float64)).ravel()
         return len(block.y), np.zeros(block.X.shape[1]), squares
     out = None
-    slices = _slices(block)
+    slices = parts_of(block)
     room = np.empty((min(slices[0].stop, len(block.y)), block.X.shape[1]))
     for at in slices:
         X = room[: len(block.y[at])]
@@ -293,7 +294,7 @@ def _unfinite(block: Block) -> NDArray[np.bool_]:
     return out
 
 
-def _slices(block: Block) -> list[slice]:
+def parts_of(block: Block) -> list[slice]:
     """Parts of a block that may be widened at a time."""
     n, d = block.X.shape
     # To cut a sparse matrix takes longer, and is worth fewer parts.
@@ -305,7 +306,7 @@ class _Objective:
     """λ/2 ‖w‖² + the mean of ln(1 + exp(−y·score)), as a function of scaled coefficients."""
 
     def __init__(
-        self, rows: Rows, scale: _Scale, ridge: Floats, total: float, filled: float
+        self, rows: Rows, scale: Scale, ridge: Floats, total: float, filled: float
     ) -> None:
         self.rows, self.scale, self.ridge, self.total = rows, scale, ridge, total
         self.passes = 0
@@ -326,7 +327,7 @@ class _Objective:
 
     def _reduce(self, summarise: Callable[[Block], tuple[Any, ...]]) -> Any:
         self.passes += 1
-        return self.rows.reduce(summarise, _plus)
+        return self.rows.reduce(summarise, added)
 
     def at(self, theta: Floats, *, bound: bool = False) -> Point:
         line = self.scale.line(theta)
@@ -382,7 +383,8 @@ class _Objective:
         return self.scale.gradient(g / self.total) + self.ridge * v
 
 
-def _plus(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+def added(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Sums of two blocks, one by one."""
     return tuple(p + q for p, q in zip(a, b, strict=True))
 
 
@@ -410,7 +412,7 @@ def hessian(block: Block, w: Floats, b: float, mean: Floats) -> tuple[Floats]:
     d = len(w)
     h = np.zeros((d + 1, d + 1))
     centred = bool(mean.any())
-    slices = _slices(block)
+    slices = parts_of(block)
     # New memory for each part would take longer than its numbers.
     room = np.empty((min(slices[0].stop, len(root)), d))
     for at in slices:
@@ -447,12 +449,12 @@ def _of_pairs(block: Block, k: Floats) -> Floats:
     return h
 
 
-def diagonal_of_hessian(block: Block, w: Floats, b: float, scale: _Scale) -> tuple[Floats]:
+def diagonal_of_hessian(block: Block, w: Floats, b: float, scale: Scale) -> tuple[Floats]:
     """The diagonal of the Hessian by scaled coefficients."""
     k = _curvature(block, w, b)
     out = np.zeros(len(w))
     if isinstance(block.X, np.ndarray):
-        for at in _slices(block):
+        for at in parts_of(block):
             out += k[at] @ np.square((block.X[at] - scale.mean) / scale.spread)
     else:
         out += np.asarray(block.X.astype(np.float64).power(2).T @ k) / np.square(scale.spread)
@@ -573,7 +575,7 @@ def _levels(sample: _Sample, features: int) -> list[_Sample]:
 
 
 def _from_sample(
-    levels: list[_Sample], scale: _Scale, ridge: Floats, theta: Floats, filled: float
+    levels: list[_Sample], scale: Scale, ridge: Floats, theta: Floats, filled: float
 ) -> tuple[Floats, Solve]:
     """The minimum of a sample and its curvature, to start from; by way of smaller ones."""
     for level in levels:

@@ -1,0 +1,67 @@
+"""What users give by class, as arrays in the order of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cutscore._check import number, shown
+from cutscore._sweep import Floats
+from cutscore.errors import DataError
+
+
+def class_shares(prior: Any, names: list[Any]) -> Floats:
+    """The share of each class, from a sequence in the order of the labels or from a mapping."""
+    given = by_label(prior)
+    if isinstance(given, Mapping):
+        check_labels(given, names, "prior")
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise DataError(
+                f"prior must have a share for each class; there is none for {missing[0]!r}."
+            )
+        given = [given[name] for name in names]
+    share = as_numbers(given)
+    if share.shape != (len(names),):
+        raise DataError(
+            f"prior must be {len(names)} shares, one for each of {shown(names)}; it is "
+            f"{shown(prior)}."
+        )
+    bad = ~((share > 0) & (share < 1))
+    if bad.any():
+        k = int(bad.argmax())
+        raise DataError(
+            f"each prior must lie between 0 and 1; that of {names[k]!r} is {share[k]:g}. For a "
+            "class that does not occur, take a small share, such as 1e-9."
+        )
+    # Far more than rounding of shares in any format, far less than a class left out.
+    if abs(share.sum() - 1) > 1e-6:
+        raise DataError(
+            f"priors must add up to 1; these add up to {share.sum():.9g}. Divide them by that."
+        )
+    return np.asarray(share / share.sum())
+
+
+def by_label(given: Any) -> Any:
+    """A series or table of pandas as dicts: the order of its index is any."""
+    if not hasattr(given, "to_dict") or not hasattr(given, "index"):
+        return given
+    return given.to_dict("index") if hasattr(given, "columns") else given.to_dict()
+
+
+def check_labels(given: Mapping[Any, Any], names: list[Any], what: str) -> None:
+    """Refuse a mapping with a key that is no label."""
+    unknown = [key for key in given if key not in names]
+    if unknown:
+        raise DataError(f"{what} must be by the labels {shown(names)}; {unknown[0]!r} is none.")
+
+
+def as_numbers(given: Any) -> Floats:
+    """An array of floats, nan for what is no number; of no shape if it is no array at all."""
+    try:
+        cells = np.array(given, dtype=object)
+        return np.vectorize(number, otypes=[np.float64])(cells) if cells.size else np.zeros(0)
+    except ValueError:  # rows of different lengths
+        return np.full((), np.nan)
