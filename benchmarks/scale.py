@@ -25,27 +25,30 @@ LIMIT = "1 GB"
 MAKE = """
 import sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
-path, n = sys.argv[1], int(sys.argv[2])
+path, n, share, dtype = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), np.dtype(sys.argv[4])
 rng = np.random.default_rng(0)
-schema = pa.schema([("label", pa.uint8()), ("score", pa.float32())])
+schema = pa.schema([("label", pa.uint8()), ("score", pa.from_numpy_dtype(dtype))])
 with pq.ParquetWriter(path, schema) as writer:
     for start in range(0, n, 1 << 20):
         m = min(1 << 20, n - start)
-        y = rng.random(m, dtype=np.float32) < 0.02
-        s = rng.standard_normal(m, dtype=np.float32) + np.float32(1.5) * y
+        y = rng.random(m, dtype=np.float32) < share
+        s = rng.standard_normal(m, dtype=dtype) + dtype.type(1.5) * y
         writer.write_table(pa.table([y.astype(np.uint8), s], schema=schema))
 """
 
 START = """
 import json, sys, time
 path, limit = sys.argv[1:3]
-import numpy as np, pyarrow.parquet as pq
+import numpy as np, pyarrow.parquet as pq, scipy.special
 import cutscore as cs
 from cutscore.engines import files
+def status(name):
+    return int(open("/proc/self/status").read().partition(name)[2].split()[0]) * 1024
 def told(seconds, **more):
     # Not ru_maxrss: a child begins with what its parent had.
-    peak = int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) / 1024
-    print(json.dumps({"seconds": seconds, "peak": peak, **more}))
+    peak = status("VmHWM:")
+    print(json.dumps({"seconds": seconds, "peak": peak / 2**20, "growth": peak - before, **more}))
+before = status("VmRSS:")
 start = time.perf_counter()
 """
 
@@ -63,6 +66,15 @@ told(time.perf_counter() - start, auc=auc, threshold=point.threshold, entries=le
     "binned": """
 b = cs.sweep_file(path, label="label", score="score", binned=True, bits=20, memory_limit=limit)
 told(time.perf_counter() - start, low=b.auc.low, high=b.auc.high)
+""",
+    # All distinct scores: the sweep itself is larger than the limit.
+    "whole": """
+s = cs.sweep_file(path, label="label", score="score", memory_limit=limit or None)
+h, point = cs.hull(s), cs.choose(s, cs.Costs(fp=1, fn=20))
+spans = [list(cs.auc_interval(s, method=method)) for method in ("score", "delong")]
+told(time.perf_counter() - start, entries=len(s), found=[
+    s.auc, h.tp.tolist(), h.fp.tolist(), point.threshold, point.confusion.tp, point.confusion.fp,
+    spans])
 """,
     # Both in one process, in turns: memory is at hand, files are in the cache of the system.
     "warm": """
@@ -109,11 +121,13 @@ def measured(path: Path, works: list[str], repeat: int, limit: str = LIMIT) -> d
     return best
 
 
-def made(folder: Path, n: int) -> Path:
-    path = folder / f"{n:.0e}.parquet".replace("+0", "")
+def made(folder: Path, n: int, share: float = 0.02, dtype: str = "float32") -> Path:
+    name = f"{n:.0e}" if dtype == "float32" else f"{n:.0e}-{dtype}"
+    path = folder / f"{name}.parquet".replace("+0", "")
     if not path.exists():
         aside = path.with_suffix(".part")
-        subprocess.run([sys.executable, "-c", MAKE, str(aside), str(n)], check=True)
+        what = [str(aside), str(n), str(share), dtype]
+        subprocess.run([sys.executable, "-c", MAKE, *what], check=True)
         os.replace(aside, path)
     return path
 
@@ -160,6 +174,24 @@ def by_limit(folder: Path, n: int, repeat: int) -> str:
     m = measured(path, ["memory"], repeat)["memory"]
     lines.append(f"| all in memory (`cs.sweep`) | {m['seconds']:.2f} | {m['peak']:,.0f} |")
     print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def in_a_file(folder: Path, n: int) -> str:
+    """Sweeps larger than the limit; all must find the same, to the last integer."""
+    path = made(folder, n, 0.1, "float64")
+    lines = [
+        "| memory_limit | distinct scores | time, s | times as long | growth of the process, MB |",
+        "|---|---|---|---|---|",
+    ]
+    runs = {limit: run("whole", path, limit) for limit in ("", "1 GB", "500 MB", "300 MB")}
+    for limit, m in runs.items():
+        assert m["found"] == runs[""]["found"], limit
+        lines.append(
+            f"| {limit or 'none given'} | {m['entries']:,} | {m['seconds']:.1f} | "
+            f"{m['seconds'] / runs['']['seconds']:.2f} | {m['growth'] / 1e6:,.0f} |"
+        )
+        print(lines[-1], flush=True)
     return "\n".join(lines)
 
 
@@ -220,8 +252,12 @@ def main() -> None:
     options.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "cutscore-scale"
     )
+    options.add_argument("--only-in-a-file", action="store_true", help="sweeps larger than memory")
     arguments = options.parse_args()
     arguments.folder.mkdir(exist_ok=True)
+    enter("in-a-file", in_a_file(arguments.folder, int(arguments.most)))
+    if arguments.only_in_a_file:
+        return
     table, found = by_rows(arguments.folder, arguments.most, arguments.repeat)
     enter("rows", table)
     picture(found)

@@ -172,10 +172,10 @@ void same_length(std::size_t a, std::size_t b) {
 }
 
 template <class Mass>
-Staircase<Mass> corners(const In<Mass>& pos, const In<Mass>& neg) {
+Staircase<Mass> corners(const In<Mass>& pos, const In<Mass>& neg, Mass tp, Mass fp) {
     same_length(pos.shape(0), neg.shape(0));
     auto c = unlocked([&] {
-        return cutscore::corners(cutscore::View<Mass>{nullptr, pos.data(), neg.data(), pos.shape(0)});
+        return cutscore::corners(cutscore::View<Mass>{nullptr, pos.data(), neg.data(), pos.shape(0)}, tp, fp);
     });
     return {hand_over(std::move(c.cut)), hand_over(std::move(c.tp)), hand_over(std::move(c.fp))};
 }
@@ -218,9 +218,9 @@ void bind_stream(nb::module_& m, const char* name) {
             unlocked([&] { s.add(worker, rows); });
         }, "worker"_a, "score"_a, "label"_a, "weight"_a.none())
         .def_prop_ro("spilled", [](const Stream& s) { return s.spilled(); })
-        .def("finish", [](Stream& s, int threads, bool compact, std::size_t most) {
-            return hand_over_runs(unlocked([&] { return s.finish(threads, compact, most); }));
-        }, "threads"_a, "compact"_a, "most"_a);
+        .def("finish", [](Stream& s, int threads, bool compact, std::size_t most, int file) {
+            return hand_over_runs(unlocked([&] { return s.finish(threads, compact, most, file); }));
+        }, "threads"_a, "compact"_a, "most"_a, "file"_a);
     m.def(std::is_same_v<Mass, double> ? "weighted_stream" : "stream",
           [](const In<double>& sample, bool single, std::size_t buckets, int workers, std::size_t limit,
              std::size_t most, int file) {
@@ -310,17 +310,21 @@ NB_MODULE(_native, m) {
     });
     m.def("merge", &merge<std::int64_t>);
     m.def("weighted_merge", &merge<double>);
-    m.def("corners", &corners<std::int64_t>);
-    m.def("weighted_corners", &corners<double>);
+    m.def("corners", &corners<std::int64_t>, "pos"_a, "neg"_a, "tp"_a = 0, "fp"_a = 0);
+    m.def("weighted_corners", &corners<double>, "pos"_a, "neg"_a, "tp"_a = 0.0, "fp"_a = 0.0);
     m.def("hull", &hull<std::int64_t>);
     m.def("weighted_hull", &hull<double>);
     m.def("squared_placements", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg,
-                                   std::uint64_t all_neg) {
+                                   std::uint64_t pos_above, std::uint64_t neg_left) {
         same_length(pos.shape(0), neg.shape(0));
         const auto [of_pos, of_neg] = unlocked([&] {
-            return cutscore::squared_placements(pos.data(), neg.data(), pos.shape(0), all_neg);
+            return cutscore::squared_placements(pos.data(), neg.data(), pos.shape(0), pos_above, neg_left);
         });
         return std::make_tuple(python_int(of_pos), python_int(of_neg));
+    });
+    m.def("forget", [](const Column& array) {
+        if (array.shape(0) > 0 && array.stride(0) == 1)
+            cutscore::forget(array.data(), array.shape(0) * array.itemsize());
     });
     m.def("look_up", [](const In<double>& table, const In<double>& x, bool level, int threads) {
         cutscore::Buffer<std::int64_t> out(x.shape(0));

@@ -83,7 +83,7 @@ struct StreamPlan {
     std::size_t most = 0;     // rows that one thread may sort at a time
     int file = -1;
 };
-// A file did not take what was written, or an error of the kind E2BIG: the sweep has too many entries.
+// A file did not take what was written, or did not give it back.
 struct SpillFault : std::runtime_error {
     explicit SpillFault(int error) : std::runtime_error(std::to_string(error)) {}
 };
@@ -93,8 +93,8 @@ class StreamOf {
     virtual ~StreamOf() = default;
     virtual void add(int worker, const Rows&) = 0;
     virtual std::uint64_t spilled() const noexcept = 0;
-    // The sweep of all rows, of at most so many entries; once.
-    virtual Masses<Mass> finish(int threads, bool compact, std::size_t most) = 0;
+    // The sweep of all rows; once. If it has more than so many entries, it stays in `file`.
+    virtual Masses<Mass> finish(int threads, bool compact, std::size_t most, int file) = 0;
 };
 std::unique_ptr<StreamOf<std::int64_t>> stream(const StreamPlan&);
 std::unique_ptr<StreamOf<double>> weighted_stream(const StreamPlan&);
@@ -121,14 +121,14 @@ Wide twice_area(const std::int64_t* pos, const std::int64_t* neg, std::size_t m)
 
 // The cuts after which the staircase of the ROC curve turns from up to right, with the first two and the
 // last two: no other can be best where more tp and less fp are better, even if nothing or everything
-// flagged has no value. Cut k flags the k highest scores.
+// flagged has no value. Cut k flags the k highest scores. Of a part of a sweep `tp` and `fp` are flagged before it.
 template <class Mass>
 struct Corners {
     Buffer<std::int64_t> cut;
     Buffer<Mass> tp, fp;
 };
 template <class Mass>
-Corners<Mass> corners(View<Mass>);
+Corners<Mass> corners(View<Mass>, Mass tp = 0, Mass fp = 0);
 
 // The upper convex hull of a staircase: for each of its segments, the point at which it ends and the
 // masses between its ends. Points on a segment are none of its ends.
@@ -141,9 +141,10 @@ template <class Mass>
 Hull<Mass> hull(const Mass* tp, const Mass* fp, std::size_t size);
 
 // Sums of squares of each positive's 2 (negatives below) + (negatives level), and of each negative's
-// 2 (positives above) + (positives level). Products P (2N)^2 and N (2P)^2 must fit 128 bits, and 2PN 64.
+// 2 (positives above) + (positives level), in a part of a sweep: above it are so many positives, and in it
+// and below so many negatives. Products P (2N)^2 and N (2P)^2 must fit 128 bits, and 2PN 64.
 std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int64_t* neg, std::size_t m,
-                                         std::uint64_t all_neg);
+                                         std::uint64_t pos_above, std::uint64_t neg_left);
 
 // For each of n values, how many of the m entries of an ascending table are less; if `level`, not more.
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,

@@ -42,13 +42,13 @@ template Masses<std::int64_t> merge(View<std::int64_t>, View<std::int64_t>);
 template Masses<double> merge(View<double>, View<double>);
 
 template <class Mass>
-Corners<Mass> corners(View<Mass> s) {
+Corners<Mass> corners(View<Mass> s, Mass tp, Mass fp) {
     // Written without a branch: which entries are corners is as random as the labels.
     Corners<Mass> all{Buffer<std::int64_t>(s.m + 2), Buffer<Mass>(s.m + 2), Buffer<Mass>(s.m + 2)};
     all.cut[0] = 0;
-    all.tp[0] = all.fp[0] = Mass(0);
+    all.tp[0] = tp;
+    all.fp[0] = fp;
     std::size_t size = 1;
-    Mass tp = 0, fp = 0;
     for (std::size_t k = 0; k < s.m; ++k) {
         tp += s.pos[k];
         fp += s.neg[k];
@@ -65,8 +65,8 @@ Corners<Mass> corners(View<Mass> s) {
     }
     return out;
 }
-template Corners<std::int64_t> corners(View<std::int64_t>);
-template Corners<double> corners(View<double>);
+template Corners<std::int64_t> corners(View<std::int64_t>, std::int64_t, std::int64_t);
+template Corners<double> corners(View<double>, double, double);
 
 // Whether a*b <= c*d, exactly: in 64 bits where all products fit, in 128 bits, or of floats.
 struct Narrow {
@@ -123,9 +123,9 @@ Hull<double> hull(const double* tp, const double* fp, std::size_t size) {
 }
 
 std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int64_t* neg, std::size_t m,
-                                         std::uint64_t all_neg) {
+                                         std::uint64_t pos_above, std::uint64_t neg_left) {
     Wide of_pos = 0, of_neg = 0;
-    std::uint64_t above = 0, below = 2 * all_neg;
+    std::uint64_t above = 2 * pos_above, below = 2 * neg_left;
     for (std::size_t k = 0; k < m; ++k) {
         const auto p = std::uint64_t(pos[k]), n = std::uint64_t(neg[k]);
         below -= 2 * n;

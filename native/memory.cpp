@@ -1,14 +1,16 @@
 // Not inline: the kernels are compiled several times, this once.
 #include "memory.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <utility>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace cutscore {
 
@@ -85,6 +87,47 @@ class BlockCache {
     std::size_t held_ = 0, given_ = 0;
 };
 
+// Where files are mapped. Without a lock, for the same reason. If there are too many, pages of the others are
+// given back with them only.
+class Mappings {
+   public:
+    void add(std::uintptr_t start, std::size_t bytes) noexcept {
+        for (Mapping& m : mappings_) {
+            std::uintptr_t none = 0;
+            if (!m.start.compare_exchange_strong(none, taken)) continue;
+            m.end.store(start + bytes);
+            m.start.store(start);
+            return;
+        }
+    }
+    void remove(std::uintptr_t start) noexcept {
+        for (Mapping& m : mappings_)
+            if (m.start.load() == start) {
+                m.start.store(0);
+                return;
+            }
+    }
+    // Calls visit(from, to) for the whole pages of mapped files in [start, end).
+    template <class Visit>
+    void inside(std::uintptr_t start, std::uintptr_t end, Visit&& visit) const noexcept {
+        for (const Mapping& m : mappings_) {
+            const std::uintptr_t first = m.start.load();
+            if (first <= taken || end <= first || m.end.load() <= start) continue;
+            // The pages at both ends too: others may want them, and read them again.
+            const std::uintptr_t from = std::max(start, first) / page * page, to = std::min(end, m.end.load());
+            visit(from, to);
+        }
+    }
+
+   private:
+    static constexpr std::uintptr_t taken = 1;
+    struct Mapping {
+        std::atomic<std::uintptr_t> start{0}, end{0};
+    };
+    Mapping mappings_[256];
+};
+Mappings mappings;
+
 }  // namespace
 
 void* allocate(std::size_t& bytes) {
@@ -103,5 +146,23 @@ void release(void* p, std::size_t bytes) noexcept {
     if (bytes < least_kept || !BlockCache::shared().give(p, bytes)) std::free(p);
 }
 void trim() noexcept { BlockCache::shared().drop_all(); }
+
+const void* map_file(int file, std::uint64_t start, std::size_t bytes) {
+    if (bytes == 0) return nullptr;
+    void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, off_t(start));
+    if (p == MAP_FAILED) throw std::system_error(errno, std::generic_category());
+    mappings.add(reinterpret_cast<std::uintptr_t>(p), bytes);
+    return p;
+}
+void unmap_file(const void* p, std::size_t bytes) noexcept {
+    mappings.remove(reinterpret_cast<std::uintptr_t>(p));
+    munmap(const_cast<void*>(p), bytes);
+}
+void forget(const void* p, std::size_t bytes) noexcept {
+    const auto start = reinterpret_cast<std::uintptr_t>(p);
+    mappings.inside(start, start + bytes, [](std::uintptr_t from, std::uintptr_t to) {
+        madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+    });
+}
 
 }  // namespace cutscore

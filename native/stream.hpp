@@ -1,6 +1,7 @@
 // The sweep of rows that come in batches, from several threads, and may be more than memory holds: each
 // batch is dealt into buckets of neighbouring scores as it comes; what is too much is written to a file,
-// bucket by bucket; at the end one bucket after the other is read back, sorted and added up.
+// bucket by bucket; at the end one bucket after the other is read back, sorted and added up. So is the sweep
+// itself: if it is too much for memory, it stays in a file.
 #pragma once
 
 #include <unistd.h>
@@ -8,12 +9,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <vector>
 
 #include "exact.hpp"
@@ -136,6 +140,161 @@ class Dealt {
     std::size_t chunks_ = 0;
 };
 
+// The entries of a sweep as they are found, bucket after bucket from the highest scores down, by several threads:
+// in memory, or, once they are too many, in a file, which has a column for thresholds, one for each class and,
+// of runs, one for their highest scores.
+template <class S, class Mass>
+class Entries {
+   public:
+    using U = typename Keys<S>::Key;
+    using Steps = std::vector<Step<U, Mass>>;
+
+    // There are at most as many as rows: so far apart are the columns in the file. What none fills takes no disk.
+    Entries(bool compact, std::size_t rows, std::size_t most, int file)
+        : compact_(compact), most_(most), file_(file), column_((rows * 8 / page + 1) * page) {}
+
+    // Some steps of a bucket, upwards, below all that it had before; waits for the buckets above it. They are
+    // used up. With the last ones the next bucket may go on.
+    void add(std::size_t bucket, Steps& steps, bool last) {
+        wait(bucket);
+        std::size_t n = 0;
+        if (!steps.empty()) {
+            if (open_) join(steps);
+            lowest_ = steps.front();
+            open_ = true;
+            n = steps.size() - 1;
+        }
+        const std::size_t at = count_;
+        count_ += n;
+        if (!in_file_ && count_ >= most_) move_to_file();
+        const bool in_file = in_file_;
+        if (!in_file && n > 0) kept_.emplace_back(steps.begin() + 1, steps.end());  // no larger than it is
+        if (last) pass();
+        if (in_file) write(steps.data() + 1, n, at);
+        steps.clear();
+    }
+
+    // Nobody shall wait for what never comes.
+    void fail(std::exception_ptr why) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!failed_) failed_ = why;
+        turn_changed_.notify_all();
+    }
+
+    Masses<Mass> masses(int threads) {
+        if (open_) {
+            ++count_;
+            kept_.push_back({lowest_});
+        }
+        if (in_file_) {
+            write(kept_.back().data(), 1, count_ - 1);
+            return mapped();
+        }
+        Masses<Mass> out{Buffer<double>(count_), Buffer<Mass>(count_), Buffer<Mass>(count_),
+                         Buffer<double>(compact_ ? count_ : 0)};
+        std::vector<std::size_t> start(kept_.size());
+        for (std::size_t k = 0, at = 0; k < kept_.size(); at += kept_[k++].size()) start[k] = at;
+        // The steps are given back as the arrays fill up.
+        parallel(kept_.size(), threads, [&](std::size_t k, int) {
+            copy(kept_[k].data(), kept_[k].size(), out.threshold.data() + start[k], out.pos.data() + start[k],
+                 out.neg.data() + start[k], compact_ ? out.top.data() + start[k] : nullptr);
+            Steps().swap(kept_[k]);
+        });
+        if (!runs_) out.top = Buffer<double>(0);
+        return out;
+    }
+
+   private:
+    static constexpr std::size_t page = std::size_t(1) << 16;  // of any system
+
+    // Runs of one class may go on from one bucket to the next. Those of +inf stand alone.
+    void join(Steps& steps) const {
+        auto& step = steps.back();
+        const bool one_class = (step.pos == 0 && lowest_.pos == 0) || (step.neg == 0 && lowest_.neg == 0);
+        if (compact_ && one_class && lowest_.high != Keys<S>::of(std::numeric_limits<S>::infinity())) {
+            step.high = lowest_.high;
+            step.pos += lowest_.pos;
+            step.neg += lowest_.neg;
+        } else {
+            steps.push_back(lowest_);
+        }
+    }
+
+    void wait(std::size_t bucket) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        turn_changed_.wait(lock, [&] { return turn_ == bucket || failed_; });
+        if (failed_) std::rethrow_exception(failed_);
+    }
+    void pass() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ++turn_;
+        turn_changed_.notify_all();
+    }
+
+    void move_to_file() {
+        std::size_t at = 0;
+        for (Steps& steps : kept_) {
+            write(steps.data(), steps.size(), at);
+            at += steps.size();
+            Steps().swap(steps);
+        }
+        kept_.clear();
+        in_file_ = true;
+    }
+    // Steps, upwards, as entries, downwards.
+    void copy(const Step<U, Mass>* steps, std::size_t n, double* threshold, Mass* pos, Mass* neg, double* top) {
+        bool runs = false;
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto& step = steps[n - 1 - i];
+            threshold[i] = double(Keys<S>::score(step.low));
+            pos[i] = step.pos;
+            neg[i] = step.neg;
+            if (top) top[i] = double(Keys<S>::score(step.high));
+            runs |= step.low != step.high;
+        }
+        if (runs) runs_ = true;
+    }
+    void write(const Step<U, Mass>* steps, std::size_t n, std::size_t at) {
+        constexpr std::size_t most = std::size_t(1) << 14;
+        const std::size_t room = std::min(n, most);
+        Buffer<double> threshold(room), top(compact_ ? room : 0);
+        Buffer<Mass> pos(room), neg(room);
+        for (std::size_t k = 0; k < n; k += room) {
+            const std::size_t some = std::min(room, n - k);
+            copy(steps + (n - k - some), some, threshold.data(), pos.data(), neg.data(),
+                 compact_ ? top.data() : nullptr);
+            std::uint64_t to = (at + k) * 8;
+            const void* columns[] = {threshold.data(), pos.data(), neg.data(), compact_ ? top.data() : nullptr};
+            for (const void* column : columns) {
+                if (column) write_all(file_, static_cast<const char*>(column), some * 8, to);
+                to += column_;
+            }
+        }
+    }
+    Masses<Mass> mapped() const {
+        try {
+            return {Buffer<double>(file_, 0, count_), Buffer<Mass>(file_, column_, count_),
+                    Buffer<Mass>(file_, 2 * column_, count_), Buffer<double>(file_, 3 * column_, runs_ ? count_ : 0)};
+        } catch (const std::system_error& error) {
+            throw SpillFault(error.code().value());
+        }
+    }
+
+    const bool compact_;
+    const std::size_t most_;
+    const int file_;
+    const std::uint64_t column_;  // bytes from one column to the next
+    std::mutex mutex_;
+    std::condition_variable turn_changed_;
+    std::exception_ptr failed_;
+    std::size_t turn_ = 0;  // the bucket that may add its steps; only who has the turn uses what follows
+    std::size_t count_ = 0;
+    std::vector<Steps> kept_;
+    Step<U, Mass> lowest_{};  // it may still grow
+    bool open_ = false, in_file_ = false;
+    std::atomic<bool> runs_{false};
+};
+
 template <class S, class R>
 class Stream final : public StreamOf<MassOf<R>> {
    public:
@@ -156,43 +315,32 @@ class Stream final : public StreamOf<MassOf<R>> {
 
     std::uint64_t spilled() const noexcept override { return end_; }
 
-    Masses<Mass> finish(int threads, bool compact, std::size_t most) override {
+    Masses<Mass> finish(int threads, bool compact, std::size_t most, int file) override {
         const std::size_t buckets = buckets_.count();
-        std::vector<Steps> steps(buckets);
+        std::size_t rows = 0;
+        for (std::size_t b = 0; b < buckets; ++b) rows += size(b);
+        Entries<S, Mass> entries(compact, rows, most, file);
         auto room = std::make_unique<Room[]>(std::size_t(threads));
-        std::atomic<std::size_t> entries{0};
-        parallel(buckets, threads, [&](std::size_t b, int worker) {
-            // The same memory for all buckets of a thread: fresh pages are the slowest there is.
-            Steps& own = room[std::size_t(worker)].steps;
-            own.clear();
-            sorted(b, compact, most, room[std::size_t(worker)], own);
-            const std::size_t all = entries.fetch_add(own.size()) + own.size();
-            if (all > most) throw SpillFault(E2BIG);  // as a system says that something is too long
-            steps[b] = Steps(own.begin(), own.end());  // no larger than it is
+        parallel(buckets, threads, [&](std::size_t k, int worker) {
+            const std::size_t b = buckets - 1 - k;
+            const U low = buckets_.low(b);
+            try {
+                sorted(b, compact, room[std::size_t(worker)], [&](Steps& steps, bool last) {
+                    for (auto& step : steps) {
+                        step.low += low;
+                        step.high += low;
+                    }
+                    entries.add(k, steps, last);
+                });
+            } catch (...) {
+                entries.fail(std::current_exception());
+                throw;
+            }
         });
         parts_.clear();
         room.reset();
         if (end_ > 0) trim();  // there was not room for everything: leave none lying about
-
-        const std::size_t m = entries;
-        Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(compact ? m : 0)};
-        std::size_t start = 0;
-        std::vector<std::size_t> end(buckets);
-        for (std::size_t b = buckets; b-- > 0;) end[b] = start += steps[b].size();
-        // From the end on, so that the steps are given back as the arrays fill up.
-        parallel(buckets, threads, [&](std::size_t b, int) {
-            std::size_t at = end[b];
-            const U low = buckets_.low(b);
-            for (const auto& step : steps[b]) {
-                --at;
-                out.threshold[at] = double(Keys<S>::score(step.low + low));
-                if (compact) out.top[at] = double(Keys<S>::score(step.high + low));
-                out.pos[at] = step.pos;
-                out.neg[at] = step.neg;
-            }
-            Steps().swap(steps[b]);
-        });
-        return out;
+        return entries.masses(threads);
     }
 
    private:
@@ -200,11 +348,12 @@ class Stream final : public StreamOf<MassOf<R>> {
         std::uint64_t start;
         std::size_t count;
     };
-    using Steps = std::vector<Step<U, Mass>>;
+    using Steps = typename Entries<S, Mass>::Steps;
     using Segments = std::vector<Segment>;
     using Visit = std::function<void(const R*, std::size_t)>;
     using Each = std::function<void(const Visit&)>;
-    // What one thread needs to sort a bucket.
+    using Add = std::function<void(Steps&, bool last)>;
+    // What one thread needs to sort a bucket: the same memory for all, since fresh pages are the slowest there is.
     struct Room {
         Scratch<R> scratch;
         Buffer<R> read;
@@ -252,32 +401,36 @@ class Stream final : public StreamOf<MassOf<R>> {
     // What is wanted of a bucket, and what is in the way.
     struct Wish {
         bool compact;
-        std::size_t most;  // steps
-        U infinity;        // the key of +inf here
+        U infinity;  // the key of +inf here
         bool one(const Glance<R>& g) const noexcept {
             return g.low == g.high ||
                    (compact && (g.positives == 0 || g.positives == g.n) && g.high != infinity);
         }
-        void check(const Steps& out) const {
-            if (out.size() > most) throw SpillFault(E2BIG);
-        }
     };
 
-    // The steps of a bucket. Its rows are visited worker by worker, and each worker's in the order in
-    // which they came: sums of weights depend on it.
-    void sorted(std::size_t b, bool compact, std::size_t most, Room& room, Steps& out) {
-        const Wish wish{compact, most, infinity_in<S>(buckets_.low(b))};
-        std::size_t in_memory = 0, in_file = 0;
-        for (const auto& part : parts_) in_memory += part->size(b);
+    std::size_t size(std::size_t b) const noexcept {
+        std::size_t n = 0;
+        for (const auto& part : parts_) n += part->size(b);
         for (const auto& own : segments_)
-            for (const Segment& s : own[b]) in_file += s.count;
-        if (in_file == 0)
-            return steps_of(
+            for (const Segment& s : own[b]) n += s.count;
+        return n;
+    }
+
+    // Adds the steps of a bucket, the highest first: all at once, or of a part after the other. Its rows are
+    // visited worker by worker, and each worker's in the order in which they came: sums of weights depend on it.
+    void sorted(std::size_t b, bool compact, Room& room, const Add& add) {
+        const Wish wish{compact, infinity_in<S>(buckets_.low(b))};
+        const std::size_t n = size(b);
+        std::size_t in_memory = 0;
+        for (const auto& part : parts_) in_memory += part->size(b);
+        if (n <= plan_.most && in_memory == n) {
+            steps_of(
                 [&](auto&& visit) {
                     for (const auto& part : parts_) part->pieces(b, visit);
                 },
-                wish, room, out);
-        const std::size_t n = in_memory + in_file;
+                wish, room);
+            return add(room.steps, true);
+        }
         if (n <= plan_.most) {
             room.read.reserve(n);
             R* end = room.read.data();
@@ -288,7 +441,8 @@ class Stream final : public StreamOf<MassOf<R>> {
                     end += k;
                 });
             }
-            return steps_of([&](auto&& visit) { visit(room.read.data(), n); }, wish, room, out);
+            steps_of([&](auto&& visit) { visit(room.read.data(), n); }, wish, room);
+            return add(room.steps, true);
         }
         too_many(
             [&](const Visit& visit) {
@@ -297,7 +451,8 @@ class Stream final : public StreamOf<MassOf<R>> {
                     parts_[w]->pieces(b, visit);
                 }
             },
-            wish, room, out);
+            wish, room, add);
+        add(room.steps, true);
     }
 
     R* read_segments(const Segments& segments, R* to) const {
@@ -320,7 +475,8 @@ class Stream final : public StreamOf<MassOf<R>> {
     }
 
     template <class Pieces>
-    static void steps_of(Pieces&& pieces, const Wish& wish, Room& room, Steps& out) {
+    static void steps_of(Pieces&& pieces, const Wish& wish, Room& room) {
+        Steps& out = room.steps;
         const Glance<R> g = glance<R>(pieces);
         if (g.n == 0) return;
         if (wish.one(g)) {
@@ -332,13 +488,12 @@ class Stream final : public StreamOf<MassOf<R>> {
         const R* a = sorted_records(pieces, g, room.scratch);
         wish.compact ? each_step<true>(a, g.n, wish.infinity, out)
                      : each_step<false>(a, g.n, wish.infinity, out);
-        wish.check(out);
     }
 
     // More rows than may be sorted at a time: the sample did not tell that so many would come here. They
     // are dealt once more, by their own quantiles, into slices of the file; and so on. It ends, since a
     // slice has fewer keys than the whole, and one key is only counted.
-    void too_many(const Each& each, const Wish& wish, Room& room, Steps& out) {
+    void too_many(const Each& each, const Wish& wish, Room& room, const Add& add) {
         Glance<R> g;
         Tied<R> tied;
         each([&](const R* r, std::size_t n) {
@@ -346,8 +501,8 @@ class Stream final : public StreamOf<MassOf<R>> {
             tied.add(r, n);
         });
         if (wish.one(g)) {
-            out.push_back({g.low, g.high, tied.pos, tied.neg});
-            return;
+            room.steps.push_back({g.low, g.high, tied.pos, tied.neg});
+            return add(room.steps, false);
         }
         const auto bounds = quantiles(each, g);
         std::vector<Segments> slices(bounds.size() + 1);
@@ -376,17 +531,18 @@ class Stream final : public StreamOf<MassOf<R>> {
         });
         for (std::size_t k = 0; k < slices.size(); ++k) flush(k);
         std::vector<std::vector<R>>().swap(staged);
-        for (const auto& slice : slices) {
+        for (std::size_t k = slices.size(); k-- > 0;) {
+            const Segments& slice = slices[k];
             std::size_t n = 0;
             for (const Segment& s : slice) n += s.count;
-            if (n <= plan_.most) {
-                room.read.reserve(n);
-                read_segments(slice, room.read.data());
-                steps_of([&](auto&& visit) { visit(room.read.data(), n); }, wish, room, out);
-            } else {
-                too_many([&](const Visit& visit) { each_read(slice, visit); }, wish, room, out);
+            if (n > plan_.most) {
+                too_many([&](const Visit& visit) { each_read(slice, visit); }, wish, room, add);
+                continue;
             }
-            wish.check(out);
+            room.read.reserve(n);
+            read_segments(slice, room.read.data());
+            steps_of([&](auto&& visit) { visit(room.read.data(), n); }, wish, room);
+            add(room.steps, false);
         }
     }
 

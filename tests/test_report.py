@@ -34,7 +34,7 @@ from cutscore.report.figures import precision_steps
 from cutscore.report.live import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
 from cutscore.report.text import shown
-from cutscore.report.trace import Axis, by_parts, cuts_at, flagged, largest_tie, of_positives
+from cutscore.report.trace import Axis, by_parts, largest_tie
 from strategies import Case, rows
 
 
@@ -118,31 +118,6 @@ def test_more_than_five_scores_are_compared_with_the_first() -> None:
     y, a, _ = some(200)
     d = summarise(y, {f"s{k}": a + k * np.arange(len(a)) / 200 for k in range(7)}).differences
     assert [(one.a, one.b) for one in d] == [("s0", f"s{k}") for k in range(1, 7)]
-
-
-@given(rows(both=True))
-def test_cuts_of_many_scores(case: Case) -> None:
-    s = cs.sweep(*case)
-    cut = np.arange(len(s) + 1)[::-1]
-    tp, fp = flagged(s, cut)
-    assert tp.tolist() == [0, *s.tp.tolist()][::-1]
-    assert fp.tolist() == [0, *s.fp.tolist()][::-1]
-    at = s.threshold[np.isfinite(s.threshold)]
-    wanted = [int(np.count_nonzero(s.threshold >= x)) for x in at]
-    assert cuts_at(s, at).tolist() == wanted
-    assert cs.average_precision(of_positives(s)) == pytest.approx(
-        cs.average_precision(s), rel=1e-13
-    )
-
-
-@pytest.mark.parametrize("m", [1, 255, 256, 257, 512, 5_000])
-def test_sums_of_blocks(m: int) -> None:
-    rng = np.random.default_rng(m)
-    s = cs.sweep(rng.random(2 * m) < 0.3, rng.integers(0, m, 2 * m))
-    cut = rng.integers(0, len(s) + 1, 100)
-    tp, fp = flagged(s, cut)
-    assert tp.tolist() == np.concatenate(([0], s.tp))[cut].tolist()
-    assert fp.tolist() == np.concatenate(([0], s.fp))[cut].tolist()
 
 
 def test_losses_by_parts() -> None:

@@ -23,6 +23,7 @@ from numpy.testing import assert_array_equal
 
 import cutscore as cs
 import oracle
+from cutscore import _sweep
 from cutscore._sweep import area, check_rows
 from strategies import LAYOUTS, Array, Case, label_columns, layouts, rows, weights
 
@@ -648,3 +649,50 @@ def test_labels_and_scores_the_other_way_round() -> None:
         cs.sweep(rng.normal(size=200), rng.integers(2, size=200))
     with pytest.raises(cs.DataError, match="For one-vs-rest"):
         cs.sweep(np.arange(200) % 5, rng.normal(size=200))
+
+
+@given(rows(both=True))
+def test_cuts_of_some_scores(case: Case) -> None:
+    s = cs.sweep(*case)
+    wanted = [int(np.count_nonzero(s.threshold >= x)) for x in s.threshold]
+    assert s.cuts(s.threshold).tolist() == wanted
+    tp, fp = s.flagged(np.arange(len(s) + 1)[::-1])
+    assert tp.tolist() == [0, *s.tp.tolist()][::-1]
+    assert fp.tolist() == [0, *s.fp.tolist()][::-1]
+
+
+@pytest.mark.parametrize("m", [1, 255, 256, 257, 512, 513, 1025, 5_000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sweep_in_parts(m: int, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(m)
+    y, score = rng.random(2 * m) < 0.3, rng.integers(0, m, 2 * m).astype(float)
+    y[:2] = [True, False]
+    w = rng.random(2 * m) if weighted else None
+    whole = cs.sweep(y, score, w, squares=weighted)
+    monkeypatch.setattr(_sweep, "_PART", 512)
+    s = cs.sweep(y, score, w, squares=weighted)
+    assert [at.stop for at in s.parts()] == [*range(512, len(s), 512), len(s)]
+    # To the last bit, whatever the order of weights: sums are made one by one.
+    assert (s.P, s.N) == (whole.P, whole.N)
+    joined = [
+        np.concatenate(each) for each in zip(*((t, f) for _, t, f in s.running()), strict=True)
+    ]
+    assert joined[0].tolist() == s.tp.tolist()
+    assert joined[1].tolist() == s.fp.tolist()
+    assert s.blocks.cut.tolist() == [*range(0, len(s), 256), len(s)]
+    assert s.blocks.tp.tolist() == np.append(0, s.tp)[s.blocks.cut].tolist()
+    assert s.blocks.first.tolist() == s.threshold[::256].tolist()
+    for cut in (rng.integers(0, len(s) + 1, 2), rng.integers(0, len(s) + 1, 3000), [0, len(s)]):
+        tp, fp = s.flagged(np.asarray(cut))
+        assert tp.tolist() == np.append(0, s.tp)[cut].tolist()
+        assert fp.tolist() == np.append(0, s.fp)[cut].tolist()
+    at = np.concatenate((s.threshold, s.threshold + 0.5, [-1.0, np.inf, -np.inf]))
+    assert s.cuts(at).tolist() == [int(np.count_nonzero(s.threshold >= x)) for x in at]
+    starts = np.union1d(0, rng.integers(0, len(s), 20))
+    assert s.sums(s.pos, starts) == pytest.approx(np.add.reduceat(s.pos, starts), rel=1e-13)
+    exact = (lambda x: pytest.approx(x, rel=1e-13)) if weighted else (lambda x: x)
+    assert s.auc == exact(whole.auc)
+    assert cs.auc_interval(s) == exact(cs.auc_interval(whole))
+    assert cs.average_precision(s) == pytest.approx(cs.average_precision(whole), rel=1e-13)
+    monkeypatch.undo()
+    assert cs.hull(whole).cut.tolist() == cs.hull(s).cut.tolist()

@@ -227,14 +227,49 @@ def hull(s: Sweep | Sequence[Any] | Mapping[str, Any]) -> Hull | JointHull:
 
 def _hull(s: Sweep) -> Hull:
     s.needs_both_classes("a hull")
-    c = s.corners
-    at, odds = chain(np.arange(len(c.cut)), c.tp, c.fp)
-    cut = c.cut[at]
-    threshold = np.concatenate(([np.inf], s.threshold[cut[1:] - 1]))
+    v = vertices(s)
+    threshold = np.concatenate(([np.inf], s.threshold[v.cut[1:] - 1]))
+    s.forget()
     # One product with a constant: odds that fall make slopes that fall.
-    slope = np.full(len(odds), np.inf)
-    np.multiply(odds, s.N / s.P, out=slope, where=np.isfinite(odds))
-    return Hull(threshold, c.tp[at], c.fp[at], slope, odds, cut)
+    slope = np.full(len(v.odds), np.inf)
+    np.multiply(v.odds, s.N / s.P, out=slope, where=np.isfinite(v.odds))
+    return Hull(threshold, v.tp, v.fp, slope, v.odds, v.cut)
+
+
+class Vertices(NamedTuple):
+    """Cuts of a sweep that are vertices of a hull, what they flag, and the odds TP : FP of the
+    segments between them."""
+
+    cut: NDArray[np.int64]
+    tp: Masses
+    fp: Masses
+    odds: Floats
+
+
+def vertices(s: Sweep, first: int = 0) -> Vertices:
+    """The vertices of the hull of all cuts of a sweep from the ``first`` on, 0 or 1: where scores
+    are +inf, no threshold makes cut 0.
+
+    A vertex of the whole is one of its part. So parts are reduced to their own hulls, of a few
+    hundred vertices each, and the hull of these is the hull of all.
+    """
+    find: Any = _native.weighted_corners if s.weighted else _native.corners
+    found: list[Vertices] = []
+    for at in s.parts():
+        # Up and then right is the only turn that a vertex can have.
+        cut, tp, fp = find(s.pos[at], s.neg[at], *(mass.item() for mass in s.before(at)))
+        skip = 0 if found else first
+        own, odds = chain(np.arange(skip, len(cut)), tp[skip:], fp[skip:])
+        found.append(Vertices(cut[own] + at.start, tp[own], fp[own], odds))
+    if len(found) == 1:
+        return found[0]
+    # Each part begins where the one before ends.
+    cut, tp, fp = (
+        np.concatenate([column[:1], *(each[k][1:] for each in found)])
+        for k, column in enumerate(found[0][:3])
+    )
+    own, odds = chain(np.arange(len(cut)), tp, fp)
+    return Vertices(cut[own], tp[own], fp[own], odds)
 
 
 def chain(name: NDArray[np.int64], tp: Masses, fp: Masses) -> tuple[NDArray[np.int64], Floats]:

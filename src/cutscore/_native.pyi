@@ -12,14 +12,14 @@ class Stream:
     spilled: int
     def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> None: ...
     def finish(
-        self, threads: int, compact: bool, most: int
+        self, threads: int, compact: bool, most: int, file: int
     ) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64], NDArray[float64]]: ...
 
 class WeightedStream:
     spilled: int
     def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> None: ...
     def finish(
-        self, threads: int, compact: bool, most: int
+        self, threads: int, compact: bool, most: int, file: int
     ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]]: ...
 
 def stream(
@@ -118,10 +118,10 @@ def weighted_merge(
     neg_b: NDArray[float64],
 ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
 def corners(
-    pos: NDArray[int64], neg: NDArray[int64]
+    pos: NDArray[int64], neg: NDArray[int64], tp: int = 0, fp: int = 0
 ) -> tuple[NDArray[int64], NDArray[int64], NDArray[int64]]: ...
 def weighted_corners(
-    pos: NDArray[float64], neg: NDArray[float64]
+    pos: NDArray[float64], neg: NDArray[float64], tp: float = 0.0, fp: float = 0.0
 ) -> tuple[NDArray[int64], NDArray[float64], NDArray[float64]]: ...
 def hull(
     tp: NDArray[int64], fp: NDArray[int64]
@@ -130,8 +130,9 @@ def weighted_hull(
     tp: NDArray[float64], fp: NDArray[float64]
 ) -> tuple[NDArray[int64], NDArray[float64], NDArray[float64]]: ...
 def squared_placements(
-    pos: NDArray[int64], neg: NDArray[int64], all_neg: int
+    pos: NDArray[int64], neg: NDArray[int64], pos_above: int, neg_left: int
 ) -> tuple[int, int]: ...
+def forget(array: NDArray[Any]) -> None: ...
 def look_up(
     table: NDArray[float64], x: NDArray[float64], level: bool, threads: int
 ) -> NDArray[int64]: ...

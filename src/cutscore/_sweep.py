@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import floor, frexp, log10
 from typing import Any, NoReturn
@@ -29,28 +29,22 @@ Floats = NDArray[np.float64]
 Masses = NDArray[Any]  # int64 counts or float64 sums of weights
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Corners(Frozen):
-    """The cuts after which the staircase of the ROC curve turns from up to right, with the first
-    two and the last two of all: the vertices of its hull are among them.
-
-    (The second from the start, since where scores are ``+inf`` no threshold makes the first.) Cut k
-    flags the k highest of the distinct scores; ``tp`` and ``fp`` are the masses it flags.
-    """
-
-    cut: NDArray[np.int64]
-    tp: Masses
-    fp: Masses
+# Entries that a pass over a sweep looks at at a time: few enough for a cache, and as many as are in
+# memory of a sweep in a file. A multiple of the size of blocks.
+_PART = 2**16
+# Cuts of a large sweep that are looked up at a time.
+_LOOKED_UP = 1024
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blocks(Frozen):
     """Every so many cuts: ``cut[i]`` and what it flags. Block i has the cuts after ``cut[i]`` up to
-    ``cut[i + 1]``."""
+    ``cut[i + 1]``; ``first[i]`` is its highest score."""
 
     cut: NDArray[np.int64]
     tp: Masses
     fp: Masses
+    first: Floats
     size: int = 256
 
 
@@ -140,17 +134,17 @@ class Sweep(Frozen):
     @derived
     def P(self) -> int | float:
         """Mass of all positives."""
-        return _last(self.tp) if self.weighted else self._count(self.pos, "tp")
+        return self._total(self.pos, "tp")
 
     @derived
     def N(self) -> int | float:
         """Mass of all negatives."""
-        return _last(self.fp) if self.weighted else self._count(self.neg, "fp")
+        return self._total(self.neg, "fp")
 
-    def _count(self, mass: Masses, of: str) -> int:
+    def _total(self, mass: Masses, of: str) -> int | float:
         # The sums of blocks will be asked for again, but cost more than they save if there are few.
         few = len(self) <= 4 * Blocks.size
-        return int(mass.sum() if few else getattr(self.blocks, of)[-1])
+        return _last(np.cumsum(mass) if few else getattr(self.blocks, of))
 
     @property
     def prevalence(self) -> float:
@@ -168,28 +162,130 @@ class Sweep(Frozen):
         if self.weighted:
             # Scaled by powers of two: no product overflows or vanishes, and none is rounded by it.
             (p, up), (n, right) = frexp(self.P), frexp(self.N)
-            height = np.ldexp(self.tp, -up) - 0.5 * np.ldexp(self.pos, -up)
-            # Not np.dot: its rounding depends on the threads of the BLAS.
-            return min(1.0, float(np.sum(np.ldexp(self.neg, -right) * height)) / (p * n))
-        return _native.twice_area(self.pos, self.neg) / (2 * int(self.P) * int(self.N))
+            area = 0.0
+            for at, tp, _ in self.running():
+                height = np.ldexp(tp, -up) - 0.5 * np.ldexp(self.pos[at], -up)
+                # Not np.dot: its rounding depends on the threads of the BLAS.
+                area += float(np.sum(np.ldexp(self.neg[at], -right) * height))
+            return min(1.0, area / (p * n))
+        return self.twice_area / (2 * int(self.P) * int(self.N))
 
     @derived
-    def corners(self) -> Corners:
-        """The cuts that can be best where more TP and fewer FP are better."""
-        find = _native.weighted_corners if self.weighted else _native.corners
-        return Corners(*find(self.pos, self.neg))
+    def twice_area(self) -> int:
+        """2·P·N·AUC of counts: twice the pairs in the right order, of which ties count half."""
+        twice = 0
+        for at in self.parts():
+            tp, _ = self.before(at)
+            pos, neg = self.pos[at], self.neg[at]
+            twice += _native.twice_area(pos, neg) + 2 * int(tp) * int(neg.sum())
+        return twice
 
     @derived
     def blocks(self) -> Blocks:
         """Every 256th cut."""
-        starts = np.arange(0, len(self), Blocks.size)
-        cut = np.append(starts, len(self))
-        if self.weighted:
-            tp, fp = (np.append(0.0, mass[cut[1:] - 1]) for mass in (self.tp, self.fp))
-        else:
-            sums = (np.add.reduceat(mass, starts) for mass in (self.pos, self.neg))
-            tp, fp = (np.append(0, np.cumsum(mass)) for mass in sums)
-        return Blocks._adopt(cut, tp, fp)
+        size = Blocks.size
+        zero = np.zeros(1, self.pos.dtype)
+        tp, fp, first = [zero], [zero], [np.empty(0)]
+        for at in self.parts():
+            first.append(self.threshold[at][::size].copy())
+            for sums, mass in ((tp, self.pos[at]), (fp, self.neg[at])):
+                if self.weighted:  # added one by one, as tp and fp are
+                    every = np.cumsum(np.append(sums[-1][-1], mass))
+                    sums.append(np.append(every[size:-1:size], every[-1]))
+                else:
+                    each = np.add.reduceat(mass, np.arange(0, len(mass), size))
+                    sums.append(sums[-1][-1] + np.cumsum(each))
+        cut = np.append(np.arange(0, len(self), size), len(self))
+        return Blocks._adopt(cut, *map(np.concatenate, (tp, fp, first)))
+
+    def parts(self) -> Iterator[slice]:
+        """Slices of the entries, in order, for a pass over all of them.
+
+        Of a sweep in a file (see :func:`cutscore.sweep_file`) no more than one part is in memory
+        at a time.
+        """
+        for start in range(0, len(self), _PART):
+            at = slice(start, min(start + _PART, len(self)))
+            yield at
+            self.forget(at)
+
+    def before(self, at: slice) -> tuple[Any, Any]:
+        """TP and FP before a part."""
+        k = at.start // Blocks.size
+        return self.blocks.tp[k], self.blocks.fp[k]
+
+    def running(self) -> Iterator[tuple[slice, Masses, Masses]]:
+        """Each part, with TP and FP at its thresholds."""
+        for at in self.parts():
+            tp, fp = self.before(at)
+            yield (
+                at,
+                np.cumsum(np.append(tp, self.pos[at]))[1:],
+                np.cumsum(np.append(fp, self.neg[at]))[1:],
+            )
+
+    def forget(self, at: slice = slice(None)) -> None:
+        """Of a sweep in a file: take these entries out of memory until they are looked at again."""
+        for column in (self.threshold, self.pos, self.neg, self.pos2, self.neg2, self.top):
+            if column is not None:
+                _native.forget(column[at])
+
+    def sums(self, column: Masses, starts: NDArray[np.int64]) -> Masses:
+        """Sums of a column from each start to the next, and to the end; starts ascend from 0."""
+        out = np.zeros(len(starts), column.dtype)
+        for at in self.parts():
+            first, end = np.searchsorted(starts, (at.start, at.stop))
+            here = np.union1d(0, starts[first:end] - at.start)  # one may have begun before
+            out[end - len(here) : end] += np.add.reduceat(column[at], here)
+        return out
+
+    def cuts(self, score: Floats) -> NDArray[np.int64]:
+        """How many of the distinct scores are at least each of some scores."""
+        m = len(self)
+        if m <= _PART:
+            return np.asarray(m - np.searchsorted(self.threshold[::-1], score, side="left"))
+        first, out = self.blocks.first, [np.empty(0, np.int64)]
+        for some in _several_of(score):
+            k = np.maximum(len(first) - np.searchsorted(first[::-1], some, side="left") - 1, 0)
+            at, there = self.inside(k)
+            out.append(at[:, 0] + ((self.threshold[at] >= some[:, None]) & there).sum(axis=1))
+            self.forget()
+        return np.concatenate(out)
+
+    def flagged(self, cut: NDArray[np.int64]) -> tuple[Masses, Masses]:
+        """TP and FP at some cuts: from the sums of blocks, and the few entries in between."""
+        if len(self) <= _PART:
+            zero = np.zeros(1, self.pos.dtype)
+            return np.append(zero, self.tp)[cut], np.append(zero, self.fp)[cut]
+        if Blocks.size * len(cut) > len(self):
+            return self._flagged_in_one_pass(cut)
+        b, none = self.blocks, np.empty(0, self.pos.dtype)
+        tp, fp = [none], [none]
+        for some in _several_of(cut):
+            k = np.minimum(some // b.size, len(b.cut) - 2)
+            at, there = self.inside(k)
+            inside = (at < some[:, None]) & there
+            for sums, mass, start in ((tp, self.pos, b.tp), (fp, self.neg, b.fp)):
+                # Added one by one, as tp and fp are.
+                each = np.column_stack((start[k], np.where(inside, mass[at], 0)))
+                sums.append(np.cumsum(each, axis=1)[:, -1])
+            self.forget()
+        return np.concatenate(tp), np.concatenate(fp)
+
+    def _flagged_in_one_pass(self, cut: NDArray[np.int64]) -> tuple[Masses, Masses]:
+        tp, fp = (np.zeros(len(cut), self.pos.dtype) for _ in "pn")
+        order = np.argsort(cut)
+        entry = cut[order] - 1
+        for at, here_tp, here_fp in self.running():
+            some = slice(*np.searchsorted(entry, (at.start, at.stop)).tolist())
+            tp[order[some]] = here_tp[entry[some] - at.start]
+            fp[order[some]] = here_fp[entry[some] - at.start]
+        return tp, fp
+
+    def inside(self, block: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The entries of each of some blocks, and which of them there are: the last has fewer."""
+        at = self.blocks.cut[block][:, None] + np.arange(Blocks.size)
+        return np.minimum(at, len(self) - 1), at < len(self)
 
     def threshold_of(self, cut: int) -> float:
         """A threshold that flags exactly the ``cut`` highest of the distinct scores.
@@ -214,6 +310,14 @@ class Sweep(Frozen):
         below = self.threshold if self.top is None else self.top
         return _between(float(below[cut]), float(self.threshold[cut - 1]))
 
+    def thresholds_of(self, cuts: NDArray[np.int64]) -> Floats:
+        """The same of several cuts."""
+        out: list[float] = []
+        for some in _several_of(cuts):
+            out += [self.threshold_of(k) for k in some.tolist()]
+            self.forget()
+        return np.array(out)
+
     def at(self, threshold: float) -> Confusion:
         """The confusion when every ``score >= threshold`` is decided positive.
 
@@ -221,14 +325,14 @@ class Sweep(Frozen):
         score is ``+inf``.
         """
         t = check_threshold(threshold)
-        k = len(self) - int(np.searchsorted(self.threshold[::-1], t, side="left"))
+        k = int(self.cuts(np.array([t]))[0])
         if self.top is not None and k < len(self) and self.top[k] >= t:
             raise UndefinedError(
                 f"what {t!r} does was forgotten: the scores from {self.threshold[k]:.9g} to "
                 f"{self.top[k]:.9g} are of one class, and were merged by compact(). Take either of "
                 "them, or the sweep as it was before."
             )
-        tp, fp = _last(self.tp[:k]), _last(self.fp[:k])
+        tp, fp = (mass.item() for mass in self.flagged(np.array([k])))
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 
     def compact(self) -> Sweep:
@@ -323,6 +427,15 @@ class Sweep(Frozen):
             )
         return self.pos2, self.neg2
 
+    def square_totals(self, measure: str) -> tuple[float, float]:
+        """The sums of all squared weights of positives and of negatives; or an error."""
+        pos2, neg2 = self.squares(measure)
+        if not self.weighted:
+            return self.P, self.N
+        sums = [(pos2[at].sum(), neg2[at].sum()) for at in self.parts()]
+        pos, neg = (sum(map(float, each)) for each in zip(*sums, strict=True))
+        return pos, neg
+
     def needs_rows(self, measure: str) -> None:
         """Raise unless there is any mass."""
         if not self.P + self.N > 0:
@@ -384,11 +497,16 @@ class Sweep(Frozen):
             + (f"AUC {fact['AUC']}" if "AUC" in fact else "one class only, no AUC")
         )
 
+    def sketch(self) -> tuple[Floats, Floats]:
+        """FPR and TPR of cuts enough to draw the ROC curve: its corners, or every 256th of very
+        many."""
+        of: Any = self.compact() if len(self) <= _PART else self.blocks
+        return of.fp / self.N, of.tp / self.P
+
     def _repr_html_(self) -> str:
         picture = ""
         if self.P > 0 and self.N > 0:
-            small = self.compact()
-            picture = roc_thumbnail(small.fp / self.N, small.tp / self.P)
+            picture = roc_thumbnail(*self.sketch())
         return fact_table("Sweep", list(self._facts().items()), picture)
 
 
@@ -501,14 +619,16 @@ def area(rows: Columns) -> tuple[float, float, float]:
 
 
 def _bounded(s: Sweep) -> Sweep:
-    check_totals(s.pos, s.neg)
+    with np.errstate(over="ignore"):
+        sums = [[mass[at].sum() for at in s.parts()] for mass in (s.pos, s.neg)]
+    check_totals(*(np.array(each, s.pos.dtype) for each in sums))
     return s
 
 
 def far_ends(values: Floats, count: Masses) -> list[tuple[int, int, int]]:
     """Of distinct values in their order, the ends that occur at least three times and are further
     from all others than these are apart: each with its neighbour and the other end, as indices.
-    Few values have no far ones."""
+    Few values have no far ones. Of the counts only the first and the last are looked at."""
     if len(values) < 12:
         return []
     return [
@@ -516,6 +636,11 @@ def far_ends(values: Floats, count: Masses) -> list[tuple[int, int, int]]:
         for end, near, far in ((0, 1, -1), (-1, -2, 0))
         if count[end] >= 3 and abs(values[end] - values[near]) >= abs(values[near] - values[far])
     ]
+
+
+def _several_of(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    for start in range(0, len(values), _LOOKED_UP):
+        yield values[start : start + _LOOKED_UP]
 
 
 def _last(cumulative: Masses) -> int | float:

@@ -189,8 +189,12 @@ def average_precision(s: Sweep) -> float:
     """
     s.needs_positives("the average precision")
     s.needs_scores("the average precision")
-    precision = s.tp / (s.tp + s.fp)
-    return min(1.0, float(np.sum(s.pos / s.P * precision)))
+    total = 0.0
+    for at, tp, fp in s.running():
+        rises = np.flatnonzero(s.pos[at])  # the recall
+        precision = tp[rises] / (tp[rises] + fp[rises])
+        total += float(np.sum(s.pos[at][rises] / s.P * precision))
+    return min(1.0, total)
 
 
 def kolmogorov_smirnov(s: Sweep) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cutscore import _native
 from cutscore._check import array_of, shown, threads
 from cutscore._frozen import Frozen
-from cutscore._hull import Hull, chain, hull
+from cutscore._hull import Hull, hull, vertices
 from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.errors import DataError
 from cutscore.objectives import Costs, check_prior
@@ -53,12 +53,10 @@ def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) ->
     if prior is not None:
         p = check_prior(prior)
         ratio = ratio * ((1 - p) / p * (s.P / s.N))  # of posterior odds in this sweep
-    c = s.corners
     # Where scores are +inf no threshold flags nothing: the hull of the other cuts.
-    first = 1 if s.threshold[0] == np.inf else 0
-    cut, odds = chain(c.cut[first:], c.tp[first:], c.fp[first:])
-    placed = np.array([s.threshold_of(int(k)) for k in cut])
-    return placed[_best_vertex(odds, ratio)]
+    v = vertices(s, first=1 if s.threshold[0] == np.inf else 0)
+    placed = s.thresholds_of(v.cut)
+    return placed[_best_vertex(v.odds, ratio)]
 
 
 def _ratios(values: Any) -> Floats:

@@ -299,9 +299,8 @@ class OperatingPoint:
         facts = [("", line) for line in lines]
         picture = ""
         if self.sweep.P > 0 and self.sweep.N > 0:
-            small = self.sweep.compact()
             at = (self.confusion.fpr, self.confusion.recall)
-            picture = roc_thumbnail(small.fp / self.sweep.N, small.tp / self.sweep.P, point=at)
+            picture = roc_thumbnail(*self.sweep.sketch(), point=at)
         return fact_table(title, facts, picture)
 
 
@@ -539,24 +538,13 @@ def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
 
 def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
     """All cuts of some blocks, in order, and flagging nothing."""
-    size, cut = s.blocks.size, s.blocks.cut
-    at = cut[blocks][:, None] + np.arange(1, size + 1)
-    at = at[at <= len(s)]  # the last block may be shorter
-    if s.weighted:  # as they are rounded there
-        tp, fp = s.tp[at - 1], s.fp[at - 1]
-    else:
-        # One running sum over all, which jumps where blocks in between were left out.
-        first = (at - 1) % size == 0
-        pairs = ((s.pos, s.blocks.tp), (s.neg, s.blocks.fp))
-        tp, fp = (_running(mass[at - 1], first, start[blocks]) for mass, start in pairs)
-    return from_zero(at), from_zero(tp), from_zero(fp)
-
-
-def _running(mass: NDArray[Any], first: NDArray[np.bool_], start: NDArray[Any]) -> NDArray[Any]:
-    """Cumulative sums of stretches of masses, each from its own start on."""
-    total = np.cumsum(mass)
-    skipped = start - (total - mass)[first]
-    return np.asarray(total + skipped[np.cumsum(first) - 1])
+    at, there = s.inside(blocks)
+    tp, fp = (
+        np.cumsum(np.column_stack((start[blocks], mass[at])), axis=1)[:, 1:][there]
+        for mass, start in ((s.pos, s.blocks.tp), (s.neg, s.blocks.fp))
+    )
+    s.forget()
+    return from_zero(at[there] + 1), from_zero(tp), from_zero(fp)
 
 
 def _allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
@@ -620,8 +608,8 @@ def _linear(
 
 
 def _at_thresholds(s: Sweep, q: Aim, threshold: Floats) -> _Cuts:
-    k = len(s) - np.searchsorted(s.threshold[::-1], threshold, side="left")
-    return _Cuts(s, q, k, from_zero(s.tp)[k], from_zero(s.fp)[k])
+    k = s.cuts(threshold)
+    return _Cuts(s, q, k, *s.flagged(k))
 
 
 def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None]:

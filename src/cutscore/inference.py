@@ -15,7 +15,7 @@ from cutscore import _native
 from cutscore._check import check_threshold, shown, threads
 from cutscore._frozen import Frozen
 from cutscore._interval import Interval
-from cutscore._sweep import Floats, Sweep, check_sweep
+from cutscore._sweep import Floats, Masses, Sweep, check_sweep
 from cutscore.areas import PartialAuc, auc
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
@@ -45,8 +45,7 @@ def auc_variance(s: Sweep) -> float:
     0.041666666666666664
     """
     check_sweep(s).needs_both_classes("the variance of the AUC")
-    pos2, neg2 = s.squares("the variance of the AUC")
-    rows_pos, rows_neg = effective(s.P, pos2.sum()), effective(s.N, neg2.sum())
+    rows_pos, rows_neg = sizes_of(s, "the variance of the AUC")
     if not (rows_pos > 1 and rows_neg > 1):
         raise UndefinedError(
             "DeLong's variance needs at least two rows of each class; there are "
@@ -55,20 +54,32 @@ def auc_variance(s: Sweep) -> float:
     P, N = int(s.P), int(s.N)
     # The integers of the native core: P (2N)² in 128 bits and 2PN in 64.
     if not s.weighted and 4 * P * N * max(P, N) < 2**128 and 2 * P * N < 2**64:
-        twice = _native.twice_area(s.pos, s.neg)
-        of_pos, of_neg = _native.squared_placements(s.pos, s.neg, N)
+        twice, of_pos, of_neg = s.twice_area, 0, 0
+        for at in s.parts():
+            tp, fp = s.before(at)
+            sums = _native.squared_placements(s.pos[at], s.neg[at], int(tp), N - int(fp))
+            of_pos, of_neg = of_pos + sums[0], of_neg + sums[1]
         in_pos, in_neg = P * of_pos - twice * twice, N * of_neg - twice * twice
         a, b = P * (P - 1), N * (N - 1)
         return (in_pos * P * b + in_neg * N * a) / (4 * P * P * N * N * a * b)
-    won, lost = _placements(s)
-    spread_pos = np.sum(pos2 * (won - s.auc) ** 2) / s.P / s.P * (rows_pos / (rows_pos - 1))
-    spread_neg = np.sum(neg2 * (lost - s.auc) ** 2) / s.N / s.N * (rows_neg / (rows_neg - 1))
-    return float(spread_pos + spread_neg)
+    pos2, neg2 = s.squares("the variance of the AUC")
+    spread_pos = spread_neg = 0.0
+    for at, tp, fp in s.running():
+        won, lost = _placed(s, at, tp, fp)
+        spread_pos += float(np.sum(pos2[at] * (won - s.auc) ** 2))
+        spread_neg += float(np.sum(neg2[at] * (lost - s.auc) ** 2))
+    spread_pos *= rows_pos / (rows_pos - 1)
+    spread_neg *= rows_neg / (rows_neg - 1)
+    return spread_pos / s.P / s.P + spread_neg / s.N / s.N
 
 
 def _placements(s: Sweep) -> tuple[Floats, Floats]:
     """At each score, the share of negatives below it and that of positives above it, ties half."""
-    return ((s.N - s.fp) + 0.5 * s.neg) / s.N, (s.tp - 0.5 * s.pos) / s.P
+    return _placed(s, slice(None), s.tp, s.fp)
+
+
+def _placed(s: Sweep, at: slice, tp: Masses, fp: Masses) -> tuple[Floats, Floats]:
+    return ((s.N - fp) + 0.5 * s.neg[at]) / s.N, (tp - 0.5 * s.pos[at]) / s.P
 
 
 def partial_placements(s: Sweep, area: PartialAuc) -> tuple[Floats, Floats]:
@@ -133,8 +144,8 @@ def effective(mass: float, squares: float) -> float:
 
 def sizes_of(s: Sweep, what: str) -> tuple[float, float]:
     """As how many equally weighted rows the positives and the negatives count."""
-    pos2, neg2 = s.squares(what)
-    return effective(s.P, pos2.sum()), effective(s.N, neg2.sum())
+    pos2, neg2 = s.square_totals(what)
+    return effective(s.P, pos2), effective(s.N, neg2)
 
 
 def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Interval:

@@ -18,7 +18,7 @@ from cutscore import _native
 from cutscore._check import shown
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table
-from cutscore._hull import chain
+from cutscore._hull import vertices
 from cutscore._sweep import Floats, Masses, Sweep, check_sweep
 from cutscore.errors import DataError, UndefinedError
 from cutscore.objectives import check_level
@@ -395,9 +395,9 @@ class Blocks(NamedTuple):
 
 def blocks(s: Sweep) -> Blocks:
     check_sweep(s).needs_rows("isotonic regression")
-    cut, _ = chain(s.corners.cut, s.corners.tp, s.corners.fp)
+    cut = vertices(s).cut
     # Summed anew: differences of long cumulative sums of weights would lose digits.
-    pos, neg = (np.add.reduceat(mass, cut[:-1]) for mass in (s.pos, s.neg))
+    pos, neg = (s.sums(mass, cut[:-1]) for mass in (s.pos, s.neg))
     return Blocks(cut, pos, neg)
 
 

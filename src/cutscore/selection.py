@@ -29,7 +29,7 @@ from cutscore._sweep import Floats, Sweep
 from cutscore.confusion import Confusion
 from cutscore.errors import UndefinedError
 from cutscore.guarantee import allowance
-from cutscore.inference import effective, interval
+from cutscore.inference import effective, interval, sizes_of
 from cutscore.objectives import Aim, Costs, Limit, Measure, Objective, Top, check_level
 
 _FOLDS = 10
@@ -74,10 +74,9 @@ def in_places(first: float, *more: float) -> list[str]:
 
 def many(s: Sweep) -> bool:
     """Whether there are so many rows that choosing a threshold adds next to nothing."""
-    P, N = float(s.P), float(s.N)
-    if s.pos2 is not None and s.neg2 is not None:
-        P, N = effective(P, float(s.pos2.sum())), effective(N, float(s.neg2.sum()))
-    return min(P, N) > MANY
+    if s.weighted and s.pos2 is None:  # of which nothing is known but their sum
+        return min(s.P, s.N) > MANY
+    return min(sizes_of(s, "a choice")) > MANY
 
 
 class Expected(NamedTuple):

@@ -100,7 +100,7 @@ def _by_arrow(
     arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None, compact: bool
 ) -> Swept:
     from cutscore.engines.draw import draw
-    from cutscore.engines.files import TooLarge, swept
+    from cutscore.engines.files import swept
     from cutscore.engines.groups import by_group_file
     from cutscore.engines.scan import Scan
 
@@ -118,14 +118,7 @@ def _by_arrow(
     for k, name in enumerate(scores):
         scan = Scan(table, score=name, **roles)
         told = _Told(tell, name, k / passes, 1 / passes, scan.rows)
-        try:
-            sweeps[name] = swept(scan, limit=most, squares=squares, compact=compact, report=told)
-        except TooLarge as error:
-            raise DataError(
-                f"{error.rule} Give a larger --memory-limit, or scores of fewer digits: there are "
-                "far fewer different float32. In Python, sweep_file(compact=True) and "
-                "sweep_file(binned=True) need less."
-            ) from None
+        sweeps[name] = swept(scan, limit=most, squares=squares, compact=compact, report=told)
         rows = told.rows
         if arguments.positive is not None and not k:
             note = _about_labels(arguments.positive, scan.labels, label, sweeps[name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Literal, overload
@@ -134,7 +135,9 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         120 MB); if it is not given, half of what is free. Rows are dealt into buckets of
         neighbouring scores as they come. Where they take more, buckets are written to a temporary
         file (in ``TMPDIR``: 4 or 8 bytes a row, 16 with weights), and read back to be sorted one
-        after the other.
+        after the other. A sweep that does not fit stays in another such file, 24 bytes for each
+        distinct score, for as long as its arrays are in use; see the page *Scale* for what is in
+        memory then. Sweeps of groups have to fit.
     report
         Called with the number of rows that were read so far.
 
@@ -142,8 +145,8 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
     ------
     DataError
         If a row breaks a rule of :func:`cutscore.sweep`, a file is damaged or files differ; the
-        message names the file, the row group and the row. Also if the sweep itself, 24 bytes for
-        each distinct score, would be larger than the limit.
+        message names the file, the row group and the row. Also if a temporary file has no room, or
+        sweeps of groups don't fit into the limit.
 
     Examples
     --------
@@ -217,7 +220,7 @@ class _Plan:
         self.workers, self.threads = workers_for(len(scan.pieces)), threads()
         record = 16 if self.weighted else scan.dtype.itemsize
         # Rows and then entries: of a compact sweep there are fewer.
-        of_rows, of_entries = (0.55, 0.25) if compact else (0.35, 0.4)
+        of_rows, of_entries = (0.5, 0.25) if compact else (0.35, 0.3)
         self.pool = int(of_rows * (limit - _READING)) // (1 + self.squares)
         """Bytes of rows, before they are written to a file."""
         self.sorted = limit // 10 // self.threads // (3 * record)
@@ -226,24 +229,7 @@ class _Plan:
         # As the native core keeps them, with keys, until all are counted.
         step = 16 + 2 * scan.dtype.itemsize
         self.entries = int(of_entries * limit) // max(self.entry, step * (1 + self.squares))
-        """Of the sweep, at most."""
-
-
-class TooLarge(DataError):
-    """The sweep itself does not fit into the limit of memory."""
-
-    def __init__(self, plan: _Plan) -> None:
-        self.plan = plan
-        ways = "binned=True" if plan.compact else "compact=True, binned=True"
-        super().__init__(f"{self.rule} Pass {ways}, or a larger limit.")
-
-    @property
-    def rule(self) -> str:
-        p = self.plan
-        return (
-            f"the sweep itself must fit into memory_limit, {p.limit:,} bytes, with room to work; "
-            f"it has more than {p.entries:,} entries of {p.entry} bytes."
-        )
+        """Of the sweep in memory, at most."""
 
 
 class _Stream:
@@ -285,15 +271,15 @@ class _Stream:
                 stream.add(worker, batch.score, batch.label, weight)
 
     def sweep(self) -> Sweep:
+        """The sweep, in memory or in a file; a file lasts as long as the arrays that show it."""
         plan, sweeps = self.plan, []
-        for stream, spill in zip(self.streams, self.spills, strict=True):
-            try:
-                with spill.guard():
-                    columns = stream.finish(plan.threads, plan.compact, plan.entries)
-            except OverflowError:
-                raise TooLarge(plan) from None
-            # Runs were cut by chance, each stream by its own; made compact they are the same.
-            sweeps.append(found(*columns).compact() if plan.compact else found(*columns[:3]))
+        for stream in self.streams:
+            with closing(Spill()) as file, file.guard():
+                threshold, pos, neg, top = stream.finish(
+                    plan.threads, plan.compact, plan.entries, file.fileno()
+                )
+            s = found(threshold, pos, neg)
+            sweeps.append(replace(s, top=top) if len(top) else s)
         s, *rest = sweeps
         return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
 
@@ -420,7 +406,11 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
             out[value] = s.compact() if plan.compact else s
             entries += len(out[value])
             if entries > plan.entries:
-                raise TooLarge(plan)
+                raise DataError(
+                    f"the sweeps of all groups must fit into memory_limit, {plan.limit:,} bytes, "
+                    f"with room to work; they have more than {plan.entries:,} entries. Pass "
+                    "compact=True, a filter for some of the groups, or a larger limit."
+                )
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from cutscore.engines.memory import Spill, limit_of
 from cutscore.engines.scan import Scan, workers_for
 from cutscore.paired import GroupAuc, by_group
-from cutscore.tables.parts import Piece
+from cutscore.tables.parts import Piece, is_text
 
-# Rows that are dealt at a time.
+# Rows that a thread deals at a time, at most.
 _CHUNK = 1 << 20
-# Bytes of a row while the rows of a slot are evaluated.
+# Bytes of a row while it is dealt, and while the rows of a slot are evaluated.
 _ROW = 150
 
 
@@ -72,6 +72,9 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         rest=rest,
     )
     rows = scan.rows
+    workers = workers_for(len(scan.pieces))
+    # A quarter of the limit for rows that are dealt, and then half of it for those of a slot.
+    chunk = min(_CHUNK, limit // 4 // workers // _ROW)
     slots = 64 if rows is None else max(1, -(-2 * _ROW * rows // limit))
     spill, lock = Spill(), Lock()
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
@@ -93,21 +96,21 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
                     "row": at[some],
                     "one": batch.label[some].view(np.bool_),
                     "score": batch.score[some],
-                    "group": _values(batch.group)[some],
+                    "group": _values(batch.group, some),
                 }
                 if batch.weight is not None:
                     columns["weight"] = batch.weight[some]
                 held.append(pa.table(columns))
                 row += len(at)
                 n += len(at)
-                if n >= _CHUNK:
+                if n >= chunk:
                     keep(k, pa.concat_tables(held))
                     held, n = [], 0
             if held:
                 keep(k, pa.concat_tables(held))
 
     try:
-        scan.each(work, workers_for(len(scan.pieces)))
+        scan.each(work, workers)
         found = []
         for some in index:
             # In the order of the rows, whoever read them.
@@ -120,14 +123,17 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         spill.close()
 
 
-def _values(column: Any) -> NDArray[Any]:
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return np.asarray(values + 0.0 if values.dtype.kind == "f" else values)  # -0.0 becomes 0.0
+def _values(column: Any, some: Any) -> Any:
+    """The groups of some rows: text as it is, since each would become an object, else an array."""
+    if is_text(column.type):
+        return column if isinstance(some, slice) else column.take(pa.array(some))
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)[some]
+    return values + 0.0 if values.dtype.kind == "f" else values  # -0.0 becomes 0.0
 
 
 def dealt(table: pa.Table, slots: int) -> Iterator[tuple[int, pa.Table]]:
     """The rows of each slot that has some, by the hash of their group."""
-    slot = slots_of(table.column("group").to_numpy(), slots)
+    slot = slots_of(table.column("group"), slots)
     # Stable: rows of a slot stay in their order.
     table = table.take(pa.array(np.argsort(slot, kind="stable")))
     ends = np.cumsum(np.bincount(slot, minlength=slots)).tolist()
@@ -136,13 +142,14 @@ def dealt(table: pa.Table, slots: int) -> Iterator[tuple[int, pa.Table]]:
             yield k, table.slice(start, end - start)
 
 
-def slots_of(group: NDArray[Any], slots: int) -> NDArray[Any]:
+def slots_of(column: pa.ChunkedArray, slots: int) -> NDArray[Any]:
     """The slot of each row, the same for the same group in every process."""
-    if group.dtype.kind == "O":
-        coded = pa.array(group).dictionary_encode()
+    if is_text(column.type) or column.to_numpy().dtype.kind == "O":
+        coded = pa.concat_arrays(column.dictionary_encode().unify_dictionaries().chunks)
         text = (str(value).encode() for value in coded.dictionary.to_pylist())
         code = np.fromiter((crc32(t) for t in text), np.uint64, len(coded.dictionary))
         return np.asarray(_scattered(code, slots)[coded.indices.to_numpy()])
+    group = column.to_numpy()
     if group.dtype.kind == "f":
         # As numbers: of files one may have float32 and another float64.
         return _scattered(group.astype(np.float64).view(np.uint64), slots)
@@ -201,6 +208,7 @@ def joined(tables: Sequence[pa.Table], *, weighted: bool) -> GroupAuc:
         none = np.empty(0)
         return by_group(none, none, none, weight=none if weighted else None)
     table = pa.concat_tables(tables)
-    table = table.take(pc.sort_indices(table, [("origin", "ascending"), ("row", "ascending")]))
-    g, p, n, auc = (table.column(name).to_numpy() for name in ("group", "P", "N", "auc"))
-    return GroupAuc(g, p, n, auc)
+    order = pc.sort_indices(table, [("origin", "ascending"), ("row", "ascending")]).to_numpy()
+    # One column after the other, and no copy of them: there may be millions of groups.
+    columns = (table.column(name).to_numpy()[order] for name in ("group", "P", "N", "auc"))
+    return GroupAuc._adopt(*columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,20 +84,21 @@ class Spill(Nameless):
 
     @contextmanager
     def guard(self) -> Iterator[None]:
-        """What the system refuses becomes a DataError; too many entries, an OverflowError."""
+        """What the system refuses becomes a DataError."""
         try:
             yield
         except OSError as error:
             code = error.errno
             if isinstance(error, _native.SpillFault):
                 code = int(str(error))
-                if code == errno.E2BIG:
-                    raise OverflowError from None
             if self.refused is not None:
                 code = self.refused.errno
             reason = os.strerror(code) if code else str(self.refused or error)
-            # The native core writes to it, too.
-            done = 0 if self.refused is not None else os.fstat(self.fileno()).st_size
+            done = 0
+            if self.refused is None:
+                # The native core writes to it, too; and not everywhere, if it is a sweep.
+                there = os.fstat(self.fileno())
+                done = min(there.st_size, 512 * there.st_blocks)
             raise DataError(
                 f"what does not fit into memory is kept in {self.folder}, which refused it after "
                 f"{done:,} bytes: {reason}. Free some space there, set TMPDIR to another folder, "

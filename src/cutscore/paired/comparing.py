@@ -611,8 +611,8 @@ def _unpaired_df(s: Sweep, measure: Statistic) -> float:
     AUC those of the interval."""
     if isinstance(measure, PartialAuc):
         return _df(sizes_of(s, "a comparison"), measure)
-    pos2, neg2 = s.squares("a comparison")
-    return effective(s.P + s.N, pos2.sum() + neg2.sum()) - 1
+    pos2, neg2 = s.square_totals("a comparison")
+    return effective(s.P + s.N, pos2 + neg2) - 1
 
 
 def _df(sizes: tuple[float, float], measure: Statistic) -> float:

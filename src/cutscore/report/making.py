@@ -37,7 +37,7 @@ from cutscore.findings.report import (
     Trivial,
     about,
 )
-from cutscore.inference import auc_interval, effective, sizes_of
+from cutscore.inference import auc_interval, sizes_of
 from cutscore.objectives import Aim, Costs, as_limits, check_costs, check_level
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group, units
 from cutscore.paired.comparing import difference_tested
@@ -55,9 +55,7 @@ from cutscore.report.summary import (
 )
 from cutscore.report.trace import (
     by_parts,
-    flagged,
     largest_tie,
-    of_positives,
     shares,
     trace,
 )
@@ -420,7 +418,7 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
         highest=0.0 - low if reverse else high,
         probabilities=probabilities,
         auc=Estimate(s.auc, auc),
-        average_precision=average_precision(of_positives(s)),
+        average_precision=average_precision(s),
         brier=by_parts(fitted, brier) if probabilities or calibrator is not None else None,
         log_loss=by_parts(fitted, log_loss) if probabilities or calibrator is not None else None,
         hull_vertices=len(h),
@@ -590,12 +588,12 @@ def _placements(drawn: Drawn, sweeps: Mapping[str, Sweep]) -> _Placed:
     for name, s in sweeps.items():
         # In order, so that neighbours look in the same place.
         score, back = np.unique(drawn.scores[name], return_inverse=True)
-        k = len(s) - 1 - np.searchsorted(s.threshold[::-1], score)
-        tp, fp = flagged(s, k + 1)
+        cut = s.cuts(score)
+        (tp, fp), (above_tp, above_fp) = s.flagged(cut), s.flagged(cut - 1)
         if drawn.positive:
-            v[name] = (((s.N - fp) + 0.5 * s.neg[k]) / s.N)[back]
+            v[name] = (((s.N - fp) + 0.5 * (fp - above_fp)) / s.N)[back]
         else:
-            v[name] = ((tp - 0.5 * s.pos[k]) / s.P)[back]
+            v[name] = ((tp - 0.5 * (tp - above_tp)) / s.P)[back]
     return _Placed(v, drawn)
 
 
@@ -619,10 +617,11 @@ def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Finding]:
 
 
 def _few(s: Sweep) -> Iterator[Notice]:
-    for word, mass, squares in (("positive", s.P, s.pos2), ("negative", s.N, s.neg2)):
-        rows = float(mass) if squares is None else effective(mass, float(squares.sum()))
+    known = not s.weighted or s.pos2 is not None
+    sizes = sizes_of(s, "a report") if known else (float(s.P), float(s.N))
+    for word, rows in zip(("positive", "negative"), sizes, strict=True):
         if rows < 50:
-            yield FewRows(word, rows, squares is not None)
+            yield FewRows(word, rows, s.pos2 is not None)
 
 
 def _far(summary: Summary) -> Iterator[Notice]:
@@ -658,7 +657,7 @@ def _outliers(s: Sweep, *, reverse: bool) -> Iterator[Notice]:
     t = s.threshold
     if s.weighted or not np.isfinite(t[[0, -1]]).all():
         return
-    for ends in far_ends(t, s.pos + s.neg):
+    for ends in far_ends(t, s.pos[[0, -1]] + s.neg[[0, -1]]):
         at, *others = (0.0 - x if reverse else x for x in t[list(ends)].tolist())
         yield Outlier(at, int(s.pos[ends[0]] + s.neg[ends[0]]), min(others), max(others))
 

@@ -7,7 +7,6 @@ and every vertex of the hull, so that the best cut for any costs is among them, 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 
 from cutscore._check import threads
 from cutscore._frozen import Frozen
-from cutscore._hull import Hull, chain
+from cutscore._hull import Hull, vertices
 from cutscore._sweep import Floats, Masses, Sweep
+from cutscore.curves import from_zero
 from cutscore.errors import UndefinedError
 from cutscore.inference import Band, roc_band
 from cutscore.scoring import Reliability, reliability
@@ -101,21 +101,20 @@ class Trace(Frozen):
 def trace(s: Sweep, h: Hull, *also: int, level: float = 0.95, detail: float = 1.0) -> Trace:
     """The cuts to draw; ``also`` are cuts that must be among them. Less ``detail``, down to a
     quarter, is for pages with many scores."""
-    c = s.corners
     # Where scores are +inf no threshold flags nothing.
     first = 1 if s.threshold[0] == np.inf else 0
-    best, _ = chain(c.cut[first:], c.tp[first:], c.fp[first:]) if first else (h.cut, None)
+    best = vertices(s, first).cut if first else h.cut
     axis = score_axis(s)
     most = int(_VERTICES * detail)
     kept = best if len(best) <= most else best[_spread(len(best), most)]
     cut = np.unique(np.concatenate((kept, also, _visible(s, axis, first, detail))))
     cut = cut.astype(np.int64)
-    tp, fp = flagged(s, cut)
+    tp, fp = s.flagged(cut)
     edges = np.linspace(0.0, 1.0, _BINS + 1)
     pos, neg = _histogram(s, axis, edges)
     return Trace(
         cut,
-        np.array([s.threshold_of(k) for k in cut.tolist()]),
+        s.thresholds_of(cut),
         tp,
         fp,
         np.searchsorted(cut, kept),
@@ -128,33 +127,6 @@ def trace(s: Sweep, h: Hull, *also: int, level: float = 0.95, detail: float = 1.
     )
 
 
-# ------------------------------------------------------------- a few cuts of very many
-#
-# The running sums of ten million scores take longer than sorting them did. What follows needs them
-# at a few thousand cuts only, and gets them from the sums of blocks.
-
-
-def flagged(s: Sweep, cut: Ints) -> tuple[Masses, Masses]:
-    """TP and FP at some cuts, exactly."""
-    if s.weighted:
-        some = np.maximum(cut - 1, 0)
-        return np.where(cut > 0, s.tp[some], 0.0), np.where(cut > 0, s.fp[some], 0.0)
-    b = s.blocks
-    at = np.where(cut < len(s), cut // b.size, len(b.cut) - 1)
-    return b.tp[at] + _sums(s.pos, b.cut[at], cut), b.fp[at] + _sums(s.neg, b.cut[at], cut)
-
-
-def _sums(mass: Masses, start: Ints, stop: Ints) -> Masses:
-    """Of each of many short stretches."""
-    some = (start < stop) & (stop < len(mass))
-    out = np.zeros(len(start), mass.dtype)
-    # reduceat adds up from each index to the next: every second of its sums is one of these.
-    ends = np.column_stack((start[some], stop[some])).ravel()
-    if len(ends):
-        out[some] = np.add.reduceat(mass, ends)[::2]
-    return out
-
-
 class _Table(NamedTuple):
     """Cuts in order, with what they flag: all of them, or every 256th of very many."""
 
@@ -164,21 +136,9 @@ class _Table(NamedTuple):
 
 
 def _table(s: Sweep) -> _Table:
-    if s.weighted or len(s) <= _MANY:
-        cut = np.arange(len(s) + 1)
-        return _Table(cut, *flagged(s, cut))
+    if len(s) <= _MANY:
+        return _Table(np.arange(len(s) + 1), from_zero(s.tp), from_zero(s.fp))
     return _Table(s.blocks.cut, s.blocks.tp, s.blocks.fp)
-
-
-def cuts_at(s: Sweep, score: Floats) -> Ints:
-    """How many of the distinct scores are at least each of some scores."""
-    t = s.threshold
-
-    def cut(x: float) -> int:
-        return bisect_left(range(len(t)), True, key=lambda k: bool(t[k] < x))
-
-    # Not NumPy's search: it would copy all scores first, since they descend.
-    return np.array([cut(x) for x in score.tolist()], np.int64)
 
 
 def by_parts(s: Sweep, loss: Callable[[Sweep], float], size: int = 2**16) -> float:
@@ -190,23 +150,13 @@ def by_parts(s: Sweep, loss: Callable[[Sweep], float], size: int = 2**16) -> flo
     def part(start: int) -> float:
         at = slice(start, start + size)
         some = Sweep(s.threshold[at], s.pos[at], s.neg[at])
-        return loss(some) * ((some.P + some.N) / total)
+        mean = loss(some) * ((some.P + some.N) / total)
+        s.forget(at)
+        return mean
 
     # NumPy lets others run meanwhile. Added in the order of the parts, whoever was first.
     with ThreadPoolExecutor(threads(len(s))) as pool:
         return sum(pool.map(part, range(0, len(s), size)))
-
-
-def of_positives(s: Sweep) -> Sweep:
-    """The same positives with the negatives between two of them moved down to the lower one: what
-    the average precision looks at is the same, and there is much less of it."""
-    at = np.flatnonzero(s.pos)
-    if s.weighted or 2 * len(at) > len(s):
-        return s
-    starts = np.concatenate(([0], at[:-1] + 1))
-    neg = np.add.reduceat(s.neg, starts)
-    neg[-1] -= int(s.neg[at[-1] + 1 :].sum())
-    return Sweep(s.threshold[at], s.pos[at], neg)
 
 
 def largest_tie(s: Sweep) -> tuple[float, float]:
@@ -238,7 +188,7 @@ def _visible(s: Sweep, axis: Axis, first: int, detail: float) -> Ints:
         t.cut[np.minimum(np.searchsorted(mass, grid * mass[-1]), len(t.cut) - 1)]
         for mass in (t.tp, t.fp)
     ]
-    by_score = cuts_at(s, axis.score(grid))
+    by_score = s.cuts(axis.score(grid))
     # The precision changes by no more than the growth of what is flagged.
     steps = detail * np.log(m) / np.log(_GROWTH)
     by_growth = np.unique(np.rint(np.exp(np.linspace(0, np.log(m), int(steps) + 2))))
@@ -258,10 +208,10 @@ def score_axis(s: Sweep) -> Axis:
     (a, b), (c, d) = ends
     low, high = np.clip(np.array([min(b, d), max(a, c)]), -1e300, 1e300).tolist()
     if t[-1] >= 0 and t[0] <= 1:
-        at = flagged(s, cuts_at(s, np.array([0.95, 0.05])))
+        at = s.flagged(s.cuts(np.array([0.95, 0.05])))
         above, to = ((at[0] + at[1]) / (s.P + s.N)).tolist()
         # On the scale of log odds 0 and 1 have no place; they are drawn at the ends.
-        inside = cuts_at(s, np.array([1.0, 5e-324])).tolist()
+        inside = s.cuts(np.array([1.0, 5e-324])).tolist()
         if max(above, 1 - to) > 0.6 and inside[0] < inside[1]:
             least, most = float(t[inside[1] - 1]), float(t[inside[0]])
             a, b = max(low, least, 1e-9), min(high, most, 1 - 1e-9)
@@ -280,8 +230,8 @@ def score_axis(s: Sweep) -> Axis:
 
 def _histogram(s: Sweep, axis: Axis, edges: Floats) -> tuple[Floats, Floats]:
     """Shares of either class in each bin, those beyond the axis in the outermost."""
-    inner = cuts_at(s, axis.score(edges[1:-1]))
-    tp, fp = flagged(s, np.concatenate(([len(s)], inner, [0])))
+    inner = s.cuts(axis.score(edges[1:-1]))
+    tp, fp = s.flagged(np.concatenate(([len(s)], inner, [0])))
     return -np.diff(tp) / s.P, -np.diff(fp) / s.N
 
 
@@ -290,7 +240,7 @@ def _band(s: Sweep, cut: Ints, tp: Masses, fp: Masses, level: float) -> Band | N
     k = 1 if cut[0] == 0 else 0
     at = cut[k:]
     squares = [
-        None if mass is None else np.add.reduceat(mass, np.concatenate(([0], at[:-1])))
+        None if mass is None else s.sums(mass, np.concatenate(([0], at[:-1])))
         for mass in (s.pos2, s.neg2)
     ]
     pos, neg = np.diff(tp[k:], prepend=0), np.diff(fp[k:], prepend=0)
@@ -330,7 +280,7 @@ def _grouped(s: Sweep, alone: int = 1024, groups: int = 4096) -> Sweep:
         return s
     middle = np.linspace(alone, m - alone, groups, endpoint=False).astype(np.int64)
     starts = np.concatenate((np.arange(alone), middle, np.arange(m - alone, m)))
-    pos, neg = (np.add.reduceat(mass, starts) for mass in (s.pos, s.neg))
+    pos, neg = (s.sums(mass, starts) for mass in (s.pos, s.neg))
     # The plain mean of the scores of a group: among so many each has one row or few.
-    mean = np.add.reduceat(s.threshold, starts) / np.diff(starts, append=m)
+    mean = s.sums(s.threshold, starts) / np.diff(starts, append=m)
     return Sweep(np.clip(mean, 0.0, 1.0), pos, neg)
