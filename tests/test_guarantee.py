@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 import cutscore as cs
 from cutscore._units import exceeding
-from cutscore.guarantee import _starts, just_above, most, precise
+from cutscore.guarantee import _starts, just_above, most, most_weight, precise
 
 
 @given(st.integers(1, 300), st.floats(0.001, 0.999), st.sampled_from((0.01, 0.05, 0.3)))
@@ -196,22 +197,76 @@ def test_bad_guarantees(options: dict[str, Any], error: type[Exception], message
         cs.choose(cs.sweep([1, 0], [2, 1]), "recall", **({"confidence": 0.95} | options))
 
 
-@pytest.mark.parametrize(
-    ("limit", "weight", "message"),
-    [
-        ("fpr <= 0.1", [1, 1, 2], "the negatives weigh differently"),
-        ("precision >= 0.1", [1, 2, 2], "a guarantee of the precision counts rows"),
-        ("flagged <= 2", [1, 2, 2], "a guarantee of the flagged counts rows"),
-    ],
-)
-def test_weights_without_a_guarantee(limit: str, weight: list[float], message: str) -> None:
-    s = cs.sweep([1, 0, 0], [3, 2, 1], weight, squares=True)
-    with pytest.raises(cs.UndefinedError, match=message):
-        cs.choose(s, "recall", subject_to=limit, confidence=0.9)
+def test_weights_without_a_guarantee() -> None:
+    s = cs.sweep([1, 0, 0], [3, 2, 1], [1, 2, 2], squares=True)
+    with pytest.raises(cs.UndefinedError, match=r"interval\(s, 'precision', at=threshold\)"):
+        cs.choose(s, "recall", subject_to="precision >= 0.1", confidence=0.9)
+    assert cs.interval(s, "precision", at=2.5).high == 1.0
     with pytest.raises(cs.UndefinedError, match="squares=True"):
         cs.choose(
             cs.sweep([1, 0], [2, 1], [1, 2]), "recall", subject_to="fpr <= 0.1", confidence=0.9
         )
+
+
+@pytest.mark.parametrize(
+    ("weight", "wrong", "rate"), [([1.0, 3.0, 1.0, 2.0, 5.0, 1.0], 1, 0.9), ([2.0, 1.0], 0, 0.7)]
+)
+def test_most_weight_against_simulated_exponentials(
+    weight: list[float], wrong: int, rate: float
+) -> None:
+    """Gaffke's bound with weights, by drawing the exponential variables of its definition."""
+    w = np.array(weight)
+    x = np.arange(len(w)) < wrong
+    drawn = np.random.default_rng(3).exponential(size=(400_000, len(w) + 1))
+    above = np.mean(drawn @ np.append(w * (x - rate), w.max() * (1 - rate)) > 0)
+    assert exceeding(x * 1.0, np.ones(len(w)), rate, w / w.max()) == pytest.approx(above, abs=3e-3)
+    for error, allowed in ((above + 0.01, True), (above - 0.01, False)):
+        most = most_weight(w, w**2, rate, error)
+        assert (most >= w[:wrong].sum()) == allowed
+
+
+def test_most_weight_of_equal_weights_counts_rows() -> None:
+    for n, rate, error in product((1, 40, 300), (0.01, 0.1, 0.5), (0.05, 0.2)):
+        w = np.full(n, 0.3)
+        k = most(n, rate, error)
+        found = [most_weight(w, w**2, rate, error)]
+        w[-1] *= 1 - 1e-7  # all but equal: the general way, which knows no rows
+        found.append(most_weight(w, w**2, rate, error))
+        assert found == pytest.approx([0.3 * k if k >= 0 else -1.0] * 2, abs=1e-6)
+
+
+MEANS = np.array([[2, 0.5], [0, -1.5]])
+
+
+@pytest.mark.parametrize(("limit", "goal"), [("fpr <= 0.1", "recall"), ("recall >= 0.7", "fpr")])
+def test_weighted_limits_are_broken_at_most_as_often_as_promised(limit: str, goal: str) -> None:
+    """Two strata of very different scores, of which one holds most cases and half of the rows."""
+    rng, broken, ignored, draws = np.random.default_rng(2), 0, 0, 150
+    share = np.array([1, 5]) / 6
+    for _ in range(draws):
+        y, second = rng.random((2, 400)) < 0.5
+        score = rng.standard_normal(400) + 2 * y - 1.5 * second
+        asked: dict[str, Any] = {"subject_to": limit, "confidence": 0.8}
+        weighted = cs.sweep(y, score, np.where(second, 5.0, 1.0), squares=True)
+        for k, s in enumerate((weighted, cs.sweep(y, score))):
+            t = cs.choose(s, goal, **asked).threshold
+            tpr, fpr = (float(share @ ndtr(mean - t)) for mean in MEANS)
+            bad = fpr > 0.1 if limit.startswith("fpr") else tpr < 0.7
+            broken, ignored = broken + (bad and k == 0), ignored + (bad and k == 1)
+    assert broken / draws <= 0.2 + 3 * (0.2 * 0.8 / draws) ** 0.5
+    if limit.startswith("recall"):
+        assert ignored / draws > 0.5  # the weights matter here
+
+
+@pytest.mark.parametrize("limit", ["flagged_rate <= 0.2", "flagged <= 600", "flagged_rate >= 0.4"])
+def test_equal_weights_flag_what_rows_without_weights_do(limit: str) -> None:
+    rng = np.random.default_rng(9)
+    y = rng.random(3000) < 0.3
+    score = np.round(rng.normal(size=3000) + y, 2)
+    goal = "fpr" if ">" in limit else "recall"
+    plain = cs.choose(cs.sweep(y, score), goal, subject_to=limit, confidence=0.9)
+    one = cs.sweep(y, score, np.ones(3000), squares=True)
+    assert cs.choose(one, goal, subject_to=limit, confidence=0.9).threshold == plain.threshold
 
 
 @pytest.mark.parametrize("digits", [1, 9])

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 from cutscore import _native
-from cutscore.inference import Sampler, clopper_pearson, wilson
+from cutscore.inference import Sampler, _acceleration, clopper_pearson, wilson
 from strategies import Case, rows, weights
 
 ASAH = Path(__file__).parents[2] / "shared" / "data" / "asah.csv"
@@ -433,6 +433,64 @@ def test_a_part_without_rows_weighs_what_its_class_does() -> None:
 # ---------------------------------------------------------------------------------------- bootstrap
 
 
+@pytest.mark.parametrize("w", [1.0, 3.0, 0.25])
+@pytest.mark.parametrize("digits", [1, 9])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_equal_weights_draw_the_same_samples(w: float, digits: int, method: str) -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(300) < 0.3
+    score = np.round(rng.standard_normal(300) + y, digits)
+    plain, weighted = cs.sweep(y, score), cs.sweep(y, score, np.full(300, w), squares=True)
+    for statistic in (cs.auc, cs.average_precision, lambda s: s.at(1.0).recall):
+        a, b = (cs.bootstrap(s, statistic, n=50, method=method) for s in (plain, weighted))
+        np.testing.assert_allclose(b.replicates, a.replicates, rtol=1e-9)
+        assert tuple(b.interval) == pytest.approx(tuple(a.interval), rel=1e-9)
+    a, b = (cs.choose(s, "f1").stability(50) for s in (plain, weighted))
+    assert a.threshold.tolist() == b.threshold.tolist()
+    np.testing.assert_allclose(b.regret, a.regret, rtol=1e-9, atol=1e-12)
+
+
+def test_bootstrap_of_a_weighted_sweep_is_that_of_its_rows() -> None:
+    """Where each score has one row, samples have the same distribution as those of the rows; where
+    many share one, the standard error of what depends on each class by itself is the same."""
+    rng = np.random.default_rng(7)
+    y = rng.random(400) < 0.4
+    w = rng.exponential(size=400) * np.where(y, 1.0, 4.0)
+    for digits, off in ((9, 0.06), (0, 0.08)):
+        score = np.round(rng.standard_normal(400) + y, digits)
+        s = cs.sweep(y, score, w, squares=True)
+        apart = (cs.auc, lambda s: s.at(1.0).recall)
+        for statistic in (*apart, *[lambda s: s.at(1.0).precision] * (digits == 9)):
+            ours = cs.bootstrap(s, statistic, n=2000)
+            rows = cs.bootstrap_rows(y, score, statistic, weight=w, n=2000)
+            assert ours.estimate == pytest.approx(rows.estimate, rel=1e-12)
+            assert ours.standard_error == pytest.approx(rows.standard_error, rel=off)
+            if digits == 9:
+                assert scipy.stats.ks_2samp(ours.replicates, rows.replicates).pvalue > 0.001
+
+
+def test_acceleration_of_weights_is_that_of_leaving_out_rows() -> None:
+    """The closed form for the AUC against row after row left out."""
+    rng = np.random.default_rng(8)
+    y = rng.random(1000) < 0.4
+    s = cs.sweep(y, rng.standard_normal(1000) + y, rng.exponential(size=1000), squares=True)
+    sampler = Sampler(s, 0)
+    left_out = _acceleration(sampler, lambda s: s.auc)
+    assert _acceleration(sampler, cs.auc) == pytest.approx(left_out, rel=0.05)
+
+
+def test_samples_of_weights_keep_their_squares() -> None:
+    s = cs.sweep([1, 1, 0, 0], [4, 3, 2, 1], [1, 2, 3, 5], squares=True)
+    for k in range(20):
+        drawn = Sampler(s, 1).sample(k)
+        pos2, neg2 = drawn.squares("this")
+        each = dict(zip([4.0, 3.0, 2.0, 1.0], [1, 2, 3, 5], strict=True))
+        w = np.array([each[t] for t in drawn.threshold])
+        assert (pos2 + neg2).tolist() == (w * (drawn.pos + drawn.neg)).tolist()
+        rows = (drawn.pos / w).tolist(), (drawn.neg / w).tolist()
+        assert [sum(r) for r in rows] == [2, 2]  # as many of each class as there are
+
+
 @pytest.mark.parametrize(
     ("n", "digits"), [(30, 9), (60, 1), (400, 9), (5000, 9), (6000, 1), (70_000, 9)]
 )
@@ -648,7 +706,7 @@ def test_bad_input(call: Any, message: str) -> None:
         (lambda: cs.auc_interval(cs.sweep([1, 1], [2, 1])), "needs positives and negatives"),
         (lambda: cs.interval(cs.sweep([1, 0], [2, 1]), "precision", at=5), "the precision is 0/0"),
         (lambda: cs.interval(cs.sweep([0, 0], [2, 1]), "f1", at=5), "the f1 is 0/0"),
-        (lambda: cs.bootstrap(cs.sweep([1, 0], [2, 1], [1, 2])), "bootstrap_rows"),
+        (lambda: cs.bootstrap(cs.sweep([1, 0], [2, 1], [1, 2])), "squares=True"),
         (lambda: cs.bootstrap(cs.sweep([], [])), "needs rows"),
         (
             lambda: cs.bootstrap(cs.sweep([1, 0], [2, 1]), lambda _: np.nan, n=5),

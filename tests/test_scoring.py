@@ -373,7 +373,7 @@ def test_other_bad_input() -> None:
     ):
         reliability(s, seed=0.5)  # type: ignore[arg-type]
     weighted = cs.sweep([1, 0], [0.6, 0.4], [1, 2])
-    with pytest.raises(cs.UndefinedError, match=r"reliability\(s, level=None\) is the curve"):
+    with pytest.raises(cs.UndefinedError, match="a consistency band of weighted rows needs"):
         reliability(weighted)
     assert reliability(weighted, level=None).calibrated.tolist() == [1.0, 0.0]
     with pytest.raises(cs.UndefinedError, match="band that was not drawn"):
@@ -387,3 +387,43 @@ def test_isotonic_regression_does_not_depend_on_the_scale_of_weights(w: float) -
     assert cs.min_cllr(scaled) == pytest.approx(cs.min_cllr(plain), rel=1e-12)
     stairs = [cs.calibrate(s, "monotone", smooth=False) for s in (plain, scaled)]
     assert stairs[0].llr(score).tolist() == pytest.approx(stairs[1].llr(score).tolist())
+
+
+@pytest.mark.parametrize("w", [1.0, 3.0, 0.25])
+@pytest.mark.parametrize("digits", [2, 9])
+def test_band_of_equal_weights_is_that_of_rows(w: float, digits: int) -> None:
+    rng = np.random.default_rng(8)
+    p = np.round(rng.random(500), digits)
+    y = rng.random(500) < p
+    plain = reliability(cs.sweep(y, p), n=100)
+    weighted = reliability(cs.sweep(y, p, np.full(500, w), squares=True), n=100)
+    for name in ("calibrated", "low", "high"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(plain, name), rtol=1e-12)
+
+
+def test_band_of_sampled_negatives() -> None:
+    """One in ten negatives was kept, and weighs 10: the forecasts are right, and mostly inside. A
+    band of as many rows without weights would be too narrow."""
+    rng, inside, narrow = np.random.default_rng(1), [], []
+    for _ in range(20):
+        p = np.round(rng.beta(0.5, 4, 8000), 2)
+        y = rng.random(8000) < p
+        keep = y | (rng.random(8000) < 0.1)
+        p, y = p[keep], y[keep]
+        r = reliability(cs.sweep(y, p, np.where(y, 1.0, 10.0), squares=True), n=200)
+        plain = reliability(cs.sweep(y, p), n=200)
+        assert plain.low is not None
+        assert plain.high is not None
+        inside.append(1 - r.outside.mean())
+        narrow.append(np.mean((plain.low <= r.calibrated) & (r.calibrated <= plain.high)))
+    assert 0.92 < np.mean(inside) < 0.98
+    assert np.mean(narrow) < 0.9
+
+
+def test_band_of_one_class_and_of_certain_forecasts() -> None:
+    one = reliability(cs.sweep([1, 1], [0.5, 1.0], [2, 3], squares=True), n=50)
+    assert one.high is not None
+    assert one.high.tolist() == [1.0, 1.0]
+    r = reliability(cs.sweep([1, 0], [1.0, 0.0], [2, 3], squares=True), n=50)
+    assert r.low is not None
+    assert r.low.tolist() == [1.0, 0.0]

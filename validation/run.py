@@ -33,6 +33,7 @@ from cutscore.inference import percentiles
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
 from truths import Truth, truth_of
+from weights import report_weighted
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -725,6 +726,7 @@ PARTS = {
     "rates": lambda r: points.report_rates(r, truth_of),
     "areas": lambda r: points.report_areas(r, truth_of),
     "benefit": points.report_benefit,
+    "weighted": report_weighted,
     "force": report_force,
 }
 

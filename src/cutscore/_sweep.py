@@ -510,6 +510,46 @@ class Sweep(Frozen):
         return fact_table("Sweep", list(self._facts().items()), picture)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class EqualRows(Frozen):
+    """The rows of one class, those of one score as so many of equal weight.
+
+    (Σw)²/Σw² of them, rounded, and at least one: they have the same sum of weights, and the same
+    sum of squares but for that rounding. Where rows of a score weigh alike they are the rows
+    themselves.
+    """
+
+    rows: NDArray[np.int64]
+    each: Floats
+
+    @classmethod
+    def made(cls, mass: Masses, squares: Masses) -> EqualRows:
+        """Of sums of weights, and of their squares."""
+        if mass.dtype.kind != "f":
+            return cls._adopt(mass, np.ones(len(mass)))
+        seen = mass > 0
+        rows, each = np.zeros(len(mass), np.int64), np.zeros(len(mass))
+        rows[seen] = np.maximum(np.round(mass[seen] * (mass[seen] / squares[seen])), 1)
+        each[seen] = mass[seen] / rows[seen]
+        return cls._adopt(rows, each)
+
+    @classmethod
+    def of(cls, s: Sweep, what: str) -> tuple[EqualRows, EqualRows]:
+        """The positives and the negatives of a sweep; ``what`` needs them."""
+        pos2, neg2 = s.squares(what)
+        return cls.made(s.pos, pos2), cls.made(s.neg, neg2)
+
+    @derived
+    def total(self) -> int:
+        """How many there are."""
+        return int(self.rows.sum())
+
+    @derived
+    def mass(self) -> float:
+        """What they weigh together."""
+        return float(np.sum(self.rows * self.each))
+
+
 def sweep(  # noqa: PLR0913 - two are options
     y: Any,
     score: Any,

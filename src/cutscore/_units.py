@@ -124,11 +124,14 @@ class Units(Frozen):
         return exceeding(*np.unique(share, return_counts=True), rate) <= error
 
 
-def exceeding(share: Floats, times: Ints, rate: float) -> float:
-    """P(E₀ (1 − rate) + Σ E (share − rate) > 0), each share so many times.
+def exceeding(
+    share: Floats, times: NDArray[Any], rate: float, weight: Floats | None = None
+) -> float:
+    """P(E₀ (1 − rate) + Σ w E (share − rate) > 0), each share so many times.
 
-    By the inverse of the Laplace transform, along the vertical line through the saddle point, where
-    nothing oscillates: the trapezoidal rule is exact there but for rounding.
+    Weights are at most 1, and 1 if left out. By the inverse of the Laplace transform, along the
+    vertical line through the saddle point, where nothing oscillates: the trapezoidal rule is exact
+    there but for rounding.
 
     Examples
     --------
@@ -137,7 +140,7 @@ def exceeding(share: Floats, times: Ints, rate: float) -> float:
     >>> exceeding(np.array([0.0, 1.0]), np.array([97, 3]), 0.05)  # P(Bin(100, 0.05) ≤ 3)
     0.257838659116...
     """
-    a = np.append(share, 1.0) - rate
+    a = np.append(share - rate if weight is None else weight * (share - rate), 1 - rate)
     c = np.append(times, 1).astype(np.float64)
     a, c = a[a != 0], c[a != 0]
 

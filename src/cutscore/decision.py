@@ -246,7 +246,8 @@ class OperatingPoint:
 
         Each sample's threshold is judged on the rows of the sweep: its regret is how much worse it
         does there than this point. One that breaks a limit there may do better, but could not have
-        been chosen; it has no regret.
+        been chosen; it has no regret. A weighted sweep needs squares, as for
+        :func:`cutscore.bootstrap`.
 
         Examples
         --------

@@ -21,6 +21,17 @@ without a failure hands its share on to it, so that nothing is lost (the fallbac
 
 Several limits share it as well, so that they hold together.
 
+**Weights.** Where rows of a class weigh differently, the weighted rate is above α iff the mean of
+w (x − α) is above 0, where x is 1 for a row in error and 0 for others. That is tested by Gaffke's
+bound as for units: with independent exponential weights E, and one more row that is in error and as
+heavy as the heaviest seen, W,
+
+    P(E₀ W (1 − α) + Σ Eᵢ wᵢ (xᵢ − α) > 0) ≤ error.
+
+It takes for granted that no row weighs more than W. Where all weigh the same it is the
+Clopper–Pearson bound. Rows of one class and score whose weights differ are taken as so many of
+equal weight that sum and sum of squares agree, and so are rows whose weights are within 0.4 %.
+
 References: Tong, Feng & Li, "Neyman–Pearson classification algorithms and NP receiver operating
 characteristics", Science Advances 4 (2018), https://doi.org/10.1126/sciadv.aao1659. Angelopoulos,
 Bates, Candès, Jordan & Lei, "Learn then test", Annals of Applied Statistics 19 (2025),
@@ -40,8 +51,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._sweep import Sweep
-from cutscore._units import Units
+from cutscore._sweep import Floats, Sweep
+from cutscore._units import Units, exceeding
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
 from cutscore.objectives import MEASURES, Limit
@@ -118,10 +129,11 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Unit
             "a guarantee of the precision counts rows, and rows of one unit are not independent. "
             "Limit fpr and recall, or keep one row of each unit."
         )
-    if s.weighted and name not in _POSITIVES:
+    if s.weighted and name == "precision":
         raise UndefinedError(
-            f"a guarantee of the {name} counts rows, and weights make them count for more or less. "
-            "Leave the weights out, or limit fpr and recall."
+            "a guarantee of the precision counts rows, and weights make them count for more or "
+            "less. Limit fpr and recall; at a threshold that is given, interval(s, 'precision', "
+            "at=threshold) knows of weights."
         )
     P, N = s.P, s.N
     if name == "flagged":
@@ -134,39 +146,15 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Unit
     rate = bound if upper else 1 - bound
     if name in _POSITIVES:
         positive = _POSITIVES[name]
-        n, each = _rows_of(s, positive=positive)
-        k = _most(units, n, rate, error, positive=positive, flagged=not positive)
+        k = _most(s, units, rate, error, positive=positive, flagged=not positive)
         if positive:
             everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
-            return Limit(MEASURES["fn"], "<=", k * each, rate * P) if k >= 0 else everything
+            return Limit(MEASURES["fn"], "<=", k, rate * P) if k >= 0 else everything
         nothing = Limit(MEASURES["flagged"], "<=", 0, P + N)
-        return Limit(MEASURES["fp"], "<=", k * each, rate * N) if k >= 0 else nothing
-    k = max(_most(units, int(P + N), rate, error, positive=None, flagged=upper), 0)
+        return Limit(MEASURES["fp"], "<=", k, rate * N) if k >= 0 else nothing
+    k = max(_most(s, units, rate, error, positive=None, flagged=upper), 0)
     sign, size = ("<=", k) if upper else (">=", P + N - k)
     return Limit(MEASURES["flagged"], sign, size, bound * (P + N))
-
-
-def _rows_of(s: Sweep, *, positive: bool) -> tuple[int, float]:
-    """How many rows of a class there are, and what each of them weighs.
-
-    Where negatives were thinned out and weigh more for it, rates of one class still count rows.
-    """
-    if not s.weighted:
-        return int(s.P if positive else s.N), 1
-    pos2, neg2 = s.squares("a guarantee")
-    mass, squares = (s.pos, pos2) if positive else (s.neg, neg2)
-    seen = mass > 0
-    each = float(squares.sum() / mass.sum()) if seen.any() else 1.0
-    rows = mass[seen] / each
-    # Squares are in proportion to masses, and masses are multiples, where all weigh alike.
-    alike = np.allclose(squares[seen], each * mass[seen], rtol=1e-9, atol=0)
-    if not (alike and np.allclose(rows, np.round(rows), rtol=1e-9, atol=0)):
-        what = "positives" if positive else "negatives"
-        raise UndefinedError(
-            f"a guarantee counts rows, and the {what} weigh differently. Leave the weights out, or "
-            "give one to each class."
-        )
-    return int(np.round(rows).sum()), each * (1 + 1e-9)  # sums of weights are rounded
 
 
 def rate_of_units(units: Units, limit: Limit, threshold: float) -> float:
@@ -179,19 +167,68 @@ def rate_of_units(units: Units, limit: Limit, threshold: float) -> float:
 
 
 def _most(  # noqa: PLR0913 - two are options
+    s: Sweep,
     units: Units | None,
-    n: int,
     rate: float,
     error: float,
     *,
     positive: bool | None,
     flagged: bool,
-) -> int:
-    """The most rows to allow in error, of a class or of both: flagged ones, or those that are
-    not."""
-    if units is None:
-        return most(n, rate, error)
-    return units.most(rate, error, positive=positive, flagged=flagged)
+) -> float:
+    """The most mass to allow in error, of a class or of both: of flagged rows, or of those that are
+    not. Negative if even none is too much."""
+    if units is not None:
+        return units.most(rate, error, positive=positive, flagged=flagged)
+    mass = s.pos + s.neg if positive is None else s.pos if positive else s.neg
+    if not s.weighted:
+        return most(int(mass.sum()), rate, error)
+    pos2, neg2 = s.squares("a guarantee")
+    squares = pos2 + neg2 if positive is None else pos2 if positive else neg2
+    seen = np.flatnonzero(mass > 0)[:: 1 if flagged else -1]
+    # Sums of weights are rounded.
+    return (1 + 1e-9) * most_weight(mass[seen], squares[seen], rate, error)
+
+
+def most_weight(mass: Floats, squares: Floats, rate: float, error: float) -> float:
+    """The most weight to allow in error, of rows in the order in which they come to be: sums of
+    weights, and of their squares, at each score. −1 if even none is too much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.guarantee import most, most_weight
+    >>> most(200, 0.05, 0.1), most_weight(np.full(200, 3.0), np.full(200, 9.0), 0.05, 0.1)
+    (5, 15.0)
+    """
+    each = squares / mass
+    if not len(mass) or np.allclose(each, each[0], rtol=1e-9, atol=0):
+        # Where negatives were thinned out and weigh more for it, their rates still count rows.
+        w = float(squares.sum() / mass.sum()) if len(mass) else 1.0
+        k = most(round(float(mass.sum()) / w), rate, error)
+        return w * k if k >= 0 else -1.0
+    if not 0 < rate < 1:
+        return float(mass.sum()) if rate >= 1 else -1.0
+    # Rows of nearly the same weight as equal ones.
+    _, kind = np.unique(np.round(256 * np.log(each)), return_inverse=True)
+    kinds, heaviest = int(kind.max()) + 1, float(each.max())
+
+    def holds(k: int) -> bool:
+        """Whether the first k scores may be in error."""
+        wrong, right = (
+            [np.bincount(kind[part], m[part], kinds) for m in (mass, squares)]
+            for part in (slice(k), slice(k, None))
+        )
+        m, q = (np.concatenate(pair) for pair in zip(wrong, right, strict=True))
+        share, some = np.repeat([1.0, 0.0], kinds), m > 0
+        m, q, share = m[some], q[some], share[some]
+        weight = q / m / heaviest
+        return exceeding(share, m * (m / q), rate, weight) <= error
+
+    low, high = -1, len(mass)  # not all
+    while high - low > 1:
+        k = (low + high) // 2
+        low, high = (k, high) if holds(k) else (low, k)
+    return float(mass[:low].sum()) if low >= 0 else -1.0
 
 
 def most(n: int, rate: float, error: float) -> int:

@@ -15,7 +15,7 @@ from cutscore import _native
 from cutscore._check import check_threshold, shown, threads
 from cutscore._frozen import Frozen
 from cutscore._interval import Interval
-from cutscore._sweep import Floats, Masses, Sweep, check_sweep
+from cutscore._sweep import EqualRows, Floats, Masses, Sweep, check_sweep
 from cutscore.areas import PartialAuc, auc
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
@@ -552,7 +552,9 @@ def bootstrap(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     s
-        An unweighted sweep. (Rows with weights, or in clusters: :func:`cutscore.bootstrap_rows`.)
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``; rows of one class and
+        score are then drawn as so many of equal weight as have the same sum and sum of squares.
+        (Rows in clusters: :func:`cutscore.bootstrap_rows`.)
     statistic
         A function of a sweep that returns a number, or "auc".
     method
@@ -585,7 +587,7 @@ def bootstrap(  # noqa: PLR0913 - options have names
     replicates = sampler.areas(n) if statistic is auc else sampler.values(statistic, n)
     if method == "percentile":
         return Bootstrap(estimate, replicates, percentiles(replicates, level))
-    return Bootstrap(estimate, replicates, _bca(s, statistic, estimate, replicates, level))
+    return Bootstrap(estimate, replicates, _bca(sampler, statistic, estimate, replicates, level))
 
 
 def as_statistic(statistic: Any) -> Statistic:
@@ -607,24 +609,29 @@ def check_samples(n: Any) -> int:
 
 
 class Sampler:
-    """Stratified bootstrap samples of an unweighted sweep."""
+    """Stratified bootstrap samples of a sweep.
+
+    A row takes its weight along. A sweep knows the sum of the weights at a score and the sum of
+    their squares: rows of one class and score are taken as so many of equal weight that both sums
+    agree. That is exact where these rows weigh the same, or where there is one. Where they differ,
+    what depends on each class by itself has the right variance, and what depends on the ratio of
+    the classes, as the precision does, one that is too small: how much the class weighs varies with
+    the weights, which ``bootstrap_rows`` knows.
+    """
 
     def __init__(self, s: Sweep, seed: int) -> None:
-        if check_sweep(s).weighted:
-            raise UndefinedError(
-                "a bootstrap sample draws rows, and this sweep of weights has forgotten them. Draw "
-                "from the rows: bootstrap_rows(y, score, statistic, weight=...)."
-            )
-        s.needs_rows("a bootstrap sample")
+        check_sweep(s).needs_rows("a bootstrap sample")
         self.s, self.seed = s, check_seed(seed)
+        self.pos, self.neg = EqualRows.of(s, "a bootstrap sample")
         # Row by row where rows are few; where most scores are shared by many, score by score.
-        self.by_rows = 16 * len(s) + 4096 >= s.P + s.N and max(s.P, s.N) < 2**31
+        P, N = self.pos.total, self.neg.total
+        self.by_rows = 16 * len(s) + 4096 >= P + N and max(P, N) < 2**31
 
     def areas(self, n: int) -> Floats:
         """The AUCs of n samples."""
         s = self.s
         s.needs_both_classes("the AUC")
-        if self.by_rows and 2 * int(s.P) * int(s.N) < 2**63:
+        if not s.weighted and self.by_rows and 2 * int(s.P) * int(s.N) < 2**63:
             small = s.compact()
             n, rows = check_samples(n), int(s.P + s.N)
             workers, each = threads(n * rows), max(1, 10**9 // rows)
@@ -640,25 +647,28 @@ class Sampler:
 
     def sample(self, k: int) -> Sweep:
         """The k-th sample."""
-        s = self.s
         if self.by_rows:
-            pos = _native.resample(s.pos, self.seed, 2 * k)
-            neg = _native.resample(s.neg, self.seed, 2 * k + 1)
+            pos = _native.resample(self.pos.rows, self.seed, 2 * k)
+            neg = _native.resample(self.neg.rows, self.seed, 2 * k + 1)
         else:
             rng = np.random.default_rng((self.seed, k))
-            pos, neg = _multinomial(rng, s.pos, int(s.P)), _multinomial(rng, s.neg, int(s.N))
-        return _of_mass(s, pos, neg)
+            pos, neg = (_multinomial(rng, of.rows, of.total) for of in (self.pos, self.neg))
+        return self.of_rows(pos, neg)
+
+    def of_rows(self, pos: NDArray[Any], neg: NDArray[Any]) -> Sweep:
+        """The sweep of so many rows at each score, without the scores that no row has any more."""
+        s, there = self.s, (pos > 0) | (neg > 0)
+        top = None if s.top is None else s.top[there]
+        pos, neg = pos[there], neg[there]
+        if not s.weighted:
+            return Sweep._adopt(s.threshold[there], pos, neg, top=top)
+        w, v = self.pos.each[there], self.neg.each[there]
+        masses = (pos * w, neg * v, pos * w * w, neg * v * v)
+        return Sweep._adopt(s.threshold[there], *masses, top=top)
 
     def values(self, statistic: Statistic, n: int) -> Floats:
         """A statistic of each of n samples."""
         return np.array([as_number(statistic(self.sample(k))) for k in range(check_samples(n))])
-
-
-def _of_mass(s: Sweep, pos: NDArray[Any], neg: NDArray[Any]) -> Sweep:
-    """The sweep with other masses, without the scores that no row has any more."""
-    there = (pos > 0) | (neg > 0)
-    top = None if s.top is None else s.top[there]
-    return Sweep._adopt(s.threshold[there], pos[there], neg[there], top=top)
 
 
 def _multinomial(rng: np.random.Generator, mass: NDArray[Any], total: int) -> NDArray[Any]:
@@ -695,7 +705,7 @@ def _quantiles(values: Floats, at: Any) -> list[float]:
 
 
 def _bca(
-    s: Sweep, statistic: Statistic, estimate: float, replicates: Floats, level: float
+    sampler: Sampler, statistic: Statistic, estimate: float, replicates: Floats, level: float
 ) -> Interval:
     from scipy.special import ndtr, ndtri
 
@@ -703,40 +713,39 @@ def _bca(
     # Half of the ties; and off the ends, where the normal deviate is infinite.
     below = np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates == estimate) / 2
     z0 = float(ndtri(min(max(below, 0.5), n - 0.5) / n))
-    a = _acceleration(s, statistic)
+    a = _acceleration(sampler, statistic)
     z = ndtri(np.array([(1 - level) / 2, (1 + level) / 2])) + z0
     low, high = _quantiles(replicates, ndtr(z0 + z / (1 - a * z)))
     return Interval(low, high, level)
 
 
-def _acceleration(s: Sweep, statistic: Statistic) -> float:
+def _acceleration(sampler: Sampler, statistic: Statistic) -> float:
     """Skewness of the statistic's influence: Σ l³ / 6 (Σ l²)^1.5, by leaving out row after row.
 
     Rows of one class and score are alike, so each such cell is left out once. Of more than 1,000
     cells of a class a random sample stands for all.
     """
+    s, classes = sampler.s, (sampler.pos, sampler.neg)
     rng = np.random.default_rng(0)
     cubes = squares = 0.0
     placements = _placements(s) if statistic is auc else (s.threshold, s.threshold)
-    for mass, other, placed, swap in zip(
-        (s.pos, s.neg), (s.neg, s.pos), placements, (1, -1), strict=True
-    ):
-        total, cells = int(mass.sum()), np.flatnonzero(mass)
+    for of, other, placed, swap in zip(classes, classes[::-1], placements, (1, -1), strict=True):
+        total, cells = of.total, np.flatnonzero(of.rows)
         if total < 2:
             continue
         if statistic is auc:
-            influence = placed[cells] - s.auc
+            influence = of.each[cells] * (total / of.mass) * (placed[cells] - s.auc)
         else:
             if len(cells) > 1000:
                 cells = np.sort(rng.choice(cells, 1000, replace=False))
             values = np.empty(len(cells))
             for i, k in enumerate(cells):
-                less = mass.copy()
+                less = of.rows.copy()
                 less[k] -= 1
-                values[i] = as_number(statistic(_of_mass(s, *(less, other)[::swap])))
-            influence = (total - 1) * (np.average(values, weights=mass[cells]) - values)
+                values[i] = as_number(statistic(sampler.of_rows(*(less, other.rows)[::swap])))
+            influence = (total - 1) * (np.average(values, weights=of.rows[cells]) - values)
         # Influences count by 1/n of their own class.
-        share = mass[cells] / mass[cells].sum()
+        share = of.rows[cells] / of.rows[cells].sum()
         squares += float(np.sum(share * influence**2)) / total
         cubes += float(np.sum(share * influence**3)) / total**2
     return cubes / (6 * squares**1.5) if squares > 0 else 0.0

@@ -19,7 +19,7 @@ from cutscore._check import shown
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table
 from cutscore._hull import vertices
-from cutscore._sweep import Floats, Masses, Sweep, check_sweep
+from cutscore._sweep import EqualRows, Floats, Masses, Sweep, check_sweep
 from cutscore.errors import DataError, UndefinedError
 from cutscore.objectives import check_level
 
@@ -282,7 +282,8 @@ def reliability(
     s
         A sweep of probabilities.
     level
-        Of the band, at each forecast by itself; None for no band. Weighted rows have none.
+        Of the band, at each forecast by itself; None for no band. For the band of weighted rows
+        the sweep needs squares: ``sweep(..., squares=True)``.
     n
         How many times labels are drawn.
     seed
@@ -297,6 +298,11 @@ def reliability(
     From 6,144 distinct forecasts on, neighbours are drawn together for the band, at their mean
     forecast: the 1,024 highest and lowest stay alone, the others make 4,096 groups of nearly equal
     mass, much finer than the blocks of so many rows. The curve itself is exact.
+
+    Of weighted rows, labels are drawn such that positives have the share of *weight* that was
+    forecast. A row of the other label would weigh so many times more or less as the mean weights of
+    the classes say, and otherwise keeps its weight: where negatives were sampled, more of the rows
+    there are positive than of all cases. Rows of one forecast count as (Σw)²/Σw², rounded.
 
     References
     ----------
@@ -322,14 +328,9 @@ def reliability(
     if level is None:
         return Reliability(p, calibrated, mass, start)
     level = check_level(level)
-    if s.weighted:
-        raise UndefinedError(
-            "a consistency band needs numbers of rows, to draw their labels; this sweep has "
-            "weights. reliability(s, level=None) is the curve without a band."
-        )
     if not isinstance(n, (int, np.integer)) or not 1 <= n <= 10**6:
         raise DataError(f"n must be a whole number from 1 to 1,000,000; it is {shown(n)}.")
-    low, high = _consistency(p, mass, level, int(n), check_seed(seed))
+    low, high = _consistency(s, level, int(n), check_seed(seed))
     return Reliability(p, calibrated, mass, start, low, high, level, int(n))
 
 
@@ -337,30 +338,57 @@ def reliability(
 _ALONE, _GROUPS = 1024, 4096
 
 
-def _consistency(
-    p: Floats, mass: Masses, level: float, samples: int, seed: int
-) -> tuple[Floats, Floats]:
-    m = len(p)
+def _consistency(s: Sweep, level: float, samples: int, seed: int) -> tuple[Floats, Floats]:
+    p, mass, m = s.threshold, s.pos + s.neg, len(s)
     first = np.arange(m)
     if m >= 2 * _ALONE + _GROUPS:
         inner = np.cumsum(mass[_ALONE : m - _ALONE])
         steps = np.linspace(0, inner[-1], _GROUPS, endpoint=False)
         middle = _ALONE + np.searchsorted(inner, steps, side="right")
         first = np.unique(np.concatenate((first[:_ALONE], middle, first[m - _ALONE :])))
-    n = np.add.reduceat(mass, first)
-    mean = np.add.reduceat(p * mass, first) / n
+    mean = np.add.reduceat(p * mass, first) / np.add.reduceat(mass, first)
     mean = np.clip(mean, 0.0, 1.0)  # rounding
+    drawn = _Labels.of(s, first, mean)
     rng = np.random.default_rng(seed)
-    curves = np.empty((samples, len(n)))
+    curves = np.empty((samples, len(first)))
+    corners = _native.weighted_corners if s.weighted else _native.corners
     for curve in curves:
-        pos = rng.binomial(n, mean)
-        cut, tp, fp = _native.corners(pos, n - pos)
-        end, p_block, n_block = _native.hull(tp, fp)
-        size = np.diff(cut[end], prepend=0)
-        curve[:] = np.repeat(p_block / (p_block + n_block), size)
+        cut, tp, fp = corners(*drawn.masses(rng))
+        end, _ = chain(cut, tp, fp)
+        sums = np.diff(tp[np.searchsorted(cut, end)]), np.diff(fp[np.searchsorted(cut, end)])
+        curve[:] = np.repeat(sums[0] / (sums[0] + sums[1]), np.diff(end))
     low, high = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
     sizes = np.diff(first, append=m)
     return np.repeat(low, sizes), np.repeat(high, sizes)
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """Rows at each forecast, how likely each is positive, and what it weighs in either class."""
+
+    rows: NDArray[np.int64]
+    share: Floats
+    weight: tuple[Floats, Floats] | None
+
+    @classmethod
+    def of(cls, s: Sweep, first: NDArray[np.int64], mean: Floats) -> _Labels:
+        if not s.weighted:
+            return cls(np.add.reduceat(s.pos + s.neg, first), mean, None)
+        pos, neg = EqualRows.of(s, "a consistency band")
+        # A class without rows is taken to weigh what the other does.
+        a, b = (of.mass / of.total if of.total else 0.0 for of in (pos, neg))
+        a, b = a or b, b or a
+        pos2, neg2 = s.squares("a consistency band")
+        size = np.add.reduceat(s.pos / a + s.neg / b, first)
+        squares = np.add.reduceat(pos2 / a / a + neg2 / b / b, first)
+        rows = EqualRows.made(size, squares)
+        share = mean * b / (mean * b + (1 - mean) * a)
+        return cls(rows.rows, share, (a * rows.each, b * rows.each))
+
+    def masses(self, rng: np.random.Generator) -> tuple[Masses, Masses]:
+        pos = rng.binomial(self.rows, self.share)
+        neg = self.rows - pos
+        return (pos, neg) if self.weight is None else (pos * self.weight[0], neg * self.weight[1])
 
 
 def check_seed(seed: Any) -> int:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from cutscore import _native
 from cutscore._check import threads
 from cutscore._frozen import Frozen
-from cutscore._sweep import Floats, Sweep
+from cutscore._sweep import EqualRows, Floats, Sweep
 from cutscore.confusion import Confusion
 from cutscore.errors import UndefinedError
 from cutscore.guarantee import allowance
@@ -391,9 +391,7 @@ def _counted(s: Sweep, helpful: bool) -> _Items:
     index, count, weight = [], [], []
     for mass, square in zip(masses, squares, strict=True):
         at = np.flatnonzero(mass > 0)
-        rows = mass[at]
-        if s.weighted:
-            rows = np.maximum(np.round(mass[at] ** 2 / square[at]), 1.0)
+        rows = EqualRows.made(mass[at], square[at]).rows
         alike = rows > _MANY_ALIKE
         times = np.where(alike, 1, rows).astype(np.int64)
         index.append(np.repeat(at, times).astype(np.int32))

@@ -196,7 +196,8 @@ def summarise(  # noqa: PLR0913 - options have names
         groups=None if inside is None else Groups(group_name, inside),
         calibrators=calibrators,
         forecasts={
-            str(name): sweep(y, p, weight, positive) for name, p in (forecasts or {}).items()
+            str(name): sweep(y, p, weight, positive, squares=weight is not None)
+            for name, p in (forecasts or {}).items()
         },
         of_units=None
         if unit is None or question.sure is None

@@ -259,7 +259,7 @@ def shares(s: Sweep, h: Hull, *, level: float, probabilities: bool) -> Shares:
         at = _spread(len(share), 2 * _FEW)
         high, low, share = high[at], low[at], share[at]
     axis = score_axis(s)
-    if not probabilities or s.weighted:
+    if not probabilities or (s.weighted and s.pos2 is None):
         return Shares(low, high, share, axis)
     r: Reliability = reliability(_grouped(s), level=level, n=200)
     assert r.low is not None
@@ -281,6 +281,7 @@ def _grouped(s: Sweep, alone: int = 1024, groups: int = 4096) -> Sweep:
     middle = np.linspace(alone, m - alone, groups, endpoint=False).astype(np.int64)
     starts = np.concatenate((np.arange(alone), middle, np.arange(m - alone, m)))
     pos, neg = (s.sums(mass, starts) for mass in (s.pos, s.neg))
+    squares = (None if mass is None else s.sums(mass, starts) for mass in (s.pos2, s.neg2))
     # The plain mean of the scores of a group: among so many each has one row or few.
     mean = s.sums(s.threshold, starts) / np.diff(starts, append=m)
-    return Sweep(np.clip(mean, 0.0, 1.0), pos, neg)
+    return Sweep(np.clip(mean, 0.0, 1.0), pos, neg, *squares)
