@@ -408,11 +408,10 @@ def test_weights_are_on_record():
     page = render(summarise_fit(t), "t")
     assert "Weight of the rows of the data, at this threshold." in page
     assert "weights are summed" in page
-    assert "There is a band only for rows that count once each." in page
+    assert "% band if calibrated" in page
     assert "counts are of the rows" not in page
     plain = render(summarise_fit(train(table(400), "y", learner="mean-difference")), "t")
     assert "counts are of the rows" in plain
-    assert "There is a band only" not in plain
     assert "Rows of the data, at this threshold." in plain
 
 
@@ -796,3 +795,53 @@ def test_folds_are_brought_to_one_scale_by_weight() -> None:
     scores, times = rng.normal(size=101), rng.integers(1, 4, 101)
     again = np.repeat(scores, times)
     assert Scale.of(scores, times.astype(float)) == pytest.approx(Scale.of(again, None), rel=1e-12)
+
+
+def test_two_numbers_have_a_surface() -> None:
+    """The page draws what the detector gives on a grid; names are escaped."""
+    rng = np.random.default_rng(5)
+    y = rng.random(700) < 0.4
+    data = {
+        "y": y,
+        "a<b>&": rng.normal(size=700) + y,
+        "c": 10 * rng.normal(size=700) + 5 * y,
+    }
+    data["c"][3] = np.nan
+    t = train(data, "y", learner="fisher")
+    s = summarise_fit(t).grid
+    assert s is not None
+    assert s.names == ("a<b>&", "c")
+    for i, j in ((0, 0), (7, 30), (48, 48)):
+        one = t.detector.probability({"a<b>&": [s.x1[j]], "c": [s.x2[i]]})
+        assert s.p[i, j] == one[0]
+    # The rows are those of the table, at equal steps, without the one that has no number.
+    at = np.linspace(0, 699, 500).astype(int)
+    at = at[~np.isnan(data["c"][at])]
+    np.testing.assert_allclose(s.rows[0], data["a<b>&"][at], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(s.rows[1], data["c"][at], rtol=1e-9, atol=1e-9)
+    assert s.rows[2].tolist() == y[at].tolist()
+    page = render(summarise_fit(t), "t")
+    assert "Probability of a positive" in page
+    assert "a&lt;b&gt;&amp;" in page
+    assert "a<b>" not in page
+    assert page.count('<path class="level') == 5
+    # Lines of equal probability of a line are parallel to the line where it is one half.
+    half = re.search(r'<path class="level half" d="([^"]+)"', page)
+    assert half is not None
+    ends = np.array(re.findall(r"(\d+),(\d+)", half[1]), float) / 1000
+    x1, x2 = s.x1[0] + ends[:, 0] * np.ptp(s.x1), s.x2[0] + (1 - ends[:, 1]) * np.ptp(s.x2)
+    found = t.detector.probability({"a<b>&": x1, "c": x2})
+    assert np.abs(found - 0.5).max() < 0.02
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_other_columns_have_no_surface(stream: bool) -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(300) < 0.4
+    two = {"y": y, "a": rng.normal(size=300) + y, "b": rng.normal(size=300)}
+    three = two | {"c": rng.normal(size=300)}
+    word = {"y": y, "a": two["a"], "b": np.where(y, "u", "v")}
+    for table_, there in ((two, True), (three, False), (word, False)):
+        t = train(table_, "y", learner="mean-difference", stream=stream)
+        assert (summarise_fit(t).grid is not None) == there
+        assert ("Probability of a positive" in render(summarise_fit(t), "t")) == there

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cutscore.report.summary import Groups as Groups
     from cutscore.report.summary import Learner as Learner
     from cutscore.report.summary import Learners as Learners
+    from cutscore.report.summary import ProbabilityGrid as ProbabilityGrid
     from cutscore.report.summary import ScoreSummary as ScoreSummary
     from cutscore.report.summary import Summary as Summary
     from cutscore.report.summary import Weight as Weight
@@ -33,6 +34,7 @@ _HOME = {
     "Groups": "summary",
     "Learner": "summary",
     "Learners": "summary",
+    "ProbabilityGrid": "summary",
     "ScoreSummary": "summary",
     "Summary": "summary",
     "Weight": "summary",
@@ -50,6 +52,7 @@ __all__ = [
     "Groups",
     "Learner",
     "Learners",
+    "ProbabilityGrid",
     "ScoreSummary",
     "Summary",
     "Weight",

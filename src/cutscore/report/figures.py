@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from cutscore.report.escaped import name_of, safe
 from cutscore.report.live import benefit_ends, live, on_score_axis, start_ratio
 from cutscore.report.summary import ScoreSummary, Summary
 from cutscore.report.text import fixed
+from cutscore.report.trace import Axis
 
 # As many scores as there are colours to tell apart; the rest share the last.
 COLOURS = 7
@@ -356,7 +358,7 @@ def shares(summary: Summary) -> str:
             overlay=mark,
             key="shares",
         )
-        what = _reliability_note(one, weighted=summary.weighted)
+        what = _reliability_note(one)
         parts.append(
             f'<div class="of" data-d="{k}"{" hidden" if k else ""}><p class="note">{what}</p>'
             f"{frame}</div>"
@@ -374,7 +376,7 @@ def shares(summary: Summary) -> str:
     )
 
 
-def _reliability_note(one: ScoreSummary, *, weighted: bool) -> str:
+def _reliability_note(one: ScoreSummary) -> str:
     if not (one.probabilities or one.calibrator):
         return "The share of positives at each score, by isotonic regression."
     words = []
@@ -385,7 +387,7 @@ def _reliability_note(one: ScoreSummary, *, weighted: bool) -> str:
     if one.shares.outside is not None:
         words.append(f"{100 * one.shares.outside:.3g} % of cases outside of the band")
     text = ", ".join(words)
-    more = " There is a band only for rows that count once each." if weighted else ""
+    more = ""
     if one.cross_fitted:
         more += " Each probability is by a calibrator that was fitted to other rows."
     elif one.calibrator:
@@ -413,3 +415,84 @@ def confusion(summary: Summary, state: dict[str, str]) -> str:
         + cell("tn", "rightly", "good neg")
         + "</tr></tbody></table></figure>"
     )
+
+
+# Lines of equal probability, and how many shades there are on either side of one half.
+_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SHADES = 10
+
+
+def surface(summary: Summary) -> str:
+    """The probability over two columns, in shades, with lines of equal probability and rows."""
+    s = summary.grid
+    if s is None:
+        return ""
+    axes = [Axis("linear", float(x[0]), float(x[-1])) for x in (s.x1, s.x2)]
+    x1, x2, positive = s.rows
+    layers = _shades(s.p)
+    for level in _LEVELS:
+        kind = "level half" if level == 0.5 else "level"
+        layers.append(line(_level(s.p, level), kind))
+    for kind, some in (("neg", ~positive), ("pos", positive)):
+        at = zip(axes[0].place(x1[some]), axes[1].place(x2[some]), strict=True)
+        d = "".join(f"M{round(1000 * x)},{round(1000 * (1 - y))}h0" for x, y in at)
+        layers.append(line(d, f"rows {kind}"))
+    frame = area(
+        f"probability over {safe(s.names[0])} and {safe(s.names[1])}",
+        x_name=name_of(s.names[0]),
+        y_name=name_of(s.names[1]),
+        x=ticks(axes[0]),
+        y=ticks(axes[1]),
+        layers=layers,
+    )
+    legend = "".join(f'<li class="{w[:3]}"><i></i>{w}</li>' for w in ("positive", "negative"))
+    legend += '<li><i class="line thin"></i>one half</li>'
+    told = ", ".join(f"{100 * level:g} %" for level in _LEVELS if level != 0.5)
+    note = (
+        f"By the detector of all rows; thin lines are at {told}. "
+        f"{'The' if len(x1) == summary.rows else f'{len(x1):,} of the'} rows are drawn."
+    )
+    return _figure(
+        "Probability of a positive", note, frame, "", f'<ul class="legend">{legend}</ul>'
+    )
+
+
+def _shades(p: Floats) -> list[str]:
+    """One path for each shade: cells around the points of the grid, those side by side as one."""
+    shade = np.rint(_SHADES * (2 * p - 1)).astype(int)
+    rows, columns = shade.shape
+    edge_x = np.rint(1000 * (np.clip(np.arange(columns + 1) - 0.5, 0, columns - 1) / (columns - 1)))
+    edge_y = np.rint(1000 * (1 - np.clip(np.arange(rows + 1) - 0.5, 0, rows - 1) / (rows - 1)))
+    runs: dict[int, list[str]] = {}
+    for k, row in enumerate(shade):
+        starts = np.append(np.flatnonzero(np.diff(row, prepend=row[0] - 1)), columns)
+        bottom, top = int(edge_y[k]), int(edge_y[k + 1])
+        for a, b in pairwise(starts.tolist()):
+            left, right = int(edge_x[a]), int(edge_x[b])
+            runs.setdefault(int(row[a]), []).append(f"M{left},{bottom}H{right}V{top}H{left}Z")
+    return [
+        f'<path class="shade {"pos" if value > 0 else "neg"}" '
+        f'fill-opacity="{0.55 * abs(value) / _SHADES:.3g}" d="{"".join(cells)}"/>'
+        for value, cells in sorted(runs.items())
+        if value
+    ]
+
+
+def _level(p: Floats, level: float) -> str:
+    """The line of a probability through the squares between the points of a grid, each crossed from
+    side to side where it is interpolated to be."""
+    rows, columns = p.shape
+    over, d = p >= level, []
+    crossed = over[:-1, :-1].astype(int) + over[:-1, 1:] + over[1:, :-1] + over[1:, 1:]
+    for i, j in np.argwhere((crossed > 0) & (crossed < 4)).tolist():
+        corners = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)]
+        ends = []
+        for a, b in zip(corners, corners[1:] + corners[:1], strict=True):
+            if over[a] != over[b]:
+                share = (level - p[a]) / (p[b] - p[a])
+                y, x = (u + share * (v - u) for u, v in zip(a, b, strict=True))
+                ends.append(
+                    f"{round(1000 * x / (columns - 1))},{round(1000 * (1 - y / (rows - 1)))}"
+                )
+        d += [f"M{a}L{b}" for a, b in zip(ends[::2], ends[1::2], strict=True)]
+    return "".join(d)

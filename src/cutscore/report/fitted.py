@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
+
+import numpy as np
 
 from cutscore._check import shown
 from cutscore._names import worded
 from cutscore.detector import NumberColumn
 from cutscore.findings.base import Finding, Unsorted
 from cutscore.report.making import summarise
-from cutscore.report.summary import Estimate, Learner, Learners, Summary, Weight
+from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary, Weight
 from cutscore.training import Trained
 
 _UNUSED = " is not used: "
@@ -77,7 +79,30 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
         training=_facts(t),
         weights=_weights(t),
+        grid=_grid(t),
     )
+
+
+# Points of the grid along each column.
+_GRID = 49
+
+
+def _grid(t: Trained) -> ProbabilityGrid | None:
+    """The probability over two columns of numbers, from the lowest to the highest value drawn."""
+    if t.plane is None or not len(t.plane.x1):
+        return None
+    names, x1, x2, positive = t.plane
+    ends = [(float(x.min()), float(x.max())) for x in (x1, x2)]
+    if not all(isfinite(high - low) and high > low for low, high in ends):
+        return None
+    pads = [0.04 * (high - low) for low, high in ends]
+    a, b = (
+        np.linspace(low - pad, high + pad, _GRID)
+        for (low, high), pad in zip(ends, pads, strict=True)
+    )
+    across, up = (grid.ravel() for grid in np.meshgrid(a, b))
+    p = t.detector.probability(dict(zip(names, (across, up), strict=True)))
+    return ProbabilityGrid(names, a, b, p.reshape(_GRID, _GRID), (x1, x2, positive))
 
 
 def _why(t: Trained) -> str:

@@ -129,6 +129,7 @@ def _body(
         figures.benefit(summary),
         figures.shares(summary),
         figures.confusion(summary, state),
+        figures.surface(summary),
         "</div>",
         _measures(summary, state),
         _compared(summary),

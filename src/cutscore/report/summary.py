@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore._interval import Interval
+from cutscore._sweep import Floats
 from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint
 from cutscore.errors import UndefinedError
@@ -154,6 +156,21 @@ class Weight:
     """For one standard deviation of the column, so that weights compare."""
 
 
+@dataclass(frozen=True, eq=False)
+class ProbabilityGrid:
+    """The probability of a positive over two columns; made by
+    :func:`cutscore.report.summarise_fit`."""
+
+    names: tuple[str, str]
+    x1: Floats
+    """The values of the first column that it is known at, upwards."""
+    x2: Floats
+    p: Floats
+    """At each value of the second column, by rows, and of the first."""
+    rows: tuple[Floats, Floats, NDArray[np.bool_]]
+    """Some of the rows that it was fitted to: both columns, and whether they are positive."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """The question that :func:`cutscore.report.summarise` was asked."""
@@ -198,6 +215,8 @@ class Summary:
     """How a detector was made, as facts: (name, value)."""
     weights: tuple[Weight, ...] = ()
     """Those of that detector, the largest first."""
+    grid: ProbabilityGrid | None = None
+    """Its probabilities, if it has two columns of numbers; drawn on the page alone."""
 
     @property
     def prevalence(self) -> float:

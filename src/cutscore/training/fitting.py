@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from cutscore._sweep import Sweep, sweep
 from cutscore.calibration.fitting import calibrate_across
 from cutscore.calibration.odds import probability
 from cutscore.decision import OperatingPoint, expectation
-from cutscore.detector import Detector, Encoding, Training
+from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text, is_label
 from cutscore.errors import DataError
 from cutscore.linear.detector import LinearDetector
@@ -37,7 +37,7 @@ from cutscore.training.comparing import (
     estimates_of,
     with_choice,
 )
-from cutscore.training.data import Data, MakeRows, Roles
+from cutscore.training.data import Data, MakeRows, Roles, column_of
 from cutscore.training.folds import Report, note_of, out_of_fold
 from cutscore.training.known import AUTO, learners
 from cutscore.training.remarks import (
@@ -47,6 +47,16 @@ from cutscore.training.remarks import (
     useless,
     warnings_of,
 )
+
+
+class Plane(NamedTuple):
+    """Two columns of numbers by name, their values in some rows, and whether these are positive; of
+    what :func:`cutscore.training.train` returns."""
+
+    names: tuple[str, str]
+    x1: Floats
+    x2: Floats
+    positive: Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +90,8 @@ class Trained:
     """The column of units, if there is one."""
     units: NDArray[Any] | None = None
     """The unit of each row."""
+    plane: Plane | None = None
+    """Of a detector of two columns of numbers: these columns, in some of the rows."""
 
     @property
     def learner(self) -> str:
@@ -295,7 +307,32 @@ def train(  # noqa: PLR0913 - a question has many sides
         warnings,
         unit,
         data.unit,
+        _plane(data),
     )
+
+
+# So many rows can still be told apart in a picture.
+_DRAWN = 500
+
+
+def _plane(data: Data) -> Plane | None:
+    """Rows at equal steps, none of whose two numbers is missing; None for other columns."""
+    columns, places = data.encoding.columns, data.encoding.places
+    if len(columns) != 2 or not all(
+        isinstance(c, NumberColumn) and c.kind == "number" for c in columns
+    ):
+        return None
+    n = len(data.y)
+    at = np.linspace(0, n - 1, min(n, _DRAWN)).astype(np.intp)
+    some, values = data.some(at), []
+    for column, place in zip(columns, places, strict=True):
+        assert isinstance(column, NumberColumn)
+        first, *missing = (column_of(some, j) for j in range(*place.indices(data.features)))
+        x = first if data.raw else column.mean + column.scale * first
+        values.append(np.where(missing[0] > 0, np.nan, x) if missing else x)
+    x1, x2 = values
+    there = np.isfinite(x1) & np.isfinite(x2)
+    return Plane((columns[0].name, columns[1].name), x1[there], x2[there], data.y[at][there])
 
 
 def _expected(point: OperatingPoint, level: float) -> dict[str, Expected]:
