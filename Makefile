@@ -6,7 +6,7 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: help demo test lint bench validate sanitize messages docs figures wheel release-check minimum clean
+.PHONY: help demo test lint bench validate rows sanitize messages docs figures wheel release-check minimum clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,7 +16,7 @@ help:
 	@echo "make docs           the documentation, in build/docs"
 	@echo "make wheel          a source distribution and a wheel, in dist/"
 	@echo "make clean          removes what the others made"
-	@echo "make bench | validate | sanitize | figures | release-check | minimum: see CONTRIBUTING.md"
+	@echo "make bench | validate | rows | sanitize | figures | release-check | minimum: see CONTRIBUTING.md"
 
 # pip is told to be quiet, so each step that takes long says what it does.
 $(BIN)/python:
@@ -69,6 +69,11 @@ bench: .venv/tools
 validate: .venv/tools
 	$(BIN)/python validation/layouts.py
 	$(BIN)/python validation/run.py
+
+# The 42 capabilities and the 82 items of the source documents, one check each with an oracle that is not
+# ours; the quick ones are part of the tests. Some minutes: Spark, PyTorch and ten million rows are among it.
+rows: .venv/tools
+	$(BIN)/python validation/rows.py
 
 # The native core against a plain oracle: each build of the kernels with address and
 # undefined-behaviour checks, then many threads under the race detector.

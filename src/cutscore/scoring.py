@@ -18,7 +18,7 @@ from cutscore import _native
 from cutscore._check import shown
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table
-from cutscore._hull import vertices
+from cutscore._hull import chain, vertices
 from cutscore._sweep import EqualRows, Floats, Masses, Sweep, check_sweep
 from cutscore.errors import DataError, UndefinedError
 from cutscore.objectives import check_level
