@@ -200,9 +200,9 @@ def test_one_class_is_an_error(put, label, name):
 
 
 def test_other_shape_is_the_right_error(put):
-    with pytest.raises(DataError, match="2 labels and 3 scores"):
+    with pytest.raises(DataError, match="one label for each score; there are 2 and 3"):
         ct.roc_auc_score(put([1, 0]), put([0.1, 0.2, 0.3]))
-    with pytest.raises(DataError, match="1 weights and 2 scores"):
+    with pytest.raises(DataError, match="one weight for each score; there are 1 and 2"):
         ct.sweep(put([1, 0]), put([0.1, 0.2]), put([1.0]))
     with pytest.raises(DataError, match="score must"):
         ct.sweep(put([1]), put(0.5))
