@@ -989,6 +989,15 @@ def _tables() -> Iterator[Case]:
         matrix=True,
     )
     yield Case(
+        "Discriminants.scores",
+        lambda g: linear.Discriminants(np.stack((LINE.w, -LINE.w)), np.array([0.5, 0.0])).scores(
+            g.X
+        ),
+        lambda raw, x: _is_close(x, np.stack((raw.X @ raw.line + 0.5, -raw.X @ raw.line), axis=1)),
+        matrix=True,
+        covers=("Discriminants",),
+    )
+    yield Case(
         "LinearDetector.margins",
         lambda g: LINE.margins(g.X, g.y),
         lambda raw, m: _is_close(

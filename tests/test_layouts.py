@@ -132,7 +132,8 @@ ELSEWHERE = {
         Estimates NetBenefitAt NetBenefitDifference SmoothRoc
     """,
     "made by functions that are here; they hold no arrays": """
-        CalibrationLine Comparison ContrastTest CurvePoint CurveTest Decomposition Fit
+        CalibrationLine Comparison ContrastTest CurvePoint CurveTest Decomposition Fit ClassesFit
+        expected_failed_checks
         MethodComparison OperatingPoint OperatingPoint.expect PriorShift
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
