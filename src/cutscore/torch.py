@@ -9,7 +9,7 @@ a matrix of one column or of one row, as networks give it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import isnan
 from numbers import Real
@@ -172,7 +172,7 @@ class AUROC:
 
     def reset(self) -> None:
         """Forget all rows."""
-        self._negative: float | None = None  # the other label, once one was seen
+        self._negative: float | None = None  # the other label, if none was named as positive
         self._counts: list[Sweep] = []  # each more than twice as long as the next
         self._weighted: list[tuple[Tensor, Tensor, Tensor]] = []  # label, score, weight in order
 
@@ -302,9 +302,9 @@ class AUROC:
         if self._negative is None or negative is None or negative == self._negative:
             return self._negative if negative is None else negative
         raise DataError(
-            f"there must be two labels in all batches together; so far they are "
-            f"{_label(self.positive):g} and {self._negative:g}, and now there is {negative:g}. For "
-            "one against the rest pass y == positive."
+            f"there must be two labels in all batches together; so far they are 1 and "
+            f"{self._negative:g}, and now there is {negative:g}. Name the positive one "
+            "(positive=1)."
         )
 
 
@@ -371,13 +371,24 @@ def _read(y: Tensor, score: Tensor, weight: Tensor | None, positive: float | Non
     if rows is None:
         # A row breaks a rule. The native core knows which, and how to say it.
         _host_sweep(y.cpu(), score.cpu(), None if weight is None else weight.cpu(), positive)
-        if len(score):
+        if len(score) and positive is not None:
+            # It breaks none: there are several labels besides the positive one.
+            rows = _checked(_is(y, positive), score, weight, None)
+        if len(score) and rows is None:
             raise DataError(
                 f"torch can't compare all values of the types {y.dtype} and {score.dtype} that are "
                 "here. Convert them first: y == positive, score.double()."
             )
-        rows = _Rows(y.bool(), score, _float64(weight))
-    return rows
+        rows = rows or _Rows(y.bool(), score, _float64(weight))
+    return rows if positive is None else replace(rows, negative=None)
+
+
+def _is(y: Tensor, positive: float) -> Tensor:
+    """Where a label is the positive one."""
+    label = _signed(y)
+    if not y.dtype.is_signed and positive < 0:  # torch finds uint8 255 equal to -1
+        return torch.zeros_like(label, dtype=torch.bool)
+    return label == positive
 
 
 def _checked(
