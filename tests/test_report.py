@@ -252,11 +252,26 @@ def test_notices() -> None:
     assert codes(y, {"a": ends}, costs=cs.Costs(fp=1, fn=1e6)) == {"flags-alike"}
     none = {"maximize": "recall", "subject_to": "precision >= 0.999", "confidence": 0.95}
     assert codes(y, {"a": a}, **none) == {"infeasible"}
-    assert codes(y[:90], {"a": a[:90]}) == {"few-rows"}
+    assert codes(y[:90], {"a": a[:90]}) == {"few-rows", "few-errors"}
     assert "few-rows" in codes(~y[:90], {"a": -a[:90]})
     heavy = np.where(np.arange(len(y)) < 20, 1e6, 1.0)
     assert "few-rows" in codes(y, {"a": a}, weight=heavy)
     assert "no-better-than-chance" in codes([1, 0, 1, 0], {"a": [3, 4, 1, 2]})
+
+
+def test_an_auc_that_few_errors_decide() -> None:
+    score = np.arange(460.0)
+    y = (score >= 400) & (score != 459) | (score == 200)
+
+    def about(y: Any, score: Any) -> list[str]:
+        found = summarise(y, {"a": score}).notices
+        return [n.render() for n in found if n.code == "few-errors"]
+
+    (text,) = about(y, score)
+    assert "as if 0.65 of 60 positives ranked below all negatives" in text
+    (text,) = about(~y, -score)
+    assert "as if 0.65 of 60 negatives ranked above all positives" in text
+    assert not about(y, np.where((score >= 410) & (score < 415), -1, score))
 
 
 def test_notices_name_the_score_where_there_are_several() -> None:

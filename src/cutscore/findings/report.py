@@ -110,6 +110,29 @@ class Separated(Notice):
 
 
 @dataclass(frozen=True)
+class FewErrors(Notice):
+    """Single rows decide about the AUC. A sample without them looks better, and surer, than the
+    score is: where the rarer class has the wider scores, the interval covers too little."""
+
+    code = "few-errors"
+    example = {"errors": 1.2, "of": "positive", "rows": 60.0}
+    errors: float
+    """As if so many rows ranked on the wrong side of all of the other class."""
+    of: str
+    """The rarer class: "positive" or "negative"."""
+    rows: float
+    """How many it has; of weighted rows the effective number."""
+
+    def text(self, on: Surface) -> str:
+        place, other = ("below", "negative") if self.of == "positive" else ("above", "positive")
+        return (
+            f"The AUC depends on few errors: as if {self.errors:.2g} of {self.rows:.3g} {self.of}s "
+            f"ranked {place} all {other}s. If scores of {self.of}s vary much more than those of "
+            f"{other}s, its interval is too narrow."
+        )
+
+
+@dataclass(frozen=True)
 class CertainAndWrong(Notice):
     """Cases with probability 0 or 1 that turned out otherwise: the log loss is infinite."""
 

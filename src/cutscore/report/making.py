@@ -23,6 +23,7 @@ from cutscore.errors import DataError
 from cutscore.findings.base import Finding
 from cutscore.findings.report import (
     CertainAndWrong,
+    FewErrors,
     FewRows,
     FlagsAlike,
     Infeasible,
@@ -642,6 +643,8 @@ def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
         yield NoBetterThanChance(auc, *((span.low, span.high) if span is not None else ()))
     elif auc >= 0.999:
         yield Separated(auc)
+    elif span is not None:
+        yield from _few_errors(auc, s)
     for mass, word, chance in zip(one.certain, ("positive", "negative"), (0, 1), strict=True):
         if mass:
             yield CertainAndWrong(mass, chance, word)
@@ -652,6 +655,13 @@ def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
     outside = one.shares.outside
     if outside is not None and outside > 0.5:
         yield Miscalibrated(outside)
+
+
+def _few_errors(auc: float, s: Sweep) -> Iterator[Notice]:
+    """Where single rows decide about the AUC: a sample without them looks better and surer."""
+    rows, of = min(zip(sizes_of(s, "a report"), ("positive", "negative"), strict=True))
+    if rows * (1 - auc) < 4:
+        yield FewErrors(rows * (1 - auc), of, rows)
 
 
 def _outliers(s: Sweep, *, reverse: bool) -> Iterator[Notice]:
