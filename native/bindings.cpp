@@ -400,17 +400,18 @@ NB_MODULE(_native, m) {
                 r.size = allowed[k]->shape(0);
             }
         }
-        cutscore::Buffer<double> of_repeats(2 * repeats), of_samples(5 * samples);
-        double *r = of_repeats.data(), *b = of_samples.data();
+        cutscore::Buffer<double> of_repeats(4 * folds * repeats), of_samples(4 * folds * samples), here(3 * samples);
+        double* const h = here.data();
         unlocked([&] {
             cutscore::cross_fit({ratios[0], ratios[0].at_least ? 1.0 : -1.0, ratios.data() + 1, ratios.size() - 1},
                                 {scored.data(), scored.size(), items, positives, count ? count->data() : nullptr,
                                  weight ? weight->data() : nullptr, unit ? unit->data() : nullptr, units, folds,
-                                 repeats, samples, in_pos.data(), in_neg.data(), r, r + repeats, b, b + samples,
-                                 b + 2 * samples, b + 3 * samples, b + 4 * samples},
+                                 repeats, samples, in_pos.data(), in_neg.data(), of_repeats.data(), of_samples.data(),
+                                 h, h + samples, h + 2 * samples},
                                 seed, threads);
         });
-        return std::make_tuple(hand_over(std::move(of_repeats)), hand_over(std::move(of_samples)));
+        return std::make_tuple(hand_over(std::move(of_repeats)), hand_over(std::move(of_samples)),
+                               hand_over(std::move(here)));
     }, "scores"_a, "positives"_a, "count"_a.none(), "weight"_a.none(), "unit"_a.none(), "aim"_a, "allowed"_a,
     "folds"_a, "repeats"_a, "in_pos"_a, "in_neg"_a, "seed"_a, "threads"_a);
 

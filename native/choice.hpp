@@ -1,8 +1,7 @@
 // What a cut is worth on rows it was not chosen on: choices on folds, and on bootstrap samples of these.
 //
 // Each row has a fold, by a shuffle within its class. A cut is chosen on the rows of all other folds and
-// judged on those of its own; sums over the folds are what a choice on (almost) so many rows does on new
-// ones. In a bootstrap sample the copies of a row are in one fold, or a cut would be judged on rows it was
+// judged on those of its own, as a choice on (almost) so many rows is on new ones. In a bootstrap sample the copies of a row are in one fold, or a cut would be judged on rows it was
 // chosen on. Rows of one unit stay together. Of several scores, each choice takes the best one.
 #pragma once
 
@@ -186,9 +185,9 @@ class Sample {
 
     double share(double in_pos, double in_neg) const { return P_ * in_pos / (P_ * in_pos + N_ * in_neg); }
 
-    // The shares of positives and of negatives that are flagged, in each fold by the cut of the others.
-    void judge(const Aim& aim, double in_pos, double in_neg, double* recall, double* fpr) {
-        double tp = 0, fp = 0;
+    // What the cut of each fold flags, chosen on the others: shares of all positives and of all negatives
+    // that are in the fold and flagged, and that are flagged.
+    void judge(const Aim& aim, double in_pos, double in_neg, double* out) {
         for (std::size_t f = 0; f < c_.folds; ++f) {
             for (std::size_t k = 0; k < c_.scores; ++k) {
                 const std::size_t wide = 2 * c_.score[k].m;
@@ -198,13 +197,16 @@ class Sample {
             const auto [k, cut] = best(aim, rest_, in_pos, in_neg);
             const std::size_t m = c_.score[k].m;
             const double* const own = of_fold_[k].data() + f * 2 * m;
+            const double* const every = all_[k].data();
+            double sum[4] = {};
             for (std::size_t i = 0; i < cut; ++i) {
-                tp += own[i];
-                fp += own[m + i];
+                sum[0] += own[i];
+                sum[1] += own[m + i];
+                sum[2] += every[i];
+                sum[3] += every[m + i];
             }
+            for (std::size_t j = 0; j < 4; ++j) out[j * c_.folds + f] = sum[j] / (j % 2 ? N_ : P_);
         }
-        *recall = tp / P_;
-        *fpr = fp / N_;
     }
 
     // The same on other rows, by the cut of these.
@@ -290,7 +292,7 @@ inline void cross_fitted(const Aim& aim, const Choices& c, std::uint64_t seed, i
         Random random(seed, 2 * b + 1);
         if (!resampled) {
             sample->fill(of_item, nullptr, random);
-            return sample->judge(aim, 1, 1, c.recall + part, c.fpr + part);
+            return sample->judge(aim, 1, 1, c.of_repeat + part * 4 * c.folds);
         }
         draw_first(random, drawn.data());
         if (second) {
@@ -300,7 +302,7 @@ inline void cross_fitted(const Aim& aim, const Choices& c, std::uint64_t seed, i
         sample->fill(of_item, drawn.data(), random);
         const double in_pos = c.in_pos[b], in_neg = c.in_neg[b];
         c.sample_share[b] = sample->share(in_pos, in_neg);
-        sample->judge(aim, in_pos, in_neg, c.sample_recall + b, c.sample_fpr + b);
+        sample->judge(aim, in_pos, in_neg, c.of_sample + b * 4 * c.folds);
         sample->judge_on(rows, aim, in_pos, in_neg, c.here_recall + b, c.here_fpr + b);
     });
 }

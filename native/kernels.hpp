@@ -201,9 +201,11 @@ struct Choices {
     const std::int32_t* unit;
     std::size_t units, folds, repeats, samples;
     const double *in_pos, *in_neg;
-    double *recall, *fpr;                                // of each repeat, on rows that were left out
-    double *sample_recall, *sample_fpr, *sample_share;  // of each sample, likewise; its share of positives
-    double *here_recall, *here_fpr;                      // of each sample's own choice, on the rows themselves
+    // Of each repeat, and of each sample, for each fold: the shares of all positives and of all negatives that
+    // its cut flags among the rows left out; then both among all rows.
+    double *of_repeat, *of_sample;
+    double* sample_share;              // of positives
+    double *here_recall, *here_fpr;    // of each sample's own choice, on the rows themselves
 };
 void cross_fit(const Aim&, const Choices&, std::uint64_t seed, int threads);
 

@@ -13,10 +13,11 @@ import scipy.stats
 
 import cutscore as cs
 from cutscore import _native
+from cutscore.confusion import Confusion
 from cutscore.decision import OperatingPoint, against_trivial
 from cutscore.guarantee import most
 from cutscore.objectives import Aim, Limit, as_limits, as_objective
-from cutscore.selection import Expected, _Items, _most, _numbers, select, select_among
+from cutscore.selection import Expected, Selection, _Items, _most, _numbers, select, select_among
 
 COSTS = cs.Costs(fp=1, fn=3)
 Asked = tuple[Any, list[str], float | None, float | None]
@@ -111,8 +112,10 @@ def core(  # noqa: PLR0913, PLR0917 - as the core has them
     samples: int,
     seed: int,
     **more: Any,
-) -> tuple[Any, Any]:
-    """What the native core makes of rows, positives first."""
+) -> tuple[Any, Any, Any]:
+    """What the native core makes of rows, positives first: of repeats and of samples, by fold, the
+    shares flagged among rows left out and among all; the share of positives in each sample; and
+    the shares that its own choice flags."""
     goal, limits, prior, confidence = aim
     made = []
     for score in scores:
@@ -126,7 +129,7 @@ def core(  # noqa: PLR0913, PLR0917 - as the core has them
     assert numbers is not None
     ones = np.ones(samples)
     given = {"count": None, "weight": None, "unit": None, "threads": 1} | more
-    return _native.cross_fit(
+    of_repeats, of_samples, here = _native.cross_fit(
         made,
         P,
         given["count"],
@@ -140,6 +143,8 @@ def core(  # noqa: PLR0913, PLR0917 - as the core has them
         seed=seed,
         threads=given["threads"],
     )
+    by_fold = (of.reshape(-1, 4, folds) for of in (of_repeats, of_samples))
+    return *by_fold, here.reshape(3, -1)
 
 
 @pytest.mark.parametrize("aim", AIMS)
@@ -161,10 +166,18 @@ def test_folds_by_trying_all(aim: Asked) -> None:
                 tp += bool(pos[k] >= t)
                 fp += bool(neg[j] >= t)
             possible.add((tp / 4, fp / 4))
+        every = {
+            (float(np.mean(pos >= t)), float(np.mean(neg >= t))) for t in (*score, score.max() + 1)
+        }
         seen = set()
         for seed in range(30):
-            repeats, _ = core(y, [score], aim, 4, 2, 0, seed)
-            seen |= set(zip(*repeats.reshape(2, -1).tolist(), strict=True))
+            repeats, _, _ = core(y, [score], aim, 4, 2, 0, seed)
+            recall, fpr, all_recall, all_fpr = repeats.transpose(1, 0, 2)
+            seen |= set(zip(recall.sum(1).tolist(), fpr.sum(1).tolist(), strict=True))
+            # All that its cut flags, some of which are left out.
+            assert set(zip(all_recall.ravel(), all_fpr.ravel(), strict=True)) <= every
+            assert (recall <= all_recall).all()
+            assert (fpr <= all_fpr).all()
         assert seen <= possible
         assert seen == possible or len(possible) > 3
 
@@ -175,13 +188,33 @@ def test_of_several_scores_each_choice_takes_the_best() -> None:
     good = rng.normal(size=60) + 3 * y
     bad = rng.normal(size=60)
     aim: Asked = ("f1", [], None, None)
-    alone, _ = core(y, [good], aim, 5, 3, 0, 1)
+    alone, *_ = core(y, [good], aim, 5, 3, 0, 1)
     for both in ([good, bad], [bad, good], [good, good]):
         assert np.array_equal(core(y, both, aim, 5, 3, 0, 1)[0], alone)
     good, close = (rng.normal(size=60) + y for _ in range(2))
-    alone, _ = core(y, [good], aim, 5, 3, 0, 1)
-    either, _ = core(y, [good, close], aim, 5, 3, 0, 1)
+    alone, *_ = core(y, [good], aim, 5, 3, 0, 1)
+    either, *_ = core(y, [good, close], aim, 5, 3, 0, 1)
     assert not np.array_equal(either, alone)
+
+
+@pytest.mark.parametrize("name", ["f1", "f2", "precision", "npv", "lift", "mcc"])
+@pytest.mark.parametrize("prior", [None, 0.3])
+def test_ratios_of_folds(name: str, prior: float | None) -> None:
+    """Where all folds cut alike, the mean of their ratios is that of the sums; where one of two
+    flags next to nothing, it is about half of the other's."""
+    goal = as_objective(name)
+    same = np.array([[[0.4, 0.4], [0.05, 0.05], [0.8, 0.8], [0.1, 0.1]]])
+    none = np.array([[[0.4, 0.0], [0.05, 0.0], [0.8, 0.0], [0.1, 1e-9]]])
+    found = []
+    for folds in (same, none):
+        one = Selection(50, 200, (50, 200), prior, folds, folds, np.ones(1), np.ones(1), np.ones(1))
+        found.append(one._folded(goal, folds, one._share).item())
+    c = Confusion(40, 20, 10, 180)
+    exact = float(goal(c if prior is None else c.deployed(prior)))
+    assert found[0] == pytest.approx(exact, rel=1e-12)
+    p = 0.2 if prior is None else prior
+    nothing = 1 - p if name == "npv" else 0.0
+    assert found[1] == pytest.approx((exact + nothing) / 2, abs=1e-4)
 
 
 def test_rows_of_one_unit_stay_together() -> None:
@@ -193,8 +226,9 @@ def test_rows_of_one_unit_stay_together() -> None:
     aim: Asked = ("youden", [], None, None)
     spread = {}
     for name, unit in (("rows", None), ("units", np.repeat(np.arange(100, dtype=np.int32), 20))):
-        _, samples = core(copies, [np.repeat(score, 20)], aim, 10, 4, 200, 1, unit=unit)
-        recall, fpr, share, *_ = samples.reshape(5, -1)
+        _, samples, here = core(copies, [np.repeat(score, 20)], aim, 10, 4, 200, 1, unit=unit)
+        recall, fpr, *_ = samples.sum(axis=2).T
+        share, *_ = here
         spread[name] = float(np.std(recall - fpr))
         assert (np.std(share) > 1e-9) == (unit is not None)
     assert spread["units"] > 2.5 * spread["rows"]
@@ -205,8 +239,8 @@ def test_rows_of_weight_two_are_two_of_the_same_fold() -> None:
     y = np.arange(80) < 25
     score = rng.normal(size=80) + y
     aim: Asked = (COSTS, [], None, None)
-    plain, _ = core(y, [score], aim, 5, 3, 0, 2)
-    twice, _ = core(y, [score], aim, 5, 3, 0, 2, weight=np.full(80, 2.0))
+    plain, *_ = core(y, [score], aim, 5, 3, 0, 2)
+    twice, *_ = core(y, [score], aim, 5, 3, 0, 2, weight=np.full(80, 2.0))
     assert np.array_equal(plain, twice)
 
 

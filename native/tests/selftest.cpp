@@ -166,12 +166,12 @@ void decide(View<std::int64_t> s, int threads) {
         for (int form = 0; form < 4; ++form) {
             const double* of = form == 0 ? nullptr : count.data();
             const std::int32_t* in = form == 3 && index.size() >= 7 ? unit.data() : nullptr;
-            std::vector<double> one(2 * 2 + 5 * 5), many(one.size());
+            std::vector<double> one(4 * 3 * (2 + 5) + 3 * 5), many(one.size());
             for (auto* const out : {one.data(), many.data()})
                 cross_fit({form == 2 ? matthews : recall, 1, form == 1 ? &sure : &precise, 1},
                           {score, form == 2 ? 2u : 1u, index.size(), std::size_t(tp.back()), form == 1 ? of : nullptr,
-                           form == 2 ? of : nullptr, in, 7, 3, 2, 5, ones.data(), ones.data(), out, out + 2, out + 4,
-                           out + 9, out + 14, out + 19, out + 24},
+                           form == 2 ? of : nullptr, in, 7, 3, 2, 5, ones.data(), ones.data(), out, out + 24, out + 84,
+                           out + 89, out + 94},
                           11, out == one.data() ? 1 : threads);
             for (std::size_t i = 0; i < one.size(); ++i) {
                 CHECK(one[i] == many[i] || (one[i] != one[i] && many[i] != many[i]));

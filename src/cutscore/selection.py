@@ -1,12 +1,19 @@
 """What a chosen cut is worth on new rows: chosen again on folds, and judged on the rows left out.
 
 On the rows that a cut was chosen on it looks better than it is, since it is the best of many there.
-So it is chosen on nine tenths of the rows and judged on the tenth left out, ten times in turn; sums
-over all tenths are those of a choice on almost as many rows, on rows that it has not seen.
+So it is chosen on nine tenths of the rows and judged on the tenth left out, ten times in turn: a
+choice on almost as many rows, judged on rows that it has not seen.
 
 How far that may be off is seen on bootstrap samples, which stand to the rows as the rows stand to
 all cases: the value that a sample's own choice has on the rows, less what choosing on folds of the
 sample makes of it. Copies of a row stay in one fold.
+
+Where positives are few, cuts of folds may differ much: some flag a handful of rows, others
+hundreds. Rates and costs of all tenths add up nevertheless. Precision, F, MCC and their like are
+ratios whose denominator depends on how many rows are flagged, and the ratio of two sums over
+different cuts is not the mean of their ratios: for F1 it may be half as much again. Of those each
+fold has its own ratio: true positives among the rows left out, and the flagged among all rows, as
+those left out alone are too few to divide by.
 """
 
 from __future__ import annotations
@@ -111,10 +118,11 @@ class Selection(Frozen):
         How many rows without weights would tell as much, of either class.
     prior
         The share of positives that was asked about, or None for that of the rows.
-    recall, fpr
-        What share of the positives, and of the negatives, choices on folds flag among the rows left
-        out, in each repeat.
-    sample_recall, sample_fpr
+    repeats
+        What choices on folds flag, in each repeat and for each fold, of shape (repeats, 4, folds):
+        the shares of all positives and of all negatives that are left out and flagged, and of
+        those that are flagged.
+    samples
         The same within each bootstrap sample.
     sample_share
         The share of positives in each sample: it is an estimate too, unless somebody says what it
@@ -129,10 +137,8 @@ class Selection(Frozen):
     N: float
     rows: tuple[float, float]
     prior: float | None
-    recall: Floats
-    fpr: Floats
-    sample_recall: Floats
-    sample_fpr: Floats
+    repeats: Floats
+    samples: Floats
     sample_share: Floats
     here_recall: Floats
     here_fpr: Floats
@@ -141,7 +147,13 @@ class Selection(Frozen):
     @property
     def confusion(self) -> Confusion:
         """What the choice does with the rows if each was left out of it, on average."""
-        return self._confusion(self.recall.mean(), self.fpr.mean(), self._share)
+        return self._confusion(*self._rates, self._share)
+
+    @property
+    def _rates(self) -> tuple[float, float]:
+        """The shares of positives and of negatives that are flagged among rows left out."""
+        recall, fpr, _, _ = self.repeats.sum(axis=2).mean(axis=0)
+        return float(recall), float(fpr)
 
     @property
     def _share(self) -> float:
@@ -152,8 +164,8 @@ class Selection(Frozen):
         goal = goal.measure if isinstance(goal, Top) else goal
         z = _reach(check_level(level), self.df)
         with np.errstate(divide="ignore", invalid="ignore"):
-            repeats = self._values(goal, self.recall, self.fpr, self._share)
-            inside = self._values(goal, self.sample_recall, self.sample_fpr, self.sample_share)
+            repeats = self._folded(goal, self.repeats, self._share)
+            inside = self._folded(goal, self.samples, self.sample_share)
             here = self._values(goal, self.here_recall, self.here_fpr, self._share)
             away = here - inside
         value, away = float(repeats.mean()), away[np.isfinite(away)]
@@ -186,7 +198,8 @@ class Selection(Frozen):
         """An interval as at a threshold that was given: where rows are many the choice adds next to
         nothing, and where all samples agree they tell nothing."""
         P, N = (max(round(n), 1) for n in self.rows)
-        tp, fp = round(P * float(self.recall.mean())), round(N * float(self.fpr.mean()))
+        recall, fpr = self._rates
+        tp, fp = round(P * recall), round(N * fpr)
         two = Sweep.from_counts([1.0, 0.0], [tp, P - tp], [fp, N - fp])
         prior = self._share if self.prior is None and self.rows != (self.P, self.N) else self.prior
         span = interval(two, goal, at=0.5, prior=prior, level=level)
@@ -197,9 +210,31 @@ class Selection(Frozen):
         tp, fp = recall * P, fpr * N
         return Confusion(tp, fp, P - tp, N - fp)
 
+    def _folded(self, goal: Objective, found: Floats, share: Any) -> Floats:
+        """The values of choices on folds, each judged on the rows left out."""
+        recall, fpr, all_recall, all_fpr = found.transpose(1, 0, 2)
+        if not _divides_by_flagged(goal):
+            return self._values(goal, recall.sum(axis=1), fpr.sum(axis=1), share)
+        p = np.reshape(share if self.prior is None else self.prior, (-1, 1))
+        tp, flagged = p * recall * recall.shape[1], p * all_recall + (1 - p) * all_fpr
+        if getattr(goal, "name", "") == "mcc":  # of a confusion it is clipped, and not linear
+            ratio = (tp - p * flagged) / np.sqrt(p * (1 - p) * flagged * (1 - flagged))
+        else:
+            ratio = np.asarray(goal(Confusion(tp, flagged - tp, p - tp, 1 - p - flagged + tp)))
+        has_one = np.isfinite(ratio)  # not where a cut flags nothing
+        mean: Floats = np.sum(ratio, axis=1, where=has_one) / has_one.sum(axis=1)
+        return np.clip(mean, -1.0, inf if getattr(goal, "name", "") == "lift" else 1.0)
+
     def _values(self, goal: Objective, recall: Floats, fpr: Floats, share: Any) -> Floats:
         c = self._confusion(recall, fpr, share)
         return np.asarray(goal(c if self.prior is None else c.deployed(self.prior)), np.float64)
+
+
+def _divides_by_flagged(goal: Objective) -> bool:
+    """Whether a measure is linear in the true positives where it is given how many are flagged,
+    and not otherwise."""
+    name = getattr(goal, "name", "")
+    return getattr(goal, "beta", None) is not None or name in ("precision", "npv", "lift", "mcc")
 
 
 def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
@@ -339,27 +374,24 @@ def _selected(items: _Items, aim: Aim) -> Selection | None:
         rows, share = _rows_in_all(items), P / (P + N)
         drawn = np.clip(rng.binomial(rows, share, samples) / rows, 1 / rows, 1 - 1 / rows)
         in_pos, in_neg = drawn / share, (1 - drawn) / (1 - share)
-    of_repeats, of_samples = _native.cross_fit(
+    of_repeats, of_samples, here = _native.cross_fit(
         items.scores,
         items.positives,
         items.count,
         items.weight,
         items.unit,
         *numbers,
-        folds=min(_FOLDS, int(rare)),
+        folds=(folds := min(_FOLDS, int(rare))),
         repeats=repeats,
         in_pos=in_pos,
         in_neg=in_neg,
         seed=seed,
         threads=threads(samples * len(index) * len(items.scores)),
     )
-    (recall, fpr), five = of_repeats.reshape(2, -1), of_samples.reshape(5, -1)
     df = inf if items.unit is None else float(len(np.unique(items.unit)) - 1)
-    sample_recall, sample_fpr, shares, here_recall, here_fpr = five
-    return Selection(
-        *(P, N, items.rows, aim.prior, recall, fpr, sample_recall, sample_fpr, shares),
-        *(here_recall, here_fpr, df),
-    )
+    repeated, sampled = (of.reshape(-1, 4, folds) for of in (of_repeats, of_samples))
+    shares, recall, fpr = here.reshape(3, -1)
+    return Selection(P, N, items.rows, aim.prior, repeated, sampled, shares, recall, fpr, df)
 
 
 def _rows_in_all(items: _Items) -> int:
