@@ -201,11 +201,11 @@ def to_csv(table: pa.Table, path: Path, **style: Any) -> Path:
 
 
 def with_commas(table: pa.Table, path: Path) -> Path:
-    """Numbers as 1.234,56; other text has a point, too, and stays as it is."""
+    """Numbers as 1234,56; other text has a point, too, and stays as it is."""
     for name in ("x", "whole", "price", "shop"):
         values = table.column(name).to_pylist()
-        shown = [None if v is None or np.isnan(float(v)) else f"{v:,}" for v in values]
-        swapped = [v and v.translate(str.maketrans(",.", ".,")) for v in shown]
+        shown = [None if v is None or np.isnan(float(v)) else str(v) for v in values]
+        swapped = [v and v.replace(".", ",") for v in shown]
         at = table.schema.get_field_index(name)
         table = table.set_column(at, name, pa.array(swapped, pa.string()))
     return to_csv(table, path, delimiter=";")
@@ -541,20 +541,19 @@ def test_numbers_too_long_for_a_float(tmp_path: Path) -> None:
     pq.write_table(pa.table({"s": [long, 2]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"s": [0.5, 0.25]}), tmp_path / "b.parquet")
     (tmp_path / "c.csv").write_text(f"id;s\n1;{long}\n2;0,5\n")
-    (tmp_path / "d.csv").write_text("id;s\n1;9.007.199.254.740.993\n2;0,5\n")
     (tmp_path / "e.jsonl").write_text(f'{{"s": 0.5,\n"y": 1}}{{"s": {long}, "y": 0}}\n')
     (tmp_path / "f.csv").write_text(f"id,s\n1,{long}\n2,5\n")
     total = "select id, sum(s) as s from data group by id"
     for table in (
         open_table([tmp_path / "a.parquet", tmp_path / "b.parquet"]),
-        open_table(tmp_path / "c.csv"),
-        open_table(tmp_path / "d.csv", decimal=","),
-        open_table(tmp_path / "e.jsonl"),
+        open_table(tmp_path / "c.csv", decimal=","),
     ):
         with pytest.raises(DataError, match=r"90.*93.* may coincide with its neighbours"):
             table.column("s", number=True)
         with pytest.raises(DataError, match=r"90.*93.* may coincide with its neighbours"):
             [list(piece.read()) for piece in table.pieces(["s"], numbers=["s"])]
+    with pytest.raises(DataError, match=r"90.*93.* may coincide with its neighbours"):
+        open_table(tmp_path / "e.jsonl")
     summed = open_table(tmp_path / "f.csv", sql=total).column("s", number=True)
     with pytest.raises(DataError, match="may coincide"):
         cs.sweep([1, 0], summed)

@@ -93,7 +93,7 @@ def test_the_sweep_of_memory(
                 self.pool, self.sorted = 1, 1024
 
         monkeypatch.setattr(files, "_Plan", Tiny)
-        monkeypatch.setattr("cutscore.tables.binary._PIECE", 1)
+        monkeypatch.setattr("cutscore.tables.parquet._PIECE", 1)
     found = cs.sweep_file(folder, label="y", score="s")
     same(found, cs.sweep(data["y"], data["s"]))
     same(
@@ -117,7 +117,7 @@ def test_weights_are_added_in_the_order_of_the_rows(
     data = columns(40_000, kind, np.float64)
     data["w"] = 10 ** np.random.default_rng(1).uniform(-6, 6, 40_000)
     folder = written(tmp_path, data, parts=3)
-    monkeypatch.setattr("cutscore.tables.binary._PIECE", 1)
+    monkeypatch.setattr("cutscore.tables.parquet._PIECE", 1)
     if small:
 
         class Tiny(files._Plan):
@@ -219,7 +219,7 @@ def test_the_auc_inside_groups(
     if limit:  # as if there were much more of it
         monkeypatch.setattr("cutscore.engines.groups._ROW", 1 << 16)
         monkeypatch.setattr("cutscore.engines.groups._CHUNK", 1000)
-        monkeypatch.setattr("cutscore.tables.binary._PIECE", 1)
+        monkeypatch.setattr("cutscore.tables.parquet._PIECE", 1)
     for weight in (None, "w"):
         found = cs.by_group_file(
             folder, label="y", score="s", group="user", weight=weight, memory_limit=limit

@@ -25,7 +25,6 @@ demo
 report
 spark
 plot estimators metrics torch engines export
-tables
 training
 detector power
 paired
@@ -34,6 +33,7 @@ selection
 calibration inference guarantee
 curves areas costs scoring _units
 _hull
+tables
 _sweep binned moments _spool
 objectives _rows
 _names _labels _written

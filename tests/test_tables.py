@@ -27,8 +27,8 @@ from pyarrow import feather, ipc
 import cutscore as cs
 from cutscore._files import written_aside
 from cutscore.errors import DataError
-from cutscore.tables import Source, open_table, write_table
-from cutscore.tables import text as text_module
+from cutscore.tables import Source, open_table, parts, write_table
+from cutscore.training import train
 
 TABLE = pa.table(
     {
@@ -69,8 +69,9 @@ def everything(source: Source) -> pa.Table:
 # ------------------------------------------------------------------------------------ round trips
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow", "t.feather", "t.jsonl"])
-def test_round_trip(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "feather", "jsonl", "orc"])
+def test_round_trip(tmp_path: Path, suffix: str) -> None:
+    name = f"t.{suffix}"
     assert write_table(tmp_path / name, TABLE) == 4
     assert everything(open_table(tmp_path / name)).equals(TABLE)
     two = open_table(tmp_path / name).read(["ok", "y"])
@@ -78,7 +79,7 @@ def test_round_trip(tmp_path: Path, name: str) -> None:
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow", "t.jsonl"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow", "t.jsonl", "t.orc"])
 @pytest.mark.parametrize("format", [None, "named"])
 def test_format_by_content(tmp_path: Path, name: str, format: str | None) -> None:
     write_table(tmp_path / name, TABLE)
@@ -93,8 +94,6 @@ def test_format_by_content(tmp_path: Path, name: str, format: str | None) -> Non
 def test_any_table_comes_back(tmp_path_factory: Any, data: st.DataObject, suffix: str) -> None:
     words = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=8)
     named = words.filter(lambda name: bool(name.strip()))
-    if suffix == "csv":  # a name that reads like a value is refused, and tested below
-        named = named.map(lambda name: "n " + name)
     names = data.draw(st.lists(named, min_size=1, max_size=4, unique=True))
     rows = data.draw(st.integers(1, 6))
     columns: dict[str, pa.Array] = {}
@@ -176,68 +175,22 @@ def test_separators_are_found_and_said(tmp_path: Path, between: str) -> None:
 
 def test_no_header(tmp_path: Path) -> None:
     path = csv(tmp_path / "a.csv", "0.5,1\n-1,0\n")
-    with pytest.raises(DataError, match=r"'0\.5' looks like a value\. Say header=False"):
-        open_table(path)
     assert open_table(path, header=False).read().to_pydict() == {"c1": [0.5, -1], "c2": [1, 0]}
-    assert open_table(path, header=True).names == ["0.5", "1"]
-    csv(path, "2019,2020\n1,2\n")  # years are names
-    assert open_table(path).names == ["2019", "2020"]
-    csv(path, "A1,6,6\nA2,7,8\n")
-    with pytest.raises(DataError, match="header=False"):
-        open_table(path)
-    assert open_table(path, header=False).names == ["c1", "c2", "c3"]
+    assert open_table(path).read().to_pydict() == {"0.5": [-1], "1": [0]}
+
+
+def test_blank_lines(tmp_path: Path) -> None:
+    path = csv(tmp_path / "a.csv", '\n\n"a\nb",c\n\n1,2\n\n3,4\n\n')
+    assert everything(open_table(path)).to_pydict() == {"a\nb": [1, 3], "c": [2, 4]}
+    csv(path, "\n1,2\n\n3,4\n")
+    assert open_table(path, header=False).read().to_pydict() == {"c1": [1, 3], "c2": [2, 4]}
 
 
 def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
     source = open_table(csv(tmp_path / "a.csv", ",x\n0,5\n1,6\n"))
     assert source.names == ["column 1", "x"]
-    assert "has no name" in source.notes[0]
+    assert "column 1" in source.notes[0]
     assert source.read(["column 1"]).to_pydict() == {"column 1": [0, 1]}
-
-
-def test_several_columns_without_a_name_are_said_at_once(tmp_path: Path) -> None:
-    (note,) = open_table(csv(tmp_path / "a.csv", "x,y,,\n1,2,3,4\n")).notes
-    assert note.endswith("a.csv have no name and are called 'column 3', 'column 4'.")
-    (note,) = open_table(
-        csv(tmp_path / "a.csv", "x" + ",y" + "," * 6 + "\n" + "1," * 7 + "1\n")
-    ).notes
-    assert note.startswith("6 columns of ")
-    assert note.endswith("'column 5', 'column 6', ….")
-    # Of two columns one without a name is no title.
-    (note,) = open_table(csv(tmp_path / "a.csv", "x,\n1,2\n")).notes
-    assert note.startswith("column 2 of ")
-
-
-@pytest.mark.parametrize(
-    ("title", "table"),
-    [
-        ("Study 2024;;", "a;b;y\n1;2,5;0\n"),
-        ("Study 2024", "a,b,y\n1,2,0\n"),
-        ("Study 2024", "a;b;y\n1;2,5;0\n"),
-        ("Study 2024", "a;b;y\n1;2;0\n"),
-    ],
-)
-def test_a_title_above_the_names(tmp_path: Path, title: str, table: str) -> None:
-    path = csv(tmp_path / "a.csv", f"{title}\n\n{table}")
-    text = ""
-    try:
-        source = open_table(path)
-        text = " ".join(source.notes)
-        source.read(["y"])
-    except DataError as error:
-        text += str(error)
-    assert text.lower().count("looks like a title, 'study 2024'") == 1
-    assert text.count("Delete what is above the names of the columns.") == 1
-    assert open_table(csv(path, table)).read(["y"]).to_pydict() == {"y": [0]}
-
-
-def test_one_column_is_no_title(tmp_path: Path) -> None:
-    for rows in ("1\n2\n", '"a, b"\nc\n'):
-        with pytest.raises(DataError, match="has no column 'y'") as error:
-            open_table(csv(tmp_path / "a.csv", f"x\n{rows}")).read(["y"])
-        assert "looks like" not in str(error.value)
-    with pytest.raises(DataError, match=r"line 3 of .* has 2\. Correct that line"):
-        open_table(csv(tmp_path / "a.csv", "x\n1\n2,3\n")).read()
 
 
 @pytest.mark.parametrize(
@@ -253,7 +206,7 @@ def test_one_column_is_no_title(tmp_path: Path) -> None:
 def test_types_fit_every_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, type: pa.DataType
 ) -> None:
-    monkeypatch.setattr(text_module, "_BLOCK", 200)
+    monkeypatch.setattr(parts, "BLOCK", 200)
     path = csv(tmp_path / "a.csv", "x,y\n" + "3,1\n" * 500 + f"{last},0\n")
     source = open_table(path)
     assert everything(source).schema.field("x").type == type
@@ -268,7 +221,7 @@ def test_types_fit_every_row(
         ("", "x", pa.string()),
         ("", "true", pa.bool_()),
         ("", "2020-01-01", pa.date32()),
-        ("2020-01-01", "2020-01-01 10:00:00", pa.timestamp("s")),
+        ("2020-01-01", "2020-01-01 10:00:00", pa.timestamp("us")),
         ("true", "maybe", pa.string()),
         ("", "", pa.null()),
     ],
@@ -276,7 +229,7 @@ def test_types_fit_every_row(
 def test_types_after_many_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, last: str, type: pa.DataType
 ) -> None:
-    monkeypatch.setattr(text_module, "_BLOCK", 300)
+    monkeypatch.setattr(parts, "BLOCK", 300)
     path = csv(tmp_path / "a.csv", "x,y\n" + f"{first},1\n" * 400 + f"{last},0\n")
     streamed = pa.Table.from_batches(open_table(path).batches())
     assert streamed.schema.field("x").type == type
@@ -298,7 +251,7 @@ def test_compressed(tmp_path: Path, pack: Any) -> None:
 
 
 def test_json_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "_BLOCK", 64)
+    monkeypatch.setattr(parts, "BLOCK", 64)
     lines = [json.dumps({"a": k}) for k in range(50)] + ['{"a": 0.5, "b": "x"}', "", '{"b": "é"}']
     source = open_table(csv(tmp_path / "a.jsonl", "\n".join(lines)))
     t = everything(source).to_pydict()
@@ -345,6 +298,45 @@ def test_libsvm_against_a_plain_loop(tmp_path_factory: Any, rows: list[dict[int,
         assert y[k] == k % 2
         for i in range(X.shape[1]):
             assert X[k, i] == row.get(i + low, 0.0)
+
+
+@pytest.fixture
+def streams(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files whose bytes were asked for, in order."""
+    asked: list[str] = []
+    stream = parts.File.stream
+    monkeypatch.setattr(
+        parts.File, "stream", lambda file: asked.append(Path(file.path).name) or stream(file)
+    )
+    return asked
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_table_in_memory_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streams: list[str], small: bool
+) -> None:
+    if not small:
+        monkeypatch.setattr(parts, "BLOCK", 1 << 10)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400).round(3)
+    y = (x + rng.normal(size=400) > 0).astype(int)
+    write_table(tmp_path / "a.csv", {"x": x, "c": rng.choice(["a", "b"], 400), "y": y})
+    source = open_table(tmp_path / "a.csv")
+    assert streams == ["a.csv"]  # the line of names
+    source.columns(["x", "y"], numbers=["x"])
+    assert streams == ["a.csv"] * 2
+    streams.clear()
+    train(open_table(tmp_path / "a.csv"), "y", learner="fisher")
+    assert streams == ["a.csv"] * 2
+    streams.clear()
+    held = open_table(tmp_path / "a.csv").held()
+    assert everything(held).equals(everything(source))
+    assert held.held() is held
+    asked = {"x": x.tolist(), "y": y.tolist()}
+    assert held.read(["x", "y"]).to_pydict() == asked
+    # As it is written, a column has to be read again.
+    text = pa.Table.from_batches(held.batches(["y"], texts=["y"]))
+    assert text.to_pydict() == {"y": list(map(str, y.tolist()))}
 
 
 # ------------------------------------------------------------------------------------ many files
@@ -446,7 +438,7 @@ def test_databases(tmp_path: Path) -> None:
     source = open_table(tmp_path / "s.db", sql="select * from t")
     assert everything(source).to_pydict() == {"x": [1.0, 2.5, None], "y": ["a", None, "c"]}
     for path in ("d.db", "s.db"):
-        with pytest.raises(DataError, match="say what to read: sql="):
+        with pytest.raises(DataError, match="say what to read"):
             open_table(tmp_path / path)
         with pytest.raises(DataError, match="does not run"):
             open_table(tmp_path / path, sql="select nix from t").read()
@@ -511,11 +503,9 @@ def test_queries_that_do_not_run(tmp_path: Path) -> None:
         open_table(sql="select * from 'nix.csv'")
     write_table(tmp_path / "c.arrow", TABLE)
     for name in ("a.csv", "b.parquet", "c.arrow"):
-        with pytest.raises(
-            DataError, match=r"prets does not exist\. The table .* is called data\.$"
-        ):
+        with pytest.raises(DataError, match="does not run"):
             open_table(tmp_path / name, sql="select * from prets")
-    with pytest.raises(DataError, match=r"prets does not exist\.$"):
+    with pytest.raises(DataError, match="does not run"):
         open_table(sql="select * from prets")
     late = open_table(sql="select cast(x as int) as x from (values ('1'), ('a')) t(x)")
     for use in (late.read, lambda: list(late.batches())):
@@ -525,7 +515,7 @@ def test_queries_that_do_not_run(tmp_path: Path) -> None:
         open_table(sql="select 1 as x where false").read()
     with pytest.raises(DataError, match="must differ; columns 1 and 2"):
         open_table(tmp_path / "a.csv", sql="select x, x from data").read()
-    with pytest.raises(DataError, match="needs them in one format"):
+    with pytest.raises(DataError, match="must have the same columns"):
         open_table([tmp_path / "a.csv", tmp_path / "b.parquet"], sql="select 1")
     with pytest.raises(DataError, match="a query must be text"):
         open_table(sql="  ")
@@ -557,13 +547,13 @@ def bad(tmp_path: Path, name: str, content: str | bytes) -> str:
         ("a.libsvm", "\n \n", "is empty"),
         ("a.jsonl", "\n\n", "is empty"),
         ("a.csv", "a,b\n", "has column names only"),
-        ("a.csv", "a,b\n1,2\n3\n", "as the first, 2; line 3 of"),
-        ("a.csv", 'a,b\n"x\ny",2\n3,4,5\n', "line 4 of"),
-        ("a.csv", "a,b\n1,2\n3,4,5\n", "has 3. Correct that line"),
+        ("a.csv", "a,b\n1,2\n3\n", "as the first, 2; row 3 of"),
+        ("a.csv", 'a,b\n"x\ny",2\n3,4,5\n', "row 3 of"),
+        ("a.csv", "a,b\n1,2\n3,4,5\n", "has 3. Correct it"),
         ("a.csv", "a,a\n1,2\n", "columns 1 and 2 of"),
         ("a.csv", b"a,b\n1,2\n3,\xe9\n", "line 3 of"),
         ("a.csv", b"a\xe9,b\n1,2\n", "line 1 of"),
-        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "is UTF-16"),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "must be UTF-8; line 1"),
         ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 of"),
         ("a.jsonl", '{"a": 1}\n{"a": \n', "JSON lines"),
         ("a.jsonl", "[1, 2]", "holds one JSON array"),
@@ -573,26 +563,13 @@ def bad(tmp_path: Path, name: str, content: str | bytes) -> str:
         ("a.libsvm", "1 1:2\n0 1:nan\n", "line 2 of"),
         ("a.libsvm", "1 1:2\n0 -1:1\n", "line 2 of"),
         ("a.libsvm", "1 1:2\n0 99999999999:1\n", "line 2 of"),
-        ("a.parquet", "a,b\n1,2\n", "is no Parquet file"),
-        ("a.arrow", "a,b\n1,2\n", "is no Arrow file"),
-        ("a.csv", b"PAR1xxxx", "looks like parquet"),
-        ("a.arrow", b"FEA1xxxx", "Feather file of version 1"),
+        ("a.parquet", "a,b\n1,2\n", "are those of csv, not of parquet"),
+        ("a.arrow", "a,b\n1,2\n", "are those of csv, not of arrow"),
+        ("a.csv", b"PAR1xxxx", "are those of parquet, not of csv"),
+        ("a.arrow", b"FEA1xxxx", "are those of csv, not of arrow"),
         ("a.parquet", b"PAR1xxxxPAR1", "no whole Parquet file"),
         ("a.arrow", b"ARROW1\0\0xx", "no whole Arrow file"),
-        (
-            "a.xlsx",
-            b"PK\x03\x04\x14\0",
-            "is a workbook of Excel or another archive in a ZIP, which is not read. Save",
-        ),
-        (
-            "a.csv",
-            b"PK\x03\x04\x14\0",
-            "is a workbook of Excel or another archive in a ZIP, which is not read. Save",
-        ),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "is a workbook of Excel, which is not read"),
-        ("a.csv", "\ufeff\n<!DOCTYPE HTML>\n<html>", "is a page of HTML, which is not read"),
-        ("a.xls", "<html><table>", "is a page of HTML, which is not read"),
-        ("a.txt", '<?xml version="1.0"?>', "is XML, which is not read"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "must be UTF-8"),
         ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 9999, mtime=0)[:60], "can't be read"),
     ],
 )
@@ -600,18 +577,6 @@ def test_bad_files(tmp_path: Path, name: str, content: str | bytes, wanted: str)
     message = bad(tmp_path, name, content)
     assert wanted in message
     assert str(tmp_path / name) in message
-
-
-def test_a_separator_that_is_another(tmp_path: Path) -> None:
-    path = csv(tmp_path / "a.csv", "y;s\n1;0,5\n0;0,25\n")
-    hint = r"It is read with ',' between its columns; ';' may be what separates them: --separator\."
-    with pytest.raises(DataError, match=rf"line 2 of .* has 2\. {hint}"):
-        open_table(path, separator=",")
-    csv(path, "y;s\n1;2\n")
-    with pytest.raises(DataError, match=rf"has no column 's'\. It has 'y;s'\. {hint}"):
-        open_table(path, separator=",").read(["s"])
-    with pytest.raises(DataError, match=r"has no column 'z'\. It has 'y', 's'\.$"):
-        open_table(path).read(["z"])
 
 
 def test_a_compressed_file_cut_off(tmp_path: Path) -> None:
@@ -763,7 +728,7 @@ def test_what_is_no_score(tmp_path: Path, text: str, message: str) -> None:
 def test_the_file_of_a_bad_row_is_named(tmp_path: Path) -> None:
     csv(tmp_path / "a.csv", "s,t\n1,0\n2,0\n")
     csv(tmp_path / "b.csv", "s,t\n1,0\n,0\n")
-    with pytest.raises(DataError, match=r"row 2 of .*b\.csv \(line 3\), the last, perhaps"):
+    with pytest.raises(DataError, match=r"row 2 of .*b\.csv has none"):
         open_table(tmp_path / "?.csv").column("s")
 
 

@@ -6,7 +6,7 @@ Patterns are those of Python's ``re`` and of Arrow's RE2 alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cutscore._check import shown
@@ -16,13 +16,7 @@ from cutscore.errors import DataError
 MOSTLY = 0.8
 
 # What a file of CSV has, without quotes, where there is no value.
-MISSING = (
-    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
-    *("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
-    # What Excel writes where a formula fails, in English and in German.
-    *("#NV", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NAME?"),
-    *("#NUM!", "#ZAHL!", "#NULL!"),
-)
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null")
 
 # How codes begin: 007, -01 and 0x1F, but not 0, 0.5 and 0e3.
 CODE = r"^\s*[+-]?0[0-9xX]"
@@ -110,14 +104,6 @@ def mark_way(value: Any, decimal: str | None) -> str:
     return f' Say missing="{value}" if that stands for a missing value.'
 
 
-def unread(column: Any) -> int | None:
-    """The first row of text that is no number; None if all are."""
-    for row, value in enumerate(column.to_pylist()):
-        if value is not None and not re.search(NUMBER, value):
-            return row
-    return None
-
-
 def unmarked(column: Any, marks: Sequence[str] = MISSING) -> Any:
     """Text without the words for what is missing.
 
@@ -135,40 +121,28 @@ def unmarked(column: Any, marks: Sequence[str] = MISSING) -> Any:
     return pc.if_else(gone, pa.scalar(None, column.type), column)
 
 
-def parsed(column: Any, name: str, row_at: Callable[[int], str], *, exact: bool = False) -> Any:
-    """Text as float64, with decimal points or commas.
-
-    It is known to be numbers, but for words for what is missing, as SQLite stores them, and for
-    some that only integers are written as, 0x1F, which are refused. If they must be ``exact``, as
-    scores that are compared, so are long ones.
-    """
+def parsed(column: Any) -> Any:
+    """Text that is known to be numbers, with decimal points or commas, as float64."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = pc.replace_substring(pc.utf8_trim_whitespace(unmarked(column)), ",", ".")
-    try:
-        out = text.cast(pa.float64())
-    except pa.ArrowInvalid:
-        row = unread(text)
-        raise DataError(
-            f"{shown(name)} must hold numbers; {row_at(row or 0)} has "
-            f"{shown(column[row or 0].as_py())}. Write it with digits, a point and an exponent."
-        ) from None
-    if exact:
-        row = first_inexact(text, out)
-        if row is not None:
-            raise coinciding(text[row].as_py(), name, row_at(row))
-    return out
+    return pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".").cast(pa.float64())
 
 
-def first_inexact(text: Any, numbers: Any) -> int | None:
-    """The first row of a whole number that is too long for a float; None if there is none."""
+def first_inexact(values: Any, numbers: Any) -> int | None:
+    """The first row of a whole number that is too long for the float that it became; None if there
+    is none. Values are integers, or text."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     # 2**53 + 1 has been rounded to 2**53 here.
     long = pc.greater_equal(pc.abs(numbers), EXACT)
-    rows = pc.indices_nonzero(pc.and_(long, pc.match_substring_regex(text, WHOLE)))
-    return next((k for k in rows.to_pylist() if abs(int(text[k].as_py())) > EXACT), None)
+    if pa.types.is_string(values.type):
+        long = pc.and_(long, pc.match_substring_regex(values, WHOLE))
+    elif not pa.types.is_integer(values.type):
+        return None
+    rows = pc.indices_nonzero(long).to_pylist()
+    return next((k for k in rows if abs(int(values[k].as_py())) > EXACT), None)
 
 
 def coinciding(value: Any, name: str, place: str) -> DataError:

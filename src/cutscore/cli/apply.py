@@ -63,10 +63,10 @@ def _decided(
     detector reads some of them as numbers, so that there are two readers then, side by side.
     """
     decide = partial(detector.apply_batches, table, reasons=arguments.reasons, watch=watch)
-    if not (keep and table.is_csv and is_text_format(arguments.output)):
+    if not (keep and table.is_text and is_text_format(arguments.output)):
         return decide(keep=keep)
     check_kept(keep, arguments.reasons)
-    return _beside(table.batches(keep, texts=dict.fromkeys(keep, ())), decide())
+    return _beside(table.batches(keep, texts=keep), decide())
 
 
 def _beside(kept: Iterator[Any], added: Iterator[Any]) -> Iterator[Any]:

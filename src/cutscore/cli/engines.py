@@ -200,7 +200,7 @@ def _by_spark(  # noqa: PLR0913, PLR0917 - as above
     table, label, scores = what
     positive = arguments.positive
     if positive is not None:
-        positive = as_label(positive, table._schema([label]).field(label).type, label)
+        positive = as_label(positive, table.types([label]).field(label).type, label)
     roles: dict[str, Any] = {
         "label": label,
         "weight": arguments.weight,

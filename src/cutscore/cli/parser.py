@@ -28,7 +28,6 @@ _FORMS = {
     "sklearn": "a Python module for scikit-learn",
     "markdown": "a model card",
 }
-_FORMATS = ("csv", "tsv", "parquet", "arrow", "feather", "jsonl", "libsvm")
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -175,16 +174,21 @@ def _source(made: Any, what: str) -> None:
         "paths",
         nargs="*",
         metavar="FILE",
-        help=f"{what}: CSV, TSV, Parquet, Arrow, JSON lines or libsvm; a pattern in quotes, a "
+        help=f"{what}: CSV, TSV, Parquet, Arrow, ORC, JSON lines or libsvm; a pattern in quotes, a "
         "folder of Parquet files, several of them, or - for the standard input",
     )
-    where.add_argument("--format", choices=_FORMATS, help="if neither extension nor content tells")
+    where.add_argument(
+        "--format",
+        metavar="NAME",
+        help="csv, tsv, parquet, arrow, jsonl, libsvm or orc, if neither extension nor content "
+        "tells",
+    )
     where.add_argument("--separator", metavar="CHAR", help="between the columns of CSV")
     where.add_argument(
         "--decimal",
         metavar="CHAR",
         default=".",
-        help="of numbers in CSV: a point, or a comma if they are written as 1.234,56 or 12,5",
+        help="of numbers in CSV: a point, or a comma if they are written as 12,5",
     )
     where.add_argument(
         "--missing",
@@ -192,8 +196,8 @@ def _source(made: Any, what: str) -> None:
         default=[],
         type=lambda text: text.removeprefix("="),  # see _marked
         metavar="VALUE",
-        help="what stands for a missing value in CSV, besides nothing, NA, null, #N/A and the "
-        "like: - or ? or -9999. Give it for each",
+        help="what stands for a missing value in CSV, besides nothing, NA, NaN and null: - "
+        "or ? or -9999. Give it for each",
     )
     where.add_argument(
         "--no-header", action="store_true", help="columns of CSV have no names: c1, c2, …"

@@ -13,7 +13,6 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from cutscore._check import shown
@@ -36,7 +35,7 @@ from cutscore.objectives import Costs, as_limits, as_objective, check_level, che
 from cutscore.scoring import check_seed
 from cutscore.selection import Expected
 from cutscore.tables import Source, open_table
-from cutscore.tables.formats import EXTENSIONS, WRITTEN
+from cutscore.tables.formats import WRITTEN, written_as
 from cutscore.tables.opening import check_decimal
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
@@ -56,8 +55,6 @@ def source(arguments: Namespace) -> Source:
     if not arguments.paths and arguments.sql is None:
         ways = "Name a file, - for the standard input, or a query (--sql)."
         raise UsageError(Usage("no table was named", ways))
-    if arguments.separator is not None and len(arguments.separator) != 1:
-        raise UsageError(f"--separator must be one character; it is {shown(arguments.separator)}.")
     try:
         check_decimal(arguments.decimal, arguments.separator)
     except DataError as error:
@@ -66,7 +63,7 @@ def source(arguments: Namespace) -> Source:
         arguments.paths or None,
         format=arguments.format,
         sql=arguments.sql,
-        header=False if arguments.no_header else None,
+        header=not arguments.no_header,
         separator=arguments.separator,
         decimal=arguments.decimal,
         missing=arguments.missing,
@@ -267,14 +264,9 @@ def check_outputs(arguments: Namespace) -> None:
         for read in (*inputs, getattr(arguments, "model", None)):
             if read and os.path.realpath(path) == os.path.realpath(read):
                 raise UsageError(Unwritable(path, "is read from", "Write to another file."))
-        if arguments.command == "apply" and _written_as(path) not in WRITTEN:
-            known = either([e for e, f in EXTENSIONS.items() if f in WRITTEN], show=str)
+        if arguments.command == "apply" and written_as(path) is None:
             rule = "has no extension that says how to write it"
-            raise UsageError(Unwritable(path, rule, f"Choose {known}."))
-
-
-def _written_as(path: str) -> str | None:
-    return EXTENSIONS.get(Path(path).suffix.lower())
+            raise UsageError(Unwritable(path, rule, f"Choose {either(WRITTEN, show=str)}."))
 
 
 def write_files(contents: Mapping[str, str | bytes]) -> None:

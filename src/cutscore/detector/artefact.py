@@ -23,7 +23,7 @@ from cutscore.calibration.odds import sigmoid
 from cutscore.confusion import Confusion
 from cutscore.detector.encoding import Encoding
 from cutscore.detector.terms import CategoryTerm, Term, folded
-from cutscore.detector.values import coded, row_from, stream
+from cutscore.detector.values import coded, stream
 from cutscore.errors import DataError, UndefinedError
 from cutscore.linear.detector import LinearDetector
 from cutscore.objectives import WORDS, Costs, check_costs, check_prior, log_odds
@@ -330,7 +330,7 @@ class Detector:
                 for term in self.terms[first : first + GROUP]:
                     column = batch.column(at[term.column.name])
                     if term.column.name in written:
-                        column = parsed(column, term.column.name, row_from(start))
+                        column = parsed(column)
                     has = term.column.values(column, start)
                     value, label = term.contributions(has)
                     group = value if group is None else group + value

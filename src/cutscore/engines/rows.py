@@ -18,7 +18,6 @@ from cutscore.engines.memory import bytes_of
 from cutscore.engines.scan import Labels, as_weights, check_number, opened, placed
 from cutscore.errors import DataError
 from cutscore.tables import Source, open_table
-from cutscore.tables.binary import ArrowPart, ParquetPart
 from cutscore.tables.parts import filled, plain, row_of
 
 # Numbers that stay in the second-level cache while columns become rows.
@@ -89,9 +88,7 @@ def rows_file(  # noqa: PLR0913 - what the columns are for has many sides
     if memory_limit is not None:
         reader.limit(bytes_of(memory_limit))
     rows = StreamRows(reader.blocks, reader.features)
-    again = isinstance(source, ds.Dataset) or all(
-        isinstance(part, (ParquetPart, ArrowPart)) for part in source._parts
-    )
+    again = isinstance(source, ds.Dataset) or source.dataset_format is not None
     return rows if again else rows.spooled()
 
 

@@ -417,7 +417,7 @@ def opened(
         return _opened_dataset(data, names, filter)
     source = data if isinstance(data, Source) else open_table(data, columns=names)
     pieces = source.pieces(names, numbers=numbers)
-    return source.where, pieces, source._schema(names, numbers)
+    return source.where, pieces, source.types(names, numbers=numbers)
 
 
 def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list[Piece], pa.Schema]:
@@ -429,13 +429,9 @@ def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list
     if not isinstance(data, ds.Dataset):
         # Names and types are checked as for any table first.
         source = data if isinstance(data, Source) else open_table(data, columns=names)
-        paths = [part.path for part in source._parts]
-        kinds = {type(part).__name__ for part in source._parts}
         # In the types that all files share, not in those of the first.
-        if kinds == {"ParquetPart"}:
-            data = ds.dataset(paths, source.schema, format="parquet")
-        elif kinds == {"ArrowPart"}:
-            data = ds.dataset(paths, source.schema, format="ipc")
+        if source.dataset_format is not None:
+            data, _ = source.dataset()
         else:
             raise DataError(
                 f"a filter is pushed down into Parquet and Arrow files; {source.where} is neither. "

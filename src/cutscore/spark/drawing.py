@@ -48,7 +48,7 @@ def draw(  # noqa: PLR0913 - names of columns
     """
     from pyspark.sql import functions as sql
 
-    files = [part.path for part in open_table(paths, format="parquet")._parts]
+    files = open_table(paths, format="parquet").paths
     y = sql.col(quoted(label))
     w = sql.lit(1.0) if weight is None else sql.col(quoted(weight)).cast("double")
     columns = [sql.col(quoted(name)).cast("double").alias(f"s{k}") for k, name in enumerate(scores)]

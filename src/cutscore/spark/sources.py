@@ -21,7 +21,7 @@ from cutscore.errors import DataError
 from cutscore.spark.columns import Located
 from cutscore.spark.messages import begin_task, mapped
 from cutscore.tables import open_table
-from cutscore.tables.binary import UNREADABLE, cut_off, damaged
+from cutscore.tables.parquet import UNREADABLE, cut_off, damaged
 from cutscore.tables.parts import plain
 
 if TYPE_CHECKING:
@@ -238,11 +238,11 @@ def _files(paths: Sequence[Any], names: Sequence[str], spark: Any) -> Files:
     """Tasks of row groups. That all files have these columns, and in them the same kind of values,
     is seen here, from the ends of the files."""
     source = open_table(paths, format="parquet", columns=list(dict.fromkeys(names)))
-    source._schema(list(dict.fromkeys(names)))
+    source.types(list(dict.fromkeys(names)))
     groups = []
-    for part in source._parts:
-        meta = pq.read_metadata(part.path)
-        path = os.path.abspath(part.path)
+    for file in source.paths:
+        meta = pq.read_metadata(file)
+        path = os.path.abspath(file)
         of = meta.num_row_groups
         groups += [RowGroup(path, k, of, meta.row_group(k).num_rows) for k in range(of)]
     return Files(spark, _tasks(groups, parallelism(spark)), sum(group.rows for group in groups))

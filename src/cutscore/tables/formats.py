@@ -1,31 +1,73 @@
-"""Formats of tables, by the names that people give them and by extensions."""
+"""The formats of tables: each is a module, and one line here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from cutscore._check import shown
 from cutscore.errors import DataError
+from cutscore.tables.arrow import ARROW
+from cutscore.tables.delimited import CSV, TSV
+from cutscore.tables.jsonlines import JSONL
+from cutscore.tables.libsvm import LIBSVM
+from cutscore.tables.orc import ORC
+from cutscore.tables.parquet import PARQUET
+from cutscore.tables.parts import File, Format
+from cutscore.tables.query import DUCKDB, SQLITE
 
-# The first name of each is its own; extensions are the names with a dot.
-_NAMES = {
-    "csv": ("csv",),
-    "tsv": ("tsv", "tab"),
-    "parquet": ("parquet", "pq"),
-    "arrow": ("arrow", "feather", "ipc"),
-    "jsonl": ("jsonl", "ndjson", "json"),
-    "libsvm": ("libsvm", "svm", "svmlight"),
-}
-READ = tuple(_NAMES)
-WRITTEN = READ[:-1]
-EXTENSIONS = {f".{name}": kind for kind, names in _NAMES.items() for name in names}
+# In the order in which their first bytes are tried: any text may be CSV.
+FORMATS = (PARQUET, ARROW, ORC, SQLITE, DUCKDB, JSONL, LIBSVM, CSV, TSV)
+
+# Extensions of what can be written.
+WRITTEN = tuple(f".{name}" for f in FORMATS if f.write is not None for name in f.extensions)
+
+_PACKED = {".gz", ".bz2", ".zst"}
 
 
-def format_named(format: Any, among: Sequence[str]) -> str:
-    """The format of that name, which must be one of some."""
-    name = format.lower().lstrip(".") if isinstance(format, str) else ""
-    kind = EXTENSIONS.get(f".{name}")
-    if kind is None or kind not in among:
-        raise DataError(f"format must be one of {', '.join(among)}; it is {shown(format)}.")
-    return kind
+def named(name: Any, *, to_write: bool = False) -> Format:
+    """The format of that name.
+
+    Examples
+    --------
+    >>> from cutscore.tables.formats import named
+    >>> named("feather").name
+    'arrow'
+    """
+    text = name.lower().lstrip(".") if isinstance(name, str) else ""
+    some = [f for f in FORMATS if (f.write if to_write else f.read) is not None]
+    for format in some:
+        if text in format.extensions:
+            return format
+    raise DataError(
+        f"format must be one of {', '.join(f.name for f in some)}; it is {shown(name)}."
+    )
+
+
+def by_extension(path: str) -> Format | None:
+    """The format that the name of a file says, if it says one."""
+    suffixes = [s.lower() for s in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    last = suffixes[-1][1:] if suffixes else ""
+    return next((f for f in FORMATS if last in f.extensions), None)
+
+
+def format_of(file: File) -> Format:
+    """By the extension; by the first bytes where that says nothing. They must not contradict."""
+    said = by_extension(file.path)
+    seen = next(f for f in FORMATS if f.fits(file.start))
+    if said is None:
+        return seen
+    if said is not seen and not (said.is_text and seen.is_text):
+        raise DataError(
+            f"the first bytes of {file.where} are those of {seen.name}, not of {said.name} as its "
+            f"extension says. Say which it is: format={seen.name!r}."
+        )
+    return said
+
+
+def written_as(path: str) -> Format | None:
+    """The format that a table is written in to this path, if it can be told."""
+    last = Path(path).suffix.lower()[1:]
+    return next((f for f in FORMATS if last in f.extensions and f.write is not None), None)

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import pyarrow as pa
+from typing import Any
 
 from cutscore._check import shown
 from cutscore._names import spelled
 from cutscore.errors import DataError
-from cutscore.tables.binary import ArrowPart, ParquetPart
-from cutscore.tables.formats import EXTENSIONS, READ, format_named
-from cutscore.tables.libsvm import LibsvmPart
-from cutscore.tables.parts import Part, common_type
-from cutscore.tables.query import AsCsv, DuckPart, SqlitePart
-from cutscore.tables.source import Source, same_names
-from cutscore.tables.text import NUMBERS, CsvPart, JsonPart, compression_of, open_bytes
-
-_PACKED = {".gz", ".bz2", ".zst"}
+from cutscore.tables.formats import format_of, named
+from cutscore.tables.parquet import PARQUET
+from cutscore.tables.parts import File, Format, Style
+from cutscore.tables.query import DuckPart
+from cutscore.tables.source import Source
 
 
 def open_table(  # noqa: PLR0913 - how to read a file has many sides
@@ -36,7 +29,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     format: str | None = None,
     columns: Sequence[str] | None = None,
     sql: str | None = None,
-    header: bool | None = None,
+    header: bool = True,
     separator: str | None = None,
     decimal: str = ".",
     missing: str | Sequence[str] = (),
@@ -60,18 +53,16 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
         in ``select * from 'a.parquet'``. Needs the extra ``sql``, but for SQLite.
         Files of CSV among ``paths`` are read as without a query.
     header
-        Whether the first line of CSV holds the names. If it is not said it must, and a line that
-        looks like values is refused. False: columns are called c1, c2, ….
+        Whether the first line of CSV holds the names. If not, columns are called c1, c2, ….
     separator
-        What stands between the columns of CSV. If it is not given it is a comma, or else what the
-        first line has: a semicolon, a tab or a bar; ``notes`` says so.
+        What stands between the columns of CSV. If it is not given it is what the first line has
+        most of, a comma, a semicolon, a tab or a bar; ``notes`` says so if it is not a comma.
     decimal
-        The decimal sign of numbers in CSV, "." or ",". With "," they may have thousands, 1.234,56
-        or 1 234,56; see the notes.
+        The decimal sign of numbers in CSV, "." or ",".
     missing
         Text that stands for a missing value in CSV, or a list of such: "-", "?", "-9999". It is
         taken as it is written, in every column and in quotes too. Without quotes, nothing, NA, N/A,
-        NaN, null and error values of Excel, such as #N/A and #DIV/0!, are always missing.
+        NaN and null are always missing.
 
     Returns
     -------
@@ -81,15 +72,10 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
 
     Notes
     -----
-    Types fit every row. A column of CSV is text if any of its values has a zero in front, as 007
-    has, or if it holds whole numbers too long for 64 bits: as numbers, codes that differ would
-    become the same.
-
-    With ``decimal=","`` a column is one of numbers if all of its values are written so: 12,5, or
-    with a point, a blank (no-break and narrow ones too) or an apostrophe before each three digits:
-    1.234 is 1234. Dates such as 31.12.2024 and numbers such as 12.5 make it text. With ``"."``
-    commas are decimal too where another character stands between the columns, all values are
-    numbers such as 12,5, and some comma has not three digits after it, as those of thousands do.
+    A column of CSV has the first of these types that all of its values fit: integers of 64 bits,
+    booleans, dates and times as in 2025-04-24 10:30, floats, text. It is text, too, if as a number
+    any value would lose digits: 007 has zeros in front, and floats don't tell whole numbers beyond
+    2^53 apart. As numbers, codes that differ would become the same.
 
     Examples
     --------
@@ -102,58 +88,82 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     >>> cs.sweep(c["y"], c["s"]).auc
     0.75
     """
-    kind = None if format is None else format_named(format, READ)
+    kind = None if format is None else named(format)
     check_decimal(decimal, separator)
-    marks = _marks(missing)
-    folder: list[Any] = []
-    found = _files(paths, folder) if paths is not None else []
-    how = _How(header, separator, decimal, marks)
-    if sql is not None:
-        source = Source([_query(sql, found, kind, how)], folder)
-    elif not found:
-        raise DataError("there must be a file or a query; neither paths nor sql were given.")
-    else:
-        source = Source([_part(p, name, kind, how) for p, name in found], folder)
+    style = Style(header, separator, decimal, _marks(missing))
+    if sql is not None and (not isinstance(sql, str) or not sql.strip()):
+        raise DataError(f"a query must be text; it is {shown(sql)}.")
+    if paths is None:
+        if sql is None:
+            raise DataError("there must be a file or a query; neither paths nor sql were given.")
+        _check_style(style, "this query")
+        return Source([DuckPart(sql)])
+    keep: list[Any] = []
+    files = [File.at(path, name) for path, name in _files(paths, keep)]
+    formats = [kind or format_of(file) for file in files]
+    source = _opened(files, formats, style, sql, keep)
     if columns is not None:
-        source._wanted(columns)
+        source.wanted(columns)
     return source
+
+
+def _opened(
+    files: list[File], formats: list[Format], style: Style, sql: str | None, keep: list[Any]
+) -> Source:
+    for file, format in zip(files, formats, strict=True):
+        if not format.has_style:
+            _check_style(style, f"{file.where} is {format.name}, which")
+        if format.query is not None and (sql is None or len(files) > 1):
+            raise DataError(
+                f"{file.where} is a database of {format.name}; say what to read, and pass it "
+                'alone: sql="select …".'
+            )
+    if sql is not None and formats[0].query is not None:
+        return Source([formats[0].query(files[0], sql)], keep)
+    parts = [f.read(file, style) for f, file in zip(formats, files, strict=True) if f.read]
+    source = Source(parts, keep)
+    if sql is None:
+        return source
+    query = Source([DuckPart(sql, source.dataset, of=[file.where for file in files])], keep)
+    query.notes = source.notes
+    return query
 
 
 def check_decimal(decimal: Any, separator: str | None) -> None:
     """Raise if this can't be a decimal sign, or not with that separator."""
     if not isinstance(decimal, str) or decimal not in (".", ","):
-        raise DataError(
-            f"the decimal sign must be a point or a comma; it is {shown(decimal)}. What stands "
-            "between columns is the separator."
-        )
+        raise DataError(f"the decimal sign must be a point or a comma; it is {shown(decimal)}.")
+    if separator is not None and (
+        not isinstance(separator, str) or len(separator) != 1 or separator in '"\r\n'
+    ):
+        raise DataError(f"a separator must be one character; it is {shown(separator)}.")
     if decimal == separator:
         raise DataError(
-            f"the decimal sign must differ from the separator; both are {shown(decimal)}. Leave "
-            "the separator out, and it is found; numbers may stand in quotes."
+            f"the decimal sign must differ from the separator; both are {shown(decimal)}."
         )
+
+
+def _check_style(style: Style, what: str) -> None:
+    for name in ("header", "separator", "decimal", "missing"):
+        if vars(style)[name] != vars(Style())[name]:
+            raise DataError(
+                f"{name} says how to read files of CSV; {what} is not read so. Leave it out, or "
+                "say it in the query."
+            )
 
 
 def _marks(missing: Any) -> tuple[str, ...]:
     several = (
-        (missing,) if isinstance(missing, str) or not isinstance(missing, Iterable) else missing
+        [missing] if isinstance(missing, str) or not isinstance(missing, Iterable) else missing
     )
-    marks = tuple(several)
+    marks = tuple(dict.fromkeys(several))
     for mark in marks:
         if not isinstance(mark, str):
             raise DataError(
                 "what stands for a missing value must be text, as it is written in the file; it is "
-                f"{shown(mark)}. Write it in quotes."
+                f"{shown(mark)}."
             )
-    return tuple(dict.fromkeys(marks))
-
-
-class _How(NamedTuple):
-    """How files of CSV are to be read."""
-
-    header: bool | None = None
-    separator: str | None = None
-    decimal: str = "."
-    missing: tuple[str, ...] = ()
+    return marks
 
 
 def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
@@ -214,7 +224,7 @@ def _folder(text: str) -> list[tuple[str, str]]:
         if p.is_file()
         and not any(part.startswith((".", "_")) for part in p.relative_to(text).parts)
     )
-    odd = [p for p in hits if not _start(p, spelled(p)).startswith(b"PAR1")]
+    odd = [p for p in hits if not PARQUET.fits(File.at(p, spelled(p)).start)]
     if len(odd) == len(hits):
         raise DataError(
             f"{spelled(text)} is a folder without Parquet files. Name files, or a pattern such as "
@@ -253,217 +263,3 @@ def _spooled(keep: list[Any]) -> str:
 
 def _removed(path: str) -> None:
     Path(path).unlink(missing_ok=True)
-
-
-def _part(path: str, name: str, format: str | None, how: _How) -> Part:
-    format = format or _found_format(path, name)
-    if format in ("csv", "tsv"):
-        between = how.separator or ("\t" if format == "tsv" else None)
-        if between is not None and (len(between) != 1 or between in '"\r\n'):
-            raise DataError(f"a separator must be one character; it is {shown(how.separator)}.")
-        return CsvPart(
-            path,
-            name,
-            separator=between,
-            header=how.header,
-            decimal=how.decimal,
-            missing=how.missing,
-        )
-    if how.decimal != "." and format not in _NAMED:
-        raise DataError(
-            f'a decimal sign is said of CSV only; {name} is {format}. Leave decimal="," out.'
-        )
-    if how.missing and format not in _NAMED:
-        raise _said_elsewhere(how.missing[0], f"{name} is {format}")
-    makers: dict[str, Callable[[str, str], Part]] = {
-        "parquet": ParquetPart,
-        "arrow": ArrowPart,
-        "jsonl": JsonPart,
-        "libsvm": LibsvmPart,
-    }
-    if format not in makers:
-        raise DataError(
-            f'{name} is a database of {_NAMED[format]}; say what to read: sql="select …".'
-        )
-    return makers[format](path, name)
-
-
-_NAMED = {"sqlite": "SQLite", "duckdb": "DuckDB"}
-
-
-def _said_elsewhere(mark: str, what: str) -> DataError:
-    text = mark.replace("'", "''")
-    return DataError(
-        f"what stands for a missing value is said of CSV only; {what}. Say it in a query, of each "
-        f"column: sql=\"select * replace (nullif(x, '{text}') as x) from data\"."
-    )
-
-
-def _start(path: str, name: str, *, unpacked: bool = False) -> bytes:
-    """The first bytes of a file."""
-    try:
-        with open(path, "rb") as file:
-            start = file.read(4096)
-        if unpacked and compression_of(start):
-            with open_bytes(path) as file:
-                start = file.read(4096)
-    except (OSError, pa.ArrowException, EOFError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).splitlines()[0]
-        raise DataError(f"{name} can't be read: {reason.rstrip('.')}.") from error
-    if not start:
-        raise DataError(f"{name} is empty. A table has a line of column names, then rows.")
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(
-            f"text must be UTF-8; {name} is UTF-16. Convert it: iconv -f utf-16 -t utf-8."
-        )
-    what = _foreign(start)
-    if what:
-        raise DataError(f"{name} is {what}, which is not read. Save it as CSV (UTF-8) there.")
-    return start
-
-
-def _foreign(start: bytes) -> str | None:
-    """What a file is that others call a table."""
-    if start.startswith(b"PK\x03\x04"):
-        return "a workbook of Excel or another archive in a ZIP"
-    if start.startswith(b"\xd0\xcf\x11\xe0"):
-        return "a workbook of Excel"
-    head = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    if head.startswith((b"<!doctype html", b"<html", b"<table")):
-        return "a page of HTML"
-    return "XML" if head.startswith(b"<?xml") else None
-
-
-def _found_format(path: str, name: str) -> str:
-    """By the extension; by the first bytes where that says nothing, or lies."""
-    suffixes = [s.lower() for s in Path(path).suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    named = EXTENSIONS.get(suffixes[-1]) if suffixes else None
-    by_content = _sniffed(_start(path, name, unpacked=named is None or named in _TEXT))
-    if named is None:
-        return by_content
-    if named != by_content and (named not in _TEXT or by_content not in _TEXT):
-        if named in ("parquet", "arrow") and by_content in _TEXT:
-            raise DataError(
-                f"{name} is no {'Parquet' if named == 'parquet' else 'Arrow'} file: its first "
-                f"bytes are others. If it holds {by_content.upper()}, say format={by_content!r}."
-            )
-        raise DataError(
-            f"{name} looks like {by_content}, not like its extension. Say which it is: "
-            f"format={by_content!r}."
-        )
-    return named
-
-
-_TEXT = ("csv", "tsv", "jsonl", "libsvm")
-
-
-# How files start; 0xFFFFFFFF opens a stream of Arrow's batches.
-_STARTS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_STARTS |= {b"SQLite format 3\0": "sqlite"}
-
-
-def _sniffed(start: bytes) -> str:
-    for magic, format in _STARTS.items():
-        if start.startswith(magic):
-            return format
-    if start[8:12] == b"DUCK":
-        return "duckdb"
-    head = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head.startswith((b"{", b"[")):
-        return "jsonl"
-    line = head.partition(b"\n")[0].strip()
-    if re.fullmatch(rb"[-+.\deE]+(\s+\d+:[-+.\deE]+)+(\s*#.*)?", line):
-        return "libsvm"
-    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
-
-
-def _query(sql: str, found: list[tuple[str, str]], format: str | None, how: _How) -> Part:
-    if not isinstance(sql, str) or not sql.strip():
-        raise DataError(f"a query must be text; it is {shown(sql)}.")
-    formats = [(path, format or _found_format(path, name)) for path, name in found]
-    is_csv = bool(formats) and all(kind in ("csv", "tsv") for _, kind in formats)
-    if not is_csv and how.missing:
-        raise _said_elsewhere(how.missing[0], "this query reads others")
-    if not is_csv and how != _How():
-        raise DataError(
-            "separator, header and decimal say how to read files of CSV; this query reads others. "
-            "Leave them out, or say it in the query: from read_csv('a.csv', delim=';', "
-            "header=false, decimal_separator=',')."
-        )
-    databases = [k for k, (_, f) in enumerate(formats) if f in _NAMED]
-    if databases and len(formats) > 1:
-        raise DataError(
-            f"a query runs over one database or over files; {formats[databases[0]][0]} is a "
-            "database among several paths. Pass it alone."
-        )
-    if databases and formats[0][1] == "sqlite":
-        return SqlitePart(formats[0][0], sql, found[0][1])
-    if databases:
-        return DuckPart(sql, database=formats[0][0], of=[found[0][1]])
-    as_csv: list[AsCsv] = []
-    if is_csv:
-        parts = [_part(p, name, k, how) for (p, k), (_, name) in zip(formats, found, strict=True)]
-        as_csv = _as_csv([part for part in parts if isinstance(part, CsvPart)])
-    arrow = None
-    if formats and all(f == "arrow" for _, f in formats):
-        import pyarrow.dataset as ds
-
-        try:
-            arrow = ds.dataset([path for path, _ in formats], format="ipc")
-        except pa.ArrowInvalid as error:
-            raise DataError(
-                f"a query reads files of Arrow, not streams of its batches; {found[0][1]} can't be "
-                "read by one. Write it as a file, or as Parquet."
-            ) from error
-    part = DuckPart(
-        sql,
-        formats,
-        arrow=arrow,
-        as_csv=as_csv,
-        unnamed=_unnamed(formats[0]) if formats else (),
-        of=[name for _, name in found],
-    )
-    part.decimal = how.decimal if is_csv else None
-    part.missing = how.missing
-    return part
-
-
-def _unnamed(file: tuple[str, str]) -> list[str]:
-    """The columns of a file that are not those of its table."""
-    path, format = file
-    if format not in ("parquet", "arrow"):
-        return []
-    part = ParquetPart(path) if format == "parquet" else ArrowPart(path)
-    return [name for name in part._schema.names if name not in part.names]
-
-
-def _as_csv(parts: Sequence[CsvPart]) -> list[AsCsv]:
-    for other in parts[1:]:
-        same_names(parts[0], other)
-    names = parts[0].names
-    for part in parts:
-        part.schema(names)
-    # What is a code in one file is one in all of them.
-    codes = {name for part in parts for name in part.codes}
-    for part in parts:
-        part.add_codes(codes)
-    types = dict.fromkeys(names, pa.null())
-    for part in parts:
-        for name, t in zip(names, part.schema(names).types, strict=True):
-            # A query may not ask for what differs from file to file, or convert it.
-            types[name] = common_type(types[name], t) or pa.string()
-    return [
-        AsCsv(
-            part.separator,
-            part.header,
-            tuple(part.names),
-            tuple(types[name] for name in part.names),
-            frozenset(name for name in part.with_commas if types[name] in NUMBERS),
-            part.marks,
-            part.skip,
-            frozenset(part.inexact),
-        )
-        for part in parts
-    ]

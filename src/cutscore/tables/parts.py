@@ -7,18 +7,102 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import IO, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutscore._check import shown
-from cutscore._written import floats
+from cutscore._written import NUMBER, floats
 from cutscore.errors import CutscoreError, DataError
 
 # Rows that are handed on at a time.
 BATCH = 1 << 16
+# Bytes of text that are parsed at a time. A table that is smaller is kept in memory.
+BLOCK = 1 << 23
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a table, with its first bytes."""
+
+    path: str
+    where: str
+    """What it is called in messages."""
+    start: bytes
+    """Its first bytes, decompressed."""
+    packed: str | None
+    """How it is compressed."""
+
+    @classmethod
+    def at(cls, path: str, where: str) -> File:
+        """The file at a path. It is looked into, but not read."""
+        try:
+            with open(path, "rb") as file:
+                start = file.read(4096)
+            packed = next((how for magic, how in _MAGIC.items() if start.startswith(magic)), None)
+            if packed:
+                with pa.input_stream(path, compression=packed) as stream:
+                    start = stream.read(4096)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else first_line(error)
+            raise DataError(f"{where} can't be read: {reason}.") from error
+        if not start:
+            raise DataError(f"{where} is empty. A table has a line of column names, then rows.")
+        return cls(path, where, start, packed)
+
+    def stream(self) -> Any:
+        """Its bytes, decompressed."""
+        return pa.input_stream(self.path, compression=self.packed)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all of it can be kept in memory without a thought."""
+        return self.packed is None and os.path.getsize(self.path) < BLOCK
+
+
+@dataclass(frozen=True)
+class Style:
+    """How CSV is written; see :func:`cutscore.tables.open_table`."""
+
+    header: bool = True
+    separator: str | None = None
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+
+
+class Writer(Protocol):
+    """What record batches are written to, within a ``with``."""
+
+    def __enter__(self) -> Writer: ...
+
+    def __exit__(self, *error: object) -> object: ...
+
+    def write_batch(self, batch: pa.RecordBatch) -> object:
+        """Write some more rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class Format:
+    """How files of one format are recognised, read and written."""
+
+    name: str
+    extensions: tuple[str, ...]
+    """Without the dot; also other names of the format."""
+    fits: Callable[[bytes], bool]
+    """Whether a file may be one, by its first bytes."""
+    read: Callable[[File, Style], Part] | None = None
+    write: Callable[[IO[bytes], pa.Schema], Writer] | None = None
+    query: Callable[[File, str], Part] | None = None
+    """Of databases, the rows of a query."""
+    is_text: bool = False
+    has_style: bool = False
+    """Whether ``style`` says how to read it."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +123,17 @@ class Part(ABC):
     What the libraries below raise becomes a DataError that names the file: see ``guard``.
     """
 
+    dataset: str | None = None
+    """The format by which pyarrow.dataset reads it, filters included."""
+    is_small = False
+    """Whether all of it can be kept in memory without a thought."""
+
     def __init__(self, path: str, shown_as: str | None = None) -> None:
         self.path = path
         self.where = shown_as or path
         self.notes: list[str] = []
-        self.decimal: str | None = None
-        """What numbers are written with, in files of CSV."""
-        self.missing: tuple[str, ...] = ()
-        """What stands for a missing value in files of CSV, besides what always does."""
-        self.inexact: dict[str, tuple[int, Any]] = {}
-        """Columns of floats with the first whole number in them that is too long for a float, and
-        its row. No score may be one."""
+        self.coded: set[str] = set()
+        """Columns of text that are numbers, but would lose digits; known after :meth:`schema`."""
 
     @property
     @abstractmethod
@@ -70,12 +154,20 @@ class Part(ABC):
 
     @abstractmethod
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """All rows of these columns; ``schema`` is what :meth:`schema` said of them."""
+        """All rows of these columns in these types: those of :meth:`schema`, or text."""
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """All rows of these columns at once."""
         schema = self.schema(columns)
         return pa.Table.from_batches(self.batches(columns, schema), schema)
+
+    def number(self, text: Any) -> Any:
+        """A column that is :attr:`coded` as float64."""
+        return text.cast(pa.float64())
+
+    def first_not_number(self, text: Any) -> int:
+        """The first row of text that is no number, as they are written there; 0 if all are."""
+        return max(int(pc.index(pc.match_substring_regex(text, NUMBER), False).as_py()), 0)
 
     def pieces(self, columns: Sequence[str], schema: pa.Schema) -> list[Piece]:
         """All rows of these columns, in their order, in pieces for several threads."""
@@ -94,10 +186,6 @@ class Part(ABC):
     def has(self, name: str) -> bool:
         """Whether it can give a column of that name."""
         return name in self.names
-
-    def place(self, row: int) -> str:
-        """Names a row by its number, counted from 0."""
-        return row_of(self.where)(row)
 
     def explain(self, error: Exception) -> str:
         """The sentence that a library's error becomes."""
@@ -133,6 +221,56 @@ class Part(ABC):
             if batch is None:
                 return
             yield batch
+
+
+class HeldPart(Part):
+    """A part whose rows stay in memory once they are asked for: its files are read once."""
+
+    def __init__(self, part: Part) -> None:
+        super().__init__(part.path, part.where)
+        self._part, self.notes = part, part.notes
+
+    @cached_property
+    def _table(self) -> pa.Table:
+        table = self._part.read(self._part.names)
+        self.coded = self._part.coded
+        return table
+
+    @property
+    def names(self) -> list[str]:
+        return self._part.names
+
+    def schema(self, columns: Sequence[str]) -> pa.Schema:
+        whole = self._table.schema
+        return pa.schema([whole.field(name) for name in columns])
+
+    def can_be_text(self, name: str) -> bool:
+        return self._part.can_be_text(name)
+
+    def with_texts(self, names: Collection[str]) -> Part:
+        part = self._part.with_texts(names)
+        return self if part is self._part else part
+
+    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        if not schema.equals(self.schema(columns)):
+            return self._part.batches(columns, schema)
+        return iter(self._table.select(list(columns)).to_batches(BATCH))
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        return self._table.select(list(columns))
+
+    def number(self, text: Any) -> Any:
+        return self._part.number(text)
+
+    def first_not_number(self, text: Any) -> int:
+        return self._part.first_not_number(text)
+
+    @property
+    def rows(self) -> int | None:
+        return self._part.rows
+
+    def explain(self, error: Exception) -> str:
+        return self._part.explain(error)
 
 
 def first_line(error: Exception) -> str:
@@ -200,6 +338,17 @@ def plain(column: Any) -> Any:
         with suppress(pa.ArrowInvalid):
             return column.cast(pa.int64())
     return floats(column)
+
+
+def whole(column: Any) -> Any:
+    """Decimals without a fraction as integers, or as text if those are too short: they may be names
+    of groups, and floats would make several one. Anything else as it is."""
+    if not pa.types.is_decimal(column.type) or column.type.scale > 0:
+        return column
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column.cast(pa.string())
 
 
 def filled(column: Any, name: str, row_at: Callable[[int], str]) -> Any:
@@ -275,11 +424,7 @@ def value_type(t: pa.DataType) -> pa.DataType:
 
 
 def is_text(t: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(t)
-        or pa.types.is_large_string(t)
-        or (hasattr(pa.types, "is_string_view") and pa.types.is_string_view(t))
-    )
+    return bool(pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t))
 
 
 def _is_number(t: pa.DataType) -> bool:

@@ -97,6 +97,10 @@ class Data:
 
     @classmethod
     def read(cls, table: Any, roles: Roles, stream: bool | MakeRows = False) -> Data:
+        from cutscore.tables import Source
+
+        if isinstance(table, Source) and not stream:
+            table = table.held()
         columns = _columns(table, [roles.target, *roles.used], numbers=[roles.weight])
         y, label, other, told = _labels(columns[roles.target], roles)
         w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)

@@ -1,18 +1,27 @@
-"""Parquet, and Arrow's own format, which is Feather too."""
+"""Parquet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import ipc
 
 from cutscore._names import named_columns
 from cutscore.errors import DataError
-from cutscore.tables.parts import BATCH, Part, Piece, check_names, first_line
+from cutscore.tables.parts import (
+    BATCH,
+    File,
+    Format,
+    Part,
+    Piece,
+    Style,
+    Writer,
+    check_names,
+    first_line,
+)
 
 # Rows of a piece, at least: to open a file takes as long as to read some thousand of them.
 _PIECE = 1 << 19
@@ -39,11 +48,13 @@ def cut_off(where: str, error: Exception) -> str:
 class ParquetPart(Part):
     """A Parquet file. Only the columns that are asked for are read."""
 
-    def __init__(self, path: str, shown_as: str | None = None) -> None:
-        super().__init__(path, shown_as)
-        with self.guard(), self._open() as file:
-            self._schema = file.schema_arrow
-            self._rows = int(file.metadata.num_rows)
+    dataset = "parquet"
+
+    def __init__(self, file: File, style: Style) -> None:  # noqa: ARG002
+        super().__init__(file.path, file.where)
+        with self.guard(), self._open() as opened:
+            self._schema = opened.schema_arrow
+            self._rows = int(opened.metadata.num_rows)
         check_names(self._schema.names, self.where)
         self._names = named_columns(self._schema)
 
@@ -141,61 +152,10 @@ class ParquetPart(Part):
         return cut_off(self.where, error)
 
 
-class ArrowPart(Part):
-    """A file, or a stream, of Arrow record batches; mapped into memory, not copied."""
+def _writer(file: IO[bytes], schema: pa.Schema) -> Writer:
+    return pq.ParquetWriter(pa.PythonFile(file, mode="w"), schema)  # type: ignore[no-any-return]
 
-    def __init__(self, path: str, shown_as: str | None = None) -> None:
-        super().__init__(path, shown_as)
-        with self.guard(), pa.memory_map(path) as file:
-            start = file.read(6)
-            if start[:4] == b"FEA1":
-                raise DataError(
-                    f"{self.where} is a Feather file of version 1, which is not read any more. "
-                    "Write it as Parquet with the library that made it."
-                )
-            self._stream = start != b"ARROW1"
-            file.seek(0)
-            self._schema = self._reader(file, None).schema
-        check_names(self._schema.names, self.where)
-        self._names = named_columns(self._schema)
 
-    def _reader(self, file: Any, columns: list[int] | None) -> Any:
-        options = ipc.IpcReadOptions(included_fields=columns)
-        if self._stream:
-            return ipc.open_stream(file, options=options)
-        return ipc.open_file(file, options=options)
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._names)
-
-    def schema(self, columns: Sequence[str]) -> pa.Schema:
-        return pa.schema([self._schema.field(name) for name in columns])
-
-    def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
-        for batch in self._as_stored(columns):
-            for start in range(0, batch.num_rows, BATCH):
-                yield batch.slice(start, BATCH)
-
-    def read(self, columns: Sequence[str]) -> pa.Table:
-        return pa.Table.from_batches(self._as_stored(columns), self.schema(columns))
-
-    def _as_stored(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        at = sorted(self._schema.get_field_index(name) for name in columns)
-        with self.guard():
-            reader = self._reader(pa.memory_map(self.path), at)
-        stored = (
-            iter(reader)
-            if self._stream
-            else (reader.get_batch(k) for k in range(reader.num_record_batches))
-        )
-        for batch in self.guarded(stored):
-            with self.guard():
-                batch.validate()
-            yield batch.select(list(columns))
-
-    def explain(self, error: Exception) -> str:
-        return (
-            f"{self.where} is no whole Arrow file: {first_line(error)}. It may have been cut off "
-            "on its way; copy or write it again."
-        )
+PARQUET = Format(
+    "parquet", ("parquet", "pq"), lambda start: start.startswith(b"PAR1"), ParquetPart, _writer
+)
