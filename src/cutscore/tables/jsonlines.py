@@ -38,16 +38,18 @@ class JsonPart(Part):
         self._file = file
         self._found: dict[str, pa.DataType] = {}
         long: dict[str, tuple[int, int]] = {}
+        small: list[pa.Table] = []
         for row, block in self._blocks():
             table = self._parsed(block, row, None)
-            # Of what is smaller than a block, this is all.
-            self._whole = table if file.is_small else None
+            if file.is_small:
+                small.append(table)
             for field, column in zip(table.schema, table.columns, strict=True):
                 self._join(field)
                 if field.name not in long and _may_be_inexact(column):
                     long |= _first_inexact(block, row, field.name)
         if not self._found:
             raise DataError(f"{self.where} is empty. A table of JSON lines has one object a line.")
+        self._whole = small[0] if len(small) == 1 else None
         for name, (row, value) in long.items():
             if pa.types.is_floating(self._found[name]):
                 raise coinciding(value, name, row_of(self.where)(row))
