@@ -27,8 +27,11 @@ from pyarrow import feather, ipc
 import cutscore as cs
 from cutscore._files import written_aside
 from cutscore.errors import DataError
+from cutscore.findings import Finding, Where
+from cutscore.findings.tables import SeparatorFound
 from cutscore.tables import Source, open_table, parts, write_table
 from cutscore.training import train
+from found import finds
 
 TABLE = pa.table(
     {
@@ -139,7 +142,7 @@ def test_ten_thousand_columns(tmp_path: Path) -> None:
         source = open_table(tmp_path / f"w.{suffix}")
         assert len(source.names) == 10_000
         assert source.read(["c9999", "c3"]).to_pydict() == {"c9999": [9999, -9999], "c3": [3, -3]}
-        with pytest.raises(DataError, match=r"has no column 'c10001'\. Did you mean 'c1"):
+        with finds("column-missing", column="c10001"):
             source.read(["c10001"])
 
 
@@ -168,7 +171,7 @@ def test_quotes_and_marks(tmp_path: Path) -> None:
 def test_separators_are_found_and_said(tmp_path: Path, between: str) -> None:
     source = open_table(csv(tmp_path / "a.csv", f"a{between}b\n1{between}2,5\n"))
     assert source.names == ["a", "b"]
-    assert repr(between) in source.notes[0]
+    assert source.notes == [SeparatorFound(between, where=Where(file=str(tmp_path / "a.csv")))]
     asked = open_table(csv(tmp_path / "a.csv", f"a{between}b,c\n1{between}2,5\n"), separator=",")
     assert asked.names == [f"a{between}b", "c"]
 
@@ -189,7 +192,7 @@ def test_blank_lines(tmp_path: Path) -> None:
 def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
     source = open_table(csv(tmp_path / "a.csv", ",x\n0,5\n1,6\n"))
     assert source.names == ["column 1", "x"]
-    assert "column 1" in source.notes[0]
+    assert source.notes[0].code == "columns-unnamed"
     assert source.read(["column 1"]).to_pydict() == {"column 1": [0, 1]}
 
 
@@ -365,19 +368,26 @@ def test_files_are_joined_by_name_and_widened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "message"),
+    ("other", "code", "fields"),
     [
-        ("x,y\nfoo,1\n", r"'x' is numbers in .*a\.csv and text in .*b\.csv"),
-        ("x\n1\n", r"b\.csv lacks 'y', which .*a\.csv has"),
-        ("x,y,z\n1,2,3\n", r"b\.csv has 'z', which .*a\.csv lacks"),
+        ("x,y\nfoo,1\n", "types-differ", {"column": "x", "kinds": ("numbers", "text")}),
+        ("x\n1\n", "files-differ", {"column": "y", "has": "a.csv", "lacks": "b.csv"}),
+        ("x,y,z\n1,2,3\n", "files-differ", {"column": "z", "has": "b.csv", "lacks": "a.csv"}),
     ],
 )
-def test_schema_drift(tmp_path: Path, other: str, message: str) -> None:
+def test_schema_drift(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    other: str,
+    code: str,
+    fields: dict[str, Any],
+) -> None:
+    monkeypatch.chdir(tmp_path)
     csv(tmp_path / "a.csv", "x,y\n1,2\n")
     csv(tmp_path / "b.csv", other)
     for use in (lambda s: s.schema, lambda s: s.read(), lambda s: list(s.batches())):
-        with pytest.raises(DataError, match=message):
-            use(open_table([tmp_path / "a.csv", tmp_path / "b.csv"]))
+        with finds(code, **fields):
+            use(open_table(["a.csv", "b.csv"]))
 
 
 def test_standard_input(tmp_path: Path) -> None:
@@ -438,11 +448,11 @@ def test_databases(tmp_path: Path) -> None:
     source = open_table(tmp_path / "s.db", sql="select * from t")
     assert everything(source).to_pydict() == {"x": [1.0, 2.5, None], "y": ["a", None, "c"]}
     for path in ("d.db", "s.db"):
-        with pytest.raises(DataError, match="say what to read"):
+        with finds("needs-query"):
             open_table(tmp_path / path)
-        with pytest.raises(DataError, match="does not run"):
+        with finds("query-failed"):
             open_table(tmp_path / path, sql="select nix from t").read()
-        with pytest.raises(DataError, match=r"does not run|returns none|read"):
+        with finds("query-failed"):
             open_table(tmp_path / path, sql="delete from t").read()
     assert open_table(tmp_path / "s.db", sql="select count(*) as n from t").column("n") == [3]
 
@@ -456,8 +466,7 @@ def test_no_file_of_a_folder_is_passed_over(tmp_path: Path) -> None:
         (folder / name).write_text("")
     assert sorted(open_table(folder).column("x").tolist()) == [0, 1, 2, 3]
     (folder / "more.csv").write_text("x\n4\n")
-    message = r"all files of a folder must be Parquet; .*more\.csv is not\. Move it away"
-    with pytest.raises(DataError, match=message):
+    with finds("folder-unfit", odd=str(folder / "more.csv")):
         open_table(folder)
 
 
@@ -490,98 +499,101 @@ def test_sqlite_types_that_do_not_mix(tmp_path: Path) -> None:
         lite.execute("create table t (x)")
         lite.executemany("insert into t values (?)", [(1,), ("a",)])
     lite.close()
-    with pytest.raises(DataError, match="must have one type; 'x'"):
+    with finds("types-differ", column="x", kinds=("numbers", "text"), row=1):
         open_table(tmp_path / "s.db", sql="select x from t")
 
 
 def test_queries_that_do_not_run(tmp_path: Path) -> None:
     csv(tmp_path / "a.csv", "x\n1\n")
     write_table(tmp_path / "b.parquet", TABLE)
-    with pytest.raises(DataError, match="does not run"):
+    with finds("query-failed"):
         open_table(sql="selec 1")
-    with pytest.raises(DataError, match="does not run"):
+    with finds("query-failed"):
         open_table(sql="select * from 'nix.csv'")
     write_table(tmp_path / "c.arrow", TABLE)
     for name in ("a.csv", "b.parquet", "c.arrow"):
-        with pytest.raises(DataError, match="does not run"):
+        with finds("query-failed"):
             open_table(tmp_path / name, sql="select * from prets")
-    with pytest.raises(DataError, match="does not run"):
+    with finds("query-failed"):
         open_table(sql="select * from prets")
     late = open_table(sql="select cast(x as int) as x from (values ('1'), ('a')) t(x)")
     for use in (late.read, lambda: list(late.batches())):
-        with pytest.raises(DataError, match="does not run"):
+        with finds("query-failed"):
             use()
-    with pytest.raises(DataError, match="has column names only"):
+    with finds("no-rows"):
         open_table(sql="select 1 as x where false").read()
-    with pytest.raises(DataError, match="must differ; columns 1 and 2"):
+    with finds("names-repeat", column="x", first=0, second=1):
         open_table(tmp_path / "a.csv", sql="select x, x from data").read()
-    with pytest.raises(DataError, match="must have the same columns"):
+    with finds("files-differ"):
         open_table([tmp_path / "a.csv", tmp_path / "b.parquet"], sql="select 1")
-    with pytest.raises(DataError, match="a query must be text"):
+    with finds("bad-argument", parameter="sql"):
         open_table(sql="  ")
 
 
 # -------------------------------------------------------------------------------------- bad input
 
 
-def bad(tmp_path: Path, name: str, content: str | bytes) -> str:
-    """The message that a file gets, whichever way it is read."""
+def bad(tmp_path: Path, name: str, content: str | bytes) -> Finding:
+    """What is wrong with a file, whichever way it is read."""
     path = csv(tmp_path / name, content)
-    messages = set()
+    found = set()
     for use in (lambda s: s.read(), lambda s: list(s.batches())):
         with pytest.raises(DataError) as error:
             use(open_table(path))
-        messages.add(str(error.value))
-    assert len(messages) == 1, messages
-    (message,) = messages
-    assert "\n" not in message
-    return message
+        assert "\n" not in str(error.value)
+        found.add(error.value.finding)
+    (only,) = found
+    return only
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "wanted"),
+    ("name", "content", "code", "fields"),
     [
-        ("a.csv", "", "is empty"),
-        ("a.parquet", "", "is empty"),
-        ("a.jsonl", "", "is empty"),
-        ("a.libsvm", "\n \n", "is empty"),
-        ("a.jsonl", "\n\n", "is empty"),
-        ("a.csv", "a,b\n", "has column names only"),
-        ("a.csv", "a,b\n1,2\n3\n", "as the first, 2; row 3 of"),
-        ("a.csv", 'a,b\n"x\ny",2\n3,4,5\n', "row 3 of"),
-        ("a.csv", "a,b\n1,2\n3,4,5\n", "has 3. Correct it"),
-        ("a.csv", "a,a\n1,2\n", "columns 1 and 2 of"),
-        ("a.csv", b"a,b\n1,2\n3,\xe9\n", "line 3 of"),
-        ("a.csv", b"a\xe9,b\n1,2\n", "line 1 of"),
-        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "must be UTF-8; line 1"),
-        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 of"),
-        ("a.jsonl", '{"a": 1}\n{"a": \n', "JSON lines"),
-        ("a.jsonl", "[1, 2]", "holds one JSON array"),
-        ("a.libsvm", "1 1:2\n0 2:x\n", "line 2 of"),
-        ("a.libsvm", "1 1:2\n0 2:1 1:1\n", "line 2 of"),
-        ("a.libsvm", "1 1:2\n0 2 1:1\n2:1\n", "line 2 of"),
-        ("a.libsvm", "1 1:2\n0 1:nan\n", "line 2 of"),
-        ("a.libsvm", "1 1:2\n0 -1:1\n", "line 2 of"),
-        ("a.libsvm", "1 1:2\n0 99999999999:1\n", "line 2 of"),
-        ("a.parquet", "a,b\n1,2\n", "are those of csv, not of parquet"),
-        ("a.arrow", "a,b\n1,2\n", "are those of csv, not of arrow"),
-        ("a.csv", b"PAR1xxxx", "are those of parquet, not of csv"),
-        ("a.arrow", b"FEA1xxxx", "are those of csv, not of arrow"),
-        ("a.parquet", b"PAR1xxxxPAR1", "no whole Parquet file"),
-        ("a.arrow", b"ARROW1\0\0xx", "no whole Arrow file"),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "must be UTF-8"),
-        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 9999, mtime=0)[:60], "can't be read"),
+        *((f"a.{k}", "", "file-empty", {}) for k in ("csv", "parquet", "jsonl")),
+        ("a.csv", "\n\n", "file-empty", {}),
+        ("a.libsvm", "\n \n", "file-empty", {}),
+        ("a.jsonl", "\n\n", "file-empty", {}),
+        ("a.csv", "a,b\n", "no-rows", {}),
+        ("a.csv", "a,b\n1,2\n3\n", "row-ragged", {"expected": 2, "actual": 1, "row": 1}),
+        ("a.csv", 'a,b\n"x\ny",2\n3,4,5\n', "row-ragged", {"actual": 3, "row": 1}),
+        ("a.csv", "a,a\n1,2\n", "names-repeat", {"column": "a", "first": 0, "second": 1}),
+        ("a.csv", b"a,b\n1,2\n3,\xe9\n", "not-utf8", {"line": 3}),
+        ("a.csv", b"a\xe9,b\n1,2\n", "not-utf8", {"line": 1}),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "not-utf8", {"line": 1}),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "not-utf8", {"line": 1}),
+        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line-invalid", {"format": "jsonl"}),
+        ("a.jsonl", '{"a": 1}\n{"a": \n', "line-invalid", {"format": "jsonl"}),
+        ("a.jsonl", "[1, 2]", "line-invalid", {"format": "jsonl"}),
+        *(
+            ("a.libsvm", f"1 1:2\n{line}\n", "line-invalid", {"format": "libsvm", "line": 2})
+            for line in ("0 2:x", "0 2:1 1:1", "0 2 1:1\n2:1", "0 1:nan", "0 -1:1", "0 1:2:3")
+        ),
+        ("a.libsvm", "1 1:2\n0 99999999999:1\n", "line-invalid", {"line": 2}),
+        ("a.parquet", "a,b\n1,2\n", "format-mismatch", {"said": "parquet", "seen": "csv"}),
+        ("a.arrow", "a,b\n1,2\n", "format-mismatch", {"said": "arrow", "seen": "csv"}),
+        ("a.csv", b"PAR1xxxx", "format-mismatch", {"said": "csv", "seen": "parquet"}),
+        ("a.parquet", b"PAR1xxxxPAR1", "file-damaged", {"format": "Parquet"}),
+        ("a.arrow", b"ARROW1\0\0xx", "file-damaged", {"format": "Arrow"}),
+        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 9999, mtime=0)[:60], "file-unreadable", {}),
     ],
 )
-def test_bad_files(tmp_path: Path, name: str, content: str | bytes, wanted: str) -> None:
-    message = bad(tmp_path, name, content)
-    assert wanted in message
-    assert str(tmp_path / name) in message
+def test_bad_files(
+    tmp_path: Path, name: str, content: str | bytes, code: str, fields: dict[str, Any]
+) -> None:
+    found = bad(tmp_path, name, content)
+    assert found.code == code
+    for field, value in fields.items():
+        assert (
+            getattr(found if hasattr(found, field) and field != "row" else found.where, field)
+            == value
+        )
+    if found.where is not None:
+        assert found.where.file == str(tmp_path / name)
 
 
 def test_a_compressed_file_cut_off(tmp_path: Path) -> None:
     whole = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (k, k * k) for k in range(9999)))
-    assert "can't be read" in bad(tmp_path, "a.csv.gz", whole[: len(whole) // 2])
+    assert bad(tmp_path, "a.csv.gz", whole[: len(whole) // 2]).code == "file-unreadable"
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
@@ -594,11 +606,14 @@ def test_files_cut_off_or_damaged_anywhere(tmp_path: Path, suffix: str) -> None:
     else:
         feather.write_feather(table, path, chunksize=500)
     whole = path.read_bytes()
+    codes = set()
     for size in range(8, len(whole), len(whole) // 40):
         path.write_bytes(whole[:size])
         for use in (lambda s: s.read(), lambda s: list(s.batches())):
-            with pytest.raises(DataError, match=r"whole|damaged|can't be read"):
+            with pytest.raises(DataError) as error:
                 use(open_table(path))
+            codes.add(error.value.finding.code)
+    assert codes <= {"file-damaged", "file-unreadable", "format-mismatch"}
     for at in rng.integers(4, len(whole), 60).tolist():
         broken = bytearray(whole)
         broken[at] ^= 0xFF
@@ -616,35 +631,32 @@ def test_a_damaged_row_group_is_named(tmp_path: Path) -> None:
     broken[at : at + 20] = b"\xff" * 20
     path.write_bytes(broken)
     for use in (lambda s: s.read(), lambda s: list(s.batches())):
-        with pytest.raises(DataError, match="damaged: row group 3 of 4"):
+        with finds("file-damaged", group=2, groups=4):
             use(open_table(path))
 
 
 def test_paths_that_are_no_tables(tmp_path: Path) -> None:
     csv(tmp_path / "data.csv", "x\n1\n")
-    cases: list[tuple[Any, str]] = [
-        (tmp_path / "date.csv", r"there is no file .*date\.csv\. Did you mean .*data\.csv\?"),
-        (tmp_path / "nix" / "a.csv", "its folder is not there either"),
-        (tmp_path / "*.parquet", "matches no file"),
-        (tmp_path, "a folder without Parquet files"),
-        ([], "the list of paths is empty"),
-        ("", "a path must be text"),
-        ("a\0b", "a path must be text"),
-        ([3], "a path must be text"),
-        (3, "paths must be"),
+    cases: list[tuple[Any, str, dict[str, Any]]] = [
+        (tmp_path / "date.csv", "file-missing", {"near": str(tmp_path / "data.csv")}),
+        (tmp_path / "nix" / "a.csv", "file-missing", {"folder": False}),
+        (tmp_path / "*.parquet", "file-missing", {"pattern": True}),
+        (tmp_path, "folder-unfit", {"odd": None, "partitions": False}),
+        *(([], "bad-argument", {"parameter": "paths"}), ("", "bad-argument", {"value": ""})),
+        *((bad, "bad-argument", {"parameter": "paths"}) for bad in ("a\0b", [3], 3, TABLE)),
     ]
-    for path, message in cases:
-        with pytest.raises(DataError, match=message):
+    for path, code, fields in cases:
+        with finds(code, **fields):
             open_table(path)
-    with pytest.raises(DataError, match="neither paths nor sql"):
+    with finds("arguments-conflict", parameters=("paths", "sql")):
         open_table()
-    with pytest.raises(DataError, match="format must be one of"):
+    with finds("bad-argument", parameter="format", value="xlsx"):
         open_table(tmp_path / "data.csv", format="xlsx")
-    with pytest.raises(DataError, match="a separator must be one character"):
+    with finds("bad-argument", parameter="separator", value="ab"):
         open_table(tmp_path / "data.csv", separator="ab")
     (tmp_path / "hive" / "day=1").mkdir(parents=True)
     write_table(tmp_path / "hive" / "day=1" / "a.parquet", TABLE)
-    with pytest.raises(DataError, match="columns in the names of its folders"):
+    with finds("folder-unfit", partitions=True):
         open_table(tmp_path / "hive")
 
 
@@ -659,7 +671,7 @@ def test_hostile_file_names(tmp_path: Path) -> None:
 def test_an_unreadable_file(tmp_path: Path) -> None:
     path = csv(tmp_path / "a.csv", "x\n1\n")
     path.chmod(0)
-    with pytest.raises(DataError, match="can't be read: Permission denied"):
+    with finds("file-unreadable", reason="Permission denied"):
         open_table(path)
 
 
@@ -667,15 +679,13 @@ def test_wrong_columns(tmp_path: Path) -> None:
     write_table(tmp_path / "t.csv", TABLE)
     source = open_table(tmp_path / "t.csv")
     for use in (source.read, lambda c: list(source.batches(c)), source.columns):
-        with pytest.raises(DataError, match=r"has no column 'color'\. Did you mean 'colour'\?"):
+        with finds("column-missing", column="color", near=["colour"]):
             use(["color"])
-    with pytest.raises(
-        DataError, match=r"has no column 'zzzz'\. It has 'y', 's', 'colour', 'ok'\."
-    ):
+    with finds("column-missing", column="zzzz", names=("y", "s", "colour", "ok"), near=[]):
         open_table(tmp_path / "t.csv", columns=["zzzz"])
-    with pytest.raises(DataError, match="must be a list of names"):
+    with finds("bad-argument", parameter="columns", value="y"):
         source.read("y")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="different names"):
+    with finds("bad-argument", parameter="columns"):
         source.read(["y", "y"])
     hostile = "\x1b[31m\u202e<b>"
     with pytest.raises(DataError) as error:
@@ -712,23 +722,23 @@ def test_numbers_are_not_copied(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "code", "row"),
     [
-        ("s\n1\nabc\n", r"'s' must hold numbers; row 2 of .* has 'abc'"),
-        ("s,t\n1,0\n,0\n", r"'s' must have a value in every row; row 2 of"),
-        ("s\n2020-01-01\n", r"'s' must hold numbers; row 1 of .* has datetime\.date"),
+        ("s\n1\nabc\n", "not-numbers", 1),
+        ("s,t\n1,0\n,0\n", "value-missing", 1),
+        ("s\n2020-01-01\n", "not-numbers", 0),
     ],
 )
-def test_what_is_no_score(tmp_path: Path, text: str, message: str) -> None:
+def test_what_is_no_score(tmp_path: Path, text: str, code: str, row: int) -> None:
     source = open_table(csv(tmp_path / "a.csv", text))
-    with pytest.raises(DataError, match=message):
+    with finds(code, column="s", row=row, file=str(tmp_path / "a.csv")):
         source.column("s", number=True)
 
 
 def test_the_file_of_a_bad_row_is_named(tmp_path: Path) -> None:
     csv(tmp_path / "a.csv", "s,t\n1,0\n2,0\n")
     csv(tmp_path / "b.csv", "s,t\n1,0\n,0\n")
-    with pytest.raises(DataError, match=r"row 2 of .*b\.csv has none"):
+    with finds("value-missing", column="s", row=1, file=str(tmp_path / "b.csv")):
         open_table(tmp_path / "?.csv").column("s")
 
 
@@ -771,15 +781,15 @@ def test_outputs_that_can_not_be(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         write_table(tmp_path / "nix" / "a.csv", TABLE)
     assert missing.value.filename == str(tmp_path / "nix" / "a.csv")
-    with pytest.raises(DataError, match="the extension must tell"):
+    with finds("bad-argument", parameter="path"):
         write_table(tmp_path / "a.xlsx", TABLE)
-    with pytest.raises(DataError, match="format must be one of"):
+    with finds("bad-argument", parameter="format", value="xlsx"):
         write_table(tmp_path / "a.csv", TABLE, format="xlsx")
-    with pytest.raises(DataError, match="one length"):
+    with finds("bad-argument", parameter="columns"):
         write_table(tmp_path / "a.csv", {"a": [1], "b": [1, 2]})
-    with pytest.raises(DataError, match="must be a mapping"):
+    with finds("bad-argument", parameter="columns", value=3):
         write_table(tmp_path / "a.csv", 3)
-    with pytest.raises(DataError, match="must have columns"):
+    with finds("bad-argument", parameter="columns"):
         write_table(tmp_path / "a.csv", iter([]))
     assert list(tmp_path.iterdir()) == []
 

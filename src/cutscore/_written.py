@@ -9,9 +9,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cutscore._check import shown
-from cutscore.errors import DataError
-
 # From this share of its values on, text is numbers for the most part.
 MOSTLY = 0.8
 
@@ -143,14 +140,6 @@ def first_inexact(values: Any, numbers: Any) -> int | None:
         return None
     rows = pc.indices_nonzero(long).to_pylist()
     return next((k for k in rows if abs(int(values[k].as_py())) > EXACT), None)
-
-
-def coinciding(value: Any, name: str, place: str) -> DataError:
-    """The error for a number that is compared, and that floats can't tell from others."""
-    return DataError(
-        f"numbers are compared as float64, where {value}, in {shown(name)} of {place}, may "
-        "coincide with its neighbours. Rescale or round them."
-    )
 
 
 def floats(column: Any) -> Any:

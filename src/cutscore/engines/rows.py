@@ -177,7 +177,7 @@ class _Reader:
             X, y, weight = X.take(some, axis=0), y[some], weight[some]
         return Block(X, y, weight, start)
 
-    def _values(self, batch: pa.RecordBatch, k: int, row_at: Callable[[int], str]) -> NDArray[Any]:
+    def _values(self, batch: pa.RecordBatch, k: int, row_at: Callable[[int], Any]) -> NDArray[Any]:
         column = filled(plain(batch.column(k)), self.names[k], row_at)
         return np.asarray(column.to_numpy(zero_copy_only=False))
 

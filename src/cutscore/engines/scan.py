@@ -65,7 +65,7 @@ class Labels:
         self.others: list[Any] = []
         """Labels other than the positive one, at most a few."""
 
-    def flags(self, column: Any, where: str, row_at: Callable[[int], str]) -> NDArray[np.uint8]:
+    def flags(self, column: Any, where: str, row_at: Callable[[int], Any]) -> NDArray[np.uint8]:
         """1 where a label is the positive one. ``where`` the rows are, and what each is called."""
         if pa.types.is_decimal(value_type(column.type)):
             column = plain(column)
@@ -93,7 +93,7 @@ class Labels:
             return np.asarray(ones.view(np.uint8))
         return self._named(column, where, row_at)
 
-    def _named(self, column: Any, where: str, row_at: Callable[[int], str]) -> NDArray[np.uint8]:
+    def _named(self, column: Any, where: str, row_at: Callable[[int], Any]) -> NDArray[np.uint8]:
         t = column.type
         if self.positive is None:
             raise DataError(
@@ -104,7 +104,7 @@ class Labels:
         asked = as_label(self.positive, t, self.name)
         if pa.types.is_floating(value_type(t)):
             values = decoded(column).to_numpy(zero_copy_only=False)
-            check_names_in_floats(values, shown(self.name), row_at)
+            check_names_in_floats(values, self.name, row_at)
             asked = values.dtype.type(asked).item()  # 0.1 is another number in float32
         coded = column if pa.types.is_dictionary(t) else column.dictionary_encode()
         seen, code = coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
@@ -174,7 +174,7 @@ def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert 
         )
 
 
-def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], str]) -> Floats:
+def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], Any]) -> Floats:
     """Weights in float64; or the error that says which row has none."""
     w = values.astype(np.float64, copy=False)
     bad = ~((w >= 0) & (w < np.inf))
@@ -276,7 +276,7 @@ class Scan:
         group = None if self.group is None else self._grouped(columns[self.group], row_at)
         return Batch(scores[0], label, w, group, tuple(scores[1:]))
 
-    def _grouped(self, column: Any, row_at: Callable[[int], str]) -> Any:
+    def _grouped(self, column: Any, row_at: Callable[[int], Any]) -> Any:
         if pa.types.is_floating(value_type(column.type)):
             values = plain(column).to_numpy(zero_copy_only=False)
             bad = np.isnan(values)
@@ -285,10 +285,10 @@ class Scan:
                     f"a row must have a group; {row_at(int(bad.argmax()))} has NaN in "
                     f"{shown(self.group)}. Drop such rows, or give them a group of their own."
                 )
-            check_names_in_floats(values, shown(self.group), row_at)
+            check_names_in_floats(values, str(self.group), row_at)
         return column
 
-    def _numbers(self, column: Any, name: str, row_at: Callable[[int], str]) -> NDArray[Any]:
+    def _numbers(self, column: Any, name: str, row_at: Callable[[int], Any]) -> NDArray[Any]:
         column = plain(column)
         if pa.types.is_boolean(column.type):
             column = column.cast(pa.uint8())

@@ -43,6 +43,8 @@ class ValueMissing(_Placed):
 
     def text(self, on: Surface) -> str:
         hint = "Drop the rows that have no label." if self.what == "label" else self.hint
+        if self.fixes:
+            hint = f"Fill such rows in, or leave them out: {on.fix(self.fixes[0])}."
         return f"{self.place(on)} is {self.how}. {hint}"
 
 

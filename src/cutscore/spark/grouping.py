@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows, shown
+from cutscore._check import check_rows
 from cutscore._sweep import area
 from cutscore.engines.groups import dealt, evaluated, joined, packed, unpacked
 from cutscore.errors import DataError
+from cutscore.findings import Where
 from cutscore.paired import GroupAuc
 from cutscore.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
 from cutscore.spark.messages import (
@@ -120,7 +121,7 @@ class _Deal:
                 "of their own."
             )
         if group.dtype.kind == "f":
-            check_names_in_floats(group, shown(names.group), lambda row: f"group[{row}]")
+            check_names_in_floats(group, names.group, lambda row: Where(row, "group"))
             group = group + 0.0  # and -0.0 becomes 0.0
         at = np.arange(len(ones), dtype=np.uint32)
         if weight is not None:

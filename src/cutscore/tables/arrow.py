@@ -9,6 +9,8 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from cutscore._names import named_columns
+from cutscore.findings import Finding
+from cutscore.findings.tables import FileDamaged
 from cutscore.tables.parts import BATCH, File, Format, Part, Style, Writer, check_names, first_line
 
 
@@ -59,11 +61,8 @@ class ArrowPart(Part):
                 batch.validate()
             yield batch.select(list(columns))
 
-    def explain(self, error: Exception) -> str:
-        return (
-            f"{self.where} is no whole Arrow file: {first_line(error)}. It may have been cut off "
-            "on its way; copy or write it again."
-        )
+    def explain(self, error: Exception) -> Finding:
+        return FileDamaged("Arrow", first_line(error), where=self.at)
 
 
 def _writer(file: IO[bytes], schema: pa.Schema) -> Writer:

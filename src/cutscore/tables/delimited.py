@@ -16,9 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from cutscore._check import shown, threads
+from cutscore._check import threads
 from cutscore._written import EXACT, MISSING, WHOLE
 from cutscore.errors import DataError
+from cutscore.findings import Finding, Where
+from cutscore.findings.tables import (
+    ColumnsUnnamed,
+    FileChanged,
+    FileEmpty,
+    NotUtf8,
+    RowRagged,
+    SeparatorFound,
+)
 from cutscore.tables import parts
 from cutscore.tables.parts import (
     BATCH,
@@ -68,6 +77,8 @@ class CsvPart(Part):
                 row = next(csv.reader(chain([first], lines), delimiter=self._separator))
             except csv.Error as error:
                 raise DataError(super().explain(error)) from error
+        if not row:
+            raise DataError(FileEmpty(where=self.at))
         self._names = self._named(row) if style.header else [f"c{k + 1}" for k in range(len(row))]
 
     def _find_separator(self, line: str) -> str:
@@ -76,17 +87,14 @@ class CsvPart(Part):
         if self._style.decimal == "," and best == ",":
             best = ";"
         if best != "," and best in outside:
-            self.notes.append(f"{self.where} is read with {shown(best)} between its columns.")
+            self.notes.append(SeparatorFound(best, where=self.at))
         return best
 
     def _named(self, row: Sequence[str]) -> list[str]:
         names = [name if name.strip() else f"column {k}" for k, name in enumerate(row, 1)]
         new = [name for name, raw in zip(names, row, strict=True) if not raw.strip()]
         if new:
-            self.notes.append(
-                f"columns without a name in {self.where} are called "
-                f"{', '.join(map(repr, new[:4]))}{', …' if len(new) > 4 else ''}."
-            )
+            self.notes.append(ColumnsUnnamed(tuple(new), where=self.at))
         check_names(names, self.where)
         return names
 
@@ -129,7 +137,7 @@ class CsvPart(Part):
         with self.guard():
             out = _cast(_trimmed(text), t, self._style.decimal)
         if out is None:
-            raise DataError(f"{self.where} changed while it was read. Try again when it is whole.")
+            raise DataError(FileChanged(where=self.at))
         return out
 
     def read(self, columns: Sequence[str]) -> pa.Table:
@@ -206,19 +214,16 @@ class CsvPart(Part):
         gone = pc.equal(text, "") if len(marks) == 1 else pc.is_in(text, value_set=marks)
         return pc.if_else(gone, None, text) if pc.any(gone).as_py() else text
 
-    def explain(self, error: Exception) -> str:
+    def explain(self, error: Exception) -> Finding:
         if self._invalid:
             return self._ragged()
         # As text, all that can be wrong with a value is that it is none.
         line = _first_not_utf8(self._file)
         if line is not None:
-            return (
-                f"text must be UTF-8; line {line:,} of {self.where} is not. Convert it: iconv -f "
-                "latin1 -t utf-8."
-            )
+            return NotUtf8(where=Where(file=self.where, line=line))
         return super().explain(error)
 
-    def _ragged(self) -> str:
+    def _ragged(self) -> Finding:
         (row, *_) = self._invalid
         if row.number is None:  # several threads don't count
             with self._file.stream() as stream:
@@ -228,11 +233,9 @@ class CsvPart(Part):
                     pacsv.read_csv(stream, **options)
                 except pa.ArrowInvalid:
                     row = self._invalid[-1]
-        return (
-            f"every row must have as many columns as the first, {row.expected_columns}; row "
-            f"{row.number:,} of {self.where} has {row.actual_columns}. Correct it; a value with "
-            "a separator in it needs quotes."
-        )
+        # pyarrow counts from 1, and the line of names.
+        place = Where(row=row.number - 1 - self._style.header, file=self.where)
+        return RowRagged(row.expected_columns, row.actual_columns, where=place)
 
 
 def _text(file: File) -> IO[str]:

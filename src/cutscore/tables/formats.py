@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cutscore._check import shown
 from cutscore.errors import DataError
+from cutscore.findings import BadArgument, Where
+from cutscore.findings.tables import FormatMismatch
 from cutscore.tables.arrow import ARROW
 from cutscore.tables.delimited import CSV, TSV
 from cutscore.tables.jsonlines import JSONL
@@ -39,9 +40,8 @@ def named(name: Any, *, to_write: bool = False) -> Format:
     for format in some:
         if text in format.extensions:
             return format
-    raise DataError(
-        f"format must be one of {', '.join(f.name for f in some)}; it is {shown(name)}."
-    )
+    rule = f"be one of {', '.join(f.name for f in some)}"
+    raise DataError(BadArgument("format", rule, name))
 
 
 def by_extension(path: str) -> Format | None:
@@ -60,10 +60,7 @@ def format_of(file: File) -> Format:
     if said is None:
         return seen
     if said is not seen and not (said.is_text and seen.is_text):
-        raise DataError(
-            f"the first bytes of {file.where} are those of {seen.name}, not of {said.name} as its "
-            f"extension says. Say which it is: format={seen.name!r}."
-        )
+        raise DataError(FormatMismatch(said.name, seen.name, where=Where(file=file.where)))
     return said
 
 

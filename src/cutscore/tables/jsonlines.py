@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from cutscore._check import shown
-from cutscore._written import EXACT, coinciding
+from cutscore._written import EXACT
 from cutscore.errors import DataError
+from cutscore.findings import Finding
+from cutscore.findings.tables import FileEmpty, LineInvalid, TypesDiffer
 from cutscore.tables import parts
 from cutscore.tables.parts import (
     BATCH,
@@ -25,7 +26,9 @@ from cutscore.tables.parts import (
     Style,
     common_type,
     first_line,
+    inexact,
     is_text,
+    kind_of,
     row_of,
 )
 
@@ -48,11 +51,11 @@ class JsonPart(Part):
                 if field.name not in long and _may_be_inexact(column):
                     long |= _first_inexact(block, row, field.name)
         if not self._found:
-            raise DataError(f"{self.where} is empty. A table of JSON lines has one object a line.")
+            raise DataError(FileEmpty(where=self.at))
         self._whole = small[0] if len(small) == 1 else None
         for name, (row, value) in long.items():
             if pa.types.is_floating(self._found[name]):
-                raise coinciding(value, name, row_of(self.where)(row))
+                raise inexact(value, name, row_of(self.where)(row))
 
     def _join(self, field: pa.Field) -> None:
         old = self._found.get(field.name, pa.null())
@@ -62,10 +65,8 @@ class JsonPart(Part):
         ):
             joined = pa.string()  # text, some of which reads like a date
         if joined is None:
-            raise DataError(
-                f"a column must have one type; {shown(field.name)} of {self.where} is {old} and, "
-                f"further down, {field.type}. Make it one."
-            )
+            kinds = kind_of(old), kind_of(field.type)
+            raise DataError(TypesDiffer(field.name, kinds, where=self.at))
         self._found[field.name] = joined
 
     def _blocks(self) -> Iterator[tuple[int, bytes]]:
@@ -78,10 +79,7 @@ class JsonPart(Part):
                 with self.guard():
                     piece = file.read(parts.BLOCK)
                 if not row and not rest and piece.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-                    raise DataError(
-                        f"{self.where} holds one JSON array; JSON lines have one object a line. "
-                        "Convert it: jq -c '.[]'."
-                    )
+                    raise DataError(LineInvalid("jsonl", _RULE, "an array", where=self.at))
                 whole, end, tail = (rest + piece).rpartition(b"\n")
                 if not piece:
                     whole, end, tail = whole + end + tail, b"", b""
@@ -123,17 +121,11 @@ class JsonPart(Part):
             table = self._parsed(block, row, schema).select(list(columns))
             yield from table.to_batches(BATCH)
 
-    def explain(self, error: Exception) -> str:
-        text = first_line(error)
-        found = re.search(r" in row (\d+)", text)
-        if found:
-            line = self._row + int(found[1]) + 1
-            what = text.replace("JSON parse error: ", "").replace(found[0], "").rstrip(". ")
-            return (
-                f"every line of JSON lines must be one object, with values of one type a column; "
-                f"line {line} of {self.where} is not: {what}. Correct that line."
-            )
-        return f"{self.where} can't be read as JSON lines: {text}."
+    def explain(self, error: Exception) -> Finding:
+        return LineInvalid("jsonl", _RULE, first_line(error), where=self.at)
+
+
+_RULE = "every line of JSON lines must be one object, with values of one type a column"
 
 
 def _may_be_inexact(column: Any) -> bool:

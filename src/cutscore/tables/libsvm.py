@@ -13,8 +13,11 @@ import pyarrow as pa
 
 from cutscore._check import shown
 from cutscore.errors import DataError
+from cutscore.findings import Where
+from cutscore.findings.tables import FileEmpty, LineInvalid
 from cutscore.tables.parts import BATCH, File, Format, Part, Style
 
+_RULE = "a line of a libsvm file must be a label, then index:value with rising indices"
 # No index is larger: column numbers of a sparse matrix are 32-bit integers.
 _MOST = 2**31 - 2
 
@@ -46,7 +49,7 @@ class LibsvmPart(Part):
                     raise self._odd(line, number) from None
                 start.append(len(index))
         if not label:
-            raise DataError(f"{self.where} is empty. A libsvm file has one row a line.")
+            raise DataError(FileEmpty(where=self.at))
         self._label, self._value = np.array(label), np.array(value)
         self._start, self._index = np.array(start), np.array(index)
         self.low = int(self._index.min(initial=_MOST))
@@ -54,11 +57,9 @@ class LibsvmPart(Part):
         self.high = int(self._index.max(initial=-1))
 
     def _odd(self, line: bytes, number: int) -> DataError:
-        return DataError(
-            "a line of a libsvm file must be a label, then index:value with rising indices; line "
-            f"{number} of {self.where} is {shown(line.decode('utf-8', 'replace').rstrip())}. "
-            "Correct that line."
-        )
+        text = shown(line.decode("utf-8", "replace").rstrip())
+        place = Where(file=self.where, line=number)
+        return DataError(LineInvalid("libsvm", _RULE, text, where=place))
 
     @property
     def names(self) -> list[str]:

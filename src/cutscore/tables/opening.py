@@ -13,9 +13,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from cutscore._check import shown
 from cutscore._names import spelled
 from cutscore.errors import DataError
+from cutscore.findings import BadArgument, Conflict, Where
+from cutscore.findings.tables import FileMissing, FileUnreadable, FolderUnfit, NeedsQuery, NotCsv
 from cutscore.tables.formats import format_of, named
 from cutscore.tables.parquet import PARQUET
 from cutscore.tables.parts import File, Format, Style
@@ -92,11 +93,11 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     check_decimal(decimal, separator)
     style = Style(header, separator, decimal, _marks(missing))
     if sql is not None and (not isinstance(sql, str) or not sql.strip()):
-        raise DataError(f"a query must be text; it is {shown(sql)}.")
+        raise DataError(BadArgument("sql", "be text", sql))
     if paths is None:
         if sql is None:
-            raise DataError("there must be a file or a query; neither paths nor sql were given.")
-        _check_style(style, "this query")
+            raise DataError(Conflict(("paths", "sql"), "there must be a file or a query"))
+        _check_style(style, "a query")
         return Source([DuckPart(sql)])
     keep: list[Any] = []
     files = [File.at(path, name) for path, name in _files(paths, keep)]
@@ -112,12 +113,9 @@ def _opened(
 ) -> Source:
     for file, format in zip(files, formats, strict=True):
         if not format.has_style:
-            _check_style(style, f"{file.where} is {format.name}, which")
+            _check_style(style, format.name, Where(file=file.where))
         if format.query is not None and (sql is None or len(files) > 1):
-            raise DataError(
-                f"{file.where} is a database of {format.name}; say what to read, and pass it "
-                'alone: sql="select …".'
-            )
+            raise DataError(NeedsQuery(format.name, where=Where(file=file.where)))
     if sql is not None and formats[0].query is not None:
         return Source([formats[0].query(files[0], sql)], keep)
     parts = [f.read(file, style) for f, file in zip(formats, files, strict=True) if f.read]
@@ -132,24 +130,19 @@ def _opened(
 def check_decimal(decimal: Any, separator: str | None) -> None:
     """Raise if this can't be a decimal sign, or not with that separator."""
     if not isinstance(decimal, str) or decimal not in (".", ","):
-        raise DataError(f"the decimal sign must be a point or a comma; it is {shown(decimal)}.")
+        raise DataError(BadArgument("decimal", "be a point or a comma", decimal))
     if separator is not None and (
         not isinstance(separator, str) or len(separator) != 1 or separator in '"\r\n'
     ):
-        raise DataError(f"a separator must be one character; it is {shown(separator)}.")
+        raise DataError(BadArgument("separator", "be one character", separator))
     if decimal == separator:
-        raise DataError(
-            f"the decimal sign must differ from the separator; both are {shown(decimal)}."
-        )
+        raise DataError(BadArgument("decimal", "differ from the separator", decimal))
 
 
-def _check_style(style: Style, what: str) -> None:
+def _check_style(style: Style, format: str, where: Where | None = None) -> None:
     for name in ("header", "separator", "decimal", "missing"):
         if vars(style)[name] != vars(Style())[name]:
-            raise DataError(
-                f"{name} says how to read files of CSV; {what} is not read so. Leave it out, or "
-                "say it in the query."
-            )
+            raise DataError(NotCsv(name, format, where=where))
 
 
 def _marks(missing: Any) -> tuple[str, ...]:
@@ -159,10 +152,7 @@ def _marks(missing: Any) -> tuple[str, ...]:
     marks = tuple(dict.fromkeys(several))
     for mark in marks:
         if not isinstance(mark, str):
-            raise DataError(
-                "what stands for a missing value must be text, as it is written in the file; it is "
-                f"{shown(mark)}."
-            )
+            raise DataError(BadArgument("missing", "be text, as it is written in the file", mark))
     return marks
 
 
@@ -170,13 +160,11 @@ def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
     """Each file with its name in messages, patterns and folders resolved."""
     # Asked of the type: a plan of polars would be looked through for its columns.
     if isinstance(paths, Mapping) or hasattr(type(paths), "columns"):
-        raise DataError(
-            f"paths must be a path or a list of paths; it is a {type(paths).__name__}. What is a "
-            "table already is not opened: pass it as it is, as to cutscore.training.train."
-        )
+        rule = "be a path or a list of paths; a table in memory is passed on as it is"
+        raise DataError(BadArgument("paths", rule, type(paths).__name__))
     several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
     if not isinstance(several, Iterable):
-        raise DataError(f"paths must be a path or a list of paths; it is {shown(paths)}.")
+        raise DataError(BadArgument("paths", "be a path or a list of paths", paths))
     out: list[tuple[str, str]] = []
     for path in several:
         try:
@@ -184,7 +172,7 @@ def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
         except TypeError:
             text = None
         if not isinstance(text, str) or not text or "\0" in text:
-            raise DataError(f"a path must be text; it is {shown(path)}.")
+            raise DataError(BadArgument("paths", "be text", path, subject="a path"))
         if text == "-":
             out.append((_spooled(keep), "the standard input"))
         elif os.path.isdir(text):
@@ -194,12 +182,12 @@ def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
         elif glob.has_magic(text):
             hits = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
             if not hits:
-                raise DataError(f"the pattern {spelled(text)} matches no file. Look at the folder.")
+                raise DataError(FileMissing(pattern=True, where=Where(file=text)))
             out += [(p, spelled(p)) for p in hits]
         else:
             raise _no_file(text)
     if not out:
-        raise DataError("there must be at least one file; the list of paths is empty.")
+        raise DataError(BadArgument("paths", "name at least one file", []))
     return out
 
 
@@ -210,9 +198,9 @@ def _no_file(text: str) -> DataError:
         stems = {os.path.splitext(other)[0]: other for other in sorted(os.listdir(folder or "."))}
         near = get_close_matches(os.path.splitext(name)[0], list(stems), 1, 0.7)
     except OSError:
-        return DataError(f"there is no file {spelled(text)}: its folder is not there either.")
-    hint = f" Did you mean {spelled(os.path.join(folder, stems[near[0]]))}?" if near else ""
-    return DataError(f"there is no file {spelled(text)}.{hint}")
+        return DataError(FileMissing(folder=False, where=Where(file=text)))
+    like = os.path.join(folder, stems[near[0]]) if near else None
+    return DataError(FileMissing(like, where=Where(file=text)))
 
 
 def _folder(text: str) -> list[tuple[str, str]]:
@@ -226,20 +214,11 @@ def _folder(text: str) -> list[tuple[str, str]]:
     )
     odd = [p for p in hits if not PARQUET.fits(File.at(p, spelled(p)).start)]
     if len(odd) == len(hits):
-        raise DataError(
-            f"{spelled(text)} is a folder without Parquet files. Name files, or a pattern such as "
-            f"{spelled(os.path.join(text, '*.csv'))}."
-        )
+        raise DataError(FolderUnfit(where=Where(file=text)))
     if odd:
-        raise DataError(
-            f"all files of a folder must be Parquet; {spelled(odd[0])} is not. Move it away, or "
-            "name those that are."
-        )
+        raise DataError(FolderUnfit(odd[0], where=Where(file=text)))
     if any("=" in part for part in Path(hits[0]).relative_to(text).parts[:-1]):
-        raise DataError(
-            f"{spelled(text)} has columns in the names of its folders, which are not read here. "
-            "Use a query: sql=\"from read_parquet('…/**/*.parquet', hive_partitioning=true)\"."
-        )
+        raise DataError(FolderUnfit(partitions=True, where=Where(file=text)))
     return [(p, spelled(p)) for p in hits]
 
 
@@ -257,7 +236,8 @@ def _spooled(keep: list[Any]) -> str:
         with open(handle, "wb") as file:
             shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
     except OSError as error:
-        raise DataError(f"the standard input can't be kept: {error.strerror}.") from error
+        place = Where(file="the standard input")
+        raise DataError(FileUnreadable(str(error.strerror), where=place)) from error
     return path
 
 

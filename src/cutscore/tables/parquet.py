@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 
 from cutscore._names import named_columns
 from cutscore.errors import DataError
+from cutscore.findings import Finding, Where
+from cutscore.findings.tables import FileDamaged
 from cutscore.tables.parts import (
     BATCH,
     File,
@@ -31,18 +33,13 @@ UNREADABLE = (pa.ArrowException, OSError, ValueError)
 
 def damaged(where: str, k: int, of: int, error: Exception) -> DataError:
     """The error for a row group that can't be read."""
-    return DataError(
-        f"{where} is damaged: row group {k + 1} of {of} can't be read ({first_line(error)}). Copy "
-        "or write it again."
-    )
+    place = Where(file=where)
+    return DataError(FileDamaged("Parquet", first_line(error), k, of, where=place))
 
 
-def cut_off(where: str, error: Exception) -> str:
+def cut_off(where: str, error: Exception) -> FileDamaged:
     """What is said of a file that can't be opened."""
-    return (
-        f"{where} is no whole Parquet file: {first_line(error)}. It may have been cut off on its "
-        "way; copy or write it again."
-    )
+    return FileDamaged("Parquet", first_line(error), where=Where(file=where))
 
 
 class ParquetPart(Part):
@@ -148,7 +145,7 @@ class ParquetPart(Part):
                 return damaged(self.where, k, file.num_row_groups, found)
         return error
 
-    def explain(self, error: Exception) -> str:
+    def explain(self, error: Exception) -> Finding:
         return cut_off(self.where, error)
 
 

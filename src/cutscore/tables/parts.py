@@ -14,9 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutscore._check import shown
+from cutscore._names import in_sql
 from cutscore._written import NUMBER, floats
 from cutscore.errors import CutscoreError, DataError
+from cutscore.findings import Finding, Fix, Where
+from cutscore.findings.rows import Inexact, ValueMissing
+from cutscore.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
 
 # Rows that are handed on at a time.
 BATCH = 1 << 16
@@ -50,9 +53,9 @@ class File:
                     start = stream.read(4096)
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else first_line(error)
-            raise DataError(f"{where} can't be read: {reason}.") from error
+            raise DataError(FileUnreadable(reason, where=Where(file=where))) from error
         if not start:
-            raise DataError(f"{where} is empty. A table has a line of column names, then rows.")
+            raise DataError(FileEmpty(where=Where(file=where)))
         return cls(path, where, start, packed)
 
     def stream(self) -> Any:
@@ -131,7 +134,7 @@ class Part(ABC):
     def __init__(self, path: str, shown_as: str | None = None) -> None:
         self.path = path
         self.where = shown_as or path
-        self.notes: list[str] = []
+        self.notes: list[Finding] = []
         self.coded: set[str] = set()
         """Columns of text that are numbers, but would lose digits; known after :meth:`schema`."""
 
@@ -187,9 +190,14 @@ class Part(ABC):
         """Whether it can give a column of that name."""
         return name in self.names
 
-    def explain(self, error: Exception) -> str:
-        """The sentence that a library's error becomes."""
-        return f"{self.where} can't be read: {first_line(error)}."
+    @property
+    def at(self) -> Where:
+        """The place of what is wrong with all of it."""
+        return Where(file=self.where)
+
+    def explain(self, error: Exception) -> Finding:
+        """What a library's error becomes."""
+        return FileUnreadable(first_line(error), where=self.at)
 
     @contextmanager
     def guard(self) -> Iterator[None]:
@@ -206,8 +214,7 @@ class Part(ABC):
                 or isinstance(error, pa.ArrowException)
             ):
                 raise DataError(self.explain(error)) from error
-            reason = os.strerror(error.errno)
-            raise DataError(f"{self.where} can't be read: {reason}.") from error
+            raise DataError(FileUnreadable(os.strerror(error.errno), where=self.at)) from error
         except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
             raise DataError(self.explain(error)) from error
 
@@ -269,7 +276,7 @@ class HeldPart(Part):
     def rows(self) -> int | None:
         return self._part.rows
 
-    def explain(self, error: Exception) -> str:
+    def explain(self, error: Exception) -> Finding:
         return self._part.explain(error)
 
 
@@ -297,16 +304,29 @@ def called(files: Sequence[str], by: str | None = None) -> str:
     return f"{files[0]} ({', '.join(extra)})" if extra else files[0]
 
 
-def row_of(where: str, start: int = 0) -> Callable[[int], str]:
+@dataclass(frozen=True)
+class Place(Where):
+    """A row of a file; in a sentence "row 5 of a.csv"."""
+
+    def __str__(self) -> str:
+        return f"row {(self.row or 0) + 1:,} of {self.file}"
+
+
+def row_of(where: str, start: int = 0) -> Callable[[int], Place]:
     """Names a row by its number, counted from 0 after the first ``start`` of a place.
 
     Examples
     --------
     >>> from cutscore.tables.parts import row_of
-    >>> row_of("day.csv", start=1000)(4)
-    'row 1,005 of day.csv'
+    >>> print(row_of("day.csv", start=1000)(4))
+    row 1,005 of day.csv
     """
-    return lambda row: f"row {start + row + 1:,} of {where}"
+    return lambda row: Place(row=start + row, file=where)
+
+
+def cell(place: Any, column: str) -> Where:
+    """The place of a value: a row, and a column."""
+    return Where(place.row, place.parameter, column, place.file)
 
 
 def decoded(column: Any) -> Any:
@@ -351,40 +371,40 @@ def whole(column: Any) -> Any:
         return column.cast(pa.string())
 
 
-def filled(column: Any, name: str, row_at: Callable[[int], str]) -> Any:
+def inexact(value: Any, name: str, place: Any) -> DataError:
+    """The error for a number that is compared, and that floats can't tell from others."""
+    return DataError(Inexact("number", value, where=cell(place, name)))
+
+
+def filled(column: Any, name: str, row_at: Callable[[int], Any]) -> Any:
     """A column that has a value in every row; the error of one that lacks some says which row, by
     ``row_at(row)``. (Of a dictionary that holds a null itself the values, in which it counts.)"""
     if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
         column = column.dictionary_decode()
     if column.null_count:
         row = pc.index(pc.is_null(column), True).as_py()
+        query = f"select * from data where {in_sql(name)} is not null"
         raise DataError(
-            f"{shown(name)} must have a value in every row; {row_at(row)} has none. Drop such rows "
-            "or fill them in."
+            ValueMissing(name, where=cell(row_at(row), name), fixes=(Fix("sql", query),))
         )
     return column
 
 
-def check_names_in_floats(values: Any, column: str, row_at: Callable[[int], str]) -> None:
+def check_names_in_floats(values: Any, column: str, row_at: Callable[[int], Any]) -> None:
     """Raise if floats that name something, a label or a group, may each stand for several."""
     big = np.isfinite(values) & (np.abs(values) >= 2**53)
     if big.any():
         row = int(big.argmax())
-        raise DataError(
-            f"whole numbers from 2^53 on are not told apart by floats; {row_at(row)} has "
-            f"{values[row]:.17g} in {column}. Store them as integers or as text."
-        )
+        place = cell(row_at(row), column)
+        raise DataError(NamesInexact(column, float(values[row]), where=place))
 
 
-def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
+def check_names(names: Sequence[str], where: str) -> None:
     """Raise if two columns have one name."""
     seen: dict[str, int] = {}
-    for k, name in enumerate(names, 1):
+    for k, name in enumerate(names):
         if name in seen:
-            raise DataError(
-                f"column names must differ; columns {seen[name]} and {k} of {where} are both "
-                f"called {shown(name)}. Rename one.{hint}"
-            )
+            raise DataError(NamesRepeat(name, seen[name], k, where=Where(file=where)))
         seen[name] = k
 
 

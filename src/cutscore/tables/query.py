@@ -18,8 +18,10 @@ from pyarrow import ipc
 
 from cutscore._check import shown
 from cutscore._spool import Spool
-from cutscore._written import EXACT, coinciding
-from cutscore.errors import DataError, missing_library
+from cutscore._written import EXACT
+from cutscore.errors import DataError
+from cutscore.findings import Finding, LibraryMissing, Where
+from cutscore.findings.tables import FileUnreadable, QueryFailed, TypesDiffer
 from cutscore.tables.parts import (
     BATCH,
     File,
@@ -29,10 +31,12 @@ from cutscore.tables.parts import (
     check_names,
     common_type,
     first_line,
+    inexact,
     kind_of,
     row_of,
 )
 
+NO_ROWS = "it returns no rows"
 # Makes what DuckDB reads as data, with these columns as text, and what that needs to live.
 MakeData = Callable[[Collection[str]], tuple[Any, Any]]
 
@@ -109,7 +113,8 @@ class DuckPart(Part):
                 self._database or ":memory:", read_only=self._database is not None, config=config
             )
         except self._duckdb.Error as error:
-            raise DataError(f"{self._of[0]} can't be opened: {first_line(error)}.") from error
+            place = Where(file=self._of[0])
+            raise DataError(FileUnreadable(first_line(error), where=place)) from error
         with connection:
             try:
                 connection.execute("set TimeZone = 'UTC'")
@@ -117,7 +122,7 @@ class DuckPart(Part):
                     connection.register("data", self._data)
                 relation = connection.sql(self.path)
                 if relation is None:
-                    raise DataError(f"a query must return rows; {self._called} returns none.")
+                    raise DataError(QueryFailed(self.path, NO_ROWS, where=self.at))
                 check_names(list(relation.columns), self.where)
                 if limit is not None:
                     relation = relation.limit(limit)
@@ -126,8 +131,8 @@ class DuckPart(Part):
                 raise DataError(self.explain(error)) from error
             yield reader
 
-    def explain(self, error: Exception) -> str:
-        return f"{self._called} does not run: {first_line(error).rstrip('!')}."
+    def explain(self, error: Exception) -> Finding:
+        return QueryFailed(self.path, first_line(error).rstrip("!"), where=self.at)
 
 
 class _Kept:
@@ -185,9 +190,7 @@ class SqlitePart(Part):
         try:
             self._kept = self._run()
         except sqlite3.Error as error:
-            raise DataError(
-                f"the query {shown(self._query)} does not run on {self.where}: {first_line(error)}."
-            ) from error
+            raise DataError(QueryFailed(query, first_line(error), where=self.at)) from error
         self._schema = self._kept.schema
 
     def _run(self) -> _Kept:
@@ -195,7 +198,7 @@ class SqlitePart(Part):
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             cursor = connection.execute(self._query)
             if cursor.description is None:
-                raise DataError(f"a query must return rows; {shown(self._query)} returns none.")
+                raise DataError(QueryFailed(self._query, NO_ROWS, where=self.at))
             names = [column[0] for column in cursor.description]
             check_names(names, self.where)
             types = [pa.null()] * len(names)
@@ -208,7 +211,8 @@ class SqlitePart(Part):
                 for k, array in enumerate(arrays):
                     joined = common_type(types[k], array.type)
                     if joined is None:
-                        raise self._mixed(names[k], kind_of(array.type), kept.rows)
+                        kinds = kind_of(types[k]), kind_of(array.type)
+                        raise self._mixed(names[k], kinds, kept.rows)
                     types[k] = joined
                 kept.add(pa.RecordBatch.from_arrays(arrays, names))
         kept.schema = pa.schema(list(zip(names, types, strict=True)))
@@ -222,15 +226,13 @@ class SqlitePart(Part):
             first = next(kind for kind in kinds if kind is not None)
             other = next((k for k, kind in enumerate(kinds) if kind not in (None, first)), None)
             if other is not None:
-                raise self._mixed(name, str(kinds[other]), start + other) from None
+                raise self._mixed(name, (first, str(kinds[other])), start + other) from None
             k = next(k for k, v in enumerate(values) if v is not None and abs(v) > EXACT)
-            raise coinciding(values[k], name, row_of(self.where)(start + k)) from None
+            raise inexact(values[k], name, row_of(self.where)(start + k)) from None
 
-    def _mixed(self, name: str, kind: str, row: int) -> DataError:
-        return DataError(
-            f"a column must have one type; {shown(name)} has {kind} from {row_of(self.where)(row)} "
-            "on, and something else before. Cast it in the query."
-        )
+    def _mixed(self, name: str, kinds: tuple[str, str], row: int) -> DataError:
+        place = Where(row=row, column=name, file=self.where)
+        return DataError(TypesDiffer(name, kinds, where=place))
 
     @property
     def names(self) -> list[str]:
@@ -256,7 +258,7 @@ def _imported() -> Any:
     try:
         import duckdb
     except ImportError:
-        raise DataError(missing_library("a query", "DuckDB", "sql") + ".") from None
+        raise DataError(LibraryMissing("a query", "DuckDB", "sql")) from None
     return duckdb
 
 

@@ -14,19 +14,25 @@ from numpy.typing import NDArray
 
 from cutscore._check import shown
 from cutscore._names import no_column
-from cutscore._written import coinciding, first_inexact, floats
+from cutscore._written import first_inexact, floats
 from cutscore.errors import DataError
+from cutscore.findings import BadArgument, Finding, Where
+from cutscore.findings.rows import NoRows, NotNumbers
+from cutscore.findings.tables import FilesDiffer, TypesDiffer, TypeUnfit
 from cutscore.tables import parts
 from cutscore.tables.libsvm import LibsvmPart
 from cutscore.tables.parts import (
     HeldPart,
     Part,
     Piece,
+    Place,
     called,
+    cell,
     check_names_in_floats,
     common_type,
     decoded,
     filled,
+    inexact,
     is_text,
     kind_of,
     plain,
@@ -46,8 +52,8 @@ class Source:
         self._parts = list(files)
         self._keep = keep
         self._types: dict[str, pa.DataType] = {}
-        self.notes: list[str] = [note for part in files for note in part.notes]
-        """What was decided while opening, in sentences."""
+        self.notes: list[Finding] = [note for part in files for note in part.notes]
+        """What was decided while opening."""
         first = self._parts[0]
         if not isinstance(first, LibsvmPart):
             for part in self._parts[1:]:
@@ -252,7 +258,7 @@ class Source:
         Columns of the matrix are ``names[1:]``.
         """
         if not self.is_sparse:
-            raise DataError(f"only libsvm files are sparse; {self.where} is none. Use read().")
+            raise DataError(BadArgument("paths", "be libsvm files, to be sparse", self.where))
         from scipy.sparse import vstack
 
         low, high = self.indices.start, self.indices.stop - 1
@@ -266,7 +272,7 @@ class Source:
         files = [part for part in self._parts if isinstance(part, LibsvmPart)]
         return range(min(part.low for part in files), max(part.high for part in files) + 1)
 
-    def place(self, row: int) -> str:
+    def place(self, row: int) -> Place:
         """Where a row of the table is: its file, and its number there, counted from 1."""
         for part in self._parts[:-1]:
             some = part.names[:1]
@@ -277,23 +283,21 @@ class Source:
         return row_of(self._parts[-1].where)(row)
 
     def _no_rows(self) -> DataError:
-        return DataError(f"a table must have rows; {self.where} has column names only.")
+        return DataError(NoRows(self.where))
 
     def wanted(self, columns: Sequence[str] | None) -> list[str]:
         """The columns that are named, or all of them; an error names one that is not there."""
         if columns is None:
             return self.names
         if isinstance(columns, str):
-            raise DataError(f"columns must be a list of names; it is {shown(columns)}.")
+            raise DataError(BadArgument("columns", "be a list of names", columns))
         wanted = list(columns)
         known = set(self.names)
         for name in wanted:
             if not isinstance(name, str) or not (name in known or self._parts[0].has(name)):
                 raise no_column(name, self.names, self.where)
         if not wanted or len(set(wanted)) < len(wanted):
-            raise DataError(
-                f"columns must be different names, at least one; it is {shown(wanted)}."
-            )
+            raise DataError(BadArgument("columns", "be different names, at least one", wanted))
         return wanted
 
     def coded(self, names: Collection[str]) -> set[str]:
@@ -325,11 +329,9 @@ class Source:
                 if joined is None and any(name in p.coded for p in self._parts):
                     joined = pa.string()  # what is a code in one file is one in all of them
                 if joined is None:
-                    raise DataError(
-                        f"a column must have one type in all files; {shown(name)} is "
-                        f"{kind_of(now)} in {self._parts[0].where} and "
-                        f"{kind_of(its[k])} in {part.where}. Correct it, or read them apart."
-                    )
+                    kinds = kind_of(now), kind_of(its[k])
+                    places = self._parts[0].where, part.where
+                    raise DataError(TypesDiffer(name, kinds, places))
                 now = joined
             types.append(pa.field(name, now))
         return pa.schema(types)
@@ -344,26 +346,22 @@ class Source:
         if not number and pa.types.is_temporal(t):
             column, known = column.cast(pa.string()), True
         if not known and not is_text(t):
-            raise DataError(
-                f"{shown(name)} of {self.where} holds {kind_of(t)}; numbers, booleans or text are "
-                "needed. Convert it first."
-            )
+            raise DataError(TypeUnfit(name, kind_of(t), where=Where(file=self.where)))
         one = column.chunk(0) if column.num_chunks == 1 else column
         out: NDArray[Any] = (
             one.to_numpy(zero_copy_only=False) if isinstance(one, pa.Array) else one.to_numpy()
         )
         if not number and pa.types.is_floating(t):
-            check_names_in_floats(out, shown(name), self.place)
+            check_names_in_floats(out, name, self.place)
         return out
 
     def _not_numbers(self, column: pa.ChunkedArray, name: str) -> DataError:
         """Which value of a column is no number; of text that is nothing but numbers, the first."""
         text = column.cast(pa.string()) if is_text(column.type) else None
         row = 0 if text is None else self._parts[0].first_not_number(text)
-        return DataError(
-            f"{shown(name)} must hold numbers; {self.place(row)} has {shown(column[row].as_py())}. "
-            "Correct it, cast it in a query, or name another column."
-        )
+        value, place = column[row].as_py(), cell(self.place(row), name)
+        hint = "Correct it, cast it in a query, or name another column."
+        return DataError(NotNumbers(shown(name), value, hint=hint, where=place))
 
     def __repr__(self) -> str:
         names = self.names
@@ -387,13 +385,10 @@ def _check_same(first: Part, other: Part) -> None:
     a, b = first.names, other.names
     if a == b or set(a) == set(b):
         return
-    lacks = [name for name in a if name not in set(b)]
-    if lacks:
-        what = f"{other.where} lacks {shown(lacks[0])}, which {first.where} has"
-    else:
-        more = next(name for name in b if name not in set(a))
-        what = f"{other.where} has {shown(more)}, which {first.where} lacks"
-    raise DataError(f"all files of a table must have the same columns; {what}. Read them apart.")
+    for has, lacks in ((first, other), (other, first)):
+        for name in has.names:
+            if name not in lacks.names:
+                raise DataError(FilesDiffer(name, has.where, lacks.where))
 
 
 def _cast_piece(
@@ -409,7 +404,7 @@ def _cast_piece(
 
 
 def _cast(
-    data: Any, schema: pa.Schema, part: Part, row_at: Callable[[int], str], *, exact: bool = False
+    data: Any, schema: pa.Schema, part: Part, row_at: Callable[[int], Place], *, exact: bool = False
 ) -> Any:
     """Columns in the types that all files share. What is compared must be ``exact``; what a
     detector adds up, which comes in batches, need not."""
@@ -424,6 +419,6 @@ def _cast(
         if exact:
             row = first_inexact(source, out)
             if row is not None:
-                raise coinciding(source[row].as_py(), name, row_at(row))
+                raise inexact(source[row].as_py(), name, row_at(row))
         arrays.append(out)
     return type(data).from_arrays(arrays, schema=schema)

@@ -11,12 +11,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from cutscore._check import shown
 from cutscore._files import written_aside
-from cutscore._names import spelled
 from cutscore.errors import DataError
+from cutscore.findings import BadArgument
 from cutscore.tables.formats import WRITTEN, named, written_as
-from cutscore.tables.parts import Format
+from cutscore.tables.parts import Format, first_line
 
 
 def write_table(path: str | os.PathLike[str], columns: Any, *, format: str | None = None) -> int:
@@ -51,7 +50,7 @@ def write_table(path: str | os.PathLike[str], columns: Any, *, format: str | Non
     batches = _batches(columns)
     first = next(batches, None)
     if first is None:
-        raise DataError("a table to write must have columns; there are none.")
+        raise DataError(BadArgument("columns", "have at least one column; there are none"))
     with _output(text) as file:
         return _write(file, kind, first, batches)
 
@@ -66,10 +65,8 @@ def _format(path: str, format: str | None) -> Format:
         return named(format, to_write=True)
     found = named("csv") if path == "-" else written_as(path)
     if found is None:
-        raise DataError(
-            f"the extension must tell how to write {spelled(path)}: {', '.join(WRITTEN)}. Choose "
-            "one, or say format=..."
-        )
+        rule = f"end in {', '.join(WRITTEN)}, unless the format is said"
+        raise DataError(BadArgument("path", rule, path))
     return found
 
 
@@ -80,15 +77,15 @@ def _batches(columns: Any) -> Iterator[pa.RecordBatch]:
         try:
             columns = pa.table(dict(columns))
         except (pa.ArrowException, ValueError, TypeError) as error:
-            reason = str(error).splitlines()[0]
-            raise DataError(f"columns must be of one length and type each: {reason}.") from error
+            rule = f"be of one length, and of one type each: {first_line(error)}"
+            raise DataError(BadArgument("columns", rule)) from error
     if isinstance(columns, pa.Table):
         # An empty table has columns too.
         empty = pa.RecordBatch.from_pylist([], schema=columns.schema)
         return iter(columns.to_batches(1 << 16) or [empty])
     if isinstance(columns, Iterable):
         return iter(columns)
-    raise DataError(f"columns must be a mapping of names to columns; it is {shown(columns)}.")
+    raise DataError(BadArgument("columns", "be a mapping of names to columns", columns))
 
 
 @contextmanager
