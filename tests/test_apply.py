@@ -254,7 +254,7 @@ def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.Monke
     # Decimal commas in one file, zeros in front in another.
     (tmp_path / "a.csv").write_text("n;y\n1,5;0\n")
     (tmp_path / "b.csv").write_text("n;y\n 05;1\n")
-    both = d.apply(open_table(["a.csv", "b.csv"]), keep=["n"])
+    both = d.apply(open_table(["a.csv", "b.csv"], decimal=","), keep=["n"])
     assert both["n"].to_pylist() == ["1,5", " 05"]
     assert both["score"].to_pylist() == d.scores({"n": [1.5, 5.0]}).tolist()
     (tmp_path / "b.csv").write_text("n;y\n07;1\n0x1F;1\n")

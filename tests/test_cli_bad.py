@@ -88,14 +88,14 @@ TABLES = {
     "none.csv": "there is no file",
     "folder": "is a folder without Parquet files",
     "empty.csv": "empty.csv is empty",
-    "header.csv": "has column names only",
-    "ragged.csv": "line 3 of .* has 3",
+    "header.csv": "must have rows",
+    "ragged.csv": "row 2 of .* has 3",
     "one.csv": "",
     "three.csv": "name the positive one .--positive VALUE",
-    "cut.csv": "every line must have as many columns as the first, 4",
+    "cut.csv": "every row must have as many columns as the first, 4",
     "cut.parquet": "is no whole Parquet file",
     "cut.csv.gz": "can't be read: Truncated",
-    "wide.csv": "as the first, 10001; line 2",
+    "wide.csv": "as the first, 10001; row 1|has no column 'a'",
 }
 
 
@@ -129,9 +129,9 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
     [
         ("evaluate t.csv --label yy --score a", "has no column 'yy'. Did you mean 'y'"),
         ("evaluate t.csv --label y --score aa", "has no column 'aa'. Did you mean 'a'"),
-        ("evaluate t.csv --label y --score c", "'c' must hold numbers; row 1 of t.csv"),
-        ("evaluate text.csv --label y --score a", "row 2 of text.csv (line 3) has 'x'"),
-        ("evaluate gap.csv --label y --score a", "row 2 of gap.csv (line 3) has none"),
+        ("evaluate t.csv --label y --score c", "'c' must hold real numbers; row 1 of 'c' (t.csv)"),
+        ("evaluate text.csv --label y --score a", "row 2 of 'a' (text.csv) is 'x'"),
+        ("evaluate gap.csv --label y --score a", "row 2 of 'a' (gap.csv) is missing"),
         ("evaluate t.csv --label c --score a", "Name the positive one (--positive VALUE)"),
         ("evaluate t.csv --label c --score a --positive pink", "it is 'pink'. [pos"),
         ("evaluate t.csv --label c --score a --positive RED", "it is 'RED'. Did you mean 'red'?"),

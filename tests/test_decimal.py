@@ -221,9 +221,9 @@ def test_every_command_reads_it(tables: Path, capsys: Any, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("evaluate comma.csv --label y --score s", 1, "must hold numbers"),
-        ("evaluate comma.csv --label y --score s --engine arrow", 1, "must hold numbers"),
-        ("apply m.json comma.csv --keep y -o o.csv", 1, "must hold numbers"),
+        ("evaluate comma.csv --label y --score s", 1, "1700,25"),
+        ("evaluate comma.csv --label y --score s --engine arrow", 1, "'s'"),
+        ("apply m.json comma.csv --keep y -o o.csv", 1, "1700,25"),
         ("evaluate point.csv --label y --score s --decimal ,", 1, "has no column 'y'"),
         ("evaluate comma.csv --decimal ;", 2, "must be a point or a comma; it is ';'."),
         ("evaluate comma.csv --decimal , --separator ,", 2, "must differ from the separator"),

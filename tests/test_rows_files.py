@@ -39,6 +39,7 @@ from cutscore.linear.perceptron import State, mixed, perceptron, perceptron_pass
 from cutscore.linear.structural import as_aim, structural
 from cutscore.moments import ClassMoments
 from cutscore.tables import open_table
+from found import finds
 
 LEARNERS: dict[str, Callable[[Rows], Fit]] = {
     "mean-difference": mean_difference,
@@ -756,7 +757,7 @@ def test_missing_values_inside_of_a_dictionary_are_named(column: str, tmp_path: 
     assert coded.null_count == 0
     data = as_arrow(t.set_column(t.column_names.index(column), column, coded), tmp_path)
     ask = {"positive": True} if column == "y" else {}
-    with pytest.raises(DataError, match=f"'{column}' must have a value in every row; row 6 of"):
+    with finds("value-missing", column=column, row=5):
         logistic(rows_file(data, features=NAMES, label="y", weight="w", **ask))
 
 

@@ -583,10 +583,7 @@ def test_bad_files(
     found = bad(tmp_path, name, content)
     assert found.code == code
     for field, value in fields.items():
-        assert (
-            getattr(found if hasattr(found, field) and field != "row" else found.where, field)
-            == value
-        )
+        assert getattr(found if hasattr(found, field) else found.where, field) == value
     if found.where is not None:
         assert found.where.file == str(tmp_path / name)
 

@@ -65,7 +65,9 @@ class Surface:
 
     def fix(self, fix: Fix) -> str:
         """What to write."""
-        value = "..." if fix.value is ... else shown(fix.value)
+        if fix.value is ...:
+            return f"{fix.parameter}=..."
+        value = repr(fix.value) if isinstance(fix.value, str) else shown(fix.value)
         return f"{fix.parameter}={value}"
 
     def place(self, where: Where) -> str:

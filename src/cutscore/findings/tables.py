@@ -195,7 +195,8 @@ class NotUtf8(_OfFile):
     def text(self, on: Surface) -> str:
         line = self.where.line if self.where is not None else None
         at = "" if line is None else f"line {line:,} of "
-        return f"text must be UTF-8; {at}{self.called} is not. Convert it: iconv -f latin1 -t utf-8."
+        way = "Convert it: iconv -f latin1 -t utf-8."
+        return f"text must be UTF-8; {at}{self.called} is not. {way}"
 
 
 @dataclass(frozen=True)
@@ -304,8 +305,8 @@ class TypeUnfit(_OfFile):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{shown(self.column)} of {self.called} holds {self.kind}; numbers, booleans or text are "
-            "needed. Convert it first."
+            f"{shown(self.column)} of {self.called} holds {self.kind}; numbers, booleans or text "
+            "are needed. Convert it first."
         )
 
 
@@ -320,8 +321,8 @@ class NamesInexact(_OfFile):
 
     def text(self, on: Surface) -> str:
         return (
-            f"floats don't tell whole numbers beyond 2^53 apart; {self.at_row} has {self.value:.17g} "
-            f"in {shown(self.column)}. Store them as integers or as text."
+            f"floats don't tell whole numbers beyond 2^53 apart; {self.at_row} has "
+            f"{self.value:.17g} in {shown(self.column)}. Store them as integers or as text."
         )
 
 
