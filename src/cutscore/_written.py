@@ -21,8 +21,6 @@ WHOLE = r"^\s*[+-]?[0-9]+\s*$"
 # With a decimal point, or with a comma; codes too.
 NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 COMMA = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
-# 1,234 may be a thousand and more, or a little more than one.
-EITHER = r"^\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*$"
 
 # What stands between thousands where the decimal sign is a comma: 1.234,56 and 1'234,56.
 THOUSANDS = ". '’\u00a0\u202f"
