@@ -15,7 +15,6 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from cutscore._check import shown
 from cutscore._files import written_aside
 from cutscore._interval import Interval
 from cutscore._labels import against, labelled
