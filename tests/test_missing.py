@@ -272,12 +272,12 @@ GONE = "--sql 'select * from data where \"my x\" is not null'"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["evaluate", "dash.csv", "--score", "my x"], "row 6 of 'my x' (dash.csv)"),
+        (["evaluate", "dash.csv", "--score", "my x"], "[not-numbers]"),
         (["evaluate", "none.csv", "--score", "my x"], GONE),
         (["choose", "none.csv", "--score", "my x", "--engine", "arrow", "--maximize", "f1"], GONE),
         (["compare", "none.csv", "--score", "s", "--score", "my x"], GONE),
         (["evaluate", "none.csv", "--score", "my x", "--sql", "select * from data"], GONE),
-        (["fit", "none.csv", "--exclude", "s,my x"], "'s,my x'"),
+        (["fit", "none.csv", "--exclude", "s,my x"], "[column-missing]"),
     ],
 )
 @pytest.mark.usefixtures("tables")

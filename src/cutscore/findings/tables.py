@@ -220,9 +220,8 @@ class LineInvalid(_OfFile):
     """A line of JSON lines or of a libsvm file is not as the format has it."""
 
     code = "line-invalid"
-    example = {"format": "libsvm", "rule": "…", "value": "0 x:1", "where": Where(file="a", line=2)}
+    example = {"format": "libsvm", "value": "'0 x:1'", "where": Where(file="a.svm", line=2)}
     format: str
-    rule: str
     value: str = ""
     """The line, or what the library says of it."""
 
@@ -230,7 +229,13 @@ class LineInvalid(_OfFile):
         line = self.where.line if self.where is not None else None
         at = self.called if line is None else f"line {line:,} of {self.called}"
         is_ = f": {self.value}" if self.value else ""
-        return f"{self.rule}; {at} is not{is_}. Correct it."
+        return f"{_RULES[self.format]}; {at} is not{is_}. Correct it."
+
+
+_RULES = {
+    "jsonl": "every line must be one object of JSON, with values of one type a column",
+    "libsvm": "every line must be a label, then index:value with rising indices",
+}
 
 
 @dataclass(frozen=True)

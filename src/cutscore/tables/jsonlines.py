@@ -79,7 +79,7 @@ class JsonPart(Part):
                 with self.guard():
                     piece = file.read(parts.BLOCK)
                 if not row and not rest and piece.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-                    raise DataError(LineInvalid("jsonl", _RULE, "an array", where=self.at))
+                    raise DataError(LineInvalid("jsonl", "an array", where=self.at))
                 whole, end, tail = (rest + piece).rpartition(b"\n")
                 if not piece:
                     whole, end, tail = whole + end + tail, b"", b""
@@ -122,10 +122,7 @@ class JsonPart(Part):
             yield from table.to_batches(BATCH)
 
     def explain(self, error: Exception) -> Finding:
-        return LineInvalid("jsonl", _RULE, first_line(error), where=self.at)
-
-
-_RULE = "every line of JSON lines must be one object, with values of one type a column"
+        return LineInvalid("jsonl", first_line(error), where=self.at)
 
 
 def _may_be_inexact(column: Any) -> bool:

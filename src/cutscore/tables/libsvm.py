@@ -17,7 +17,6 @@ from cutscore.findings import Where
 from cutscore.findings.tables import FileEmpty, LineInvalid
 from cutscore.tables.parts import BATCH, File, Format, Part, Style
 
-_RULE = "a line of a libsvm file must be a label, then index:value with rising indices"
 # No index is larger: column numbers of a sparse matrix are 32-bit integers.
 _MOST = 2**31 - 2
 
@@ -59,7 +58,7 @@ class LibsvmPart(Part):
     def _odd(self, line: bytes, number: int) -> DataError:
         text = shown(line.decode("utf-8", "replace").rstrip())
         place = Where(file=self.where, line=number)
-        return DataError(LineInvalid("libsvm", _RULE, text, where=place))
+        return DataError(LineInvalid("libsvm", text, where=place))
 
     @property
     def names(self) -> list[str]:
