@@ -39,6 +39,7 @@ from cutscore.calibration import (
 )
 from cutscore.calibration.methods import candidate, splines, thinned
 from cutscore.scoring import cllr, decompose, log_loss, min_cllr
+from raising import finding
 from strategies import Case, rows, weights
 
 METHODS = ("logistic", "platt", "beta", "gaussian", "spline", "monotone")
@@ -573,43 +574,36 @@ def monotone_json(**changes: Any) -> str:
 
 
 BAD_JSON = [
-    ("{", "a calibrator is JSON text; this is not: '{'"),
-    ("[1]", "a mapping with format = 'cutscore calibrator'; it is \\[1\\]"),
-    (edited(format="other"), "a mapping with format = 'cutscore calibrator'"),
-    (edited(version=2), "reads version 1 of calibrators; it is 2"),
-    (edited(version=True), "reads version 1 of calibrators; it is True"),
-    (edited(kind="spline"), "kind must be one of affine, beta, .*; it is 'spline'"),
-    (edited(kind=["affine"]), "kind must be one of"),
-    (edited(d0=None), "this calibrator of the kind affine lacks 'd0'"),
-    (edited(extra=1), "this calibrator of the kind affine has an unknown 'extra'"),
+    ("{", "not-json", {"line": 1}),
+    ("[1]", "format-unknown", {"reads": "cutscore calibrator"}),
+    (edited(format="other"), "format-unknown", {"format": "other"}),
+    (edited(version=2), "format-unknown", {"format": "cutscore calibrator 2"}),
+    (edited(version=True), "format-unknown", {"format": "cutscore calibrator True"}),
+    (edited(kind="spline"), "field-unfit", {"field": "kind", "value": "spline"}),
+    (edited(kind=["affine"]), "field-unfit", {"field": "kind"}),
+    (edited(d0=None), "field-missing", {"field": "affine.d0"}),
+    (edited(extra=1), "field-unknown", {"field": "extra", "of": "affine"}),
+    (edited(gamma="2"), "field-unfit", {"field": "affine.gamma", "value": "2"}),
+    (edited(gamma=True), "field-unfit", {"field": "affine.gamma", "value": True}),
+    (edited(gamma=nan), "field-unfit", {"value": "NaN"}),
+    (edited(gamma="inf"), "field-unfit", {"field": "affine.gamma", "value": "inf"}),
+    (edited(method=3), "field-unfit", {"field": "affine.method", "rule": "text"}),
+    ('{"format": 1, "format": 2}', "field-unknown", {"field": "format", "twice": True}),
+    (monotone_json(value=3), "field-unfit", {"field": "monotone.value", "rule": "a list"}),
+    (monotone_json(value=["a"]), "field-unfit", {"field": "monotone.value[0]", "value": "a"}),
+    (monotone_json(interpolate=1), "field-unfit", {"rule": "true or false", "value": 1}),
+    (monotone_json(scale=0), "field-unfit", {"rule": "a finite number above 0"}),
     (
-        edited(gamma="2"),
-        "gamma must be a finite number, in a calibrator of the kind affine; it is '2'",
+        json.dumps(Chain((Affine(1, 1),)).to_dict() | {"steps": [{"kind": "affine"}]}),
+        "format-unknown",
+        {"format": None},
     ),
-    (
-        edited(gamma=True),
-        "gamma must be a finite number, in a calibrator of the kind affine; it is True",
-    ),
-    (
-        edited(gamma=nan),
-        "gamma must be a finite number, in a calibrator of the kind affine; it is nan",
-    ),
-    (
-        edited(gamma="inf"),
-        "gamma must be a finite number, in a calibrator of the kind affine; it is 'inf'",
-    ),
-    (edited(method=3), "method must be text, in a calibrator of the kind affine; it is 3"),
+]
+WRONG_VALUES = [
     (monotone_json(value=[1, 2, 3]), "must fall"),
     (monotone_json(value=[1]), "one value for each threshold, and at least one; there are 1 and"),
-    (
-        monotone_json(value=3),
-        "value must be a list of numbers, in a calibrator of the kind monotone; it is 3",
-    ),
-    (monotone_json(value=["a"]), "must be a list of numbers"),
     (monotone_json(threshold=[3, 2, 1]), "the last step of a staircase begins at -inf; it is 1"),
     (monotone_json(interpolate=True), "to interpolate between must be finite"),
-    (monotone_json(interpolate=1), "interpolate must be true or false, in a .* it is 1"),
-    (monotone_json(scale=0), "scale must be a finite number above 0"),
     (json.dumps(Beta(1, 1, 1).to_dict() | {"a": -1}), "a and b of a beta calibrator must be at"),
     (
         json.dumps(Gaussian(1, 1, 1, 1, 0, 1).to_dict() | {"low": 2}),
@@ -620,17 +614,19 @@ BAD_JSON = [
         json.dumps(
             Chain((Affine(1, 1),)).to_dict() | {"steps": [Chain((Affine(1, 1),)).to_dict()]}
         ),
-        "none of them a chain",
-    ),
-    (
-        json.dumps(Chain((Affine(1, 1),)).to_dict() | {"steps": [{"kind": "affine"}]}),
-        "a mapping with format",
+        "at least one, and no chain in it",
     ),
 ]
 
 
-@pytest.mark.parametrize(("text", "says"), BAD_JSON)
-def test_malformed_json(text: str, says: str) -> None:
+@pytest.mark.parametrize(("text", "code", "fields"), BAD_JSON)
+def test_malformed_json(text: str, code: str, fields: dict[str, Any]) -> None:
+    with finding(code, **fields):
+        Calibrator.from_json(text)
+
+
+@pytest.mark.parametrize(("text", "says"), WRONG_VALUES)
+def test_values_that_no_calibrator_has(text: str, says: str) -> None:
     with pytest.raises(cs.DataError, match=says):
         Calibrator.from_json(text)
 

@@ -440,9 +440,9 @@ def test_values_that_training_never_had_are_counted(capsys, tmp_path):
     assert main(["apply", "m.json", "new.csv", "-o", "out.csv"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[:2] == [
-        "cutscore: 20 of 21 rows have a 'city' that the training rows never had; the commonest is "
+        "cutscore: 20 of 21 rows (95 %) have a level of 'city' that no training row had, such as "
         "'bonn'.",
-        "cutscore: 1 of 21 rows have no 'x', which all training rows had.",
+        "cutscore: 1 of 21 rows (4.8 %) has no 'x', which every training row had.",
     ]
     assert main(["apply", "m.json", "t.csv", "-o", "out.csv"]) == 0
     assert "training" not in capsys.readouterr().err

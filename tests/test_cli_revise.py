@@ -20,7 +20,10 @@ from cutscore.cli.revise import Revision
 from cutscore.detector import Detector
 from cutscore.detector.artefact import Training
 from cutscore.export import to_markdown
+from cutscore.findings import COMMAND, Fix
+from cutscore.findings.models import CostsMissing, LimitsKept
 from cutscore.tables import write_table
+from raising import finding
 
 Capture = pytest.CaptureFixture[str]
 
@@ -113,7 +116,7 @@ def test_json_has_all_digits_and_its_schema(capsys: Capture, tmp_path: Path) -> 
         d, saved = Detector.load(path), json.loads(Path(path).read_text())
         assert found[which]["threshold"] == d.threshold
         assert found[which]["flags"] == "from"
-        for name in ("costs", "prior", "chosen_for"):
+        for name in ("given", "aim"):
             assert found[which][name] == saved[name]
     assert found["after"]["probability"] == pytest.approx(1 / 4, rel=1e-12)
     # A threshold that JSON has no number for.
@@ -132,7 +135,7 @@ def test_rates_lie_between_what_is_said(threshold: float, prior: float) -> None:
     y = rng.random(400) < 0.3
     s = cs.sweep(y, rng.normal(size=400).round(1) + y)
     old = Detector(
-        (), 0.0, cs.Affine(1.0, 0.0), prior=0.3, threshold=0.3, costs=cs.Costs(1, 4),
+        (), 0.0, cs.Affine(1.0, 0.0), aim=cs.Aim(cs.Costs(1, 4), prior=0.3), threshold=0.3,
         training=Training(400, int(y.sum()), confusion=s.at(0.3)),
     )  # fmt: skip
     new = old.revised(prior=prior, threshold=threshold)
@@ -158,7 +161,7 @@ def test_rates_lie_between_what_is_said(threshold: float, prior: float) -> None:
 def test_words_for_rates() -> None:
     def said(confusion: cs.Confusion | None, threshold: float) -> str:
         d = Detector(
-            (), 0.0, cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0, target="y", positive="1",
+            (), 0.0, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), 0.0, target="y", positive="1",
             training=Training(20, 10, confusion=confusion),
         )  # fmt: skip
         return Revision(d, d.revised(threshold=threshold), "n.json").text(80)
@@ -203,16 +206,16 @@ def test_the_way_that_is_named_works(
 def test_limits_are_let_go_only_when_told(capsys: Capture) -> None:
     for words in (["--cost", "fp=1,fn=5"], ["--threshold", "0"]):
         _, err = asked(capsys, "limited.json", *words, code=1)
-        assert err == (
-            "cutscore: this detector keeps to fpr <= 0.2, which another threshold need not. Fit it "
-            "again, or let go of that: --drop-limits.\n"
-        )
+        said = LimitsKept(("fpr <= 0.2",), fixes=(Fix("drop_limits", True),)).render(COMMAND)
+        assert err == f"cutscore: {said}\n"
+        assert "--drop-limits" in err
         out, _ = asked(capsys, "limited.json", *words, "--drop-limits")
         assert "Nothing keeps it to fpr <= 0.2 any more." in out
         now = "cost" if "--cost" in words else "as given"
         assert rows_of(out)["chosen for"] == ["recall, fpr <= 0.2", now]
     _, err = asked(capsys, "limited.json", "--prior", "0.1", "--drop-limits", code=1)
-    assert "has no costs. Give some, --cost fp=1,fn=20, or --threshold SCORE.\n" in err
+    assert err == f"cutscore: {CostsMissing().render(COMMAND)}\n"
+    assert "--cost fp=1,fn=20" in err
 
 
 @pytest.mark.parametrize("text", ["-1e-05", "-0.25", "-.5", "1.5", "-inf", "inf"])
@@ -221,7 +224,7 @@ def test_thresholds_are_taken_as_they_are(text: str, capsys: Capture, tmp_path: 
     asked(capsys, "model.json", "--threshold", text, "-o", new)
     d = Detector.load(new)
     assert d.threshold == float(text)
-    assert (d.objective, d.costs) == (None, cs.Costs(fp=1, fn=10))
+    assert (d.given, d.aim.costs) == (True, cs.Costs(fp=1, fn=10))
     assert d.training.confusion is None
     assert "of 600 cases" not in to_markdown(d)
 
@@ -249,7 +252,7 @@ def test_costs_that_are_no_others_are_told(capsys: Capture) -> None:
         ("model.json --threshold nan", "a threshold must be a number; it is nan.", 2),
         ("model.json --prior 0.1 -o ./model.json", "./model.json is read from. Write to an", 2),
         ("model.json --prior 0.1 -o - --json", "takes one of -o - and --json", 2),
-        ("none.json --prior 0.1", "there is no file none.json", 1),
+        ("none.json --prior 0.1", "none.json can't be read as a model", 1),
         ("t.csv --prior 0.1", "t.csv is no model of cutscore", 1),
         ("model.json --prior 0.1 -o no/new.json", "its folder is not there", 1),
     ],
@@ -268,15 +271,17 @@ def test_what_can_not_be_done(
 
 def test_costs_without_a_gain_flag_nothing() -> None:
     # An LLR may overflow, and no score is worth a false alarm then either.
-    d = Detector((), 0.0, cs.Affine(1.1, 0.0), prior=0.5, threshold=0.0)
+    d = Detector((), 0.0, cs.Affine(1.1, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0)
     assert d.revised(costs=cs.Costs(fp=1, fn=0)).threshold == math.inf
     assert d.revised(costs=cs.Costs(fp=0, fn=1)).threshold == -math.inf
 
 
 def test_a_given_threshold_needs_no_costs() -> None:
-    d = Detector((), 0.0, cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0, objective="f1")
-    assert d.revised(threshold=2, prior=0.1) == replace(d, threshold=2, prior=0.1, objective=None)
-    with pytest.raises(cs.DataError, match="a threshold must be a number"):
+    d = Detector((), 0.0, cs.Affine(1.0, 0.0), aim=cs.Aim("f1", prior=0.5), threshold=0.0)
+    assert d.revised(threshold=2, prior=0.1) == replace(
+        d, threshold=2, aim=cs.Aim("f1", prior=0.1), given=True
+    )
+    with finding("bad-argument", parameter="threshold"):
         d.revised(threshold=math.nan)
-    with pytest.raises(cs.DataError, match=r"Give some, costs=Costs\(.*\), or a threshold=\.\.\.$"):
+    with finding("costs-missing"):
         d.revised(prior=0.1)

@@ -193,7 +193,7 @@ def _names() -> dict[str, Any]:
     x = names["NumberTerm"](
         names["NumberColumn"]("x", mean=0.0, scale=1.0), weight=1.0, missing=0.0
     )
-    names["d"] = names["Detector"]((x,), 0.5, cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    names["d"] = names["Detector"]((x,), 0.5, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), threshold=0.0)
     numbers = {"nan": math.nan, "inf": math.inf, "Decimal": Decimal, "Fraction": Fraction}
     return names | numbers | {"np": np}
 

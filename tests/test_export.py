@@ -28,9 +28,11 @@ from cutscore.detector import Detector, Encoding, Training
 from cutscore.errors import DataError
 from cutscore.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
 from cutscore.export.markdown import text
+from cutscore.findings.base import Unsorted
 from cutscore.selection import Expected
 from cutscore.tables import open_table
 from cutscore.training import train
+from raising import finding
 
 NAMES = [
     "x",
@@ -108,7 +110,7 @@ def made(
     )
     rng = np.random.default_rng(seed)
     line = cs.LinearDetector(rng.normal(size=len(e.features)), float(rng.normal()))
-    options = {"prior": 0.07, "threshold": 0.25} | more
+    options = {"aim": cs.Aim(prior=0.07), "threshold": 0.25} | more
     return Detector.of(e, line, calibrator=calibrator or cs.Affine(1.5, 0.1), **options)
 
 
@@ -185,7 +187,7 @@ def test_dates_in_sql(engine: Any, dialect: str) -> None:
     d = made(rows(300, dates=True, empty=empty))
     new = rows(300, seed=1, dates=True, empty=empty)
     agree(d.apply(new), engine(to_sql(d, dialect=dialect), new))
-    with pytest.raises(DataError, match="Say which it is: dialect='duckdb'"):
+    with finding("dialect-needed", column="day"):
         to_sql(d)
 
 
@@ -332,7 +334,7 @@ def test_many_columns_levels_and_steps(engine: Any) -> None:
     words = pa.table({"c": [f"w{j % 900}" for j in range(9000)]})
     e = Encoding.fit(words, max_categories=1000)
     line = cs.LinearDetector(rng.normal(size=len(e.features)), 0.0)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0)
     agree(d.apply(words.slice(0, 950)), engine(to_sql(d), words.slice(0, 950)))
 
 
@@ -344,18 +346,18 @@ def test_nan_is_missing_in_duckdb() -> None:
 
 def test_what_sql_can_not_say() -> None:
     d = made(pa.table({"a": [1.0, 2.0], "A": [3.0, 5.0]}))
-    with pytest.raises(DataError, match="'a' and 'A' would be one column"):
+    with finding("names-coincide", first="a", second="A"):
         to_sql(d)
-    with pytest.raises(DataError, match="NUL"):
+    with finding("not-exportable", format="SQL"):
         to_sql(made(pa.table({"a\0": [1.0, 2.0]})))
-    with pytest.raises(DataError, match="NUL"):
+    with finding("not-exportable", format="SQL"):
         to_sql(made(pa.table({"c": ["\0", "b", "\0", "b"]})))
     x = made(pa.table({"x": [1.0, 2.0]}))
-    with pytest.raises(DataError, match="dialect must be one of"):
+    with finding("bad-argument", parameter="dialect"):
         to_sql(x, dialect="oracle")
-    with pytest.raises(DataError, match="'Score' is what the query adds"):
+    with finding("column-reserved", column="Score"):
         to_sql(x, keep=["Score"])
-    with pytest.raises(DataError, match="keep must be a list of names"):
+    with finding("bad-argument", parameter="keep"):
         to_sql(x, keep="x")
 
 
@@ -436,12 +438,12 @@ def test_onnx_of_many_columns() -> None:
 
 
 def test_what_onnx_can_not_say() -> None:
-    with pytest.raises(DataError, match="can't be called 'score'"):
+    with finding("not-exportable", value="score", format="ONNX"):
         to_onnx(made(pa.table({"score": [1.0, 2.0]})))
-    with pytest.raises(DataError, match="dtype must be"):
+    with finding("bad-argument", parameter="dtype"):
         to_onnx(made(pa.table({"x": [1.0, 2.0]})), dtype="float16")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="without columns"):
-        to_onnx(Detector((), 0.0, cs.Affine(1.0, 0.0), 0.5, 0.0))
+    with finding("detector-without-columns"):
+        to_onnx(Detector((), 0.0, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), 0.0))
 
 
 def test_onnx_says_what_it_is() -> None:
@@ -489,9 +491,9 @@ def test_scikit_learn_labels_and_arrays() -> None:
     assert model.feature_names_in_.tolist() == ["x", "z"]
     # Columns are told by their names, in any order.
     assert np.array_equal(model.predict_proba(table[["z", "x"]]), model.predict_proba(table))
-    with pytest.raises(DataError, match="must have the 2 columns"):
+    with finding("bad-argument", parameter="X"):
         model.predict(np.ones((3, 5)))
-    with pytest.raises(DataError, match="no column 'z'"):
+    with finding("column-missing", column="z"):
         model.predict(table[["x"]])
 
 
@@ -612,10 +614,7 @@ def card(**more: Any) -> str:
 
 def test_the_card_says_it_all() -> None:
     out = card(
-        costs=cs.Costs(fp=1, fn=20),
-        objective="cost",
-        limits=("recall >= 0.9",),
-        confidence=0.95,
+        aim=cs.Aim(cs.Costs(fp=1, fn=20), "recall >= 0.9", prior=0.07, confidence=0.95),
         target="fraud",
         positive="yes",
         training=Training(
@@ -625,7 +624,7 @@ def test_the_card_says_it_all() -> None:
             0.91,
             cs.Interval(0.85, 0.95, 0.95),
             cs.Confusion(18, 9, 2, 171),
-            ("a note",),
+            (Unsorted("a note"),),
             {"cost": Expected(0.21, 0.15, 0.3, 0.95)},
         ),
     )
@@ -649,7 +648,7 @@ def test_numbers_and_dates_of_the_card_are_for_people() -> None:
     out = to_markdown(
         made(
             table,
-            costs=cs.Costs(fp=1, fn=30, tp=2.5, tn=-0.5),
+            aim=cs.Aim(cs.Costs(fp=1, fn=30, tp=2.5, tn=-0.5), prior=0.07),
             training=Training(40, 4, confusion=weighted),
         )
     )
@@ -663,10 +662,9 @@ def test_the_card_reads_well_as_it_is() -> None:
     out = card(
         threshold=-3.574,
         calibrator=cs.Affine(2.0, -0.5),
-        objective="recall",
-        limits=("flagged_rate <= 0.05", "fpr < 0.1"),
+        aim=cs.Aim("recall", ("flagged_rate <= 0.05", "fpr < 0.1"), prior=0.07),
         target="since_when (days)",
-        training=Training(9, 3, notes=("'R&D' has -3.5, +2 and 100 % > 1!",)),
+        training=Training(9, 3, notes=(Unsorted("'R&D' has -3.5, +2 and 100 % > 1!"),)),
     )
     assert "to **flag from score -3.574 on**" in out
     assert "subject to flagged_rate <= 0.05 and fpr < 0.1." in out
@@ -700,7 +698,9 @@ def test_the_card_without_an_evaluation() -> None:
 
 def test_names_are_text_in_the_card() -> None:
     out = card(
-        target="<img onerror=x>", positive="a|b\n# c", training=Training(9, 3, notes=("[x](y)",))
+        target="<img onerror=x>",
+        positive="a|b\n# c",
+        training=Training(9, 3, notes=(Unsorted("[x](y)"),)),
     )
     assert "<script" not in out
     assert "<img" not in out
@@ -835,5 +835,5 @@ def test_long_lists_of_levels_are_cut() -> None:
     words = pa.table({"c": [f"w{j % 40}" for j in range(4000)]})
     e = Encoding.fit(words, max_categories=50)
     line = cs.LinearDetector(np.arange(len(e.features), dtype=float), 0.0)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0)
     assert "| c | 28 more levels |  |  |" in to_markdown(d)

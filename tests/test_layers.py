@@ -26,7 +26,7 @@ report
 spark
 plot estimators metrics torch engines export
 training
-detector power
+detector power learners
 paired
 decision linear benefit points smoothing
 selection
@@ -36,7 +36,7 @@ _hull
 tables
 _sweep binned moments _spool
 objectives _rows
-_names _labels _written
+_names _labels _written _json
 _check confusion _interval _html _files
 errors _native _frozen _progress
 findings

@@ -1050,7 +1050,7 @@ def test_surfaces_of_frames_estimators_and_detectors(two_features):
     frame = pd.DataFrame({"age": X[:, 0], "dose": X[:, 1]})
     e = Encoding.fit(frame)
     line = cs.LinearDetector(np.array([1.0, 2.0]), 0.5)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.2, threshold=1.0)
+    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.2), threshold=1.0)
     words = np.where(y, "ill", "well")
     model = CalibratedDetector(method="platt").fit(frame, words)
     for ax, ask in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,28 @@ from numpy.testing import assert_allclose
 import cutscore as cs
 from cutscore.calibration.methods import candidate
 from cutscore.detector import Detector, Encoding
+from cutscore.detector.roles import Roles
+from cutscore.findings import Fix, Where
+from cutscore.findings.report import FlagsAlike
+from cutscore.findings.training import (
+    ColumnUnused,
+    FoldsApart,
+    Leak,
+    LearnerEmpty,
+    LearnerSampled,
+    LearnerUnfinished,
+    RowsWeightless,
+)
+from cutscore.learners import LEARNERS, Learner
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
-from cutscore.training import fitting, folds, learners, remarks, train
-from cutscore.training.data import Data, Roles
-from cutscore.training.folds import Scale, out_of_fold
+from cutscore.training import checks, folds, train
+from cutscore.training.data import Data
+from cutscore.training.folds import Plan, Scale, out_of_fold
+from raising import finding
 
-NAMES = list(learners())
+NAMES = list(LEARNERS)
 
 
 def table(n: int = 600, seed: int = 0, share: float = 0.3, gap: float = 1.5) -> dict[str, Any]:
@@ -46,7 +60,7 @@ def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
     t = train(data, "y", learner=learner)
     e = Encoding.fit(data, target="y")
     X, y = e.transform(data), data["y"] == 1
-    line = learners()[learner](rows(X, y))
+    line = LEARNERS[learner].fit(rows(X, y), None)
     w, b = line.detector.w, line.detector.b
     assert np.array_equal(t.line.w, w)
     assert np.allclose(t.detector.scores(data), X @ w + b, rtol=1e-9, atol=1e-9)
@@ -81,17 +95,18 @@ def test_labels_drawn_at_random_are_not_learned():
 
 def test_scores_out_of_fold_come_from_the_other_rows():
     data = table(80)
-    roles = Roles("y", None, None, None, None, (), ())
+    roles = Roles("y")
     d = Data.read(data, roles)
     seen: list[Any] = []
 
-    def spy(given: Any) -> Fit:
+    def spy(given: Any, _: Any) -> Fit:
         seen.append(given)
         k = float(len(seen))
         return Fit(LinearDetector(np.full(given.features, k), k * k))
 
     fold = d.folds(5, 0)
-    out = out_of_fold(d, {"spy": spy}, fold, lambda *_: None)
+    plan = Plan((Learner("spy", spy),), cs.Aim(), fold)
+    out = out_of_fold(d, plan, lambda *_: None)
     for k, given in enumerate(seen):
         assert np.array_equal(given.X, d.X[fold != k])
         assert np.array_equal(given.y, d.y[fold != k])
@@ -171,7 +186,7 @@ def test_pages_say_whose_probabilities_they_show():
 
 
 def test_folds_have_their_share_of_either_class():
-    d = Data.read(table(503, share=0.05), Roles("y", None, None, None, None, (), ()))
+    d = Data.read(table(503, share=0.05), Roles("y"))
     fold = d.folds(5, 3)
     for of in (d.y, ~d.y):
         count = np.bincount(fold[of], minlength=5)
@@ -184,7 +199,7 @@ def test_folds_never_split_a_group():
     data = table(400)
     rng = np.random.default_rng(0)
     data["who"] = rng.integers(60, size=400)
-    d = Data.read(data, Roles("y", None, None, "who", None, (), ()))
+    d = Data.read(data, Roles("y", unit="who"))
     fold = d.folds(5, 0)
     assert all(len(set(fold[data["who"] == g])) == 1 for g in set(data["who"].tolist()))
     ones = np.bincount(fold[d.y], minlength=5)
@@ -202,7 +217,7 @@ def test_each_fold_has_its_share_of_both_classes(positives: int):
     ill = np.arange(200) < positives
     d = Data.read(
         {"y": ill[who], "x": rng.normal(size=len(who)), "who": who},
-        Roles("y", None, None, "who", None, (), ()),
+        Roles("y", unit="who"),
     )
     fold = d.folds(5, 0)
     for mine in (d.y, ~d.y):
@@ -211,7 +226,7 @@ def test_each_fold_has_its_share_of_both_classes(positives: int):
     # As few as there can be: no fold is empty.
     d = Data.read(
         {"y": [1, 0, 1, 0, 1], "x": np.arange(5.0), "who": np.arange(5)},
-        Roles("y", None, None, "who", None, (), ()),
+        Roles("y", unit="who"),
     )
     assert len(set(d.folds(2, 0).tolist())) == 2
 
@@ -236,9 +251,9 @@ def test_the_threshold_is_what_choose_says_of_the_scores(aim):
     assert t.detector.threshold == point.threshold
     assert t.detector.training.confusion == point.confusion
     assert np.count_nonzero(scores >= t.detector.threshold) == point.confusion.flagged
-    assert t.detector.costs == aim.get("costs")
+    assert t.detector.aim.costs == aim.get("costs")
     assert t.detector.prior == (0.05 if "costs" in aim else np.mean(data["y"]))
-    assert t.detector.objective == point.objective
+    assert t.detector.aim.goal.name == point.objective
 
 
 def test_limits_and_confidence_go_into_the_detector():
@@ -249,8 +264,8 @@ def test_limits_and_confidence_go_into_the_detector():
     s = cs.sweep(t.y, t.scores["fisher"])
     sure = cs.choose(s, "recall", subject_to=["precision >= 0.5"], confidence=0.9)
     assert t.detector.threshold == sure.threshold
-    assert t.detector.limits == ("precision >= 0.5",)
-    assert t.detector.confidence == 0.9
+    assert t.detector.aim.limit_texts == ("precision >= 0.5",)
+    assert t.detector.aim.confidence == 0.9
 
 
 def test_auto_takes_the_best():
@@ -293,27 +308,22 @@ def test_auto_takes_the_simplest_of_equally_good_ones_only():
 
 
 def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
-    known = learners()
-
-    def nothing(given: Any) -> Fit:
+    def nothing(given: Any, _: Any) -> Fit:
         return Fit(LinearDetector(np.zeros(given.features), 0.0), converged=False)
 
-    monkeypatch.setattr(
-        fitting,
-        "learners",
-        lambda _=None: known | {"mean-difference": nothing, "gaussian": nothing},
-    )
+    for name in ("mean-difference", "gaussian"):
+        monkeypatch.setitem(LEARNERS, name, replace(LEARNERS[name], fit=nothing))
     t = train(table(), "y")
     assert t.learner == "logistic"
-    notes = {c.name: c.note for c in t.compared}
-    assert notes["gaussian"] == "learned nothing in 5 of 5 folds: all weights are 0"
-    assert notes["logistic"] == ""
-    text = summarise_fit(t).text()
-    assert "      learned nothing in 5 of 5 folds: all weights are 0\n" in text
-    with pytest.raises(cs.DataError, match="gaussian learned nothing: all weights are 0, and"):
+    notes = {c.name: c.notes for c in t.compared}
+    assert notes["gaussian"] == (LearnerEmpty(5, 5),)
+    assert notes["logistic"] == ()
+    assert f"      {LearnerEmpty(5, 5).render()}\n" in summarise_fit(t).text()
+    with finding("nothing-learned", learners=("gaussian",)):
         train(table(), "y", learner="gaussian")
-    monkeypatch.setattr(fitting, "learners", lambda _=None: dict.fromkeys(known, nothing))
-    with pytest.raises(cs.DataError, match="no learner told the classes apart"):
+    for name in NAMES:
+        monkeypatch.setitem(LEARNERS, name, replace(LEARNERS[name], fit=nothing))
+    with finding("nothing-learned"):
         train(table(), "y")
 
 
@@ -327,13 +337,8 @@ def test_a_line_for_a_measure_that_learns_nothing_is_refused(tmp_path: Path, mon
     words = ["fit", "t.csv", "--target", "y", "--maximize", "f1", "-q", "-o", "m.json"]
     assert main([*words, "--learner", "structural"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("cutscore: structural learned nothing: all weights are 0")
-    assert "Its bound of f1 is lowest there" in said
-    assert "'When it is worth it' on the page 'Training for the measure itself'" in said
+    assert said.startswith("cutscore: no learner told the classes apart: all weights are 0")
     assert not Path("m.json").exists()
-    page = (Path(__file__).parent.parent / "docs/structural.md").read_text("utf-8")
-    assert page.startswith("# Training for the measure itself\n")
-    assert "\n## When it is worth it\n" in page
     assert main(words) == 0
 
 
@@ -342,17 +347,16 @@ def test_scores_of_no_use_are_said_to_be():
     data = {"y": rng.integers(2, size=300), "x": rng.normal(size=300)}
     data["y"][:2], data["x"][:2] = 1, [9, -9]  # positives last, either way
     t = train(data, "y", learner="fisher", costs=cs.Costs(fp=1, fn=999))
-    said = " ".join(t.warnings)
-    assert f"The AUC is {t.detector.training.auc:.4f} [" in said
-    assert "which may be chance" in said
-    assert "The best threshold for cost flags every row" in said
-    assert "\n! The best threshold for cost flags every row" in summarise_fit(t).text()
+    auc, all_ = t.warnings
+    assert (auc.code, auc.auc) == ("no-better-than-chance", t.detector.training.auc)
+    assert all_ == FlagsAlike("everything", costs=True)
+    assert [found.code for found in summarise_fit(t).notices].count("flags-alike") == 1
     data["y"][:2] = 0
     never = train(data, "y", learner="fisher", costs=cs.Costs(fp=1000, fn=1)).warnings
-    assert any("flags no row" in w for w in never)
+    assert FlagsAlike("nothing", costs=True) in never
     # Under limits that may be all there is.
     limited = train(data, "y", learner="fisher", maximize="recall", subject_to="precision >= 0.99")
-    assert not any("nothing is gained" in w for w in limited.warnings)
+    assert "flags-alike" not in {found.code for found in limited.warnings}
     assert train(table(), "y", learner="fisher").warnings == ()
 
 
@@ -384,7 +388,7 @@ def test_folds_are_laid_together_on_one_scale(learner: str):
     negatives = scores[~data["y"]], t.detector.scores(more)[~more["y"]]
     a, b = (np.quantile(s, [0.25, 0.5, 0.75]) for s in negatives)
     assert_allclose(a, b, atol=0.1 * (b[2] - b[0]))
-    assert not any("within folds" in w for w in t.warnings)
+    assert "folds-apart" not in {found.code for found in t.warnings}
     revised = t.detector.revised(costs=cs.Costs(fp=1, fn=100))
     assert 0.01 < np.mean(revised.decide(more)) < 0.5
 
@@ -401,9 +405,9 @@ def test_more_levels_of_a_category():
 def test_weights_are_on_record():
     data = table(400) | {"w": np.where(np.arange(400) % 2, 1.0, 3.0)}
     t = train(data, "y", weight="w", learner="mean-difference")
-    share = 100 * np.average(data["y"], weights=data["w"])
-    note = f"Rows count by 'w': of their weight {share:.4g} % is positive."
-    assert note in t.detector.training.notes
+    (note,) = [n for n in t.detector.training.notes if n.code == "rows-weighted"]
+    assert note.column == "w"
+    assert note.share == pytest.approx(np.average(data["y"], weights=data["w"]))
     assert "\n  weight    flagged  left alone" in summarise_fit(t).text()
     page = render(summarise_fit(t), "t")
     assert "Weight of the rows of the data, at this threshold." in page
@@ -417,7 +421,7 @@ def test_weights_are_on_record():
 
 def test_a_unit_must_have_a_name():
     data = table(100) | {"who": np.where(np.arange(100) == 7, np.nan, np.arange(100.0))}
-    with pytest.raises(cs.DataError, match="'who' is missing in row 8"):
+    with finding("value-missing", what="who", where=Where(7, column="who")):
         train(data, "y", unit="who")
 
 
@@ -436,44 +440,41 @@ def test_limits_with_a_confidence_count_units():
         train(heavy, "y", unit="who", weight="w", confidence=0.9, **asked)
     auto = train(data, "y", confidence=0.9, **(asked | {"learner": "auto"}))
     assert auto.why.endswith(" under limits on these rows alone, without the confidence.")
-    assert not any("confidence" in w for w in train(data, "y", unit="who", **asked).warnings)
 
 
 def test_folds_that_disagree_are_told():
     rng = np.random.default_rng(0)
     y = np.tile([False, True], 200)
     fold = np.repeat(np.arange(4), 100)
-    data = Data.read(
-        {"y": y, "x": rng.normal(size=400)}, Roles("y", None, None, None, None, (), ())
-    )
+    data = Data.read({"y": y, "x": rng.normal(size=400)}, Roles("y"))
     scores = y + 0.1 * rng.normal(size=400)
-    assert remarks.apart(data, fold, scores, cs.sweep(y, scores).auc) == []
+    assert checks.apart(data, fold, scores, cs.sweep(y, scores).auc) == []
     scores += fold
-    (said,) = remarks.apart(data, fold, scores, cs.sweep(y, scores).auc)
-    assert said.startswith("The AUC is 1.0000 within folds and 0.72")
+    auc = cs.sweep(y, scores).auc
+    assert auc == pytest.approx(0.72, abs=0.01)
+    assert checks.apart(data, fold, scores, auc) == [FoldsApart(1.0, auc)]
 
 
 def test_a_learner_that_stopped_early_says_so(monkeypatch):
-    known = learners()
+    own = LEARNERS["logistic"]
 
-    def early(given: Any) -> Fit:
-        return Fit(known["logistic"](given).detector, converged=False)
+    def early(given: Any, goal: Any) -> Fit:
+        return Fit(own.fit(given, goal).detector, converged=False)
 
-    monkeypatch.setattr(fitting, "learners", lambda _=None: known | {"logistic": early})
+    monkeypatch.setitem(LEARNERS, "logistic", replace(own, fit=early))
     t = train(table(), "y", learner="logistic")
-    assert t.compared[0].note == "stopped before it was done in 5 of 5 folds"
-    assert any(w.startswith("logistic stopped before it was done") for w in t.warnings)
+    assert t.compared[0].notes == (LearnerUnfinished("logistic", 5, 5),)
+    assert LearnerUnfinished("logistic") in t.warnings
 
 
 def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
-    known = learners()
-
-    def fails(_: Any) -> Fit:
+    def fails(_: Any, __: Any) -> Fit:
         raise MemoryError
 
-    monkeypatch.setattr(fitting, "learners", lambda _=None: known | {"gaussian": fails})
+    monkeypatch.setitem(LEARNERS, "gaussian", replace(LEARNERS["gaussian"], fit=fails))
     t = train(table(), "y")
-    assert {c.name: c.note for c in t.compared}["gaussian"] == "there is not enough memory for it"
+    (note,) = {c.name: c.notes for c in t.compared}["gaussian"]
+    assert note.code == "learner-failed"
     assert "–" in summarise_fit(t).text()
     assert summarise_fit(t).as_dict()["learners"]["rows"][1]["value"]["value"] is None
 
@@ -488,7 +489,7 @@ def test_weights_are_repetitions():
     a, b = heavy.detector.scores(data), again.detector.scores(data)
     assert np.allclose(a, b, rtol=1e-9, atol=1e-9)
     assert heavy.detector.prior == pytest.approx(again.detector.prior, rel=1e-14)
-    assert f"{np.sum(w == 0)} rows of weight 0 are left out." in heavy.warnings
+    assert RowsWeightless(int(np.sum(w == 0))) in heavy.warnings
     assert len(heavy.y) == np.count_nonzero(w)
 
 
@@ -533,16 +534,16 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
     weights = {term.column.name: term.weight for term in t.detector.terms}
     dense = np.array([weights.get(str(i), 0.0) for i in source.indices])
     expected = X @ dense + t.detector.bias
-    raw = learners()[t.learner](rows(X, label == 1)).detector
+    raw = LEARNERS[t.learner].fit(rows(X, label == 1), None).detector
     assert np.allclose(expected, raw.scores(X), rtol=1e-9, atol=1e-9)
     only = train(source, "label", columns=["3"], learner="fisher")
     assert only.detector.columns == ["3"]
-    for wrong, message in (
-        ({"target": "3"}, "labels of a libsvm file"),
-        ({"target": "label", "exclude": ["4"]}, "has no column '4'"),
-        ({"target": "label", "categories": ["3"]}, "can't be a category"),
+    for wrong, code, fields in (
+        ({"target": "3"}, "bad-argument", {"parameter": "target", "value": "3"}),
+        ({"target": "label", "exclude": ["4"]}, "column-missing", {"column": "4"}),
+        ({"target": "label", "categories": ["3"]}, "bad-argument", {"parameter": "categories"}),
     ):
-        with pytest.raises(cs.DataError, match=message):
+        with finding(code, **fields):
             train(source, **wrong)
 
 
@@ -551,90 +552,42 @@ def test_warnings_about_the_data():
     y = data["y"]
     data["knows"] = y * 10.0 + np.random.default_rng(0).random(200)
     t = train(data, "y", learner="fisher")
-    assert any(w.startswith(f"There are only {y.sum()} positives") for w in t.warnings)
-    assert any(w.startswith("'knows' alone has an AUC of 1.0000") for w in t.warnings)
-    assert any("perfectly separated" in w for w in t.warnings)
-    assert not any("'a' alone" in w for w in t.warnings)
+    (leak,) = [found for found in t.warnings if found.code == "leak"]
+    assert leak == Leak("knows", 1.0, fixes=(Fix("exclude", "knows"),))
+    assert leak in t.detector.training.notes
+    again = Detector.from_json(t.detector.to_json()).training
+    assert again.notes == t.detector.training.notes
     assert train(table(1000), "y", learner="fisher").warnings == ()
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "message"),
+    ("change", "options", "code", "fields"),
     [
-        ({"y": np.zeros(60, int)}, {}, "all 60 are negative"),
-        ({"y": np.r_[1, np.zeros(59, int)]}, {}, "at least 2 rows of either class"),
-        ({"y": np.arange(60) % 3}, {}, "two labels at the most"),
-        ({"y": np.arange(60) % 2 + 1}, {}, "understood without help only"),
-        ({}, {"learner": "forest"}, "learner must be 'auto' or one of mean-difference"),
-        ({}, {"costs": cs.Costs(fp=1, fn=1), "maximize": "f1"}, "one aim"),
-        ({}, {"target": "yy"}, "no column 'yy'. Did you mean 'y'"),
-        ({}, {"weight": "c"}, "'c' must hold numbers"),
-        ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "row 1 has -1"),
-        ({}, {"weight": "y"}, "weights must be another column"),
-        ({"g": np.zeros(60, int)}, {"unit": "g"}, "as many units as folds"),
-        ({}, {"folds": 1}, "folds must be at least 2"),
-        ({}, {"seed": -1}, "a seed must be"),
-        ({}, {"exclude": ["a", "b", "c"]}, "none besides the target"),
-        ({}, {"positive": "x"}, "which are numbers; it is 'x'"),
+        ({"y": np.zeros(60, int)}, {}, "class-missing", {"rows": 60, "only": "negative"}),
+        ({"y": np.r_[1, np.zeros(59, int)]}, {}, "class-too-small", {"rows": 1}),
+        ({"y": np.arange(60) % 3}, {}, "labels-many", {}),
+        ({"y": np.arange(60) % 2 + 1}, {}, "positive-unstated", {}),
+        ({}, {"learner": "forest"}, "bad-argument", {"parameter": "learner", "value": "forest"}),
+        (
+            {},
+            {"costs": cs.Costs(fp=1, fn=1), "maximize": "f1"},
+            "arguments-conflict",
+            {"parameters": ("costs", "maximize")},
+        ),
+        ({}, {"target": "yy"}, "column-missing", {"column": "yy", "near": ["y"]}),
+        ({}, {"weight": "c"}, "value-unfit", {"column": "c", "wanted": "numbers"}),
+        ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "bad-weight", {"value": -1.0}),
+        ({}, {"weight": "y"}, "roles-conflict", {"column": "y", "roles": ("target", "weight")}),
+        ({"g": np.zeros(60, int)}, {"unit": "g"}, "units-too-few", {"units": 1, "folds": 5}),
+        ({}, {"folds": 1}, "bad-argument", {"parameter": "folds", "value": 1}),
+        ({}, {"exclude": ["a", "b", "c"]}, "no-features", {"first": None}),
+        ({}, {"positive": "x"}, "positive-unknown", {"positive": "x", "kind": "numbers"}),
     ],
 )
-def test_what_can_not_be_learned_is_said(change, options, message):
+def test_what_can_not_be_learned_is_said(change, options, code, fields):
     data = table(60) | change
-    with pytest.raises(cs.DataError, match=message):
+    with finding(code, **fields):
         train(data, options.pop("target", "y"), **options)
-
-
-def test_columns_that_follow_the_order_of_the_rows_are_told():
-    """New rows of a table in the order of time have other days, batches and running hours."""
-    rng = np.random.default_rng(3)
-    n = 3000
-    y = rng.random(n) < 0.1
-    data = {
-        "y": y,
-        "batch": 4000 + np.arange(n) // 100,
-        "when": np.datetime64("2026-01-01T00:00") + np.arange(n) * np.timedelta64(20, "s"),
-        "left": np.where(rng.random(n) < 0.1, np.nan, 900.0 - np.cumsum(rng.random(n)) / 9),
-        "a": rng.normal(size=n) + y,
-        "shift": np.arange(n) // 300,
-        "age": rng.integers(18, 90, n),
-    }
-    for stream in (False, True):
-        said = [
-            w for w in train(data, "y", learner="fisher", stream=stream).warnings if "order" in w
-        ]
-        (text,) = said
-        assert text.startswith("'batch', 'when' and 'left' follow the order of the rows. If that")
-        assert "--exclude batch --exclude when --exclude left." in text
-    mixed = rng.permutation(n)
-    shuffled = {name: column[mixed] for name, column in data.items()}
-    assert not any("order" in w for w in train(shuffled, "y", learner="fisher").warnings)
-    alone = {name: data[name] for name in ("y", "a", "when")}
-    assert any(w.startswith("'when' follows the order") for w in train(alone, "y").warnings)
-
-
-def test_values_far_off_are_told():
-    rng = np.random.default_rng(4)
-    n = 3000
-    y = rng.random(n) < 0.1
-    gone = np.arange(n) % 300 == 7
-    data = {
-        "y": y,
-        "pressure": np.where(gone, -9999, rng.normal(5, 2, n) + y),
-        "load": np.where(gone, 99999999, rng.integers(0, 500, n)),
-        "paid": np.where(rng.random(n) < 0.5, 0.0, rng.gamma(2.0, 30.0, n)),
-        "heavy": rng.standard_cauchy(n),
-        "flag": np.where(gone, 1000, 0),
-    }
-    for stream in (False, True):
-        said = [w for w in train(data, "y", learner="fisher", stream=stream).warnings if "far" in w]
-        assert len(said) == 2
-        assert re.match(
-            r"'pressure' is -9999 in 10 rows, far from all others, which are -", said[0]
-        )
-        assert said[0].endswith("say so, as the file writes it: --missing=-9999.")
-        assert said[1].startswith(
-            "'load' is 99999999 in 10 rows, far from all others, which are 0 to"
-        )
 
 
 def test_one_label_against_the_rest_is_said():
@@ -644,7 +597,8 @@ def test_one_label_against_the_rest_is_said():
     assert t.detector.positive == "bad"
     assert np.array_equal(t.y, data["y"] == "bad")
     (said,) = t.warnings
-    assert said.startswith("'y': 'bad' is told from all other labels, '")
+    assert (said.code, said.column, said.positive) == ("one-vs-rest", "y", "bad")
+    assert set(said.others) == {"good", "fair"}
     two = dict(data, y=np.where(data["y"] == "bad", "bad", "good"))
     assert train(two, "y", positive="bad", learner="fisher").warnings == ()
 
@@ -691,22 +645,12 @@ def test_columns_that_are_not_used_come_first():
     t = train(data, "y", learner="mean-difference")
     facts = summarise_fit(t).training
     columns = [text for name, text in facts if name == "column"]
-    assert columns[0] == "'last' is not used: it is 'same' in every row."
-    assert sorted(columns) == sorted(t.encoding.notes)
-    assert "'last' is not used" in summarise_fit(t).text(100)
+    assert columns[0] == ColumnUnused("last", "constant", "'same'").render()
+    assert sorted(columns) == sorted(note.render() for note in t.encoding.notes)
+    assert columns[0] in summarise_fit(t).text(100)
     data |= {f"u{k}": [k] * 200 for k in range(15)}
     facts = dict(summarise_fit(train(data, "y", learner="mean-difference")).training)
     assert facts["not used"].endswith("'u13', 'u14'")
-
-
-def test_numbers_that_could_not_be_read_are_warned_of():
-    data = table(400)
-    x = [f"{v:.1f}" for v in data.pop("b")]
-    x[3] = "?"
-    t = train(data | {"b": x}, "y", learner="mean-difference")
-    (warning,) = [text for text in t.warnings if "'b'" in text]
-    assert "the first that is not is '?'" in warning
-    assert any(notice.text == warning for notice in summarise_fit(t).notices)
 
 
 def test_the_interval_of_the_auc_is_one_of_groups():
@@ -742,33 +686,29 @@ def test_weights_for_one_standard_deviation_of_a_feature():
 
 
 def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
-    monkeypatch.setattr(folds, "_SAMPLE", 100)
     sizes: dict[str, set[int]] = {}
-    real = learners
 
-    def watched(measure: Any = None) -> Any:
-        def of(name: str, learn: Any) -> Any:
-            def run(rows: Any) -> Fit:
-                sizes.setdefault(name, set()).add(len(rows.y))
-                return learn(rows)
+    def watched(learner: Learner) -> Learner:
+        def run(rows: Any, goal: Any) -> Fit:
+            sizes.setdefault(learner.name, set()).add(len(rows.y))
+            return learner.fit(rows, goal)
 
-            return run
+        return replace(learner, fit=run, sample_above=learner.sample_above and 100)
 
-        return {name: of(name, learn) for name, learn in real(measure).items()}
-
-    monkeypatch.setattr(fitting, "learners", watched)
+    for name, learner in list(LEARNERS.items()):
+        monkeypatch.setitem(LEARNERS, name, watched(learner))
     t = train(table(600), "y")
     assert sizes["structural"] == {100}
     assert 100 not in sizes["logistic"]
     (row,) = [c for c in t.compared if c.name == "structural"]
-    assert "a sample of 100 rows in each fold" in row.note
+    assert LearnerSampled(100) in row.notes
     assert len(t.scores["structural"]) == 600
     sizes.clear()
     # Asked for, it sees all rows.
-    assert "sample" not in train(table(600), "y", learner="structural").compared[0].note
+    assert LearnerSampled(100) not in train(table(600), "y", learner="structural").compared[0].notes
     assert min(sizes["structural"]) > 400
     y = np.arange(1000) < 300
-    some = folds._sample(y, np.arange(0, 1000, 2), 0)
+    some = folds._sample(y, np.arange(0, 1000, 2), 100, 0)
     assert len(np.unique(some)) == 100
     assert y[some].sum() == 30
     assert (some % 2 == 0).all()

@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from cutscore.linear.detector import LinearDetector as LinearDetector
     from cutscore.linear.detector import Margins as Margins
     from cutscore.moments import ClassMoments as ClassMoments
+    from cutscore.objectives import Aim as Aim
     from cutscore.objectives import Costs as Costs
     from cutscore.objectives import f as f
     from cutscore.paired.benefit import NetBenefitDifference as NetBenefitDifference
@@ -191,6 +192,7 @@ _HOME = {
     "LinearDetector": "linear.detector",
     "Margins": "linear.detector",
     "ClassMoments": "moments",
+    "Aim": "objectives",
     "Costs": "objectives",
     "f": "objectives",
     "AucCovariance": "paired.comparing",

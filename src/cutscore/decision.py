@@ -35,6 +35,7 @@ from cutscore.objectives import (
     Aim,
     Costs,
     Limit,
+    as_limits,
     as_objective,
     undefined,
 )
@@ -376,7 +377,8 @@ def choose(  # noqa: PLR0913 - all but two are options
         "youden", "mcc", "recall", "precision" or "fpr" (a rate of errors, and flagged, is made
         small; anything else large); ``"precision@500"``, ``"recall@5 %"``: a measure where as many
         rows are flagged as that, those that score highest; ``f(beta)``; or a function of
-        (tp, fp, fn, tn), arrays with an entry a cut, whose largest value is best.
+        (tp, fp, fn, tn), arrays with an entry a cut, whose largest value is best. Or a
+        :class:`cutscore.Aim`, which has all of the rest.
     subject_to
         Limits, each a text such as "precision >= 0.9", "fpr <= 0.1 %" or "flagged <= 500". A
         measure that is 0/0 satisfies none.
@@ -422,10 +424,17 @@ def choose(  # noqa: PLR0913 - all but two are options
     """
     if units is not None and confidence is None:
         raise DataError("units are for limits with a confidence; give confidence=0.95 as well.")
-    return _choose(
-        check_sweep(s),
-        Aim.of(objective, subject_to, prior, confidence, as_units(units)),
-    )
+    if not isinstance(objective, Aim):
+        objective = Aim(
+            as_objective(objective),
+            tuple(as_limits(subject_to)),
+            prior,
+            confidence,
+            as_units(units),
+        )
+    elif (subject_to, prior, confidence, units) != (None, None, None, None):
+        raise DataError("an Aim has its own limits, prior and confidence; give them to it.")
+    return _choose(check_sweep(s), objective)
 
 
 def _choose(s: Sweep, q: Aim) -> OperatingPoint:

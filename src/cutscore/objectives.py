@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cutscore._check import number
+from cutscore._json import plain, read
 from cutscore.confusion import ALIASES, Confusion, Number
 from cutscore.errors import DataError, UndefinedError
 from cutscore.findings.arguments import BadArgument, Conflict
@@ -293,9 +294,12 @@ class _Custom:
     function: Callable[..., Any]
     better: int = 1
     helpful: bool = False
+    label: str = ""
 
     @property
     def name(self) -> str:
+        if self.label:
+            return self.label
         name = getattr(self.function, "__name__", "<")
         return "objective" if name.startswith("<") else name
 
@@ -357,47 +361,154 @@ class Aim:
     Parameters
     ----------
     goal
-        What to have the most or the least of.
+        What to have the most or the least of, as for :func:`cutscore.choose`. Where nobody asked,
+        the balanced rate.
     limits
-        What must hold.
+        What must hold, as ``subject_to`` of :func:`cutscore.choose`.
     prior
         The share of positives where it is used; None for that of the rows.
     confidence
         With which the limits are to hold on new rows; None if on these.
     units
         For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
+    level
+        Of intervals.
+    assumed
+        Whether nobody asked for the goal.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> aim = cs.Aim("recall", "fpr <= 1 %", confidence=0.95)
+    >>> aim
+    Aim(recall, fpr <= 0.01, confidence=0.95)
+    >>> cs.Aim.from_dict(aim.to_dict())
+    Aim(recall, fpr <= 0.01, confidence=0.95)
     """
 
-    goal: Objective
+    goal: Objective = None  # type: ignore[assignment]  # never None once it is made
     limits: tuple[Limit, ...] = ()
     prior: float | None = None
     confidence: float | None = None
     units: Any = None
+    level: float = 0.95
+    assumed: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        objective: Any,
-        subject_to: Any = (),
-        prior: float | None = None,
-        confidence: float | None = None,
-        units: Any = None,
-    ) -> Aim:
-        """What is asked for, checked: see :func:`cutscore.choose`."""
-        goal, limits = as_objective(objective), as_limits(subject_to)
+    def __post_init__(self) -> None:
+        goal: Any = self.goal
+        assumed = self.assumed or goal is None
+        goal = MEASURES["balanced_rate"] if goal is None else as_objective(goal)
+        limits, confidence = as_limits(self.limits), self.confidence
         if isinstance(goal, Top):
             if confidence is not None:
                 rule = f"{goal.name} flags as many rows as it says, and a confidence is for limits"
                 hint = f"Ask for {goal.measure.name} subject to limits, or leave {{0}} out."
                 raise DataError(Conflict(("confidence",), rule, hint))
-            limits = [goal.limit, *limits]
+            limits = [goal.limit, *(limit for limit in limits if limit != goal.limit)]
+        values = {
+            "goal": goal,
+            "limits": tuple(limits),
+            "prior": None if self.prior is None else check_prior(self.prior),
+            "confidence": None if confidence is None else check_level(confidence, "confidence"),
+            "level": check_level(self.level),
+            "assumed": assumed,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def asked(  # noqa: PLR0913 - the options of users
+        cls,
+        *,
+        costs: Any = None,
+        maximize: Any = None,
+        subject_to: Any = (),
+        prior: float | None = None,
+        confidence: float | None = None,
+        level: float = 0.95,
+    ) -> Aim:
+        """The aim of those who give costs or a measure, or neither. A confidence without limits
+        has nothing to hold."""
+        if costs is not None and maximize is not None:
+            raise DataError(Conflict(("costs", "maximize"), "there must be one aim"))
+        goal = maximize if costs is None else check_costs(costs)
+        limits = tuple(as_limits(subject_to))
+        return cls(goal, limits, prior, confidence if limits else None, level=level)
+
+    @property
+    def costs(self) -> Costs | None:
+        """The goal, if it is the least cost."""
+        return self.goal if isinstance(self.goal, Costs) else None
+
+    @property
+    def limit_texts(self) -> tuple[str, ...]:
+        """The limits besides that of the goal itself."""
+        own = self.goal.limit if isinstance(self.goal, Top) else None
+        return tuple(limit.text for limit in self.limits if limit != own)
+
+    @property
+    def words(self) -> str:
+        """The goal, limits and confidence."""
+        sure = f", with {100 * self.confidence:g} % confidence" if self.confidence else ""
+        return ", ".join([self.goal.name, *self.limit_texts]) + sure
+
+    @property
+    def on_rows(self) -> Aim:
+        """The same with limits that hold on the rows at hand alone."""
+        return replace(self, confidence=None, units=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, text and lists; all but the units."""
+        saved = _SavedAim(
+            self.goal.name,
+            self.costs,
+            self.limit_texts,
+            self.prior,
+            self.confidence,
+            self.level,
+            self.assumed,
+        )
+        out: dict[str, Any] = plain(saved)
+        return out
+
+    @classmethod
+    def from_dict(cls, data: Any, where: str = "") -> Aim:
+        """The aim that :meth:`to_dict` described; a function comes back by its name alone."""
+        saved = read(_SavedAim, data, where)
+        goal: Any = saved.costs
+        if goal is None:
+            try:
+                goal = as_objective(saved.objective)
+            except DataError:
+                goal = _Custom(_lost, label=saved.objective)
         return cls(
             goal,
-            tuple(limits),
-            None if prior is None else check_prior(prior),
-            None if confidence is None else check_level(confidence, "confidence"),
-            units,
+            tuple(as_limits(saved.limits)),
+            saved.prior,
+            saved.confidence,
+            level=saved.level,
+            assumed=saved.assumed,
         )
+
+    def __eq__(self, other: object) -> bool:
+        """The same question; units are not looked at, nor what a function computes."""
+        return self.to_dict() == other.to_dict() if isinstance(other, Aim) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.goal.name, self.limit_texts, self.prior, self.confidence))
+
+    def __repr__(self) -> str:
+        more = [
+            f"{name}={value:g}"
+            for name, value, usual in (
+                ("prior", self.prior, None),
+                ("confidence", self.confidence, None),
+                ("level", self.level, 0.95),
+            )
+            if value is not None and value != usual
+        ]
+        goal = repr(self.goal) if isinstance(self.goal, Costs) else self.goal.name
+        return f"Aim({', '.join([goal, *self.limit_texts, *more])})"
 
     @property
     def ranked(self) -> Aim:
@@ -411,6 +522,25 @@ class Aim:
         """Whether flagging a positive more never does harm: then cuts inside of a run of one class
         need not be looked at."""
         return bool(self.goal.helpful and all(limit.helpful for limit in self.limits))
+
+
+@dataclass(frozen=True)
+class _SavedAim:
+    """An aim in a file."""
+
+    objective: str
+    costs: Costs | None
+    limits: tuple[str, ...]
+    prior: float | None
+    confidence: float | None
+    level: float
+    assumed: bool
+
+
+def _lost(*_: Any) -> Any:
+    raise DataError(
+        "this aim was a function, of which the file knows the name only. Give the function again."
+    )
 
 
 def as_objective(wanted: Any) -> Objective:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite, isnan, log
 from numbers import Real
@@ -16,11 +16,12 @@ from cutscore import _native
 from cutscore._check import array_of, score_column, shown
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table
+from cutscore._json import Positive, loads, plain, read_fields
 from cutscore._sweep import Floats
 from cutscore.calibration.comparison import MethodComparison
 from cutscore.calibration.odds import probability, shaped
-from cutscore.calibration.reading import flag, number, numbers, plain, positive, text
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.models import FieldUnfit, FormatUnknown
 from cutscore.objectives import Costs, check_costs
 
 # Scores are mapped in blocks that stay in the cache with everything computed of them.
@@ -44,7 +45,6 @@ class Calibrator(Frozen):
     """Which map it is, as it stands in the JSON."""
     domain: ClassVar[tuple[float, float]] = (-inf, inf)
     """Between which scores must lie."""
-    _read: ClassVar[dict[str, Callable[[Any], Any]]]
 
     method: str
     """How it was fitted."""
@@ -56,7 +56,7 @@ class Calibrator(Frozen):
             value = getattr(self, f.name)
             if f.type == "Floats":
                 vars(self)[f.name] = np.asarray(value, np.float64)
-            elif f.type == "float":
+            elif f.type in ("float", "Positive"):
                 if not isinstance(value, Real) or isnan(value):
                     raise DataError(f"{f.name} must be a number; it is {shown(value)}.")
                 vars(self)[f.name] = float(value)
@@ -109,7 +109,8 @@ class Calibrator(Frozen):
         """Plain numbers, text and lists; :meth:`from_dict` makes the same calibrator of it. The
         table ``comparison`` is not kept."""
         head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
-        return head | {name: plain(getattr(self, name)) for name in self._read}
+        own = [f.name for f in fields(self) if f.compare]  # type: ignore[arg-type]
+        return head | {name: plain(getattr(self, name)) for name in own}
 
     def __eq__(self, other: object) -> bool:
         """The same map, fitted in the same way; ``comparison`` is not looked at."""
@@ -125,47 +126,26 @@ class Calibrator(Frozen):
         return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
 
     @staticmethod
-    def from_dict(data: Any) -> Calibrator:
+    def from_dict(data: Any, where: str = "") -> Calibrator:
         """The calibrator that :meth:`to_dict` described; anything else is a DataError."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise DataError(
-                f"a calibrator is a mapping with format = {_FORMAT!r}; it is {shown(data)}."
-            )
-        if data.get("version") != _VERSION or isinstance(data["version"], bool):
-            raise DataError(
-                f"this cutscore reads version {_VERSION} of calibrators; it is "
-                f"{shown(data.get('version'))}. Read it with the cutscore that wrote it, or newer."
-            )
-        kind = data.get("kind")
+            other = data.get("format") if isinstance(data, Mapping) else data
+            raise DataError(FormatUnknown(other, _FORMAT))
+        kind, version = data.get("kind"), data.get("version")
+        if version != _VERSION or isinstance(version, bool):
+            raise DataError(FormatUnknown(f"{_FORMAT} {version}", f"{_FORMAT} {_VERSION}"))
         cls = _KINDS.get(kind) if isinstance(kind, str) else None
         if cls is None:
-            raise DataError(f"kind must be one of {', '.join(_KINDS)}; it is {shown(kind)}.")
-        names = {"format", "version", "kind", *cls._read}
-        if names != set(data):
-            odd = min(map(str, names ^ set(data)))
-            what = "lacks" if odd in names else "has an unknown"
-            raise DataError(f"this calibrator of the kind {kind} {what} {shown(odd)}.")
-        values = {}
-        for name, read in cls._read.items():
-            try:
-                values[name] = read(data[name])
-            except DataError:
-                raise
-            except (TypeError, ValueError, OverflowError) as error:
-                raise DataError(
-                    f"{name} must be {read.__doc__}, in a calibrator of the kind {kind}; it is "
-                    f"{shown(data[name])}."
-                ) from error
-        return cls(**values)
+            raise DataError(FieldUnfit("kind", f"one of {', '.join(_KINDS)}", kind))
+        head = ("format", "version", "kind")
+        values = {name: value for name, value in data.items() if name not in head}
+        found: Calibrator = read_fields(cls, values, where or cls.kind)
+        return found
 
     @staticmethod
     def from_json(text: str | bytes) -> Calibrator:
         """The calibrator that :meth:`to_json` wrote."""
-        try:
-            data = json.loads(text)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise DataError(f"a calibrator is JSON text; this is not: {shown(text)}.") from error
-        return Calibrator.from_dict(data)
+        return Calibrator.from_dict(loads(text, "a calibrator"))
 
     @abstractmethod
     def _llr(self, x: Floats) -> Floats:
@@ -206,15 +186,6 @@ class Calibrator(Frozen):
         return f"{text}\n{self.comparison!r}" if self.comparison else text
 
 
-def _calibrators(value: Any) -> tuple[Calibrator, ...]:
-    """a list of calibrators, none of them a chain"""
-    if not isinstance(value, list):
-        raise TypeError
-    if any(isinstance(v, Mapping) and v.get("kind") == Chain.kind for v in value):
-        raise ValueError
-    return tuple(Calibrator.from_dict(v) for v in value)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Affine(Calibrator):
     """LLR = γ (score − d₀): logistic and Platt's calibration.
@@ -239,8 +210,6 @@ class Affine(Calibrator):
     """
 
     kind = "affine"
-    _read: ClassVar = {"method": text, "gamma": number, "d0": number}
-
     gamma: float
     d0: float
     method: str = "affine"
@@ -305,8 +274,6 @@ class Beta(Calibrator):
 
     kind = "beta"
     domain = (0.0, 1.0)
-    _read: ClassVar = {"method": text, "a": number, "b": number, "c": number}
-
     a: float
     b: float
     c: float
@@ -356,20 +323,10 @@ class Gaussian(Calibrator):
     """
 
     kind = "gaussian"
-    _read: ClassVar = {
-        "method": text,
-        "pos_mean": number,
-        "pos_sd": positive,
-        "neg_mean": number,
-        "neg_sd": positive,
-        "low": number,
-        "high": number,
-    }
-
     pos_mean: float
-    pos_sd: float
+    pos_sd: Positive
     neg_mean: float
-    neg_sd: float
+    neg_sd: Positive
     low: float
     high: float
     method: str = "gaussian"
@@ -467,22 +424,12 @@ class Monotone(Calibrator):
     """
 
     kind = "monotone"
-    _read: ClassVar = {
-        "method": text,
-        "threshold": numbers,
-        "value": numbers,
-        "interpolate": flag,
-        "tilt": number,
-        "centre": number,
-        "scale": positive,
-    }
-
     threshold: Floats
     value: Floats
     interpolate: bool = False
     tilt: float = 0.0
     centre: float = 0.0
-    scale: float = 1.0
+    scale: Positive = 1.0
     method: str = "monotone"
     comparison: MethodComparison | None = field(default=None, compare=False)
 
@@ -558,8 +505,6 @@ class Chain(Calibrator):
     """
 
     kind = "chain"
-    _read: ClassVar = {"method": text, "steps": _calibrators}
-
     steps: tuple[Calibrator, ...]
     method: str = "chain"
     comparison: MethodComparison | None = field(default=None, compare=False)
@@ -578,8 +523,8 @@ class Chain(Calibrator):
         self.steps[0]._check(x, start)
 
     def _validate(self) -> None:
-        if not self.steps:
-            raise DataError("a chain of calibrators must have at least one.")
+        if not self.steps or any(isinstance(step, Chain) for step in self.steps):
+            raise DataError("a chain of calibrators must have at least one, and no chain in it.")
         for step in self.steps[1:]:
             if step.domain != (-inf, inf):
                 raise DataError(

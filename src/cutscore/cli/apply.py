@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,11 +12,11 @@ from cutscore._progress import progress
 from cutscore.cli import UsageError, shared
 from cutscore.detector import Detector
 from cutscore.detector.artefact import check_kept
-from cutscore.detector.columns import LostZeros
-from cutscore.detector.saved import NoModel
-from cutscore.detector.strange import Strange
+from cutscore.detector.novelty import Novelty
+from cutscore.errors import DataError
 from cutscore.findings.arguments import BadArgument
 from cutscore.findings.command import RowsFlagged
+from cutscore.findings.models import NotAModel
 from cutscore.tables import Source, write_table
 from cutscore.tables.writing import is_text_format
 
@@ -30,25 +30,22 @@ def run(arguments: Namespace) -> tuple[str, int]:
     table = shared.source(arguments)
     keep = table.names if arguments.keep is None else arguments.keep
     flagged = 0
-    strange = Strange(detector.training.rows)
+    seen = Novelty()
 
     def batches(tell: Any) -> Iterator[Any]:
         nonlocal flagged
         done = 0
-        for batch in _decided(detector, table, keep, arguments, strange.watch):
+        for batch in _decided(detector, table, keep, arguments, seen.watch):
             flagged += batch.column("decision").true_count
             done += batch.num_rows
             if tell:
                 tell(done / (done + 1e6), f"{done:,} rows")
             yield batch
 
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", UserWarning)
-        with progress("deciding", not arguments.quiet and arguments.output != "-") as tell:
-            rows = write_table(arguments.output, batches(tell))
-    said = dict.fromkeys(str(w.message) for w in told if w.category is LostZeros)
-    for text in (*said, *strange.remarks(rows)):
-        shared.remark(arguments, text)
+    with progress("deciding", not arguments.quiet and arguments.output != "-") as tell:
+        rows = write_table(arguments.output, batches(tell))
+    for found in seen.found(rows):
+        shared.remark(arguments, found)
     file = None if arguments.output == "-" else arguments.output
     shared.remark(arguments, RowsFlagged(flagged, rows, file))
     return "", 0
@@ -88,7 +85,8 @@ def _beside(kept: Iterator[Any], added: Iterator[Any]) -> Iterator[Any]:
 def _model(path: str) -> Detector:
     try:
         return Detector.load(path)
-    except NoModel as error:
-        raise UsageError(
-            f"{error} The model comes before the table: cutscore apply model.json new.csv."
-        ) from None
+    except DataError as error:
+        if not isinstance(error.finding, NotAModel):
+            raise
+        hint = "The model comes before the table: cutscore apply model.json new.csv."
+        raise UsageError(replace(error.finding, hint=hint)) from None

@@ -11,17 +11,9 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from cutscore import __version__
+from cutscore.learners import LEARNERS
 
-_LEARNERS = (
-    "auto",
-    "mean-difference",
-    "fisher",
-    "least-squares",
-    "gaussian",
-    "logistic",
-    "perceptron",
-    "structural",
-)
+_LEARNERS = ("auto", *LEARNERS)
 _FORMS = {
     "sql": "a query",
     "onnx": "an ONNX file",

@@ -106,7 +106,7 @@ class Revision(NamedTuple):
     @property
     def kept(self) -> float | None:
         """What 1,000 cases would cost by now if the threshold stayed."""
-        rates, costs, prior = self.before.training.rates, self.after.costs, self.after.prior
+        rates, costs, prior = self.before.training.rates, self.after.aim.costs, self.after.prior
         if rates is None or costs is None:
             return None
         tp, fp = prior * rates[0], (1 - prior) * rates[1]
@@ -117,7 +117,7 @@ class Revision(NamedTuple):
         both = (self.before, self.after)
         rows = [
             ("", "was", "is" if self.output else "would be"),
-            ("costs", *(repr(d.costs)[6:-1] if d.costs else "-" for d in both)),
+            ("costs", *(repr(d.aim.costs)[6:-1] if d.aim.costs else "-" for d in both)),
             ("prior", *(f"{100 * d.prior:.4g} %" for d in both)),
             ("chosen for", *map(_aim, both)),
             ("threshold", *map(_threshold, both)),
@@ -149,8 +149,9 @@ class Revision(NamedTuple):
         kept = self.kept
         if kept is not None and old != new:
             yield f"At the old threshold 1,000 cases would now cost {kept:.4g}."
-        if self.before.limits:
-            yield f"Nothing keeps it to {' and '.join(self.before.limits)} any more."
+        limits = self.before.aim.limit_texts
+        if limits:
+            yield f"Nothing keeps it to {' and '.join(limits)} any more."
         if flagged is None:
             yield (
                 "What it does to cases of either class is not in the model: its threshold was "
@@ -163,8 +164,9 @@ class Revision(NamedTuple):
                 else " The model keeps what the old threshold did there, but no scores: it can't "
                 f"tell more of the new one. {self._way()}"
             )
-        same = (self.before.costs, self.before.prior) == (self.after.costs, self.after.prior)
-        if same and old != new and self.before.objective == self.after.objective == "cost":
+        both = (self.before, self.after)
+        same = len({(d.aim.costs, d.prior, d.given) for d in both}) == 1
+        if same and old != new and self.after.aim.costs and not self.after.given:
             yield (
                 "Costs and prior are what they were: the threshold was the best cut of the "
                 "training rows, and now is where the calibration puts it."
@@ -217,9 +219,7 @@ def _flagged(recall: float, fpr: float, prior: float) -> float:
 
 
 def _aim(d: Detector) -> str:
-    words = [d.objective or "as given", *d.limits]
-    words += [f"with {100 * d.confidence:g} % confidence"] if d.confidence else []
-    return ", ".join(words)
+    return "as given" if d.given else d.aim.words
 
 
 def _flags(d: Detector) -> str:
@@ -244,10 +244,10 @@ def _percent(d: Detector) -> str:
 
 
 def _plain(d: Detector) -> dict[str, Any]:
-    whole = d.to_dict()
     return {
         "threshold": shared.finite(d.threshold),
         "flags": _flags(d),
         "probability": _probability(d),
-        **{name: whole[name] for name in ("costs", "prior", "chosen_for")},
+        "given": d.given,
+        "aim": d.aim.to_dict(),
     }

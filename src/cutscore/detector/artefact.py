@@ -16,17 +16,24 @@ from cutscore._check import check_threshold, number, shown
 from cutscore._files import written_aside
 from cutscore._html import fact_table
 from cutscore._interval import Interval
+from cutscore._json import Count, Extended
 from cutscore._sweep import Floats
 from cutscore._written import parsed
 from cutscore.calibration.calibrators import Calibrator, Chain, Gaussian
 from cutscore.calibration.odds import sigmoid
 from cutscore.confusion import Confusion
 from cutscore.detector.encoding import Encoding
+from cutscore.detector.novelty import Novelty
 from cutscore.detector.terms import CategoryTerm, Term, folded
 from cutscore.detector.values import coded, stream
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Finding, Fix, Shown
+from cutscore.findings.models import ColumnReserved, CostsMissing, LimitsKept, NoColumns
+from cutscore.findings.rows import NoRows
+from cutscore.findings.statistics import Undefined
 from cutscore.linear.detector import LinearDetector
-from cutscore.objectives import WORDS, Costs, check_costs, check_prior, log_odds
+from cutscore.objectives import WORDS, Aim, Costs, check_costs, check_prior, log_odds
 from cutscore.selection import Expected
 
 # Terms are added up in groups, so that a sum written as one expression is nowhere deep.
@@ -55,16 +62,16 @@ class Training:
         What to expect of it on new rows, by the name of the measure: of what was aimed at, of the
         recall, the false alarm rate, the precision and the share flagged.
     notes
-        What was decided about the columns, and warnings.
+        What was decided about the columns, and warnings: findings.
     """
 
-    rows: int
-    positives: int
+    rows: Count
+    positives: Count
     learner: str = ""
     auc: float | None = None
     auc_interval: Interval | None = None
     confusion: Confusion | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
     expected: Mapping[str, Expected] = field(default_factory=dict)
 
     @property
@@ -98,14 +105,13 @@ class Detector:
         The score of a row that is average in every column.
     calibrator
         From the score to the log-likelihood ratio.
-    prior
-        The share of positives where it is used.
+    aim
+        What the threshold was chosen for. Its prior is the share of positives where the detector is
+        used.
     threshold
         A row is flagged iff its score is at least this.
-    costs
-        What errors cost, if that is known.
-    objective, limits, confidence
-        What the threshold was chosen for.
+    given
+        Whether the threshold was given, rather than chosen for the aim.
     target, positive
         The column of labels, and the label that is flagged, as text.
     labels
@@ -126,7 +132,8 @@ class Detector:
     >>> table = {"age": [30, 40, 50, 60], "colour": ["red", "blue", "red", "red"]}
     >>> e = Encoding.fit(table, min_rows=1)
     >>> line = cs.LinearDetector(np.array([2.0, -1.0]), 0.5)  # by any learner, from e.transform
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.2, threshold=1.0)
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.2),
+    ...                 threshold=1.0)
     >>> d.apply({"age": [65, None], "colour": ["blue", "green"]}).to_pylist()[0]["why"]
     'age +3.6, colour = blue -0.75'
     >>> d.scores({"age": [65, None], "colour": ["blue", "green"]}).round(3)
@@ -138,12 +145,9 @@ class Detector:
     terms: tuple[Term, ...]
     base: float
     calibrator: Calibrator
-    prior: float
-    threshold: float
-    costs: Costs | None = None
-    objective: str | None = None
-    limits: tuple[str, ...] = ()
-    confidence: float | None = None
+    aim: Aim
+    threshold: Extended
+    given: bool = False
     target: str | None = None
     positive: str | None = None
     training: Training = field(default_factory=lambda: Training(0, 0))
@@ -154,28 +158,24 @@ class Detector:
     def __post_init__(self) -> None:
         base = number(self.base)
         if not isfinite(base):
-            raise DataError(f"base must be a finite number; it is {shown(self.base)}.")
+            raise DataError(BadArgument("base", "be a finite number", self.base))
         first = self.calibrator
         if isinstance(first, Chain):
             first = first.steps[0]
         if not isinstance(first, Calibrator) or first.domain != (-inf, inf):
-            raise DataError(
-                "a detector's calibrator must map any number; this is "
-                f"a {type(first).__name__}. Calibrate its scores, not probabilities."
-            )
-        for name, value in (
-            ("base", base),
-            ("prior", check_prior(self.prior)),
-            ("threshold", check_threshold(self.threshold)),
-        ):
-            object.__setattr__(self, name, value)
-        if self.costs is not None:
-            check_costs(self.costs)
+            hint = "Calibrate scores, not probabilities."
+            kind = Shown(f"a {type(first).__name__}")
+            raise DataError(BadArgument("calibrator", "map any number", kind, hint))
+        if not isinstance(self.aim, Aim) or self.aim.prior is None:
+            rule = "be an Aim with a prior, the share of positives where the detector is used"
+            raise DataError(BadArgument("aim", rule, self.aim))
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "threshold", check_threshold(self.threshold))
         if self.labels is not None:
             object.__setattr__(self, "labels", _check_labels(self.labels, self.positive))
         names = self.columns
         if len(set(names)) < len(names):
-            raise DataError("a detector has one term for each column; some column has two.")
+            raise DataError(BadArgument("terms", "be one for each column; some column has two"))
 
     @classmethod
     def of(
@@ -184,18 +184,24 @@ class Detector:
         line: LinearDetector,
         *,
         calibrator: Calibrator,
-        prior: float,
+        aim: Aim,
         threshold: float,
         **more: Any,
     ) -> Detector:
         """The detector of a line in the space of the features: weights go back to the columns.
 
-        ``more`` are further fields: costs, objective, limits, confidence, target, positive, labels
-        and training. The threshold is on the score of that line.
+        ``more`` are further fields: given, target, positive, labels and training. The threshold is
+        on the score of that line.
         """
         terms, base = folded(encoding, line.w, line.b)
         more.setdefault("fingerprint", encoding.fingerprint)
-        return cls(terms, base, calibrator, prior, threshold, **more)
+        return cls(terms, base, calibrator, aim, threshold, **more)
+
+    @property
+    def prior(self) -> float:
+        """The share of positives where it is used."""
+        assert self.aim.prior is not None
+        return self.aim.prior
 
     @property
     def columns(self) -> list[str]:
@@ -268,7 +274,7 @@ class Detector:
 
         batches = list(self.apply_batches(data, keep=keep, reasons=reasons))
         if not batches:
-            raise DataError("a table must have rows; this one has none.")
+            raise DataError(NoRows())
         return pa.Table.from_batches(batches)
 
     def apply_batches(
@@ -312,7 +318,7 @@ class Detector:
         """Batches with their scores and, for explanations, what each term adds."""
         wanted = list(dict.fromkeys((*keep, *self.columns)))
         if not wanted:
-            raise DataError("a detector without columns scores no table.")
+            raise DataError(NoColumns())
         at = {name: k for k, name in enumerate(wanted)}
         # What is handed on is as it was, 009 and not 9, though its number is scored.
         both = set(keep).intersection(self.numbers)
@@ -368,28 +374,23 @@ class Detector:
             size[k, rows] = -1
         return pc.binary_join_element_wise(*pieces, "")
 
-    def remarks(self, data: Any) -> list[str]:
-        """What the rows of a table have that the training rows had not, in sentences: levels that
-        are new, or rare ones more often than in training; values that are missing in columns where
-        none was; numbers and dates beyond the range, more than chance would have it, or far out.
-
-        At most five columns are spoken of, the worst first; of nothing strange there is no
-        sentence. ``cutscore apply`` says the same.
+    def novelty(self, data: Any) -> list[Finding]:
+        """What the rows of a table have that no training row had: levels, missing values in columns
+        where none was missing, numbers and dates outside of the range; a count for each column, the
+        most frequent first. ``cutscore apply`` says the same.
 
         Examples
         --------
         >>> import cutscore as cs
         >>> from cutscore.detector import CategoryColumn, CategoryTerm, Detector
         >>> machine = CategoryTerm(CategoryColumn("machine", ("A", "B"), (0.5, 0.5)), (1, -1), 0, 0)
-        >>> d = Detector((machine,), 0.0, cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
-        >>> d.remarks({"machine": ["A", "C", "C"]})
-        ["2 of 3 rows have a 'machine' that the training rows never had; the commonest is 'C'."]
+        >>> d = Detector((machine,), 0.0, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), threshold=0.0)
+        >>> print(d.novelty({"machine": ["A", "C", "C"]})[0].render())
+        2 of 3 rows (67 %) have a level of 'machine' that no training row had, such as 'C'.
         """
-        from cutscore.detector.strange import Strange
-
-        strange = Strange(self.training.rows)
-        rows = sum(len(score) for _, score, *_ in self._scored(data, watch=strange.watch))
-        return strange.remarks(rows)
+        seen = Novelty()
+        rows = sum(len(score) for _, score, *_ in self._scored(data, watch=seen.watch))
+        return seen.found(rows)
 
     def revised(
         self,
@@ -421,40 +422,32 @@ class Detector:
         --------
         >>> import cutscore as cs
         >>> from cutscore.detector import Detector
-        >>> d = Detector((), 0.0, cs.Affine(2.0, 0.5), prior=0.5, threshold=0.0)
+        >>> d = Detector((), 0.0, cs.Affine(2.0, 0.5), cs.Aim(prior=0.5), threshold=0.0)
         >>> d.revised(costs=cs.Costs(fp=1, fn=1), prior=0.1).threshold.__round__(6)
         1.598612
         """
-        costs = self.costs if costs is None else check_costs(costs)
-        prior = self.prior if prior is None else check_prior(prior)
-        if threshold is None and costs is None:
-            raise DataError(
-                "a threshold follows from costs and prior; this detector has no costs. Give some, "
-                "costs=Costs(fp=..., fn=...), or a threshold=..."
-            )
-        if self.limits and not drop_limits:
-            raise DataError(
-                f"this detector keeps to {' and '.join(self.limits)}, which another threshold need "
-                "not. Fit it again, or let go of that: drop_limits=True."
-            )
+        old = self.aim
+        new = Aim(
+            old.goal if costs is None else check_costs(costs),
+            prior=old.prior if prior is None else prior,
+            level=old.level,
+            assumed=old.assumed and costs is None,
+        )
+        if threshold is None and new.costs is None:
+            raise DataError(CostsMissing(fixes=(Fix("costs"), Fix("threshold"))))
+        if old.limit_texts and not drop_limits:
+            raise DataError(LimitsKept(old.limit_texts, fixes=(Fix("drop_limits", True),)))
         if threshold is None:
-            assert costs is not None
+            assert new.costs is not None
             # Past every LLR where a catch is worth nothing, also past those that overflow.
-            llr = costs.llr(prior)
-            objective, moved = "cost", inf if llr == inf else lowest_score(self.calibrator, llr)
+            llr = new.costs.llr(self.prior if prior is None else check_prior(prior))
+            moved = inf if llr == inf else lowest_score(self.calibrator, llr)
         else:
-            objective, moved = None, check_threshold(threshold)
-        same = (costs, prior, moved) == (self.costs, self.prior, self.threshold)
+            moved = check_threshold(threshold)
+        same = (new.goal, new.prior, moved) == (old.goal, old.prior, self.threshold)
         training = self.training if same else self.training.elsewhere(moved != self.threshold)
         return replace(
-            self,
-            costs=costs,
-            prior=prior,
-            threshold=moved,
-            objective=objective,
-            limits=(),
-            confidence=None,
-            training=training,
+            self, aim=new, threshold=moved, given=threshold is not None, training=training
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -515,8 +508,6 @@ class Detector:
         """What there is to know about it, by name."""
         t = self.training
         target = "" if self.target is None else f"{self.target} = {self.positive}"
-        sure = f", with {100 * self.confidence:g} % confidence" if self.confidence else ""
-        aim = ", ".join([*([self.objective] if self.objective else []), *self.limits]) + sure
         auc = "" if t.auc is None else f"{t.auc:.4f}"
         if t.auc_interval is not None:
             auc += f" {t.auc_interval!r}"
@@ -524,8 +515,8 @@ class Detector:
         facts = [
             ("detects", target),
             ("rule", self.rule),
-            ("chosen for", aim),
-            ("costs", repr(self.costs) if self.costs else ""),
+            ("chosen for", "" if self.given else self.aim.words),
+            ("costs", repr(self.aim.costs) if self.aim.costs else ""),
             ("prior", f"{100 * self.prior:.4g} %"),
             ("calibration", self.calibration),
             (
@@ -557,10 +548,7 @@ def check_kept(keep: str | Sequence[str], reasons: int) -> Sequence[str]:
     keep = [keep] if isinstance(keep, str) else keep
     for name in keep:
         if name in (_COLUMNS if reasons else _COLUMNS[:-1]):
-            raise DataError(
-                f"{shown(name)} is what a detector adds; a column of that name can't be kept. "
-                "Rename it first."
-            )
+            raise DataError(ColumnReserved(name))
     return keep
 
 
@@ -582,15 +570,11 @@ def _check_labels(labels: Any, positive: str | None) -> tuple[Label, Label]:
     pair = tuple(v.item() if isinstance(v, np.generic) else v for v in pair)
     kinds = {next((k for k in (bool, str) if isinstance(v, k)), float) for v in pair}
     if len(pair) != 2 or not all(map(is_label, pair)) or len(kinds) > 1 or pair[0] == pair[1]:
-        raise DataError(
-            "labels must be two that differ, the negative one first: numbers, booleans or texts; "
-            f"they are {shown(labels)}."
-        )
+        rule = "be two that differ, the negative one first: numbers, booleans or texts"
+        raise DataError(BadArgument("labels", rule, labels))
     if positive is None or as_text(pair[1]).casefold() != positive.casefold():
-        raise DataError(
-            f"the second of the labels must be the positive one, {shown(positive)}; it is "
-            f"{shown(pair[1])}."
-        )
+        rule = f"have the positive one, {shown(positive)}, in the second place"
+        raise DataError(BadArgument("labels", rule, labels))
     return pair[0], pair[1]
 
 
@@ -603,8 +587,11 @@ def lowest_score(calibrator: Calibrator, llr: float) -> float:
     """
     if not calibrator.monotone:
         raise UndefinedError(
-            "a calibrator whose LLR falls where the score rises has no lowest score to flag from. "
-            "Calibrate with one that never falls, such as 'monotone'."
+            Undefined(
+                "the lowest score to flag from",
+                "does not exist: the calibrator's LLR falls where the score rises",
+                "Calibrate with one that never falls, such as 'monotone'.",
+            )
         )
     first = calibrator.steps[0] if isinstance(calibrator, Chain) else calibrator
     ends = (first.low, first.high) if isinstance(first, Gaussian) else (-inf, inf)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import shown
 from cutscore._frozen import derived
+from cutscore._json import Positive, Share
 from cutscore._sweep import Floats
-from cutscore.detector.values import flags, kind_of, numbers, texts
+from cutscore.detector.values import flags, numbers, texts
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.rows import LengthsDiffer
+
+NumberKind = Literal["number", "date"]
+CategoryKind = Literal["category", "boolean"]
+LevelType = Literal["text", "whole", "date"]
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,17 @@ class NumberColumn:
 
     name: str
     mean: float
-    scale: float
-    missing: float = 0.0
-    kind: str = "number"
+    scale: Positive
+    missing: Share = 0.0
+    kind: NumberKind = "number"
     low: float | None = None
     high: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None) or (
+            self.low is not None and self.high is not None and self.low > self.high
+        ):
+            raise DataError(BadArgument("low", f"be at most high, {self.high}", self.low))
 
     @property
     def features(self) -> list[str]:
@@ -63,10 +73,6 @@ class NumberColumn:
             out[0, gone] = 0.0
         if self.missing:
             out[1] = gone
-
-
-class LostZeros(UserWarning):
-    """Codes came as numbers, without the zeros in front of them."""
 
 
 @dataclass(frozen=True)
@@ -96,17 +102,21 @@ class CategoryColumn:
 
     name: str
     levels: tuple[str, ...]
-    shares: tuple[float, ...]
-    other: float = 0.0
-    missing: float = 0.0
-    kind: str = "category"
-    level_type: str = "text"
+    shares: tuple[Share, ...]
+    other: Share = 0.0
+    missing: Share = 0.0
+    kind: CategoryKind = "category"
+    level_type: LevelType = "text"
 
     def __post_init__(self) -> None:
         if "" in self.levels:
-            raise DataError(
-                f"an empty text is a missing value; {shown(self.name)} can't have it as a level."
-            )
+            raise DataError(BadArgument("levels", "not hold an empty text, a missing value"))
+        if len(set(self.levels)) < len(self.levels):
+            raise DataError(BadArgument("levels", "differ from each other"))
+        if len(self.shares) != len(self.levels):
+            raise DataError(LengthsDiffer("share", "level", len(self.shares), len(self.levels)))
+        if self.kind == "boolean" and not set(self.levels) <= {"true", "false"}:
+            raise DataError(BadArgument("levels", "be 'true' and 'false', of a boolean"))
 
     @property
     def is_text(self) -> bool:
@@ -129,7 +139,7 @@ class CategoryColumn:
 
     @derived
     def reference(self) -> int:
-        """The most frequent state, which has no feature: all others are told from it."""
+        """The most frequent state, the reference level, which has no feature."""
         return int(self.share.argmax())
 
     @derived
@@ -158,8 +168,6 @@ class CategoryColumn:
 
         values = self.texts(column, start)
         found = pc.index_in(values, value_set=pa.array(self.levels, pa.string()))
-        if self._lost and kind_of(column.type) == "number":
-            self._warn_of_lost(values.filter(found.is_null()))
         codes = found.fill_null(len(self.levels)).to_numpy(zero_copy_only=False).astype(np.int64)
         if values.null_count:
             codes[np.asarray(values.is_null())] = len(self.levels) + 1
@@ -170,23 +178,6 @@ class CategoryColumn:
         if self.kind == "boolean":
             return flags(column, self.name, start)
         return texts(column, self.name, start, self.level_type)
-
-    @derived
-    def _lost(self) -> dict[str, str]:
-        """Levels with zeros in front, by what they are without."""
-        coded = {level: re.match(r"0+([0-9]+)$", level) for level in self.levels}
-        return {m[1]: level for level, m in coded.items() if m and m[1] not in self.levels}
-
-    def _warn_of_lost(self, unknown: Any) -> None:
-        value = next((v for v in unknown.unique().to_pylist() if v in self._lost), None)
-        if value is not None:
-            warnings.warn(
-                f"{shown(self.name)} holds the number {value} where training rows had the text "
-                f"{shown(self._lost[value])}: such rows count as unknown. Read the column as text, "
-                "as pandas.read_csv does with dtype=str.",
-                LostZeros,
-                stacklevel=2,
-            )
 
     def fill(self, out: Floats, column: Any, start: int) -> None:
         """Write the features of some rows, one feature after the other."""

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from cutscore._check import check_weights, shown
+from cutscore._check import check_weights
 from cutscore._frozen import derived
-from cutscore._names import no_column
 from cutscore._rows import block_rows
 from cutscore._sweep import Floats
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
-from cutscore.detector.deciding import (
-    Limits,
-    Summary,
-    Table,
-    in_order,
-    is_ordered,
-    left_out,
-    like_units,
-    of_kind,
-    running,
-    summed,
-    warned,
-)
+from cutscore.detector.roles import Roles
+from cutscore.detector.summaries import Limits, Summary, of_kind, summed
 from cutscore.detector.values import as_table, kind_of, schema_of, stream
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Shown
+from cutscore.findings.rows import LengthsDiffer, NoRows
+from cutscore.findings.training import (
+    ColumnNote,
+    ColumnsNumbers,
+    ColumnUnreadable,
+    ColumnUnused,
+    NothingToLearnFrom,
+)
 from cutscore.linear.detector import LinearDetector
 
 # Numbers in a block that stays in the second-level cache.
@@ -49,13 +48,11 @@ class Encoding:
     columns
         The columns that are used, in their order.
     notes
-        What was decided, a sentence for each column.
+        What was decided, a finding for each column.
     rows
         How many rows it was decided on.
     fingerprint
         A hash of what these rows were like: see :meth:`fit`.
-    warnings
-        Columns that were likely meant as something else.
 
     Examples
     --------
@@ -71,17 +68,16 @@ class Encoding:
     >>> e.transform(table).round(3).tolist()
     [[-1.225, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.225, 0.0, 0.0]]
     >>> for note in e.notes:
-    ...     print(note)
+    ...     print(note.render())
     'age' is a number: mean 40, standard deviation 8.16497; 25 % are missing: a feature too.
-    'colour' is a category: 'red' (75 %), 'blue' (25 %); features tell the others from 'red'.
+    'colour' is a category: 'red' (75 %), 'blue' (25 %); reference level: 'red'.
     'unit' is not used: it is 'cm' in every row.
     """
 
     columns: tuple[Column, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[ColumnNote, ...] = ()
     rows: int = 0
     fingerprint: str = ""
-    warnings: tuple[str, ...] = ()
 
     @classmethod
     def fit(  # noqa: PLR0913 - all but the first are options
@@ -100,21 +96,12 @@ class Encoding:
         """Decide what each column is, by its type and in one pass over the rows.
 
         Numbers are standardised. Booleans and text are categories; so are numbers, if they are
-        named in ``categories``. Text of which at least 80 % could be read as numbers or dates is a
-        category nevertheless, with a warning. Dates count as days. Columns with one value only,
-        text that differs in every row, running numbers and nested values are not used. Missing
-        values, NaN included, become a feature; an infinite number is an error.
+        named in ``categories``. Dates count as days. Columns with one value only, text that differs
+        in every row and nested values are not used. Missing values, NaN included, become a feature;
+        an infinite number is an error.
 
-        Running numbers are whole, different in every row, and so dense that at least half of those
-        between the smallest and the largest are there. What is named in ``columns`` or ``numbers``
-        is used nevertheless. So are whole numbers that rise or fall from row to row with larger
-        gaps, since a table may be sorted by an amount; ``warnings`` says so.
-
-        Identifiers that repeat, as those of patients with several visits do, are used too, with a
-        warning: at least 20 values with few rows each, of text with digits, or of whole numbers
-        that are in order or leave none out, but for days of the month (1 to 28 or more) and years
-        (1900 to 2100). What is named in ``categories``, or is a number and named in ``columns`` or
-        ``numbers``, is taken at its word.
+        Row ids are not used either: whole numbers, one a row, that only rise or only fall from row
+        to row. What is named in ``columns`` or ``numbers`` is used nevertheless.
 
         Parameters
         ----------
@@ -130,8 +117,8 @@ class Encoding:
         categories
             Columns of whole numbers that are names rather than amounts.
         numbers
-            Columns that are amounts, though they look like running numbers, or like codes since
-            some in a CSV file have zeros in front.
+            Columns that are amounts, though they look like row ids, or like codes since some in a
+            CSV file have zeros in front.
         max_categories
             How many levels a category has at the most. The most frequent are kept, of equally
             frequent ones the first in the alphabet; what is left is "other".
@@ -147,47 +134,35 @@ class Encoding:
         how many values are missing, the smallest and the largest number or how many rows have each
         value. It does not depend on the order of the rows.
         """
-        schema = schema_of(data)
-        wanted = _wanted(schema.names, target, columns, exclude)
-        _check_said(schema.names, wanted, target, categories, numbers)
+        roles = Roles(
+            target, columns=columns, exclude=exclude, categories=categories, numbers=numbers
+        )
         if max_categories < 1 or min_rows < 1:
-            raise DataError(
-                "max_categories and min_rows must be at least 1; they are "
-                f"{shown(max_categories)} and {shown(min_rows)}."
-            )
-        summaries, notes = _kinds(schema, wanted, categories, numbers, asked=columns is not None)
+            name = "max_categories" if max_categories < 1 else "min_rows"
+            raise DataError(BadArgument(name, "be at least 1", min(max_categories, min_rows)))
         w = None if weight is None else check_weights(weight)
-        table = Table(data, numbers, w)
-        rows = summed(table, summaries)
-        asked = {*numbers, *(columns or ())}
-        counted, repeated = running(table, summaries, rows)
-        given = {name: values for name, values in repeated.items() if name not in asked}
-        limits = Limits(max_categories, min_rows)
+        return cls.of(data, roles, Limits(max_categories, min_rows), w)
+
+    @classmethod
+    def of(cls, data: Any, roles: Roles, limits: Limits, weight: Floats | None) -> Encoding:
+        """As :meth:`fit`, of checked arguments."""
+        schema = schema_of(data)
+        wanted = roles.features(schema.names)
+        summaries, notes = _kinds(schema, wanted, roles)
+        rows = summed(data, summaries, roles.numbers, weight)
+        limits = replace(limits, asked=frozenset(roles.named))
         used: list[Column] = []
-        warnings: list[str] = []
         for name, summary in summaries.items():
             column, notes[name] = summary.decided(rows, limits)
-            if name in counted and name in asked:
-                notes[name] += " It counts the rows: leave it out if it is a number given to them."
-            elif name in counted:
-                column, notes[name] = None, left_out(name)
             if column is not None:
                 used.append(column)
-            likely = summary.likely() if name not in categories else None
-            if likely is not None:
-                notes[name] += f" But {likely.text}."
-                warnings.append(warned(name, likely, column, getattr(data, "decimal", None)))
-            elif name not in categories and (units := given.get(name) or summary.units()):
-                warnings.append(like_units(name, units, rows - summary.missing, column))
-        new = [c.name for c in used if c.name not in asked and is_ordered(summaries[c.name], rows)]
-        warnings += map(in_order, new)
         ordered = tuple(notes[name] for name in wanted)
         if not used:
-            why = next((notes[name] for name in wanted if name in counted), None)
-            why = why or next(iter(ordered), "there are none besides the target.")
-            raise DataError(f"no column can be used to tell the classes apart: {why}")
+            unused = (note for note in ordered if isinstance(note, ColumnUnused))
+            first = next(((n.column, n.reason, n.value) for n in unused), ())
+            raise DataError(NothingToLearnFrom(*first))
         facts = [rows, *(s.facts() for s in summaries.values())]
-        return cls(tuple(used), ordered, rows, _fingerprint(facts), tuple(warnings))
+        return cls(tuple(used), ordered, rows, _fingerprint(facts))
 
     @classmethod
     def of_matrix(cls, X: Any, names: Sequence[str], weight: Any = None) -> Encoding:
@@ -214,10 +189,8 @@ class Encoding:
             X, w = X[w > 0], w[w > 0]
         rows, columns = X.shape
         if columns != len(names) or not rows:
-            raise DataError(
-                "a matrix must have rows that count, and one column for each name; its shape is "
-                f"{X.shape}, and there are {len(names):,} names."
-            )
+            rule = f"have rows that count, and {len(names):,} columns, one for each name"
+            raise DataError(BadArgument("X", rule, Shown(f"of the shape {X.shape}")))
         flat = X
         if not isinstance(X, np.ndarray):
             # A copy: what SciPy adds up, entries of one place, it adds up in the matrix itself.
@@ -226,7 +199,7 @@ class Encoding:
         mean = np.ravel(w @ flat) / w.sum()
         ends = [np.asarray(_dense_row(m), np.float64) for m in (flat.min(axis=0), flat.max(axis=0))]
         if not all(np.isfinite(e).all() for e in ends):
-            raise DataError("a matrix must hold finite numbers; this one does not.")
+            raise DataError(BadArgument("X", "hold finite numbers"))
         scale = _deviations(flat, mean, w)
         scale[(scale == 0) | (ends[0] == ends[1])] = 1.0
         facts = [rows, *zip(names, *(map(repr, e.tolist()) for e in ends), strict=True)]
@@ -236,18 +209,14 @@ class Encoding:
                 names, *(x.tolist() for x in (mean, scale, *ends)), strict=True
             )
         )
-        note = f"{columns:,} columns are numbers, used as they are."
-        return cls(used, (note,), rows, _fingerprint(facts))
+        return cls(used, (ColumnsNumbers(columns),), rows, _fingerprint(facts))
 
     def from_raw(self, line: LinearDetector) -> LinearDetector:
         """The line of the features that gives the scores which ``line`` gives raw numbers."""
         mean = np.array([c.mean for c in self.columns if isinstance(c, NumberColumn)])
         scale = np.array([c.scale for c in self.columns if isinstance(c, NumberColumn)])
         if len(mean) < len(self.features) or len(line.w) != len(mean):
-            raise DataError(
-                "a line of raw numbers has one weight for each column, all of them numbers "
-                f"without a gap; there are {len(line.w):,} weights and {len(mean):,} such columns."
-            )
+            raise DataError(LengthsDiffer("weight", "column of numbers", len(line.w), len(mean)))
         return LinearDetector(line.w * scale, float(line.b + line.w @ mean))
 
     @derived
@@ -260,6 +229,11 @@ class Encoding:
         """Where the features of each column are."""
         ends = np.cumsum([0, *(len(column.features) for column in self.columns)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
+
+    def column_of(self, feature: int) -> str:
+        """The column that a feature is made of, by its number."""
+        ends = [place.stop for place in self.places]
+        return self.columns[bisect_right(ends, feature)].name
 
     @property
     def names(self) -> list[str]:
@@ -295,7 +269,7 @@ class Encoding:
             return whole
         blocks = list(self.blocks(table, sparse=sparse))
         if not blocks:
-            raise DataError("a table must have rows; this one has none.")
+            raise DataError(NoRows())
         if len(blocks) == 1:
             return blocks[0]
         if isinstance(blocks[0], np.ndarray):
@@ -386,80 +360,25 @@ def _deviations(X: Any, mean: Floats, weight: Floats) -> Floats:
     return np.asarray(np.sqrt((squares + (total - masses) * mean**2) / total))
 
 
-def _wanted(
-    names: Sequence[str],
-    target: str | None,
-    columns: Sequence[str] | None,
-    exclude: Sequence[str],
-) -> list[str]:
-    for asked in (columns, exclude):
-        if isinstance(asked, str):
-            raise DataError(f"columns must be a list of names; it is {shown(asked)}.")
-    known = set(names)
-    for name in (*([] if target is None else [target]), *(columns or ()), *exclude):
-        if name not in known:
-            raise no_column(name, names, "the table")
-    if columns is not None and target in columns:
-        raise DataError(f"the target {shown(target)} can't be among the columns to tell it by.")
-    out = [n for n in (names if columns is None else columns) if n != target and n not in exclude]
-    return list(dict.fromkeys(out))
-
-
-def _check_said(
-    names: Sequence[str],
-    wanted: Sequence[str],
-    target: str | None,
-    categories: Sequence[str],
-    numbers: Sequence[str],
-) -> None:
-    for name in (*categories, *numbers):
-        if name not in names:
-            raise no_column(name, wanted, "the table")
-        if name not in wanted:
-            too = "category" if name in categories else "number"
-            why = (
-                "it is the target"
-                if name == target
-                else "it names the units or the weights, or is left out by --exclude or --column"
-            )
-            raise DataError(
-                f"{shown(name)} can't be a {too} to tell the classes by: {why}. Name it once."
-            )
-        if name in categories and name in numbers:
-            raise DataError(f"a column is a category or a number; {shown(name)} can't be both.")
-
-
 def _kinds(
-    schema: Any,
-    wanted: Sequence[str],
-    categories: Sequence[str],
-    numbers: Sequence[str],
-    *,
-    asked: bool,
-) -> tuple[dict[str, Summary], dict[str, str]]:
+    schema: Any, wanted: Sequence[str], roles: Roles
+) -> tuple[dict[str, Summary], dict[str, ColumnNote]]:
     """What is to be summed up of each column that can be used; and why others can't. One that was
     asked for must be."""
     summaries: dict[str, Summary] = {}
-    notes: dict[str, str] = {}
+    notes: dict[str, ColumnNote] = {}
     for name in wanted:
         t = schema.field(name).type
         found = kind_of(t)
-        kind = _said(name, categories, numbers) or found
+        kind = roles.kind(name) or found
         if kind == "category" and found == "boolean":
             kind = "boolean"
-        if kind is None and asked:
-            raise DataError(
-                f"{shown(name)} can't be used: values of the type {t} are not read. Leave it out, "
-                "or make columns of numbers or text of it."
-            )
+        if kind is None and name in roles.named:
+            raise DataError(ColumnUnreadable(name, str(t)))
         if kind is None:
-            notes[name] = f"{shown(name)} is not used: values of the type {t} are not read."
+            notes[name] = ColumnUnused(name, "type", str(t))
         elif kind == "empty":
-            notes[name] = f"{shown(name)} is not used: it has no values."
+            notes[name] = ColumnUnused(name, "empty")
         else:
             summaries[name] = of_kind(kind, name, found)
     return summaries, notes
-
-
-def _said(name: str, categories: Sequence[str], numbers: Sequence[str]) -> str | None:
-    return "category" if name in categories else "number" if name in numbers else None

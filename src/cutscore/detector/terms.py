@@ -14,6 +14,8 @@ from cutscore._sweep import Floats
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.encoding import Encoding
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.rows import LengthsDiffer
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,12 @@ class CategoryTerm:
     other: float
     missing: float
 
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(self.column.levels):
+            raise DataError(
+                LengthsDiffer("weight", "level", len(self.weights), len(self.column.levels))
+            )
+
     @derived
     def table(self) -> Floats:
         """The weight of each state."""
@@ -109,12 +117,9 @@ def folded(encoding: Encoding, w: Any, b: float) -> tuple[tuple[Term, ...], floa
     """
     weights = np.asarray(w, np.float64)
     if weights.shape != (len(encoding.features),):
-        raise DataError(
-            f"there must be one weight for each of the {len(encoding.features):,} features; the "
-            f"shape is {weights.shape}."
-        )
+        raise DataError(LengthsDiffer("weight", "feature", weights.size, len(encoding.features)))
     if not (np.isfinite(weights).all() and np.isfinite(b)):
-        raise DataError("weights must be finite; the learner's are not. Learn again, rescaled.")
+        raise DataError(BadArgument("line", "have finite weights", hint="Rescale the features."))
     base = float(b)
     terms: list[Term] = []
     for column, place in zip(encoding.columns, encoding.places, strict=True):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from math import floor
 from typing import Any, NoReturn
@@ -16,19 +15,10 @@ from numpy.typing import NDArray
 from cutscore._check import shown
 from cutscore._names import named_columns, no_column
 from cutscore._sweep import Floats
-from cutscore._written import (
-    CODE,
-    COMMA,
-    DATE,
-    EUROPEAN,
-    MOSTLY,
-    NUMBER,
-    floats,
-    mark_way,
-    sign_way,
-    unmarked,
-)
+from cutscore._written import NUMBER, floats, unmarked
 from cutscore.errors import DataError
+from cutscore.findings.base import Where
+from cutscore.findings.models import ColumnTwice, NotATable, ValueUnfit
 
 _BATCH = 1 << 16
 _DAY = 86_400
@@ -56,7 +46,7 @@ def stream(
     wanted = None if columns is None else list(columns)
     for batch in read(wanted, numbers=numbers, texts=texts):
         if start:
-            _check_numbers(read, batch.schema, numbers, getattr(data, "decimal", None))
+            _check_numbers(read, batch.schema, numbers)
         start = False
         yield batch
 
@@ -101,34 +91,24 @@ def as_table(data: Any) -> Any:
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         table = data
     elif hasattr(data, "to_frame") and hasattr(data, "name"):
-        raise DataError(
-            f"a table must have columns and rows; it is a {type(data).__name__}. For one row of a "
-            "frame write frame.iloc[[0]], in two pairs of brackets, for one column frame[['name']]."
-        )
+        hint = "For one row of a frame write frame.iloc[[0]], for one column frame[['name']]."
+        raise DataError(NotATable(f"it is a {type(data).__name__}", hint))
     elif isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
         try:
             table = pa.table(dict(data) if isinstance(data, Mapping) else data)
         except (pa.ArrowException, ValueError, TypeError) as error:
             reason = str(error).splitlines()[0].rstrip(".")
-            raise DataError(
-                f"a table must have columns of one length, with one type each: {reason}."
-            ) from error
+            raise DataError(NotATable(f"Arrow says: {reason}")) from error
     else:
-        raise DataError(
-            "a table must be one of cutscore.tables, pyarrow, pandas or polars, or a mapping from "
-            f"names to columns; it is {shown(data)}.{_collected(data)}"
-        )
+        lazy = type(data).__name__ == "LazyFrame"
+        hint = "Make a frame of it: collect()." if lazy else ""
+        raise DataError(NotATable(f"it is {shown(data)}", hint))
     names = table.schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"column names must differ; {shown(twice)} is there twice. Rename one.")
+        raise DataError(ColumnTwice(twice))
     used = named_columns(table.schema)
     return table if len(used) == len(names) else table.select(used)
-
-
-def _collected(data: Any) -> str:
-    """The way out for a plan of polars."""
-    return " Make a frame of it: collect()." if type(data).__name__ == "LazyFrame" else ""
 
 
 def schema_of(data: Any) -> Any:
@@ -171,7 +151,7 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     if found == "empty":
         return np.full(len(column), np.nan)
     if found != kind and not (kind == "number" and found == "boolean"):
-        _refuse(column, name, start, {"number": "numbers", "date": "dates"}[kind])
+        _refuse(column, name, start, kind)
     if kind == "date":
         out = _days(column)
     else:
@@ -181,92 +161,38 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     bad = np.isinf(out)
     if bad.any():
         row = int(bad.argmax())
-        raise DataError(
-            f"{shown(name)} must hold finite numbers; row {start + row + 1:,} has {out[row]}. "
-            "Make it missing or a number."
-        )
+        raise unfit(name, start + row, "finite numbers", float(out[row]))
     return out
 
 
-def _check_numbers(
-    read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str], decimal: str | None
-) -> None:
+def _check_numbers(read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str]) -> None:
     """Raise if a column of text is not all numbers, with the first row that is none: a batch alone
-    would not know that the one to blame is in another. ``decimal`` is the sign in files of CSV."""
+    would not know that the one to blame is in another."""
     for name in names:
-        if name in schema.names and kind_of(schema.field(name).type) == "category":
-            columns = map(_whole, (b.column(0) for b in read([name], numbers=[name])))
-            found = _blamed(columns, decimal)
-            if found is not None:
-                raise _not_numbers(name, *found)
+        if name not in schema.names or kind_of(schema.field(name).type) != "category":
+            continue
+        start = 0
+        for batch in read([name], numbers=[name]):
+            column = _whole(batch.column(0))
+            if kind_of(column.type) == "category" and _first_bad(column, _is_number) is not None:
+                _refuse(column, name, start, "number")
+            start += batch.num_rows
 
 
-def _blamed(columns: Iterable[Any], decimal: str | None = None) -> tuple[int, str, str] | None:
-    """The first row of text that is no number, its value, and what to do if another decimal sign
-    would do better, or if it may stand for a missing value; None if all are.
+def _first_bad(column: Any, is_good: Callable[[str], bool]) -> int | None:
+    """The first row of text that is not as it should be; None if there is none."""
+    values = enumerate(column.to_pylist())
+    return next((row for row, text in values if text is not None and not is_good(text)), None)
 
-    Numbers have a decimal point unless ``decimal`` says otherwise, or a comma if more of the values
-    can be read so: '<0,5' is to blame for a column of '3,0', which is fine. Where all can be read
-    with commas, the first of these is: they are not read in such a table, or may be thousands.
-    """
+
+def _is_number(text: str) -> bool:
+    return re.search(NUMBER, text) is not None
+
+
+def _is_date(text: str) -> bool:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    own, other = (EUROPEAN, NUMBER) if decimal == "," else (NUMBER, EUROPEAN)
-    point, comma, else_ = _Way(), _Way(), _Way()
-    start = 0
-    for column in columns:
-        text = pa.array(column.to_pylist(), pa.string())  # not every version casts views
-        pointed, pointless, code, otherwise = (
-            pc.match_substring_regex(text, pattern) for pattern in (own, COMMA, CODE, other)
-        )
-        # As in files: a column with 007 in it has no decimal commas.
-        commas = pc.and_not(pointless, code)
-        for way, fits in (point, pointed), (comma, commas), (else_, otherwise):
-            way.fit += fits.true_count
-            way.unfit += fits.false_count
-            row = pc.index(fits, False).as_py()
-            if way.first is None and row >= 0:
-                way.first = start + row, text[row].as_py()
-        start += len(text)
-    first = (comma.first if comma.fit > point.fit else None) or point.first
-    if first is None:
-        return None
-    if else_.fit > point.fit:
-        return *first, sign_way(first[1], decimal)
-    mostly = point.fit >= MOSTLY * (point.fit + point.unfit)
-    return *first, mark_way(first[1], decimal) if mostly else ""
-
-
-@dataclass
-class _Way:
-    """How many values can be read in this way and how many can't, and the first of these, with its
-    row."""
-
-    fit: int = 0
-    unfit: int = 0
-    first: tuple[int, str] | None = None
-
-
-def _not_numbers(name: str, row: int, value: str, way: str) -> DataError:
-    return DataError(
-        f"{shown(name)} must hold numbers; row {row + 1:,} has {shown(value)}. "
-        f"{limit_way(value) or 'Convert the column, or correct that row'}."
-        f"{way}"
-    )
-
-
-# Below or above what can be measured: <0.5, > 100, ≤0,5.
-_LIMIT = r"^\s*([<>≤≥])=?\s*[+-]?[0-9]*[.,]?[0-9]+\s*$"
-
-
-def limit_way(value: str) -> str | None:
-    """What to do about a detection limit among numbers; None if it is none."""
-    found = re.search(_LIMIT, value)
-    if found is None:
-        return None
-    which = "half the limit" if found[1] in "<≤" else "the limit itself"
-    return f"Write a number for {shown(value)}, such as {which}"
+    return kind_of(_dated(pa.array([text])).type) == "date"
 
 
 def _floats(column: Any) -> Floats:
@@ -369,11 +295,11 @@ def texts(column: Any, name: str, start: int, of: str = "text") -> Any:
     if found == "date" and of == "date":
         return _dates_written(column)
     if found == "category" and of != "date":
-        return _filled(column) if of == "text" else _whole_written(_filled(column), name, start)
+        return _filled(column) if of == "text" else _whole_written(_filled(column))
     if found == "number" and of != "date":
         return _numbers_written(column, name, start)
     # As text, true would be another level than TRUE, and a date depend on its unit.
-    return _refuse(column, name, start, {"text": "text", "date": "dates"}.get(of, "whole numbers"))
+    return _refuse(column, name, start, of)
 
 
 def _filled(column: Any) -> Any:
@@ -398,10 +324,7 @@ def _numbers_written(column: Any, name: str, start: int) -> Any:
     fits = _is_whole(x) | gone
     if not fits.all():
         row = int(np.argmin(fits))
-        raise DataError(
-            f"categories must be text or whole numbers; row {start + row + 1:,} of "
-            f"{shown(name)} has {x[row]!s}. Use it as a number, or make it text."
-        )
+        raise unfit(name, start + row, "text or whole numbers", float(x[row]))
     return pa.array(np.where(gone, 0, x).astype(np.int64), mask=gone).cast(pa.string())
 
 
@@ -409,9 +332,8 @@ def _is_whole(x: Floats) -> NDArray[np.bool_]:
     return np.asarray((x == np.floor(x)) & (np.abs(x) < 2**53))
 
 
-def _whole_written(text: Any, name: str, start: int) -> Any:
-    """Text that is a whole number as that number is written without a column of text. One with a
-    comma may be several numbers."""
+def _whole_written(text: Any) -> Any:
+    """Text that is a whole number as that number is written without a column of text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -419,14 +341,6 @@ def _whole_written(text: Any, name: str, start: int) -> Any:
         return text
     none = pa.scalar(None, pa.string())
     trimmed = pc.utf8_trim_whitespace(text)
-    commas = pc.and_(pc.match_substring(text, ","), pc.match_substring_regex(trimmed, EUROPEAN))
-    row = pc.index(commas, True).as_py()
-    if row >= 0:
-        raise DataError(
-            f"{shown(name)} must hold whole numbers; row {start + row + 1:,} has "
-            f"{shown(text[row].as_py())}. Write it without a comma, or correct what makes text of "
-            "the column."
-        )
     # Long ones exactly; then those with a point or an exponent.
     digits = pc.replace_substring_regex(trimmed, r"^\+?(-?)0*([0-9])", r"\1\2")
     is_long = pc.match_substring_regex(digits, "^-?[0-9]{1,38}$")
@@ -477,10 +391,7 @@ def flags(column: Any, name: str, start: int) -> Any:
         if ok.all():
             return pa.array(x == 1, mask=np.isnan(x)).cast(pa.string())
         row = int(ok.argmin())
-        raise DataError(
-            f"{shown(name)} must hold true and false, or 1 and 0; row {start + row + 1:,} has "
-            f"{x[row]:g}."
-        )
+        raise unfit(name, start + row, "true and false, or 1 and 0", float(x[row]))
     if found == "category":
         text = unmarked(column.cast(pa.string()))
         plain = pc.utf8_lower(pc.utf8_trim_whitespace(text))
@@ -490,7 +401,7 @@ def flags(column: Any, name: str, start: int) -> Any:
         if row < 0:
             return pc.if_else(pc.is_null(text), pa.scalar(None, pa.string()), yes.cast(pa.string()))
         column, start = column.slice(row), start + row
-    return _refuse(column, name, start, "true and false")
+    return _refuse(column, name, start, "boolean")
 
 
 def _whole(column: Any) -> Any:
@@ -508,26 +419,27 @@ def _whole(column: Any) -> Any:
     return pa.nulls(len(column)) if column.null_count == len(column) else column
 
 
-def _refuse(column: Any, name: str, start: int, wanted: str) -> NoReturn:
-    text = kind_of(column.type) == "category"
-    bad = _blamed([column]) if text and wanted == "numbers" else None
-    if bad is not None:
-        raise _not_numbers(name, start + bad[0], *bad[1:])
-    valid = np.asarray(column.is_valid())
-    row = int(valid.argmax())
-    value = column[row].as_py() if valid.any() else None
-    out = "Convert the column, or correct that row."
-    if text and wanted == "dates":
-        # One that is none makes text of all of them.
-        none = (k for k, v in enumerate(column.to_pylist()) if v and not re.search(DATE, str(v)))
-        first = next(none, None)
-        if first is None:
-            out = "That is text: make the column one of dates, as pandas.to_datetime does."
-        else:
-            row, value = first, column[first].as_py()
-            out = "Write it as 2025-04-24, or correct that row."
-    elif text and wanted == "numbers":
-        out = "That is text: make the column one of numbers, as pandas.to_numeric does."
-    raise DataError(
-        f"{shown(name)} must hold {wanted}; row {start + row + 1:,} has {shown(value)}. {out}"
-    )
+# What a column must hold, by its kind.
+_WANTED = {
+    "number": "numbers",
+    "date": "dates",
+    "text": "text",
+    "whole": "whole numbers",
+    "boolean": "true and false",
+}
+
+
+def _refuse(column: Any, name: str, start: int, kind: str) -> NoReturn:
+    """Raise for the first value that is not of this kind; or for the first at all, if text is."""
+    row = None
+    is_good = {"number": _is_number, "date": _is_date}.get(kind)
+    if is_good is not None and kind_of(column.type) == "category":
+        row = _first_bad(column, is_good)
+    if row is None:
+        row = int(np.asarray(column.is_valid()).argmax())
+    raise unfit(name, start + row, _WANTED[kind], column[row].as_py())
+
+
+def unfit(name: str, row: int, wanted: str, value: Any) -> DataError:
+    """The error for a value of another kind than a column must hold."""
+    return DataError(ValueUnfit(name, wanted, value, where=Where(row, column=name)))

@@ -38,8 +38,8 @@ def to_sklearn(detector: Any) -> Any:
     >>> from cutscore.export import to_sklearn
     >>> frame = pd.DataFrame({"age": [30, 40, 50, 60]})
     >>> line = cs.LinearDetector(np.array([2.0]), 0.5)
-    >>> d = Detector.of(Encoding.fit(frame), line, calibrator=cs.Affine(1.0, 0.0), prior=0.2,
-    ...                 threshold=1.0)
+    >>> d = Detector.of(Encoding.fit(frame), line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.2), threshold=1.0)
     >>> to_sklearn(d).predict(frame)
     array([False, False,  True,  True])
     """

@@ -9,8 +9,10 @@ from typing import Any
 from cutscore.confusion import Confusion
 from cutscore.decision import natural
 from cutscore.detector.artefact import Detector
+from cutscore.detector.saved import FORMAT
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
+from cutscore.findings.base import PAGE
 from cutscore.objectives import WORDS, Costs
 
 _MOST_LEVELS = 12
@@ -36,8 +38,8 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     >>> from cutscore.export import to_markdown
     >>> e = Encoding.fit({"age": [20, 40, 60]})
     >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=1.0,
-    ...                 target="ill", positive="yes")
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.5), threshold=1.0, target="ill", positive="yes")
     >>> print(to_markdown(d).splitlines()[0])
     # Detector of ill = yes
     """
@@ -50,7 +52,7 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
         _data(d),
         _columns(d),
         _limits(d),
-        f"Made by {text(d.library)}; format cutscore.detector/1.",
+        f"Made by {text(d.library)}; format {FORMAT}.",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -83,11 +85,12 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _what(d: Detector, target: str) -> str:
-    aim = [] if d.objective is None else [f"for the best {d.objective}"]
-    aim += [f"subject to {' and '.join(d.limits)}"] if d.limits else []
-    aim += [f"with {100 * d.confidence:g} % confidence"] if d.confidence else []
-    chosen = f" The threshold was chosen {' '.join(aim)}." if aim else ""
-    costs = f" {_in_words(d.costs)}." if d.costs else ""
+    a = d.aim
+    aim = [f"for the best {a.goal.name}"]
+    aim += [f"subject to {' and '.join(a.limit_texts)}"] if a.limit_texts else []
+    aim += [f"with {100 * a.confidence:g} % confidence"] if a.confidence else []
+    chosen = "" if d.given else f" The threshold was chosen {' '.join(aim)}."
+    costs = f" {_in_words(a.costs)}." if a.costs else ""
     return (
         f"A linear detector of **{text(target)}**: the score of a case is {d.base:.6g} plus what "
         f"each column adds, and the rule is to **{text(d.rule)}**.{text(chosen)}{text(costs)}\n\n"
@@ -152,7 +155,7 @@ def _data(d: Detector) -> str:
     if d.fingerprint:
         lines.append(f"Fingerprint of the rows: `{re.sub('[^0-9A-Za-z:]', '', d.fingerprint)}`.")
     if t.notes:
-        lines.append("\n".join(f"- {text(note)}" for note in t.notes))
+        lines.append("\n".join(f"- {text(note.render(PAGE))}" for note in t.notes))
     return "\n\n".join(lines)
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore import __version__
-from cutscore._check import shown
 from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
-from cutscore.errors import DataError, missing_library
+from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument, LibraryMissing
+from cutscore.findings.models import NoColumns, NotExportable
 from cutscore.objectives import log_odds
 
 # Operators that runtimes of several years know.
@@ -54,14 +55,15 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
     >>> from cutscore.export import to_onnx
     >>> e = Encoding.fit({"age": [20, 40, 60]})
     >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=1.0)
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.5), threshold=1.0)
     >>> [output.name for output in to_onnx(d).graph.output]
     ['score', 'llr', 'probability', 'decision']
     """
     if dtype not in ("float64", "float32"):
-        raise DataError(f"dtype must be float64 or float32; it is {shown(dtype)}.")
+        raise DataError(BadArgument("dtype", "be float64 or float32", dtype))
     if not detector.terms:
-        raise DataError("a detector without columns has no inputs to export.")
+        raise DataError(NoColumns())
     return _Graph(detector, np.dtype(dtype)).model()
 
 
@@ -79,7 +81,8 @@ def onnx_inputs(
     >>> table = {"age": [20, 40, None], "colour": ["red", None, "blue"]}
     >>> e = Encoding.fit(table, min_rows=1)
     >>> line = cs.LinearDetector(np.ones(4), 0.0)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=0.0)
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.5), threshold=0.0)
     >>> {name: a.ravel().tolist() for name, a in onnx_inputs(d, table).items()}
     {'age': [20.0, 40.0, nan], 'colour': ['red', '', 'blue']}
     """
@@ -119,7 +122,7 @@ class _Graph:
         try:
             from onnx import TensorProto, helper, numpy_helper
         except ImportError:
-            raise DataError(missing_library("export to ONNX", "onnx", "onnx") + ".") from None
+            raise DataError(LibraryMissing("export to ONNX", "onnx", "onnx")) from None
         self.helper, self.types, self.from_array = helper, TensorProto, numpy_helper.from_array
         self.detector, self.dtype = detector, dtype
         self.float = TensorProto.DOUBLE if dtype == np.float64 else TensorProto.FLOAT
@@ -128,10 +131,7 @@ class _Graph:
         self.taken = {*detector.columns, *OUTPUTS}
         for name in detector.columns:
             if not name or name in OUTPUTS:
-                raise DataError(
-                    f"an input of ONNX can't be called {shown(name)}. Rename the column before "
-                    "fitting."
-                )
+                raise DataError(NotExportable(name, "ONNX", "no input can be called so"))
 
     def name(self, hint: str) -> str:
         k = len(self.taken)

@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutscore.detector.artefact import Detector
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Shown
 
 
 class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,11 +77,9 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _frame(self, X: Any) -> Any:
         if isinstance(X, np.ndarray):
             if X.ndim != 2 or X.shape[1] != len(self.detector.columns):
-                raise DataError(
-                    f"an array must have the {len(self.detector.columns):,} columns of the "
-                    f"detector, in its order; it has the shape {X.shape}. A data frame is told by "
-                    "its names."
-                )
+                rule = f"have the {len(self.detector.columns):,} columns of the detector, in order"
+                shape = Shown(f"of the shape {X.shape}")
+                raise DataError(BadArgument("X", rule, shape, "Or pass a data frame."))
             return {name: X[:, k] for k, name in enumerate(self.detector.columns)}
         return X
 

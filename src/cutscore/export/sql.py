@@ -7,13 +7,20 @@ from math import inf, isfinite, log
 
 import numpy as np
 
-from cutscore._check import shown
 from cutscore._names import in_sql
 from cutscore._written import EXACT, MISSING, NUMBER
 from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, Term
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Fix
+from cutscore.findings.models import (
+    ColumnReserved,
+    DialectNeeded,
+    NamesCoincide,
+    NotExportable,
+)
 from cutscore.objectives import log_odds
 
 _DIALECTS = ("standard", "duckdb", "sqlite")
@@ -66,7 +73,8 @@ def to_sql(
     >>> from cutscore.export import to_sql
     >>> e = Encoding.fit({"age": [20, 40, 60]})
     >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), prior=0.5, threshold=1.0)
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.5), threshold=1.0)
     >>> print(to_sql(d, "people"))
     WITH scored AS MATERIALIZED (SELECT
       0.5e0 + (
@@ -83,10 +91,10 @@ def to_sql(
     FROM step0
     """
     if dialect not in _DIALECTS:
-        raise DataError(f"dialect must be one of {', '.join(_DIALECTS)}; it is {shown(dialect)}.")
+        raise DataError(BadArgument("dialect", f"be one of {', '.join(_DIALECTS)}", dialect))
     names = detector.columns
     if isinstance(keep, str):
-        raise DataError(f"keep must be a list of names; it is {shown(keep)}.")
+        raise DataError(BadArgument("keep", "be a list of names", keep))
     kept = list(dict.fromkeys(keep))
     _check_names([*names, *kept], kept)
     groups = [
@@ -130,28 +138,23 @@ def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
     for name in names:
         key = name.casefold()
         if folded.setdefault(key, name) != name:
-            raise DataError(
-                f"databases don't tell capital letters apart; {shown(folded[key])} and "
-                f"{shown(name)} would be one column. Rename one before fitting."
-            )
+            raise DataError(NamesCoincide(folded[key], name))
     for name in kept:
         if name.casefold() in _GIVEN:
-            raise DataError(
-                f"{shown(name)} is what the query adds; a column of that name can't be kept."
-            )
+            raise DataError(ColumnReserved(name))
 
 
 def _name(name: str) -> str:
-    return in_sql(_printed(name, "a name"))
+    return in_sql(_printed(name))
 
 
 def _text(value: str) -> str:
-    return "'" + _printed(value, "a category").replace("'", "''") + "'"
+    return "'" + _printed(value).replace("'", "''") + "'"
 
 
-def _printed(text: str, what: str) -> str:
+def _printed(text: str) -> str:
     if "\0" in text:
-        raise DataError(f"{what} in SQL can't hold the character NUL; {shown(text)} does.")
+        raise DataError(NotExportable(text, "SQL", "the character NUL is in it"))
     return text
 
 
@@ -239,10 +242,8 @@ def _microseconds(name: str, column: str, dialect: str) -> str:
             f"AND SUBSTR({column}, 12, 2) < '24' AND {column} NOT LIKE '% ' "
             f"AND {column} NOT LIKE '%.' THEN 1000000 * {seconds} + {rest} END"
         )
-    raise DataError(
-        f"dates differ from one database to another, and {shown(name)} is one. Say which it is: "
-        "dialect='duckdb' or dialect='sqlite'."
-    )
+    ways = (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))
+    raise DataError(DialectNeeded(name, fixes=ways))
 
 
 def _days(microseconds: str) -> str:

@@ -11,12 +11,11 @@ import numpy as np
 from cutscore._check import shown
 from cutscore._names import worded
 from cutscore.detector import NumberColumn
-from cutscore.findings.base import Finding, Unsorted
+from cutscore.findings.training import ColumnUnused
 from cutscore.report.making import summarise
 from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary, Weight
 from cutscore.training import Trained
 
-_UNUSED = " is not used: "
 # So many unused columns are named in one line too.
 _MANY = 12
 
@@ -37,15 +36,16 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
     (500, 'gap')
     """
     d = t.detector
-    asked: dict[str, Any] = {"costs": d.costs} if d.costs else {"maximize": d.objective}
+    aim = d.aim
+    asked: dict[str, Any] = {"costs": aim.costs} if aim.costs else {"maximize": aim.goal}
     summary = summarise(
         t.y,
         {d.training.learner: t.scores[d.training.learner]},
         weight=t.weight,
         unit=t.units,
-        subject_to=d.limits,
+        subject_to=aim.limit_texts,
         prior=t.point.question.prior,
-        confidence=d.confidence,
+        confidence=aim.confidence,
         calibrators={d.training.learner: d.calibrator},
         forecasts={d.training.learner: t.probability},
         among={d.training.learner: t.point.among},
@@ -59,7 +59,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
             Estimate(c.value, c.interval),
             None if c.difference is None else Estimate(c.difference, c.difference_interval),
             c.seconds,
-            c.note,
+            " ".join(found.render() for found in c.notes),
         )
         for c in t.compared
     )
@@ -68,14 +68,12 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         first = summary.scores[0]
         auc = Estimate(first.auc.value, d.training.auc_interval)
         summary = replace(summary, scores=(replace(first, auc=auc), *summary.scores[1:]))
-    notices = tuple(
-        found if isinstance(found, Finding) else Unsorted(found) for found in t.warnings
-    )
+    said = {found.code for found in t.warnings}
     return replace(
         summary,
         asked=replace(summary.asked, assumed=t.measure == "auc"),
         # What the training says is not said again.
-        notices=(*notices, *(found for found in summary.notices if found not in notices)),
+        notices=(*t.warnings, *(found for found in summary.notices if found.code not in said)),
         learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
         training=_facts(t),
         weights=_weights(t),
@@ -126,11 +124,11 @@ def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
             ("unit", f"{shown(t.unit)}: rows that share one are in the same fold; it is not used")
         )
     # Those that are not used first: a terminal shows a few, and nobody misses what is not said.
-    unused = [note for note in t.encoding.notes if _UNUSED in note]
+    unused = [note for note in t.encoding.notes if isinstance(note, ColumnUnused)]
     if len(unused) > _MANY:
-        facts.append(("not used", ", ".join(note.partition(_UNUSED)[0] for note in unused)))
-    used = (note for note in t.encoding.notes if _UNUSED not in note)
-    return (*facts, *(("column", note) for note in (*unused, *used)))
+        facts.append(("not used", ", ".join(shown(note.column) for note in unused)))
+    used = (note for note in t.encoding.notes if not isinstance(note, ColumnUnused))
+    return (*facts, *(("column", note.render()) for note in (*unused, *used)))
 
 
 def _weights(t: Trained) -> tuple[Weight, ...]:

@@ -39,7 +39,7 @@ from cutscore.findings.report import (
     about,
 )
 from cutscore.inference import auc_interval, sizes_of
-from cutscore.objectives import Aim, Costs, as_limits, check_costs, check_level
+from cutscore.objectives import Aim, Costs, as_limits, as_objective, check_costs, check_level
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group, units
 from cutscore.paired.comparing import difference_tested
 from cutscore.paired.rows import encoded, read
@@ -313,7 +313,7 @@ class _Question:
 
     @property
     def aim(self) -> Aim:
-        return Aim.of(self.objective, self.limits, self.prior, self.sure)
+        return Aim(as_objective(self.objective), tuple(self.limits), self.prior, self.sure)
 
     def point(
         self, s: Sweep, among: Selection | None = None, of: Units | None = None

@@ -9,15 +9,27 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows, shown
+from cutscore._check import Columns, check_rows
 from cutscore._labels import against, labelled
 from cutscore._names import no_column
 from cutscore._rows import ArrayRows, Block, Flags, Floats, Rows
 from cutscore._spool import StreamRows
-from cutscore._sweep import sweep
+from cutscore._sweep import Sweep, area, sweep, sweep_of
 from cutscore.calibration.fitting import dealt
 from cutscore.detector import Encoding
+from cutscore.detector.roles import Roles
+from cutscore.detector.summaries import Limits
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Finding, Where
+from cutscore.findings.rows import BadWeight, ValueMissing
+from cutscore.findings.training import (
+    ClassMissing,
+    ClassTooSmall,
+    NothingToLearnFrom,
+    RowsWeightless,
+    UnitsTooFew,
+)
 from cutscore.linear.detector import LinearDetector
 from cutscore.scoring import check_seed
 
@@ -48,33 +60,10 @@ class Target(NamedTuple):
     weight: str | None
 
 
+_LIMITS = Limits()
 MakeRows = Callable[[Encoding, Target], Elsewhere]
 # Numbers of a sample that are held in memory though the table is not.
 HELD = 1 << 23
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What the columns are for."""
-
-    target: str
-    positive: Any
-    weight: str | None
-    unit: str | None
-    columns: Sequence[str] | None
-    exclude: Sequence[str]
-    categories: Sequence[str]
-    numbers: Sequence[str] = ()
-    max_categories: int = 50
-
-    def __post_init__(self) -> None:
-        for what, name in (("weights", self.weight), ("units", self.unit)):
-            if name is not None and name == self.target:
-                raise DataError(f"{shown(name)} is the target; {what} must be another column.")
-
-    @property
-    def used(self) -> list[str]:
-        return [name for name in (self.weight, self.unit) if name is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,55 +79,51 @@ class Data:
     label: Any
     weight: Floats | None
     unit: NDArray[Any] | None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
     other: Any = None
     """The only label that is not the positive one, as the table has it; None if there are
     several."""
 
     @classmethod
-    def read(cls, table: Any, roles: Roles, stream: bool | MakeRows = False) -> Data:
+    def of(
+        cls, table: Any, roles: Roles, limits: Limits = _LIMITS, stream: bool | MakeRows = False
+    ) -> Data:
+        """The table, wherever it is; a file in the format of LIBSVM is in memory."""
+        if getattr(table, "is_sparse", False):
+            return cls.sparse(table, roles)
+        return cls.read(table, roles, limits, stream)
+
+    @classmethod
+    def read(
+        cls, table: Any, roles: Roles, limits: Limits = _LIMITS, stream: bool | MakeRows = False
+    ) -> Data:
         from cutscore.tables import Source
 
         if isinstance(table, Source) and not stream:
             table = table.held()
-        columns = _columns(table, [roles.target, *roles.used], numbers=[roles.weight])
-        y, label, other, told = _labels(columns[roles.target], roles)
+        columns = _columns(table, [roles.label, *roles.used], numbers=[roles.weight])
+        y, label, other, told = _labels(columns[roles.label], roles)
         w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)
         g = None if roles.unit is None else columns[roles.unit]
-        encoding = Encoding.fit(
-            table,
-            target=roles.target,
-            columns=roles.columns,
-            exclude=[*roles.exclude, *roles.used],
-            categories=roles.categories,
-            numbers=roles.numbers,
-            max_categories=roles.max_categories,
-            weight=w,
-        )
-        told = (*told, *encoding.warnings)
+        encoding = Encoding.of(table, roles, limits, w)
         X = None if stream else encoding.transform(table)
         data = cls(X, encoding, False, y, label, w, g, told, other)._counting(roles)
         if not stream:
             return data
         if stream is True:
             return replace(data, X=_streamed(table, encoding, y, w))
-        return replace(data, X=stream(encoding, Target(roles.target, label, roles.weight)))
+        return replace(data, X=stream(encoding, Target(roles.label, label, roles.weight)))
 
     @classmethod
     def sparse(cls, table: Any, roles: Roles) -> Data:
         """A file in the format of LIBSVM: its matrix is never made dense."""
         from scipy.sparse import csr_array
 
-        if roles.target != "label":
-            raise DataError(
-                f"the labels of a libsvm file are its column 'label'; the target is "
-                f"{shown(roles.target)}."
-            )
+        if roles.label != "label":
+            raise DataError(BadArgument("target", "be 'label', of a libsvm file", roles.label))
         if roles.categories:
-            raise DataError(
-                "columns of a libsvm file are numbers; one can't be a category: "
-                f"{shown(roles.categories[0])}."
-            )
+            rule = "name no column of a libsvm file, which holds numbers"
+            raise DataError(BadArgument("categories", rule, roles.categories[0]))
         X, labels = table.sparse()
         y, label, other, told = _labels(labels, roles)
         # Of all indices those that some row has; there may be many more.
@@ -156,7 +141,7 @@ class Data:
         drop = {*roles.exclude, *roles.used}
         keep = [n for n in (names if roles.columns is None else roles.columns) if n not in drop]
         if not keep:
-            raise DataError("no column can be used to tell the classes apart: there are none.")
+            raise DataError(NothingToLearnFrom())
         if keep != names:
             X = X[:, [place[name] for name in keep]]
         weight = None if w is None else _weights(w, str(roles.weight))
@@ -175,15 +160,12 @@ class Data:
                 y=self.y[some],
                 weight=self.weight[some],
                 unit=None if self.unit is None else self.unit[some],
-                warnings=(*self.warnings, f"{left_out:,} rows of weight 0 are left out."),
+                warnings=(*self.warnings, RowsWeightless(left_out)),
             )
         y = data.y
         if y.all() or not y.any():
             only = "positive" if y.all() else "negative"
-            raise DataError(
-                f"there must be rows of both classes; all {len(y):,} are {only} in "
-                f"{shown(roles.target)}."
-            )
+            raise DataError(ClassMissing(roles.label, len(y), only))
         return data
 
     @property
@@ -212,13 +194,23 @@ class Data:
             return rows.take(self._mask(at))
         return rows.where(self._mask(at)).spooled(rows=len(at))
 
-    def scores(self, line: LinearDetector, at: NDArray[np.intp]) -> Floats:
-        """What a line gives these rows."""
-        if not self.is_elsewhere:
-            return line.scores(self.X[at])
-        w, b = line.w, line.b
-        parts = self.rows(at).reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q)
-        return np.concatenate(parts)
+    def sweep(self, scores: Floats) -> Sweep:
+        """The sweep of scores of these rows, which were checked when they were read."""
+        return sweep_of(self._columns(scores, None), squares=self.weight is not None)
+
+    def auc(
+        self, scores: Floats, at: NDArray[np.intp] | None = None, *, weighted: bool = True
+    ) -> float:
+        """The AUC of scores of all rows, or of some."""
+        columns = self._columns(scores, at)
+        pos, neg, twice = area(columns if weighted else replace(columns, weight=None))
+        return twice / (2 * pos * neg)
+
+    def _columns(self, scores: Floats, at: NDArray[np.intp] | None) -> Columns:
+        y, weight = self.y, self.weight
+        if at is not None:
+            y, weight = y[at], None if weight is None else weight[at]
+        return Columns(scores, y, 0.0, 1.0, weight, None)
 
     def some(self, at: NDArray[np.intp]) -> Any:
         """The features of a few rows, in memory."""
@@ -242,12 +234,9 @@ class Data:
         """The fold of each row; each has its share of either class, and whole units."""
         rare = int(min(self.y.sum(), (~self.y).sum()))
         if asked < 2:
-            raise DataError(f"folds must be at least 2; they are {shown(asked)}.")
+            raise DataError(BadArgument("folds", "be at least 2", asked))
         if rare < 2:
-            raise DataError(
-                "there must be at least 2 rows of either class, one to learn from and one to "
-                f"try it on; there is {rare} of the rarer."
-            )
+            raise DataError(ClassTooSmall(rare))
         count = min(asked, rare)
         rng = np.random.default_rng(check_seed(seed))
         if self.unit is None:
@@ -255,7 +244,7 @@ class Data:
         _, code = np.unique(self.unit, return_inverse=True)
         units = int(code.max()) + 1
         if units < count:
-            raise DataError(f"there must be as many units as folds; there are {units} and {count}.")
+            raise DataError(UnitsTooFew(units, count))
         # Positives and negatives of each unit, as shares of all: a row of the rarer class counts
         # for more. The largest first, each to where those like it are fewest, then to where all
         # are: squares of the folds' loads grow least there.
@@ -294,11 +283,17 @@ def _weights(values: NDArray[Any], name: str) -> Floats:
     w = np.asarray(values, np.float64)
     bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
     if len(bad):
-        raise DataError(
-            f"a weight must be finite and at least 0; row {bad[0] + 1:,} has {w[bad[0]]:g} in "
-            f"{shown(name)}."
-        )
+        row = int(bad[0])
+        raise DataError(BadWeight(float(w[row]), where=Where(row, column=name)))
     return w
+
+
+def scores_of(rows: Rows, line: LinearDetector) -> Floats:
+    """What a line gives rows."""
+    if isinstance(rows, ArrayRows):
+        return line.scores(rows.X)
+    w, b = line.w, line.b
+    return np.concatenate(rows.reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q))
 
 
 def column_of(X: Any, j: int) -> Floats:
@@ -319,7 +314,7 @@ def _columns(
 
 def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
     """One column of a table in memory."""
-    from cutscore.detector.values import as_table
+    from cutscore.detector.values import as_table, unfit
 
     whole = as_table(table)
     if name not in whole.schema.names:
@@ -328,22 +323,22 @@ def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
     # A weight that is NaN has a sentence of its own.
     missing = np.asarray(column.is_null(nan_is_null=not number))
     if missing.any():
-        row = int(missing.argmax()) + 1
-        raise DataError(f"{shown(name)} is missing in row {row}. Drop such rows first.")
+        at = Where(int(missing.argmax()), column=name)
+        raise DataError(ValueMissing(name, where=at))
     out = np.asarray(column.to_numpy(zero_copy_only=False))
     if number and out.dtype.kind not in "biuf":
-        raise DataError(f"{shown(name)} must hold numbers; row 1 has {shown(out[0])}.")
+        raise unfit(name, 0, "numbers", out[0])
     return out
 
 
-def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[str, ...]]:
+def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[Finding, ...]]:
     """Which rows are positive, the label of these as it stands in the table, the only other one or
     None, and what to say."""
     if roles.positive is not None:
-        found = labelled(values, roles.positive, roles.target, count=True)
-        note = against(found, roles.target)
+        found = labelled(values, roles.positive, roles.label, count=True)
+        note = against(found, roles.label)
         other = found.others[0] if len(found.others) == 1 else None
-        return found.y, found.positive, other, () if note is None else (note.render(),)
+        return found.y, found.positive, other, () if note is None else (note,)
     nothing = np.zeros(len(values), np.float32)
     rows = check_rows(values, nothing)
     # Which of 0/1 and -1/1 it is, the core finds out by reading.

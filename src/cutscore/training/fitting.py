@@ -3,50 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import shown
 from cutscore._html import fact_table
+from cutscore._interval import Interval
 from cutscore._rows import Flags, Floats
-from cutscore._sweep import Sweep, sweep
+from cutscore._sweep import Sweep
+from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate_across
 from cutscore.calibration.odds import probability
-from cutscore.decision import OperatingPoint, expectation
+from cutscore.decision import OperatingPoint, choose, expectation
 from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text, is_label
+from cutscore.detector.roles import Roles
+from cutscore.detector.summaries import Limits
 from cutscore.errors import DataError
-from cutscore.linear.detector import LinearDetector
-from cutscore.objectives import (
-    Costs,
-    as_limits,
-    as_objective,
-    check_costs,
-    check_level,
-    check_prior,
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Finding
+from cutscore.findings.training import (
+    LearnerEmpty,
+    LearnerUnfinished,
+    NoLearner,
+    NothingLearned,
+    RowsWeighted,
 )
+from cutscore.learners import LEARNERS, Learner
+from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.objectives import Aim, Costs
+from cutscore.paired import units
 from cutscore.selection import Expected
-from cutscore.training.comparing import (
+from cutscore.training.checks import apart, leaks, useless
+from cutscore.training.comparison import (
     Compared,
-    Question,
-    chosen_of,
+    Result,
+    best_of,
     compared_of,
-    estimates_of,
+    interval_of_auc,
+    result_of,
     with_choice,
 )
-from cutscore.training.data import Data, MakeRows, Roles, column_of
-from cutscore.training.folds import Report, note_of, out_of_fold
-from cutscore.training.known import AUTO, learners
-from cutscore.training.remarks import (
-    apart,
-    learned_nothing,
-    unfinished,
-    useless,
-    warnings_of,
-)
+from cutscore.training.data import Data, MakeRows, column_of
+from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 
 
 class Plane(NamedTuple):
@@ -84,8 +85,8 @@ class Trained:
     scores of the other folds, at the share of positives in all rows."""
     point: OperatingPoint
     """The threshold, and what it does to these scores."""
-    warnings: tuple[str, ...]
-    """What should be known before it is used."""
+    warnings: tuple[Finding, ...]
+    """What should be known before it is used: findings."""
     unit: str | None = None
     """The column of units, if there is one."""
     units: NDArray[Any] | None = None
@@ -102,7 +103,10 @@ class Trained:
         return f"{self.detector!r}\n{self.why}"
 
     def _repr_html_(self) -> str:
-        more = [("why this learner", self.why), *(("mind", text) for text in self.warnings)]
+        more = [
+            ("why this learner", self.why),
+            *(("mind", found.render()) for found in self.warnings),
+        ]
         return fact_table("Trained", [*self.detector.facts(), *more])
 
 
@@ -204,111 +208,152 @@ def train(  # noqa: PLR0913 - a question has many sides
     >>> t.detector.training.auc > 0.9
     True
     """
-    known = learners(maximize)
-    if learner != "auto" and learner not in known:
-        raise DataError(
-            f"learner must be 'auto' or one of {', '.join(known)}; it is {shown(learner)}."
-        )
-    if costs is not None and maximize is not None:
-        raise DataError("there must be one aim: give costs or maximize, not both.")
-    question = Question(
-        maximize if costs is None else check_costs(costs),
-        tuple(limit.text for limit in as_limits(subject_to)),
-        None if prior is None else check_prior(prior),
-        confidence,
+    if learner != "auto" and learner not in LEARNERS:
+        rule = f"be 'auto' or one of {', '.join(LEARNERS)}"
+        raise DataError(BadArgument("learner", rule, learner))
+    aim = Aim.asked(
+        costs=costs,
+        maximize=maximize,
+        subject_to=subject_to,
+        prior=prior,
+        confidence=confidence,
+        level=level,
     )
-    check_level(level)
+    roles = Roles(target, positive, weight, unit, columns, exclude, categories, numbers)
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
-    roles = Roles(
-        target, positive, weight, unit, columns, exclude, categories, numbers, max_categories
-    )
-    data = Data.sparse(table, roles) if _is_sparse(table) else Data.read(table, roles, stream)
-    names = AUTO if learner == "auto" else (learner,)
-    fold = data.folds(folds, seed)
-    out = out_of_fold(data, {n: known[n] for n in names}, fold, tell)
+    data = Data.of(table, roles, Limits(max_categories), stream)
+    wanted = [
+        one
+        for name, one in LEARNERS.items()
+        if (one.auto if learner == "auto" else name == learner)
+    ]
+    plan = Plan(tuple(wanted), aim, data.folds(folds, seed))
+    out = out_of_fold(data, plan, tell)
     if not out.scores:
-        name, note = next(iter(out.notes.items()))
-        raise DataError(f"no learner could be fitted; {name}: {note}")
+        name, (note, *_) = next(iter(out.notes.items()))
+        raise DataError(NoLearner(name, note.render()))
     tell(0.85, "comparing")
-    able = list(out.scores) if learner != "auto" else out.able()
-    estimates = estimates_of(out, data, question, level)
-    while True:
-        if not able:
-            raise DataError(
-                "no learner told the classes apart: all weights are 0. The columns know nothing of "
-                f"{shown(target)}; use others."
-            )
-        chosen, why = chosen_of(out, able, estimates, data, question)
-        tell(0.93, f"fitting {chosen} to all rows")
-        fit = known[chosen](data.rows())
-        if fit.detector.w.any():
-            break
-        if learner != "auto":
-            raise learned_nothing(chosen, question)
-        able.remove(chosen)  # found nothing in all rows, though in some of them
-        out.notes[chosen] = note_of(0, 0, 1)
-    if learner == "auto" and confidence is not None and question.limits:
-        why += " They were compared under limits on these rows alone, without the confidence."
+    results = {name: result_of(data, scores, aim) for name, scores in out.scores.items()}
+    able, chosen, fit = _fitted(data, plan, out, results, tell)
     out.scores[chosen] = out.onto(chosen, fit.detector)
-    compared = compared_of(out, chosen, estimates, data, question, level)
-    s = sweep(data.y, out.scores[chosen], data.weight, squares=data.weight is not None)
-    rows = None if data.unit is None else (data.y, out.scores[chosen], data.unit)
-    # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
-    together = able if question.objective is not None else [chosen]
-    point = with_choice(question.point(s, rows=rows), data, [out.scores[name] for name in together])
-    calibrator, llr = calibrate_across(s, data.y, out.scores[chosen], data.weight, fold)
-    auc = Question(None, (), None, None).interval(data, out.scores[chosen], level)
+    made = _made(data, plan, out, able, chosen)
     warnings = (
         *data.warnings,
-        *warnings_of(data, s),
-        *apart(data, fold, out.scores[chosen], s.auc),
-        *useless(s, auc, point),
-        *unfinished(chosen, fit),
+        *leaks(data),
+        *apart(data, plan.fold, out.scores[chosen], made.sweep.auc),
+        *useless(made.sweep, made.auc, made.point),
+        *_unfinished(LEARNERS[chosen], fit),
     )
     line = data.encoding.from_raw(fit.detector) if data.raw else fit.detector
-    detector = Detector.of(
+    notes = (*data.encoding.notes, *_weighted(weight, made.sweep), *warnings)
+    tell(1.0, "done")
+    return Trained(
+        detector=_detector(data, line, made, target, notes),
+        encoding=data.encoding,
+        line=line,
+        measure="auc" if aim.assumed else aim.goal.name,
+        compared=compared_of(out, chosen, results, data, aim),
+        why=_why(chosen, results[chosen].value, plan),
+        y=data.y,
+        weight=data.weight,
+        scores=out.scores,
+        probability=made.probability,
+        point=made.point,
+        warnings=warnings,
+        unit=unit,
+        units=data.unit,
+        plane=_plane(data),
+    )
+
+
+def _fitted(
+    data: Data,
+    plan: Plan,
+    out: OutOfFold,
+    results: dict[str, Result],
+    tell: Report,
+) -> tuple[list[str], str, Fit]:
+    """The learners to choose from, the best of them, and its fit to all rows."""
+    able = out.able() if plan.auto else list(out.scores)
+    while able:
+        chosen = best_of(able, results, plan.aim)
+        tell(0.93, f"fitting {chosen} to all rows")
+        fit = LEARNERS[chosen].fit(data.rows(), plan.goal)
+        if fit.detector.w.any():
+            return able, chosen, fit
+        able.remove(chosen)  # found nothing in all rows, though in some of them
+        out.notes[chosen] = (LearnerEmpty(1, 1),)
+    raise DataError(NothingLearned(tuple(out.scores)))
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What is made of the out-of-fold scores of the chosen learner."""
+
+    learner: str
+    sweep: Sweep
+    point: OperatingPoint
+    auc: Interval | None
+    calibrator: Calibrator
+    probability: Floats
+
+
+def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) -> _Made:
+    aim = plan.aim
+    scores = out.scores[chosen]
+    s = data.sweep(scores)
+    if data.unit is not None and aim.confidence is not None:
+        aim = replace(aim, units=units(data.y, scores, data.unit))
+    # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
+    together = [chosen] if aim.assumed else able
+    point = with_choice(choose(s, aim), data, [out.scores[name] for name in together])
+    calibrator, llr = calibrate_across(s, data.y, scores, data.weight, plan.fold)
+    auc = interval_of_auc(data, scores, s, aim.level)
+    return _Made(chosen, s, point, auc, calibrator, probability(llr, s.prevalence))
+
+
+def _detector(
+    data: Data, line: LinearDetector, made: _Made, target: str, notes: tuple[Finding, ...]
+) -> Detector:
+    aim = made.point.question
+    prior = made.sweep.prevalence if aim.prior is None else aim.prior
+    return Detector.of(
         data.encoding,
         line,
-        calibrator=calibrator,
-        prior=question.prior if question.prior is not None else s.prevalence,
-        threshold=point.threshold,
-        costs=costs,
-        objective=point.objective,
-        limits=question.limits,
-        confidence=confidence if question.limits else None,
+        calibrator=made.calibrator,
+        aim=replace(aim, prior=prior, units=None),
+        threshold=made.point.threshold,
         target=target,
         positive=as_text(data.label),
         labels=_both(data),
         training=Training(
             rows=len(data.y),
             positives=int(np.count_nonzero(data.y)),
-            learner=chosen,
-            auc=s.auc,
-            auc_interval=auc,
-            confusion=point.confusion,
-            expected=_expected(point, level),
-            notes=(*data.encoding.notes, *_weighted(weight, s), *warnings),
+            learner=made.learner,
+            auc=made.sweep.auc,
+            auc_interval=made.auc,
+            confusion=made.point.confusion,
+            expected=_expected(made.point, aim.level),
+            notes=notes,
         ),
     )
-    tell(1.0, "done")
-    return Trained(
-        detector,
-        data.encoding,
-        line,
-        "auc" if question.objective is None else as_objective(question.objective).name,
-        compared,
-        why,
-        data.y,
-        data.weight,
-        out.scores,
-        probability(llr, s.prevalence),
-        point,
-        warnings,
-        unit,
-        data.unit,
-        _plane(data),
-    )
+
+
+def _why(chosen: str, value: float, plan: Plan) -> str:
+    if not plan.auto:
+        return f"{chosen} was asked for."
+    aim = plan.aim
+    what = "AUC" if aim.assumed else aim.goal.name
+    why = f"{chosen} has the best {what} on rows it was not fitted to, {value:.4g}."
+    if aim.confidence is not None:
+        why += " They were compared under limits on these rows alone, without the confidence."
+    return why
+
+
+def _unfinished(learner: Learner, fit: Fit) -> list[Finding]:
+    """What to say of a learner that did not get to the end."""
+    return [] if fit.converged or not learner.converges else [LearnerUnfinished(learner.name)]
 
 
 # So many rows can still be told apart in a picture.
@@ -344,19 +389,12 @@ def _expected(point: OperatingPoint, level: float) -> dict[str, Expected]:
     return {name: e for name, e in found.items() if e is not None}
 
 
-def _weighted(name: str | None, s: Sweep) -> list[str]:
+def _weighted(name: str | None, s: Sweep) -> list[Finding]:
     """For the record: shares of rows are not what rates and the prior are of."""
-    if name is None:
-        return []
-    share = f"{100 * s.prevalence:.4g} %"
-    return [f"Rows count by {shown(name)}: of their weight {share} is positive."]
+    return [] if name is None else [RowsWeighted(name, s.prevalence)]
 
 
 def _both(data: Data) -> tuple[Any, Any] | None:
     """The negative and the positive label, if there are just these two."""
     pair = (data.other, data.label)
     return pair if all(map(is_label, pair)) else None
-
-
-def _is_sparse(table: Any) -> bool:
-    return bool(getattr(table, "is_sparse", False))

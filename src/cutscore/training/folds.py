@@ -19,16 +19,23 @@ from numpy.typing import NDArray
 
 from cutscore._rows import Flags, Floats
 from cutscore.errors import CutscoreError, DataError
+from cutscore.findings.base import Finding
+from cutscore.findings.training import (
+    FoldHasClass,
+    LearnerEmpty,
+    LearnerFailed,
+    LearnerLeftOut,
+    LearnerSampled,
+    LearnerUnfinished,
+)
+from cutscore.learners import Learner
 from cutscore.linear.detector import LinearDetector
-from cutscore.training.data import HELD, Data
-from cutscore.training.known import Learn
+from cutscore.objectives import Aim, Objective
+from cutscore.training.data import HELD, Data, scores_of
 
 # Told how much is done, from 0 to 1, and what comes next.
 Report = Callable[[float, str], None]
-# Learners that invert matrices of all features are left out of "auto" beyond so many.
-_WIDE = 2_000
-# Of more rows "auto" shows `structural` a sample in each fold: it takes longer than all the others.
-_SLOW = {"structural"}
+# Rows at the most on which scales are compared.
 _SAMPLE = 50_000
 # Rows at least on which scales are compared, however wide they are.
 _LEAST = 1_000
@@ -106,7 +113,7 @@ class OutOfFold:
 
     scores: dict[str, Floats]
     seconds: dict[str, float]
-    notes: dict[str, str]
+    notes: dict[str, tuple[Finding, ...]]
     empty: set[str]
     """Those that found nothing in some fold: all weights are 0."""
     yardstick: Yardstick
@@ -122,70 +129,118 @@ class OutOfFold:
         return self.scales[name].onto(scale, self.scores[name])
 
 
-def out_of_fold(
-    data: Data, chosen: dict[str, Learn], fold: NDArray[np.intp], tell: Report
-) -> OutOfFold:
-    out = OutOfFold({}, {}, {}, set(), Yardstick.of(data, fold), {})
-    count = int(fold.max()) + 1
-    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(count)]
-    for k, (rest, _) in enumerate(splits):
-        if data.y[rest].all() or not data.y[rest].any():
-            raise DataError(
-                f"all rows of one class are in fold {k + 1} of {count}, whose units stay "
-                "together: use fewer folds, or smaller units if one has them all."
+@dataclass
+class _Attempt:
+    """What the folds of one learner came to so far."""
+
+    learner: Learner
+    scores: Floats
+    seconds: float = 0.0
+    unfinished: int = 0
+    empty: int = 0
+    sampled: int = 0
+
+    def __post_init__(self) -> None:
+        self.lines: list[LinearDetector] = []
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be fitted."""
+
+    learners: tuple[Learner, ...]
+    aim: Aim
+    fold: NDArray[np.intp]
+    """The fold of each row."""
+
+    @property
+    def goal(self) -> Objective | None:
+        """What is aimed at, if anything was asked for."""
+        return None if self.aim.assumed else self.aim.goal
+
+    @property
+    def auto(self) -> bool:
+        """Whether several are compared."""
+        return len(self.learners) > 1
+
+    @property
+    def count(self) -> int:
+        """How many folds there are."""
+        return int(self.fold.max()) + 1
+
+
+def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
+    """The scores of each learner. The rows of a fold are picked once, for all of them."""
+    out = OutOfFold({}, {}, {}, set(), Yardstick.of(data, plan.fold), {})
+    _check_classes(data, plan)
+    tries: dict[str, _Attempt] = {}
+    for learner in plan.learners:
+        if plan.auto and learner.dense_below and data.features > learner.dense_below:
+            out.notes[learner.name] = (LearnerLeftOut(learner.dense_below),)
+        else:
+            tries[learner.name] = _Attempt(learner, np.empty(len(data.y)))
+    for k in range(plan.count):
+        rest, test = np.flatnonzero(plan.fold != k), np.flatnonzero(plan.fold == k)
+        rows, held = data.rows(rest), data.rows(test)
+        for j, (name, one) in enumerate(list(tries.items())):
+            tell(
+                0.1 + 0.75 * (k + j / len(tries)) / plan.count,
+                f"{name}, fold {k + 1} of {plan.count}",
             )
-    for j, (name, learn) in enumerate(chosen.items()):
-        if len(chosen) > 1 and name in ("gaussian", "fisher") and data.features > _WIDE:
-            out.notes[name] = f"left out: there are more than {_WIDE:,} features"
-            continue
-        scores, start = np.empty(len(data.y)), perf_counter()
-        lines: list[LinearDetector] = []
-        unfinished = empty = sampled = 0
-        try:
-            for k, (rest, test) in enumerate(splits):
-                done = (j * count + k) / (len(chosen) * count)
-                tell(0.1 + 0.75 * done, f"{name}, fold {k + 1} of {count}")
-                if len(chosen) > 1 and name in _SLOW and len(rest) > _SAMPLE:
-                    some, sampled = data.sample(_sample(data.y, rest, k)), sampled + 1
-                else:
-                    some = data.rows(rest)
-                fit = learn(some)
-                scores[test] = data.scores(fit.detector, test)
-                lines.append(fit.detector)
-                unfinished += not fit.converged
-                empty += not fit.detector.w.any()
-        except (CutscoreError, np.linalg.LinAlgError, MemoryError) as error:
-            out.notes[name] = str(error) or "there is not enough memory for it"
-            continue
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores, scale = out.yardstick.together(lines, scores, fold)
-        if not (np.isfinite(scores).all() and np.isfinite(scale).all()):
-            out.notes[name] = "its scores are no finite numbers"
-            continue
-        out.scores[name], out.scales[name] = scores, scale
-        out.seconds[name] = perf_counter() - start
-        if empty:
-            out.empty.add(name)
-        # The perceptron only ever ends by itself where a line separates the classes.
-        if empty or (unfinished and name != "perceptron"):
-            out.notes[name] = note_of(unfinished, empty, count)
-        if sampled:
-            said = f"fitted to a sample of {_SAMPLE:,} rows in each fold"
-            out.notes[name] = "; ".join(filter(None, (out.notes.get(name), said)))
+            start, most, some = perf_counter(), one.learner.sample_above, rows
+            try:
+                if plan.auto and most and len(rest) > most:
+                    some = data.sample(_sample(data.y, rest, most, k))
+                    one.sampled += 1
+                fit = one.learner.fit(some, plan.goal)
+                one.scores[test] = scores_of(held, fit.detector)
+            except (CutscoreError, np.linalg.LinAlgError, MemoryError) as error:
+                reason = str(error) or "there is not enough memory for it."
+                out.notes[name] = (LearnerFailed(reason),)
+                del tries[name]
+                continue
+            one.lines.append(fit.detector)
+            one.unfinished += not fit.converged
+            one.empty += not fit.detector.w.any()
+            one.seconds += perf_counter() - start
+    for one in tries.values():
+        _gather(out, one, plan)
     return out
 
 
-def _sample(y: Flags, rows: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
+def _check_classes(data: Data, plan: Plan) -> None:
+    positives = np.bincount(plan.fold, data.y, plan.count)
+    negatives = np.bincount(plan.fold, ~data.y, plan.count)
+    for k in range(plan.count):
+        if positives[k] == positives.sum() or negatives[k] == negatives.sum():
+            raise DataError(FoldHasClass(k + 1, plan.count))
+
+
+def _gather(out: OutOfFold, one: _Attempt, plan: Plan) -> None:
+    """Lay the scores of all folds together, and note what is to be said."""
+    name = one.learner.name
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores, scale = out.yardstick.together(one.lines, one.scores, plan.fold)
+    if not (np.isfinite(scores).all() and np.isfinite(scale).all()):
+        out.notes[name] = (LearnerFailed("its scores are not finite."),)
+        return
+    out.scores[name], out.scales[name], out.seconds[name] = scores, scale, one.seconds
+    notes: list[Finding] = []
+    if one.empty:
+        out.empty.add(name)
+        notes.append(LearnerEmpty(one.empty, plan.count))
+    elif one.unfinished and one.learner.converges:
+        notes.append(LearnerUnfinished(name, one.unfinished, plan.count))
+    if one.sampled and one.learner.sample_above:
+        notes.append(LearnerSampled(one.learner.sample_above))
+    if notes:
+        out.notes[name] = tuple(notes)
+
+
+def _sample(y: Flags, rows: NDArray[np.intp], size: int, seed: int) -> NDArray[np.intp]:
     """Some of these rows, in their order, with the share of either class that they have."""
     rng = np.random.default_rng(seed)
     ones, zeros = rows[y[rows]], rows[~y[rows]]
-    p = min(max(round(_SAMPLE * len(ones) / len(rows)), 1), _SAMPLE - 1)
-    both = (rng.choice(ones, p, replace=False), rng.choice(zeros, _SAMPLE - p, replace=False))
+    p = min(max(round(size * len(ones) / len(rows)), 1), size - 1)
+    both = (rng.choice(ones, p, replace=False), rng.choice(zeros, size - p, replace=False))
     return np.sort(np.concatenate(both))
-
-
-def note_of(unfinished: int, empty: int, count: int) -> str:
-    of = "" if count == 1 else f" in {empty or unfinished} of {count} folds"
-    if empty or not unfinished:
-        return f"learned nothing{of}: all weights are 0"
-    return f"stopped before it was done{of}"

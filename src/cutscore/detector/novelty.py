@@ -1,0 +1,100 @@
+"""What new rows have that no training row had: counts, since a score does not show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore.detector.columns import CategoryColumn, NumberColumn
+from cutscore.detector.terms import Term
+from cutscore.detector.values import in_words
+from cutscore.findings.base import Finding
+from cutscore.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
+
+
+@dataclass
+class _Outside:
+    """How many numbers are outside of a range, and the farthest."""
+
+    low: float
+    high: float
+    kind: str
+    count: int = 0
+    far: float = 0.0
+    away: float = 0.0
+
+    def add(self, x: NDArray[Any]) -> None:
+        away = np.maximum(x - self.high, self.low - x)
+        out = away > 0
+        if not out.any():
+            return
+        self.count += int(np.count_nonzero(out))
+        k = int(np.nanargmax(away))
+        if away[k] > self.away:
+            self.far, self.away = float(x[k]), float(away[k])
+
+
+class Novelty:
+    """Counts values that no training row had, batch by batch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.detector import NumberColumn, NumberTerm
+    >>> from cutscore.detector.novelty import Novelty
+    >>> age = NumberTerm(NumberColumn("age", 40.0, 9.0, low=18.0, high=90.0), 0.1, 0.0)
+    >>> seen = Novelty()
+    >>> seen.watch(age, np.array([17.0, 20.0, 95.0, np.nan]), None)
+    >>> for found in seen.found(4):
+    ...     print(found.render())
+    2 of 4 rows (50 %) have 'age' outside of 18 to 90, the range of the training rows, such as 95.
+    1 of 4 rows (25 %) has no 'age', which every training row had.
+    """
+
+    def __init__(self) -> None:
+        self._levels: dict[str, tuple[int, str]] = {}
+        self._missing: dict[str, int] = {}
+        self._numbers: dict[str, _Outside] = {}
+
+    def watch(self, term: Term, has: NDArray[Any], column: Any) -> None:
+        """Take in what some rows have in one column: as the detector takes it, and as it came."""
+        c = term.column
+        if isinstance(c, CategoryColumn):
+            missing = has == len(c.levels) + 1
+            self._watch_levels(c, has == len(c.levels), column)
+        else:
+            missing = np.isnan(has)
+            self._watch_range(c, has)
+        if not c.missing and missing.any():
+            self._missing[c.name] = self._missing.get(c.name, 0) + int(np.count_nonzero(missing))
+
+    def _watch_levels(self, c: CategoryColumn, unknown: NDArray[np.bool_], column: Any) -> None:
+        # Where training rows had rare levels, an unknown one counts as they do.
+        if c.other or not unknown.any():
+            return
+        count, example = self._levels.get(c.name, (0, None))
+        if example is None:
+            example = c.texts(column.slice(int(unknown.argmax()), 1)).to_pylist()[0]
+        self._levels[c.name] = count + int(np.count_nonzero(unknown)), example
+
+    def _watch_range(self, c: NumberColumn, x: NDArray[Any]) -> None:
+        if c.low is not None and c.high is not None:
+            self._numbers.setdefault(c.name, _Outside(c.low, c.high, c.kind)).add(x)
+
+    def found(self, rows: int) -> list[Finding]:
+        """What there was among so many rows, the most frequent first."""
+        out: list[UnseenLevel | UnseenMissing | UnseenNumber] = [
+            UnseenLevel(name, n, rows, example) for name, (n, example) in self._levels.items()
+        ]
+        out += [UnseenMissing(name, n, rows) for name, n in self._missing.items()]
+        out += [
+            UnseenNumber(
+                name, o.count, rows, *(in_words(v, o.kind) for v in (o.low, o.high, o.far))
+            )
+            for name, o in self._numbers.items()
+            if o.count
+        ]
+        return [*sorted(out, key=lambda found: -found.rows)]
