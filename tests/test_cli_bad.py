@@ -151,7 +151,7 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("apply cut.json t.csv", "It may have been cut off"),
         ("apply no.json t.csv", "format is missing"),
         ("export t.csv --to sql", "t.csv is no model of cutscore: a model is JSON text"),
-        ("apply folder t.csv", "folder can't be read as a model: it is a folder.\n"),
+        ("apply folder t.csv", "folder can't be read as a model: it is a folder."),
         ("apply none.json t.csv", "none.json can't be read as a model: there is no such file"),
         ("apply model.json text.csv", "text.csv has no column 'b'"),
         ("apply model.json t.csv --keep d", "has no column 'd'"),
