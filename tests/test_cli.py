@@ -499,6 +499,6 @@ def test_shares_in_percent_and_errors_in_options(capsys):
         assert "it must be a share, such as 0.02 or '2 %'" in capsys.readouterr().err
     assert main(["export", "m.json", "--to", "sql"]) == 1
     assert "--dialect duckdb or --dialect sqlite" in capsys.readouterr().err
-    limits = ["--subject-to", "recall >= 0.5", "--confidence", "90 %", "--weight", "x"]
+    limits = ["--subject-to", "precision >= 0.5", "--confidence", "90 %", "--weight", "x"]
     assert main([*words, *limits]) == 1
-    assert "a guarantee counts rows, and the positives weigh" in capsys.readouterr().err
+    assert json.loads(capsys.readouterr().out)["schema"] == "cutscore.error/1"

@@ -19,7 +19,7 @@ LISTED = re.findall(r"^\.\. auto(?:function|class|exception):: (\S+)$", PAGE, re
 
 # The functions behind the estimators, for rows that live elsewhere than in arrays.
 ADVANCED = ("linear.closed", "linear.logistic", "linear.perceptron", "linear.structural")
-ADVANCED += ("linear.surrogates",)
+ADVANCED += ("linear.surrogates", "linear.multinomial")
 
 
 def public() -> dict[str, object]:
