@@ -146,7 +146,6 @@ def test_features_of_marks(tmp_path: Path) -> None:
     lines = (f"{'-' if k == 5 else k * 7919 % 1000 / 8};{k % 7};{k % 2}\n" for k in range(60))
     path = file(tmp_path / "a.csv", "x;n;y\n" + "".join(lines))
     e = Encoding.fit(open_table(path, missing="-"), target="y")
-    assert e.warnings == ()
     assert e.features == ["x", "x is missing", "n"]
     with pytest.raises(DataError):
         e.transform(open_table(path))
