@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from cutscore._check import check_rows, shown
 from cutscore.errors import DataError
+from cutscore.findings import Where
+from cutscore.findings.rows import NotNumbers, PositiveUnknown, TooManyLabels
 from cutscore.tables.parts import filled, is_text, kind_of, plain, row_of
 
 Array = NDArray[Any]
@@ -78,9 +80,10 @@ class Chunk:
             try:
                 read({name: column[at] for name, column in self.columns.items()})
             except DataError as error:
-                raise DataError(f"{piece}: {error}") from None
+                raise DataError(error.finding.at(part=str(piece))) from None
         # Each place is fine by itself; two of them differ.
-        raise DataError(f"{self.pieces[0]} to {self.pieces[-1]}: {whole}")
+        part = f"{self.pieces[0]} to {self.pieces[-1]}"
+        raise DataError(whole.finding.at(part=part))
 
 
 def chunks(
@@ -126,11 +129,9 @@ def _numpy(column: Any, name: str, where: str, first: int, text: bool) -> Array:
     t = column.type
     number = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
     if not number and not (text and (is_text(t) or pa.types.is_temporal(t))):
-        needed = "numbers, booleans or text" if text else "numbers"
-        raise DataError(
-            f"{shown(name)} must hold {needed}; in {where} it holds {kind_of(t)}. Convert it, or "
-            "name another column."
-        )
+        hint = "Convert it, or name another column."
+        place = Where(column=name, part=where)
+        raise DataError(NotNumbers(shown(name), type=kind_of(t), hint=hint, where=place))
     out: Array = column.to_numpy(zero_copy_only=False)
     return out
 
@@ -149,6 +150,9 @@ def labelled(y: Array, positive: Any) -> Labels:
     is seen where they meet: :func:`one_other`."""
     if y.dtype.kind == "O":
         return _coded(y, positive)
+    if positive is not None and (y.dtype.kind != "f" or not np.isnan(y).any()):
+        # One against the rest; a chunk may lack it.
+        return Labels(_encoded(y, positive), None, None)
     one = 1 if positive is None else positive
     try:
         hit = np.asarray(y == one)
@@ -164,18 +168,25 @@ def _coded(y: Array, positive: Any) -> Labels:
     """Text as 0/1, by way of its few different values."""
     coded = pa.array(y).dictionary_encode()
     seen = np.array(coded.dictionary.to_pylist(), object)
-    code = check_rows(seen, np.zeros(len(seen)), None, positive).label
+    if positive is None:
+        code = check_rows(seen, np.zeros(len(seen)), None, None).label
+    else:
+        code = np.array([value == positive for value in seen], np.uint8)
+        return Labels(code[coded.indices.to_numpy()], None, None)
     others = [value for value, hit in zip(seen.tolist(), code, strict=True) if not hit]
     return Labels(code[coded.indices.to_numpy()], None, json.dumps(others[0]) if others else None)
 
 
-def one_other(found: Iterable[str | None], name: str, positive: Any) -> None:
-    """Raise if what is told from the positive label is not the same everywhere."""
+def _encoded(y: Array, positive: Any) -> Array:
+    try:
+        return np.asarray(y == positive).astype(np.uint8)
+    except (TypeError, OverflowError):
+        raise DataError(PositiveUnknown(positive, kind="numbers")) from None
+
+
+def one_other(found: Iterable[str | None], name: str) -> None:
+    """Raise if the labels besides the positive one, which goes without saying, are several."""
     others = sorted({json.loads(other) for other in found if other is not None}, key=str)
     if len(others) > 1:
-        one = 1 if positive is None else positive
-        some = ", ".join(map(shown, [one, *others][:6]))
-        raise DataError(
-            f"there must be two labels at the most; in {shown(name)} there are {some}. For one "
-            f"against the rest make a column of {name} == {shown(one)} first."
-        )
+        place = Where(column=name)
+        raise DataError(TooManyLabels((1, *others), others[1], where=place))

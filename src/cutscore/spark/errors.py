@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cutscore.errors import CutscoreError
+from cutscore.findings.spark import SparkFailed
 
 
 class SparkError(CutscoreError, RuntimeError):
     """Spark can't do the work: no Java, no executor, no cutscore where the rows are."""
 
 
-_SHIP = (
-    "executors must have cutscore, the same version as here; Python there says: {said}. Install "
-    "the wheel on each of them, or ship it with the job: see 'What executors need' "
-    "on the page 'Scale'."
-)
-_LARGE = (
-    "the sweep is larger than what Spark lets the driver receive ({said}). Pass compact=True or "
-    "binned=True, or raise spark.driver.maxResultSize."
-)
-_PYTHON = "executors must run the same Python as the driver: {said}. Set PYSPARK_PYTHON."
-# What Spark's messages hold, and the sentence that each becomes.
-_KNOWN = [
+def _ship(said: str) -> SparkFailed:
+    rule = f"executors must have cutscore, the same version as here; Python there says: {said}"
+    hint = (
+        "Install the wheel on each of them, or ship it with the job: see 'What executors need' on "
+        "the page 'Scale'."
+    )
+    return SparkFailed(rule, hint)
+
+
+def _large(said: str) -> SparkFailed:
+    rule = f"the sweep is larger than what Spark lets the driver receive ({said})"
+    hint = "Pass compact=True or binned=True, or raise spark.driver.maxResultSize."
+    return SparkFailed(rule, hint)
+
+
+def _python(said: str) -> SparkFailed:
+    rule = f"executors must run the same Python as the driver: {said}"
+    return SparkFailed(rule, "Set PYSPARK_PYTHON.")
+
+
+# What Spark's own messages hold, which are interpreted here and nowhere else.
+_KNOWN: list[tuple[re.Pattern[str], Callable[[str], SparkFailed]]] = [
     (
         re.compile(r"No module named '?cutscore[^\n]*|cannot import name [^\n]*cutscore[^\n]*"),
-        _SHIP,
+        _ship,
     ),
-    (re.compile(r"module 'cutscore[^\n]* has no attribute [^\n]*"), _SHIP),
-    (re.compile(r"Total size of serialized results[^\n]*"), _LARGE),
-    (re.compile(r"PYTHON_VERSION_MISMATCH[^\n]*"), _PYTHON),
+    (re.compile(r"module 'cutscore[^\n]* has no attribute [^\n]*"), _ship),
+    (re.compile(r"Total size of serialized results[^\n]*"), _large),
+    (re.compile(r"PYTHON_VERSION_MISMATCH[^\n]*"), _python),
 ]
 
 
@@ -47,13 +58,13 @@ def in_a_sentence() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         text = str(error)
-        for pattern, sentence in _KNOWN:
+        for pattern, finding in _KNOWN:
             hit = pattern.search(text)
             if hit:
-                known = SparkError(sentence.format(said=hit.group().strip().rstrip(".")))
+                known = SparkError(finding(hit.group().strip().rstrip(".")))
                 break
         else:
-            raise SparkError(f"Spark gave up: {_said(text)}.") from error
+            raise SparkError(SparkFailed(f"Spark gave up: {_said(text)}")) from error
     # Outside the handler: a page of Java would only hide the sentence.
     if known is not None:
         raise known

@@ -16,6 +16,7 @@ from cutscore._sweep import area
 from cutscore.engines.groups import dealt, evaluated, joined, packed, unpacked
 from cutscore.errors import DataError
 from cutscore.findings import Where
+from cutscore.findings.rows import ValueMissing
 from cutscore.paired import GroupAuc
 from cutscore.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
 from cutscore.spark.messages import (
@@ -80,7 +81,7 @@ def by_group(  # noqa: PLR0913 - names of columns
     slots = max(slots, -(-source.rows // _SLOT)) if isinstance(source, Files) else slots * _SPARE
     dealt = source.messages(_Deal(columns, slots), columns.names)
     told = collected(mapped(shuffled(dealt, slots), _Evaluate()))
-    one_other((o for message in told for o in json.loads(message.note or "[]")), label, positive)
+    one_other((o for message in told for o in json.loads(message.note or "[]")), label)
     tables = [unpacked(message.blob) for message in told if message.blob is not None]
     return joined(tables, weighted=weight is not None)
 
@@ -116,10 +117,8 @@ class _Deal:
         group = c[names.group]
         if group.dtype.kind in "fmM" and np.isnan(group).any():
             row = int(np.isnan(group).argmax())
-            raise DataError(
-                f"group[{row}] is missing ({group[row]!s}). Drop such rows, or give them a group "
-                "of their own."
-            )
+            how, hint = f"missing ({group[row]!s})", "Drop such rows, or give them a group."
+            raise DataError(ValueMissing("group", how, hint, where=Where(int(row), "group")))
         if group.dtype.kind == "f":
             check_names_in_floats(group, names.group, lambda row: Where(row, "group"))
             group = group + 0.0  # and -0.0 becomes 0.0

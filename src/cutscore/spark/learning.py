@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cutscore._check import shown
 from cutscore._rows import ArrayRows, Flags, MaskedRows
 from cutscore.errors import DataError
+from cutscore.findings import Where, dumps
+from cutscore.findings.rows import BadWeight, ValueMissing
 from cutscore.spark.columns import Located
 from cutscore.spark.partitions import Packed, SparkRows
 from cutscore.spark.sources import opened
@@ -125,7 +126,7 @@ class _Encode:
                 if batch.num_rows:
                     yield from self._of(batch, where)
         except DataError as error:
-            yield Packed(0, 0, error=str(error))
+            yield Packed(0, 0, error=dumps(error.finding))
 
     def _of(self, batch: pa.RecordBatch, where: str) -> Iterator[Packed]:
         ones = self._ones(batch, where)
@@ -138,15 +139,12 @@ class _Encode:
                 start = at.stop
                 yield Packed.of(X, ones[at], None if weight is None else weight[at])
         except DataError as error:
-            raise DataError(f"{where}: {error}") from None
+            raise DataError(error.finding.at(part=where)) from None
 
     def _ones(self, batch: pa.RecordBatch, where: str) -> Flags:
         column = batch.column(self.label)
         if column.null_count:
-            raise DataError(
-                f"{shown(self.label)} must have a value in every row; one of {where} has none. "
-                "Drop such rows first."
-            )
+            raise DataError(ValueMissing("label", where=Where(column=self.label, part=where)))
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         value = pa.scalar(self.positive)
@@ -159,8 +157,5 @@ class _Encode:
         w = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
         bad = ~((w >= 0) & (w < np.inf))
         if bad.any():
-            raise DataError(
-                f"a weight must be finite and at least 0; one of {where} is {w[bad][0]!s} in "
-                f"{shown(self.weight)}."
-            )
+            raise DataError(BadWeight(w[bad][0], where=Where(column=self.weight, part=where)))
         return np.asarray(w)

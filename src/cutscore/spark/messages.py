@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from cutscore.errors import DataError
+from cutscore.findings import dumps, loads
 from cutscore.spark.errors import in_a_sentence
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def sent(messages: Iterable[Message], task: int) -> Iterator[pa.RecordBatch]:
         for message in messages:
             yield _batch(message)
     except DataError as error:
-        yield _batch(Message(0, origin(task, _PIECES - 1), error=str(error)))
+        yield _batch(Message(0, origin(task, _PIECES - 1), error=dumps(error.finding)))
 
 
 def _batch(message: Message) -> pa.RecordBatch:
@@ -80,7 +81,7 @@ def in_order(messages: Iterable[Message]) -> list[Message]:
     out = sorted(messages, key=lambda message: message.origin)
     for message in out:
         if message.error is not None:
-            raise DataError(message.error)
+            raise DataError(loads(message.error))
     return out
 
 

@@ -13,10 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows, shown
+from cutscore._check import check_rows
 from cutscore._rows import Block, one_thread_blas
 from cutscore._sweep import area
 from cutscore.errors import CutscoreError, DataError
+from cutscore.findings import BadArgument, Where, dumps, loads
+from cutscore.findings.rows import NoRows
+from cutscore.findings.spark import RowsChanged, SparkFailed
+from cutscore.findings.statistics import NotFinite
 from cutscore.spark.columns import Chunk, Located, chunks, labelled, one_other
 from cutscore.spark.errors import SparkError, in_a_sentence
 from cutscore.spark.messages import Message, begin_task, calm, origin, sent, settings
@@ -71,16 +75,13 @@ def rows(  # noqa: PLR0913 - names of columns
     LinearDetector(w=[2, 0], b=-2)
     """
     if isinstance(features, str) or not isinstance(features, Sequence) or not features:
-        raise DataError(
-            f"features must be a list of columns, at least one; it is {shown(features)}."
-        )
+        rule = "be a list of columns, at least one"
+        raise DataError(BadArgument("features", rule, features))
     wanted = [*features, label, *(() if weight is None else (weight,))]
     for k, name in enumerate(wanted):
         if name in wanted[:k]:
-            raise DataError(
-                "a column can be one thing only, a feature, the label or the weight; "
-                f"{shown(name)} is named twice."
-            )
+            rule = "be one thing only, a feature, the label or the weight"
+            raise DataError(BadArgument("features", rule, name, subject="a column"))
     source = opened(data, wanted, spark)
     make = _Make(list(features), label, weight, positive)
     return SparkRows(source, make, wanted)
@@ -109,11 +110,11 @@ class SparkRows:
             for _, blocks in sorted(told):
                 for block in blocks:
                     if block.error is not None:
-                        raise DataError(block.error)
+                        raise DataError(loads(block.error))
             others = (block.other for _, blocks in told for block in blocks)
-            one_other(others, make.label, make.positive)
+            one_other(others, make.label)
             if not len(self):
-                raise DataError("there must be rows; there are none with a weight.")
+                raise DataError(NoRows("a table"))
         except DataError:
             self.unpersist()
             raise
@@ -183,7 +184,8 @@ class _Elsewhere:
         return self._rows
 
     def reduce(self, *_: object) -> Any:
-        raise SparkError("a summary of a block can't start a pass of its own over all rows.")
+        rule = "a summary of a block can't start a pass of its own over all rows"
+        raise SparkError(SparkFailed(rule))
 
     fold = reduce
 
@@ -257,7 +259,7 @@ class _Make:
                 if block.rows:
                     yield block
         except DataError as error:
-            yield Packed(0, 0, error=str(error))
+            yield Packed(0, 0, error=dumps(error.finding))
 
     def _block(self, chunk: Chunk) -> Packed:
         return chunk.blamed(self._packed)
@@ -270,10 +272,8 @@ class _Make:
             X[:, k] = column
         if not np.isfinite(X).all():
             row, k = np.argwhere(~np.isfinite(X))[0].tolist()
-            raise DataError(
-                f"{shown(self.features[k])} must hold finite numbers; {self.features[k]}[{row}] is "
-                f"{X[row, k]!s}. Drop such rows or fill them in."
-            )
+            place = Where(int(row), column=self.features[k])
+            raise DataError(NotFinite(self.features[k], X[row, k], where=place))
         y, positive, other = labelled(c[self.label], self.positive)
         weight = None if self.weight is None else c[self.weight]
         found = check_rows(y, np.zeros(len(X)), weight, positive)
@@ -292,10 +292,9 @@ def _context(spark: Any) -> Any:
     try:
         return spark.sparkContext
     except Exception:
-        raise SparkError(
-            "rows for learners are kept by executors, which Spark Connect gives no access to. "
-            "Start the program as the driver: spark-submit, or cutscore.spark.session(master)."
-        ) from None
+        rule = "rows for learners are kept by executors, which Spark Connect gives no access to"
+        hint = "Start the program as the driver: spark-submit, or cutscore.spark.session(master)."
+        raise SparkError(SparkFailed(rule, hint)) from None
 
 
 def _kept(source: Files | Frame, make: _Make, names: Sequence[str]) -> Any:
@@ -393,11 +392,7 @@ class _Task:
 
 
 def _changed(part: int) -> DataError:
-    return DataError(
-        f"a partition must come out the same each time it is computed; partition {part} was lost, "
-        "and has other rows now, or in another order. Write the DataFrame to files first, and pass "
-        "those."
-    )
+    return DataError(RowsChanged(f"partition {part}, which was lost and computed again,"))
 
 
 @dataclass(frozen=True)

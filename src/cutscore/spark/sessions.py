@@ -15,8 +15,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cutscore._check import shown
 from cutscore.errors import DataError
+from cutscore.findings import BadArgument
+from cutscore.findings.spark import SparkFailed
 from cutscore.spark.errors import SparkError, in_a_sentence
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: Any) -> 
     from pyspark.sql import SparkSession
 
     if not deadline > 0:
-        raise DataError(f"a deadline must be more than 0 seconds; it is {shown(deadline)}.")
+        raise DataError(BadArgument("deadline", "be more than 0 seconds", deadline))
     active = SparkSession.getActiveSession()
     if active is not None:
         check_executors(active, deadline)
@@ -73,8 +74,10 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: Any) -> 
     _in_time(
         lambda: _made(settings),
         deadline,
-        f"the master must answer; {master} let nobody in within {deadline:g} s. Look whether it "
-        "is a master of Spark, of the same version.",
+        SparkFailed(
+            f"the master {master} let nobody in within {deadline:g} s",
+            "Look whether it is a master of Spark, of the same version.",
+        ),
     )
     # Once more: a session is the active one of the thread that asked for it.
     made = _made({})
@@ -104,9 +107,11 @@ def check_executors(spark: SparkSession, deadline: float = 60) -> None:
         _in_time(
             job,
             deadline,
-            f"an executor must take up work; {context.master} gave none within {deadline:g} s. "
-            "Look whether it has workers, and whether they have the cores and the memory that are "
-            "asked for (spark.executor.memory, spark.executor.cores).",
+            SparkFailed(
+                f"no executor of {context.master} took up work within {deadline:g} s",
+                "Look whether it has workers, and whether they have the cores and the memory that "
+                "are asked for (spark.executor.memory, spark.executor.cores).",
+            ),
         )
     except SparkError:
         # Future ones too: a query that is still being planned has no job yet.
@@ -114,7 +119,7 @@ def check_executors(spark: SparkSession, deadline: float = 60) -> None:
         raise
 
 
-def _in_time(do: Callable[[], Any], deadline: float, late: str) -> Any:
+def _in_time(do: Callable[[], Any], deadline: float, late: SparkFailed) -> Any:
     """What is done in a thread of its own, or an error when it takes too long."""
     done: list[Any] = []
 
@@ -193,7 +198,7 @@ def _addresses(master: str) -> list[tuple[str, int]]:
     for address in master.removeprefix("spark://").split(","):
         host, _, port = address.rpartition(":")
         if not host or not port.isdigit():
-            raise DataError(f"a standalone master is spark://host:port; it is {shown(master)}.")
+            raise DataError(BadArgument("master", "be spark://host:port", master))
         out.append((host.strip("[]"), int(port)))
     return out
 
@@ -209,10 +214,8 @@ def _check_master(master: str, deadline: float) -> None:
         except OSError as error:
             reasons.append(f"{host}:{port}: {error.strerror or error}")
     if reasons:
-        raise SparkError(
-            f"the master must answer; nobody does at {'; '.join(reasons)}. Start it, or name "
-            "another."
-        )
+        rule = f"no master answers at {'; '.join(reasons)}"
+        raise SparkError(SparkFailed(rule, "Start it, or name another."))
 
 
 def _check_java() -> None:
@@ -221,14 +224,16 @@ def _check_java() -> None:
     hint = f"Install Java {_JAVA} or later, and set JAVA_HOME to where it is."
     if java is None or not os.path.exists(java):
         where = f"JAVA_HOME is {home}" if home else "there is none on the PATH"
-        raise SparkError(f"Spark needs Java; {where}. {hint}")
+        raise SparkError(SparkFailed(f"Spark needs Java; {where}", hint))
     try:
         done = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SparkError(f"Spark needs Java; {java} does not start ({error}). {hint}") from None
+        rule = f"Spark needs Java; {java} does not start ({error})"
+        raise SparkError(SparkFailed(rule, hint)) from None
     found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
     if found is None or int(found.group(1)) < _JAVA:
         which = f"version {found.group(1)}" if found else "no Java"
-        raise SparkError(f"Spark needs Java {_JAVA} or later; {java} is {which}. {hint}")
+        rule = f"Spark needs Java {_JAVA} or later; {java} is {which}"
+        raise SparkError(SparkFailed(rule, hint))

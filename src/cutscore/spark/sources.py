@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from cutscore._check import shown
 from cutscore._names import no_column, spelled
 from cutscore.errors import DataError
+from cutscore.findings import BadArgument
+from cutscore.findings.spark import RowsChanged, SparkFailed
 from cutscore.spark.columns import Located
 from cutscore.spark.messages import begin_task, mapped
 from cutscore.tables import open_table
@@ -157,13 +159,14 @@ def read(groups: Iterable[RowGroup], names: Sequence[str], size: int = _BATCH) -
         try:
             file = pq.ParquetFile(path, memory_map=True)
         except FileNotFoundError:
-            raise DataError(
-                f"there is no file {spelled(path)} on {os.uname().nodename}. Files have to be "
-                "where every executor can read them under the same name; else pass "
-                "spark.read.parquet(…)."
-            ) from None
+            rule = f"there is no file {spelled(path)} on {os.uname().nodename}"
+            hint = (
+                "Files have to be where every executor can read them under the same name; else "
+                "pass spark.read.parquet(…)."
+            )
+            raise DataError(SparkFailed(rule, hint)) from None
         except UNREADABLE as error:
-            raise DataError(cut_off(spelled(path), error)) from None
+            raise DataError(cut_off(path, error)) from None
         with file:
             for group in some:
                 yield from _batches(file, group, names, size)
@@ -171,7 +174,7 @@ def read(groups: Iterable[RowGroup], names: Sequence[str], size: int = _BATCH) -
 
 def _batches(file: Any, group: RowGroup, names: Sequence[str], size: int) -> Iterator[Located]:
     if group.number >= file.num_row_groups:
-        raise DataError(f"{spelled(group.path)} was changed while it was read. Try again.")
+        raise DataError(RowsChanged(spelled(group.path)))
     rest = file.iter_batches(
         size, row_groups=[group.number], columns=list(names), use_threads=False
     )
@@ -190,16 +193,15 @@ def opened(data: Any, names: Sequence[str], spark: Any = None) -> Files | Frame:
     """What was handed in: a DataFrame, or the paths of Parquet files."""
     for name in names:
         if not isinstance(name, str):
-            raise DataError(f"a column is given by its name; it is {shown(name)}.")
+            raise DataError(BadArgument("columns", "be names", name, subject="columns"))
     if hasattr(data, "mapInArrow"):
         _check_names(names, data.columns, "the DataFrame")
         return _plain(data, names) or Frame(data.sparkSession, data)
     spark = spark or _active()
     several = [data] if isinstance(data, (str, os.PathLike)) else data
     if not isinstance(several, Iterable):
-        raise DataError(
-            f"data must be a DataFrame of Spark, or paths of Parquet files; it is {shown(data)}."
-        )
+        rule = "be a DataFrame of Spark, or paths of Parquet files"
+        raise DataError(BadArgument("data", rule, data))
     several = list(several)
     if any(isinstance(path, str) and "://" in path for path in several):
         # HDFS, S3 and such: Spark has the keys and the libraries.

@@ -11,12 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cutscore import _native
-from cutscore._check import check_rows, checked, shown
+from cutscore._check import check_rows, checked
 from cutscore._sweep import Floats, Sweep
 from cutscore._sweep import sweep as _sweep
 from cutscore.binned import BinnedSweep
 from cutscore.engines.runs import added, merged, pack, quantiles, split, stacked, unpack
 from cutscore.errors import DataError
+from cutscore.findings import BadArgument, Conflict
+from cutscore.findings.spark import RowsChanged
 from cutscore.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
 from cutscore.spark.errors import in_a_sentence
 from cutscore.spark.messages import (
@@ -117,12 +119,13 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
     """
     columns = Columns(label, score, weight, positive=positive)
     if ranges is not None and not (isinstance(ranges, int) and ranges >= 1):
-        raise DataError(f"ranges must be a whole number, at least 1; it is {shown(ranges)}.")
+        raise DataError(BadArgument("ranges", "be a whole number, at least 1", ranges))
     if binned:
         # Refuses what is no number of bits.
         nothing = BinnedSweep.from_batches([], bits=bits)
         if compact or squares:
-            raise DataError("a binned sweep is neither compact nor has it squares. Leave them out.")
+            rule = "a binned sweep is neither compact nor has it squares"
+            raise DataError(Conflict(("compact", "squares"), rule, "Leave {0} and {1} out."))
     source = opened(data, columns.names, spark)
     work = _Work(columns, squares, bits if binned else None)
     if binned:
@@ -133,10 +136,7 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
     if not len(s):
         return _nothing(columns, squares)
     if rows is not None and not s.weighted and rows != s.P + s.N:
-        raise DataError(
-            f"the rows must stay the same while they are read; there were {rows:,} and then "
-            f"{s.P + s.N:,}. Write them to files first, and sweep those."
-        )
+        raise DataError(RowsChanged("the DataFrame", rows, int(s.P + s.N)))
     return s.compact() if compact else s
 
 
@@ -172,7 +172,7 @@ def _from_frame(
     try:
         small = f"if(length(blob) <= {_SMALL}, blob, null) as blob"
         told = collected(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
-        one_other(_others(told), columns.label, columns.positive)
+        one_other(_others(told), columns.label)
         rows = sum(message.rows for message in told)
         size = sum(_Note.read(message.note).entries for message in told)
         if ranges is None and 8 * size <= _FEW:
@@ -227,13 +227,13 @@ def _reduced(frame: DataFrame, bounds: Floats, columns: Columns, compact: bool) 
     """The sweep of each range, upwards."""
     slots = len(bounds) + 1
     told = collected(mapped(shuffled(frame, slots), _Merge(compact)))
-    one_other(_others(told), columns.label, columns.positive)
+    one_other(_others(told), columns.label)
     told.sort(key=lambda message: message.slot)
     return [unpack(message.blob) for message in told if message.blob is not None]
 
 
 def _binned(told: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
-    one_other(_others(told), columns.label, columns.positive)
+    one_other(_others(told), columns.label)
     s = merged([unpack(message.blob) for message in told if message.blob is not None])
     pos, neg = nothing.bin_pos.copy(), nothing.bin_neg.copy()
     if columns.weight is not None:
