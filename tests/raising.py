@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cutscore.errors import CutscoreError
+from cutscore.errors import CutscoreError, CutscoreWarning
 
 
 @contextmanager
@@ -19,5 +19,15 @@ def finding(
     with pytest.raises(error) as caught:
         yield caught
     found = caught.value.finding
+    assert found.code == code, found
+    assert {name: getattr(found, name) for name in fields} == fields
+
+
+@contextmanager
+def warned(code: str, **fields: Any) -> Iterator[None]:
+    """One warning that carries a finding of this kind, with these fields."""
+    with pytest.warns(CutscoreWarning) as caught:
+        yield
+    (found,) = (w.message.finding for w in caught if isinstance(w.message, CutscoreWarning))
     assert found.code == code, found
     assert {name: getattr(found, name) for name in fields} == fields

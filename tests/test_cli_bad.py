@@ -215,7 +215,7 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
         ),
         ("compare none.csv --label y --score a --score b --cost fp=1,fn=2 --prior 2", "0 and 1"),
         ("fit none.csv --target y --folds 1", "--folds must be at least 2; it is 1"),
-        ("fit none.csv --target y --seed -1", "a seed must be a whole number from 0"),
+        ("fit none.csv --target y --seed -1", "seed must be a whole number from 0"),
         *(
             (f"fit t.csv --target y --{option} y", "[bad-argument]")
             for option in ("number", "category", "column")

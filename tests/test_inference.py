@@ -685,7 +685,7 @@ def test_band() -> None:
             "the number of samples must be from 2 to 10,000,000; it is 1",
         ),
         (lambda s: cs.bootstrap(s, n=True), "number of samples"),
-        (lambda s: cs.bootstrap(s, n=10, seed=-1), "a seed must be a whole number from 0"),
+        (lambda s: cs.bootstrap(s, n=10, seed=-1), "seed must be a whole number from 0"),
         (lambda s: cs.bootstrap(s, n=10, method="t"), "'percentile' or 'bca'"),
         (lambda s: cs.bootstrap(s, lambda _: "a", n=10), "must return a number.*it returned 'a'"),
         (lambda s: cs.roc_band(s, level="x"), "level must lie between 0 and 1"),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cutscore import _native
 from cutscore.errors import DataError
 from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Where
+from cutscore.findings.base import Where, either
 from cutscore.findings.base import shown as shown  # noqa: PLC0414 - where most look for it
 from cutscore.findings.rows import (
     BadMass,
@@ -135,6 +135,13 @@ def number(value: Any) -> float:
         return np.nan if isinstance(value, (str, bytes)) else float(value)
     except (TypeError, ValueError, OverflowError):
         return np.nan
+
+
+def one_of(parameter: str, value: Any, choices: Iterable[str], hint: str = "") -> None:
+    """Refuse what is not one of some names."""
+    names = tuple(choices)
+    if not isinstance(value, str) or value not in names:
+        raise DataError(BadArgument(parameter, f"be {either(names)}", value, hint))
 
 
 def check_threshold(threshold: Any) -> float:

@@ -21,6 +21,8 @@ from cutscore._html import fact_table
 from cutscore._hull import chain, vertices
 from cutscore._sweep import EqualRows, Floats, Masses, Sweep, check_sweep
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import NotProbabilities
 from cutscore.objectives import check_level
 
 
@@ -391,25 +393,24 @@ class _Labels:
         return (pos, neg) if self.weight is None else (pos * self.weight[0], neg * self.weight[1])
 
 
+_CALIBRATE = "Calibrate the scores first: calibrate(s).probability(score, prior)."
+
+
 def check_seed(seed: Any) -> int:
     """A seed for our generators of random numbers and for NumPy's."""
     whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
     if not whole or not 0 <= seed < 2**64:
-        raise DataError(f"a seed must be a whole number from 0 to 2**64 - 1; it is {shown(seed)}.")
+        raise DataError(BadArgument("seed", "be a whole number from 0 to 2**64 - 1", seed))
     return int(seed)
 
 
-def check_probabilities(s: Sweep, measure: str) -> Floats:
+def check_probabilities(s: Sweep, measure: str, hint: str = _CALIBRATE) -> Floats:
     """The scores of a sweep that are probabilities."""
     check_sweep(s).needs_rows(measure)
     s.needs_scores(measure)
     top, bottom = float(s.threshold[0]), float(s.threshold[-1])
     if bottom < 0 or top > 1:
-        raise DataError(
-            f"{measure} needs probabilities, from 0 to 1; a score is "
-            f"{bottom if bottom < 0 else top:.6g}. Calibrate the scores first: "
-            "calibrate(s).probability(score, prior)."
-        )
+        raise DataError(NotProbabilities(measure, bottom if bottom < 0 else top, hint=hint))
     return s.threshold
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cutscore import _native
-from cutscore._check import array_of, score_column, shown
+from cutscore._check import array_of, score_column
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table
 from cutscore._json import Positive, loads, plain, read_fields
@@ -21,7 +21,11 @@ from cutscore._sweep import Floats
 from cutscore.calibration.comparison import MethodComparison
 from cutscore.calibration.odds import probability, shaped
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Where
 from cutscore.findings.models import FieldUnfit, FormatUnknown
+from cutscore.findings.rows import LengthsDiffer, ScoreMissing
+from cutscore.findings.statistics import NotProbabilities, Undefined
 from cutscore.objectives import Costs, check_costs
 
 # Scores are mapped in blocks that stay in the cache with everything computed of them.
@@ -58,7 +62,7 @@ class Calibrator(Frozen):
                 vars(self)[f.name] = np.asarray(value, np.float64)
             elif f.type in ("float", "Positive"):
                 if not isinstance(value, Real) or isnan(value):
-                    raise DataError(f"{f.name} must be a number; it is {shown(value)}.")
+                    raise DataError(BadArgument(f.name, "be a number", value))
                 vars(self)[f.name] = float(value)
         super().__post_init__()
         self._validate()
@@ -94,15 +98,13 @@ class Calibrator(Frozen):
 
     def inverse(self, llr: Any) -> Any:  # noqa: ARG002 - what an inverse takes
         """The score that has this log-likelihood ratio, for calibrators that are one to one."""
-        raise UndefinedError(
-            f"a {self.kind} calibrator has no inverse: several scores may share one LLR. Affine "
-            "ones ('logistic', 'platt') have."
-        )
+        why, hint = "can't be inverted: scores may share an LLR", "Affine ones can be."
+        raise UndefinedError(Undefined(f"a {self.kind} calibrator", why, hint))
 
     def then(self, other: Calibrator) -> Calibrator:
         """The calibrator that applies this one and then ``other`` to its LLRs."""
         if not isinstance(other, Calibrator):
-            raise DataError(f"only a calibrator can follow a calibrator; it is {shown(other)}.")
+            raise DataError(BadArgument("other", "be a calibrator", other))
         return Chain((*_steps(self), *_steps(other)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,15 +162,10 @@ class Calibrator(Frozen):
         if ok.all():
             return
         row = int(ok.argmin())
+        where = Where(start + row, "score")
         if np.isnan(x[row]):
-            raise DataError(
-                f"a score must be a number; score[{start + row}] is NaN. Drop such rows or give "
-                "them a score: where a missing score ranks is a decision, not a default."
-            )
-        raise DataError(
-            f"a {self.kind} calibrator maps probabilities, from {low:g} to {high:g}; "
-            f"score[{start + row}] is {x[row]:.6g}."
-        )
+            raise DataError(ScoreMissing(where=where))
+        raise DataError(NotProbabilities(f"a {self.kind} calibrator", float(x[row]), where=where))
 
     def _facts(self) -> list[tuple[str, str]]:
         return [
@@ -229,7 +226,8 @@ class Affine(Calibrator):
     def inverse(self, llr: Any) -> Any:
         """The score that has this log-likelihood ratio: LLR/γ + d₀."""
         if not self.gamma:
-            raise UndefinedError("a calibrator with γ = 0 has no inverse: every score has LLR 0.")
+            why = "can't be inverted: every score has the LLR 0"
+            raise UndefinedError(Undefined("a calibrator with γ = 0", why))
         # The inverse of an affine map is an affine map, checks of the input included.
         return Affine(1 / self.gamma, -self.gamma * self.d0).llr(llr)
 
@@ -285,11 +283,9 @@ class Beta(Calibrator):
         return self.a * np.log(p) - self.b * np.log1p(-p) + self.c
 
     def _validate(self) -> None:
-        if self.a < 0 or self.b < 0:
-            raise DataError(
-                f"a and b of a beta calibrator must be at least 0; they are {self.a:g} and "
-                f"{self.b:g}."
-            )
+        for name, value in (("a", self.a), ("b", self.b)):
+            if value < 0:
+                raise DataError(BadArgument(name, "be at least 0", value))
 
     def __repr__(self) -> str:
         return self._with_comparison(
@@ -370,10 +366,7 @@ class Gaussian(Calibrator):
 
     def _validate(self) -> None:
         if not self.low <= self.high:
-            raise DataError(
-                "low of a gaussian calibrator must be at most high; they are "
-                f"{self.low:g} and {self.high:g}."
-            )
+            raise DataError(BadArgument("low", f"be at most high, {self.high:g}", self.low))
 
     def _facts(self) -> list[tuple[str, str]]:
         return [*super()._facts(), ("monotone", self._shape())]
@@ -451,20 +444,19 @@ class Monotone(Calibrator):
 
     def _validate(self) -> None:
         t, v = self.threshold, self.value
-        if len(t) != len(v) or not len(t):
-            raise DataError(
-                "a monotone calibrator has one value for each threshold, and at least one; there "
-                f"are {len(v)} and {len(t)}."
-            )
-        if not ((t[1:] < t[:-1]).all() and (v[1:] <= v[:-1]).all()) or self.tilt < 0:
-            raise DataError(
-                "thresholds and values of a monotone calibrator must fall, and its tilt must be "
-                "at least 0; this one is not monotone."
-            )
-        if self.interpolate and not (np.isfinite(t).all() and np.isfinite(v).all()):
-            raise DataError("thresholds and values to interpolate between must be finite.")
-        if not self.interpolate and t[-1] != -inf:
-            raise DataError(f"the last step of a staircase begins at -inf; it is {t[-1]:g}.")
+        if len(t) != len(v):
+            raise DataError(LengthsDiffer("value", "threshold", len(v), len(t)))
+        for name, fits, rule in (
+            ("threshold", len(t) > 0, "have at least one step"),
+            ("threshold", (t[1:] < t[:-1]).all(), "fall"),
+            ("value", (v[1:] <= v[:-1]).all(), "never rise"),
+            ("tilt", self.tilt >= 0, "be at least 0"),
+            ("threshold", np.isfinite(t).all() or not self.interpolate, "be finite"),
+            ("value", np.isfinite(v).all() or not self.interpolate, "be finite"),
+            ("threshold", self.interpolate or (t[-1:] == -inf).all(), "end with -inf"),
+        ):
+            if not fits:
+                raise DataError(BadArgument(name, rule, getattr(self, name)))
 
     def __len__(self) -> int:
         return len(self.value)
@@ -524,13 +516,11 @@ class Chain(Calibrator):
 
     def _validate(self) -> None:
         if not self.steps or any(isinstance(step, Chain) for step in self.steps):
-            raise DataError("a chain of calibrators must have at least one, and no chain in it.")
+            raise DataError(BadArgument("steps", "have at least one calibrator, and no chain"))
         for step in self.steps[1:]:
             if step.domain != (-inf, inf):
-                raise DataError(
-                    f"a {step.kind} calibrator maps probabilities, and the one before it gives "
-                    "LLRs. It can only come first."
-                )
+                rule = f"have a {step.kind} calibrator first: it maps probabilities, not LLRs"
+                raise DataError(BadArgument("steps", rule))
 
     def __repr__(self) -> str:
         return ", then ".join(map(repr, self.steps))

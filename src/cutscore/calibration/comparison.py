@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
+from cutscore.findings.base import Finding
+
 
 class Entry(NamedTuple):
     """One method, on rows that it was not fitted to.
@@ -20,7 +22,7 @@ class Entry(NamedTuple):
     se: float
     excess: float
     excess_se: float
-    note: str = ""
+    note: Finding | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +60,7 @@ class MethodComparison:
         out = []
         for e in self.entries:
             if e.note:
-                out.append((e.method, "–", e.note))
+                out.append((e.method, "–", e.note.render()))
                 continue
             far = "best" if e.method == self.best else f"+{e.excess:.2g} ± {e.excess_se:.2g}"
             if e.method == self.chosen:

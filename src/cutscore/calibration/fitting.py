@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows, shown
+from cutscore._check import check_rows, one_of
 from cutscore._sweep import Floats, Masses, Sweep, check_sweep, sweep
 from cutscore.calibration.calibrators import Calibrator, Monotone
 from cutscore.calibration.comparison import Entry, MethodComparison
 from cutscore.calibration.methods import CANDIDATES, METHODS, candidate, family, starts_of, thinned
 from cutscore.errors import CutscoreError, DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Finding, either, shown
+from cutscore.findings.rows import LengthsDiffer
+from cutscore.findings.statistics import FoldOneClass, TooFew
 from cutscore.scoring import check_seed
 
 Flags = NDArray[np.bool_]
@@ -132,22 +136,18 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
         "seed": seed,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    if not isinstance(method, str) or method not in _OPTIONS:
-        elsewhere = {
-            "isotonic": " Isotonic regression is 'monotone'.",
-            "sigmoid": " What scikit-learn calls sigmoid is 'platt'.",
-        }
-        hint = elsewhere.get(method, "") if isinstance(method, str) else ""
-        raise DataError(
-            f"method must be one of {', '.join(_OPTIONS)}; it is {shown(method)}.{hint}"
-        )
+    elsewhere = {
+        "isotonic": "Isotonic regression is 'monotone'.",
+        "sigmoid": "What scikit-learn calls sigmoid is 'platt'.",
+    }
+    hint = elsewhere.get(method, "") if isinstance(method, str) else ""
+    one_of("method", method, _OPTIONS, hint)
     for name, value in options.items():
         if name not in _OPTIONS[method]:
             users = [m for m, known in _OPTIONS.items() if name in known]
-            raise DataError(
-                f"{name} is an option of {' and '.join(users)}, not of {method}; it is "
-                f"{shown(value)}."
-            )
+            rule = f"be left out with {shown(method)}"
+            hint = f"It is an option of {either(users, 'and')}."
+            raise DataError(BadArgument(name, rule, value, hint))
     check_sweep(s).needs_scores("calibration")
     if method == "auto":
         return _auto(s, **options)
@@ -299,7 +299,7 @@ class _OutOfFold(NamedTuple):
     losses: dict[str, list[Floats]]
     parts: list[_Part]
     calibrators: dict[str, list[Calibrator]]
-    notes: dict[str, str]
+    notes: dict[str, Finding]
 
     def without(self, fold: int) -> _OutOfFold:
         """The same of the other folds."""
@@ -318,14 +318,14 @@ class _OutOfFold(NamedTuple):
 def _out_of_fold(s: Sweep, parts: list[_Part]) -> _OutOfFold:
     losses: dict[str, list[Floats]] = {}
     fitted: dict[str, list[Calibrator]] = {}
-    notes: dict[str, str] = {}
+    notes: dict[str, Finding] = {}
     prior = np.log(s.P) - np.log(s.N)
     rest = [_rest(s, parts, k) for k in range(len(parts))]
     for name, fits in CANDIDATES.items():
         try:
             folds = [fits(train) for train in rest]
         except CutscoreError as error:
-            notes[name] = str(error).partition(". ")[0].rstrip(".")
+            notes[name] = error.finding
             continue
         for method in folds[0]:
             fitted[method] = [fold[method] for fold in folds]
@@ -444,35 +444,31 @@ def dealt(ones: Flags, count: int, rng: np.random.Generator) -> Folds:
 
 def _check_fold(folds: Any, ones: Flags) -> Folds:
     fold = np.asarray(folds)
-    if fold.shape != ones.shape or fold.dtype.kind not in "iu":
-        raise DataError(
-            "folds must be a whole number, or the fold of each row as whole numbers; they are "
-            f"{fold.dtype} of shape {fold.shape} for {len(ones):,} rows."
-        )
+    if fold.ndim != 1 or fold.dtype.kind not in "iu":
+        rule = "be a whole number, or the fold of each row as whole numbers"
+        raise DataError(BadArgument("folds", rule, folds))
+    if len(fold) != len(ones):
+        raise DataError(LengthsDiffer("fold", "score", len(fold), len(ones)))
     numbers = np.unique(fold)
     if len(numbers) < 2 or not np.array_equal(numbers, np.arange(len(numbers))):
-        raise DataError(
-            "folds of rows must be numbered 0, 1, 2 …, at least two, none left out; they are "
-            f"{shown(numbers.tolist())}. Of the customer of each row, "
-            "np.unique(customer, return_inverse=True)[1] % 5 makes five."
+        rule = "be numbered 0, 1, 2 …, at least two, none left out"
+        hint = (
+            "Of the customer of each row, np.unique(customer, return_inverse=True)[1] % 5 makes "
+            "five."
         )
+        raise DataError(BadArgument("folds", rule, numbers.tolist(), hint))
     for k in range(int(fold.max()) + 1):
         rest = ones[fold != k]
         if rest.all() or not rest.any():
-            raise UndefinedError(
-                f"all rows of one class are in fold {k}: there is nothing to fit to without it. "
-                "Use fewer folds, or smaller units if one has them all."
-            )
+            raise UndefinedError(FoldOneClass(k))
     return fold.astype(np.intp)
 
 
 def _check_folds(folds: Any, least: int) -> int:
     """How many folds to make of a class of ``least`` rows."""
     if not isinstance(folds, (int, np.integer)) or isinstance(folds, bool) or folds < 2:
-        raise DataError(f"folds must be a whole number from 2 on; it is {shown(folds)}.")
+        raise DataError(BadArgument("folds", "be a whole number from 2 on", folds))
     if least < 2:
-        raise UndefinedError(
-            "cross-fitting needs at least two rows of each class, to fit to one and test on the "
-            f"other; one class has {least}. Name a method, such as 'platt' with smooth=True."
-        )
+        hint = "Name a method, such as 'platt' with smooth=True."
+        raise UndefinedError(TooFew("cross-fitting", 2, "rows of each class", least, hint))
     return min(int(folds), least)

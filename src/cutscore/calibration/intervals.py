@@ -11,6 +11,8 @@ from cutscore._check import score_column, vector
 from cutscore._frozen import Frozen, derived
 from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.errors import DataError
+from cutscore.findings.base import Where
+from cutscore.findings.rows import ScoreMissing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +97,7 @@ def venn_abers(s: Sweep, score: Any) -> VennAbers:
     x = score_column(vector(score, "score"))
     if np.isnan(x).any():
         row = int(np.isnan(x).argmax())
-        raise DataError(f"a score must be a number; score[{row}] is NaN. Drop such rows.")
+        raise DataError(ScoreMissing(where=Where(row, "score")))
     rising = s.threshold[::-1]
     # How many scores lie below the new one, and how many at or below it: that is its place.
     below, upto = (np.searchsorted(rising, x, side=side) for side in ("left", "right"))

@@ -13,6 +13,7 @@ from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.logistic import fit, overlaps
 from cutscore.calibration.odds import sigmoid
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.statistics import NoOverlap, NotProbabilities, NoVariation
 from cutscore.objectives import check_level
 from cutscore.scoring import check_probabilities
 
@@ -105,19 +106,15 @@ def calibration_line(s: Sweep, *, level: float = 0.95) -> CalibrationLine:
     p = check_probabilities(s, "a calibration line")
     s.needs_both_classes("a calibration line")
     if p[0] == 1 or p[-1] == 0:
-        raise DataError(
-            "a calibration line needs probabilities with finite log odds, above 0 and below 1; "
-            f"one is {1 if p[0] == 1 else 0}. Clip them, and say so."
-        )
+        certain, rule = 1.0 if p[0] == 1 else 0.0, "above 0 and below 1"
+        hint = "Clip them, and say so."
+        raise DataError(NotProbabilities("a calibration line", certain, rule, hint))
     if len(s) < 2:
         raise UndefinedError(
-            "a calibration slope needs probabilities that differ; all are the same here."
+            NoVariation("the probability", "over these rows", "there is no calibration slope")
         )
     if not all(overlaps(s.pos, s.neg)):
-        raise UndefinedError(
-            "a calibration slope has no maximum of the likelihood where the probabilities separate "
-            "the classes, as they do here: the steeper the better."
-        )
+        raise UndefinedError(NoOverlap("a calibration slope"))
     squares = s.squares("a calibration line")
     z = NormalDist().inv_cdf((1 + level) / 2)
 

@@ -14,6 +14,8 @@ from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.calibrators import EPS, Affine, Beta, Calibrator, Gaussian, Monotone
 from cutscore.calibration.logistic import fit, overlaps
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import Conflict
+from cutscore.findings.statistics import BeyondFloats, NoOverlap, NotFinite, NoVariation
 from cutscore.scoring import blocks, check_probabilities
 
 _CHUNK = 1 << 15
@@ -49,10 +51,7 @@ def _common_variance(s: Sweep, unit: _Unit) -> tuple[_Moments, float]:
     m = _moments(s, unit) if unit.half else _Moments(0.0, 0.0, 0.0, 0.0)
     variance = s.P / (s.P + s.N) * m.pos_var + s.N / (s.P + s.N) * m.neg_var
     if not variance > _ROUNDING:
-        raise UndefinedError(
-            "logistic calibration needs scores that vary within a class; all positives share one "
-            "score here, and all negatives another. Use 'platt' with smooth=True, or 'monotone'."
-        )
+        raise _constant("logistic", "within either class")
     return m, variance
 
 
@@ -61,10 +60,7 @@ def gaussian(s: Sweep) -> Gaussian:
     unit = _unit(s, "gaussian")
     m = _moments(s, unit) if unit.half else None
     if m is None or not (m.pos_var > _ROUNDING and m.neg_var > _ROUNDING):
-        raise UndefinedError(
-            "gaussian calibration needs scores that vary within each class; all scores of a class "
-            "are equal here. Use 'platt' with smooth=True, or 'monotone'."
-        )
+        raise _constant("gaussian", "within one of the classes")
     return Gaussian(
         unit.centre + unit.half * m.pos_mean,
         unit.half * sqrt(m.pos_var),
@@ -81,7 +77,7 @@ def platt(s: Sweep, smooth: bool = False) -> Affine:
     if unit.half == 0:
         return Affine(0.0, unit.centre, "platt")
     if not smooth and not all(overlaps(s.pos, s.neg)):
-        _separated("platt")
+        raise _separated("platt")
 
     def features(t: Floats) -> list[Floats]:
         return [(t - unit.centre) / unit.half]
@@ -95,9 +91,9 @@ def platt(s: Sweep, smooth: bool = False) -> Affine:
 def beta(s: Sweep, smooth: bool = False) -> Beta:
     """The maximum of the likelihood of log odds a ln p − b ln(1−p) + c + ln(P/N), a and b ≥ 0."""
     s.needs_both_classes("beta calibration")
-    check_probabilities(s, "beta calibration")
+    check_probabilities(s, "beta calibration", hint="")
     if not smooth and len(s) > 1 and not overlaps(s.pos, s.neg)[0]:
-        _separated("beta")
+        raise _separated("beta")
 
     def features(t: Floats) -> list[Floats]:
         p = np.clip(t, EPS, 1 - EPS)
@@ -115,10 +111,8 @@ def monotone(
     """The slopes of the ROC convex hull, as a staircase."""
     s.needs_both_classes("monotone calibration")
     if not smooth and (interpolate or strict):
-        raise DataError(
-            "a monotone calibrator that is interpolated or strictly increasing must have finite "
-            "ends. Leave smooth=False out."
-        )
+        rule = "a calibrator that is interpolated or strictly increasing must have finite ends"
+        raise DataError(Conflict(("smooth", "interpolate", "strict"), rule, "Leave {0}=False out."))
     b = blocks(s)
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         odds = b.pos / b.neg
@@ -260,10 +254,9 @@ def _unit(s: Sweep, method: str) -> _Unit:
     s.needs_both_classes(f"{method} calibration")
     high, low = float(s.threshold[0]), float(s.threshold[-1])
     if not (isfinite(high) and isfinite(low)):
-        raise DataError(
-            f"{method} calibration needs finite scores; one is {high if isinf(high) else low}. "
-            "Drop or clip such rows, or use 'monotone', which only compares scores."
-        )
+        hint = "Drop or clip such rows, or use 'monotone', which only compares scores."
+        one = high if isinf(high) else low
+        raise DataError(NotFinite(f"scores of {method} calibration", one, hint=hint))
     half = 0.5 * high - 0.5 * low
     return _Unit(0.5 * high + 0.5 * low, half if half or high == low else high - low)
 
@@ -298,10 +291,8 @@ def _affine(unit: _Unit, slope: float, zero: float, method: str) -> Affine:
     """LLR = slope · (z − zero), in terms of the score."""
     gamma, d0 = slope / unit.half, unit.centre + unit.half * zero
     if not (isfinite(gamma) and isfinite(d0)):
-        raise DataError(
-            f"{method} calibration of these scores is beyond float64: γ = {gamma:g}, d₀ = {d0:g}. "
-            "Rescale the scores."
-        )
+        name, value = ("d₀", d0) if isfinite(gamma) else ("γ", gamma)
+        raise DataError(BeyondFloats(f"{name} of {method}", value, "Rescale the scores."))
     return Affine(gamma, d0, method)
 
 
@@ -314,11 +305,15 @@ def _targets(s: Sweep, smooth: bool) -> tuple[float, float]:
     return ((s.P + 1) / (s.P + 2), 1 / (s.N + 2)) if smooth else (1.0, 0.0)
 
 
-def _separated(method: str) -> None:
-    raise UndefinedError(
-        f"{method} calibration has no maximum of the likelihood where the scores separate the "
-        "classes, as they do here: the steeper the better. Use smooth=True, or 'monotone'."
+def _separated(method: str) -> UndefinedError:
+    return UndefinedError(
+        NoOverlap(f"{method} calibration", hint="Use smooth=True, or 'monotone'.")
     )
+
+
+def _constant(method: str, where: str) -> UndefinedError:
+    so, hint = f"{method} calibration has no width", "Use 'platt' with smooth=True, or 'monotone'."
+    return UndefinedError(NoVariation("the score", where, so, hint))
 
 
 def _with_finite_ends(odds: Floats, pos: Any, neg: Any) -> Floats:

@@ -9,6 +9,9 @@ import numpy as np
 from cutscore._check import array_of, score_column
 from cutscore._sweep import Floats
 from cutscore.errors import DataError
+from cutscore.findings.base import Where
+from cutscore.findings.rows import ValueMissing
+from cutscore.findings.statistics import NotProbabilities
 from cutscore.objectives import log_odds
 
 
@@ -75,10 +78,9 @@ def llr(probability: Any, prior: float) -> Any:
     ok = (p >= 0) & (p <= 1)
     if not ok.all():
         row = int(ok.argmin())
-        raise DataError(
-            f"probabilities must lie between 0 and 1; probability[{row}] is {p[row]:.6g}. "
-            "Calibrate other scores: calibrate(sweep(y, score)).llr(score)."
-        )
+        hint = "Calibrate other scores: calibrate(sweep(y, score)).llr(score)."
+        where = Where(row, "probability")
+        raise DataError(NotProbabilities("llr", float(p[row]), hint=hint, where=where))
     with np.errstate(divide="ignore"):
         return shaped(np.log(p) - np.log1p(-p) - log_odds(prior), shape)
 
@@ -89,7 +91,7 @@ def column(values: Any, name: str) -> tuple[Floats, tuple[int, ...]]:
     x = score_column(a.reshape(-1), name).astype(np.float64, copy=False)
     if np.isnan(x).any():
         row = int(np.isnan(x).argmax())
-        raise DataError(f"{name} must hold numbers; {name}[{row}] is NaN. Drop such rows.")
+        raise DataError(ValueMissing(name, "NaN", "Drop such rows.", where=Where(row, name)))
     return x, a.shape
 
 

@@ -16,7 +16,8 @@ from cutscore._html import fact_table
 from cutscore._interval import Interval
 from cutscore._sweep import Floats, Masses, Sweep, check_sweep
 from cutscore.calibration.odds import column, probability, shaped
-from cutscore.errors import UndefinedError
+from cutscore.errors import CutscoreWarning, UndefinedError
+from cutscore.findings.statistics import NotAMixture, TooFew, Undefined
 from cutscore.objectives import check_level
 
 # Polynomials of the place among the labelled rows that the test of the mixture compares.
@@ -140,9 +141,7 @@ def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShi
     labelled.needs_scores("the prior of a batch")
     x, _ = column(vector(score, "score"), "score")
     if len(x) < 2:
-        raise UndefinedError(
-            f"the prior of a batch needs at least two rows of it; there are {len(x)}."
-        )
+        raise UndefinedError(TooFew("the prior of a batch", 2, "rows of it", len(x)))
     place = _Place.of(labelled)
     squares = labelled.squares("the prior of a batch")
     own, ones = place.labelled(), np.ones(len(x), np.int64)
@@ -151,21 +150,16 @@ def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShi
         _Sample.of(own, labelled.pos, squares[0]),
         _Sample.of(own, labelled.neg, squares[1]),
     )
-    if min(sample.size for sample in samples) < 2:
+    least = min(sample.size for sample in samples)
+    if least < 2:
         raise UndefinedError(
-            "the prior of a batch needs at least two labelled rows of each class, to know how far "
-            "their means may be off."
+            TooFew("the prior of a batch", 2, "labelled rows of each class", least)
         )
     rough, _ = _ratio(samples, lambda u: u, level)
     prior, interval = _ratio(samples, lambda u: (1 - rough) * u**2 + rough * u * (2 - u), level)
     p = _p_value(samples, prior)
     if p < _DOUBT:
-        warnings.warn(
-            "no mixture of the labelled classes explains these scores (p = "
-            f"{p:.2g}): the scores within a class have changed, and the prior and its interval may "
-            "be wrong. Label some rows of the batch.",
-            stacklevel=2,
-        )
+        warnings.warn(CutscoreWarning(NotAMixture(p)), stacklevel=2)
     return PriorShift(prior, interval, p, len(x))
 
 
@@ -226,10 +220,8 @@ def _ratio(samples: _Samples, g: Any, level: float) -> tuple[float, Interval]:
     )
     a, b = m - neg, pos - neg
     if not abs(b) > 1e-12:
-        raise UndefinedError(
-            "scores with the same mean place in both classes say nothing about the prior. Take a "
-            "score that tells the classes apart."
-        )
+        why = "can't be estimated from scores with the same mean rank in both classes"
+        raise UndefinedError(Undefined("the prior of a batch", why, "Take another score."))
     best = min(max(a / b, 0.0), 1.0)
     parts = np.array((v, best**2 * v_pos, (1 - best) ** 2 * v_neg))
     if not parts.sum() > 0:

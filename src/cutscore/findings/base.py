@@ -243,6 +243,8 @@ _OPEN = {"of": "user"}
 
 def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
+        if "number" in value:
+            return float(value["number"])
         return ... if value == _OPEN else Shown(value["shown"])
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
@@ -253,8 +255,9 @@ def plain(value: Any) -> Any:
         return _OPEN
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
-    number = isinstance(value, float) and isfinite(value)
-    if not isinstance(value, Shown) and (number or isinstance(value, (str, int, type(None)))):
+    if isinstance(value, float) and not isfinite(value):
+        return {"number": str(float(value))}
+    if not isinstance(value, Shown) and isinstance(value, (str, int, float, type(None))):
         return value
     return {"shown": shown(value)}
 

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from cutscore.findings.base import Finding, Surface, either, sentence, shown
+from cutscore.findings.base import (
+    Finding,
+    Severity,
+    Surface,
+    Where,
+    either,
+    kept,
+    sentence,
+    shown,
+)
 
 
 @dataclass(frozen=True)
@@ -84,3 +94,232 @@ class OneClass(Finding):
 
     def text(self, on: Surface) -> str:
         return f"{self.what} needs {self.need}; all rows are {self.have}. {self.hint}"
+
+
+@dataclass(frozen=True)
+class TooFew(Finding):
+    """A statistic needs more rows, units or groups than there are."""
+
+    code = "too-few"
+    example = {"what": "cross-fitting", "need": 2, "of": "rows of each class", "have": 1}
+    what: str
+    need: float
+    of: str
+    """What is counted: "rows of each class"."""
+    have: float
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        have = f"{'is' if self.have == 1 else 'are'} {self.have:,.4g}"
+        need = f"at least {self.need:,.4g} {self.of}"
+        return sentence(f"{self.what} needs {need}; there {have}.", self.hint)
+
+
+@dataclass(frozen=True)
+class NotProbabilities(Finding):
+    """Scores must be probabilities here, and one is not."""
+
+    code = "not-probabilities"
+    example = {"what": "the log loss", "score": 2.5, "hint": "Calibrate the scores first."}
+    what: str
+    score: float
+    range: str = "from 0 to 1"
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        place = on.place(self.where) if self.where and self.where.row is not None else "a score"
+        need = f"{self.what} needs probabilities, {self.range}"
+        return sentence(f"{need}; {place} is {self.score:.6g}.", self.hint)
+
+
+@dataclass(frozen=True)
+class NotFinite(Finding):
+    """Scores or features must be finite here, and one is NaN, infinite or far too large."""
+
+    code = "not-finite"
+    example = {"what": "features", "value": float("inf"), "where": Where(3, "X")}
+    what: str
+    """What must be finite: "features", "scores of platt calibration"."""
+    value: Any = ...
+    column: int | None = None
+    """The number of the column, where only that is known."""
+    most: str = ""
+    """Up to which absolute value, where that is less than any float: "1e300"."""
+    hint: str = "Drop such rows or fill them in."
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", kept(self.value))
+
+    def text(self, on: Surface) -> str:
+        most = f", within ±{self.most}" if self.most else ""
+        if self.column is not None:
+            bad = f"column {self.column} has a NaN, an infinity or too large a number"
+        else:
+            bad = f"{on.place(self.where) if self.where else 'one'} is {shown(self.value)}"
+        return sentence(f"{self.what} must be finite{most}; {bad}.", self.hint)
+
+
+@dataclass(frozen=True)
+class BeyondFloats(Finding):
+    """A number of the computation is too large or too small for float64."""
+
+    code = "beyond-floats"
+    example = {"what": "squares of column 3", "hint": "Divide it by 1e150."}
+    what: str
+    value: float | None = None
+    hint: str = "Rescale it."
+
+    def text(self, on: Surface) -> str:
+        value = "" if self.value is None else f"; here it is {self.value:.4g}"
+        return sentence(f"{self.what} must be within the range of float64{value}.", self.hint)
+
+
+@dataclass(frozen=True)
+class NoVariation(Finding):
+    """What a standard error or a width is computed from does not vary."""
+
+    code = "no-variation"
+    example = {
+        "what": "the difference of the AUCs",
+        "over": "over these rows",
+        "so": "nothing is known about its uncertainty",
+    }
+    what: str
+    over: str
+    """Over what it should vary: "over these rows", "within a class"."""
+    so: str
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        return sentence(f"{self.what} does not vary {self.over}, so {self.so}.", self.hint)
+
+
+@dataclass(frozen=True)
+class NoOverlap(Finding):
+    """The scores separate the classes, and no curve or line is the most likely one."""
+
+    code = "no-overlap"
+    example = {"what": "platt calibration", "hint": "Use smooth=True, or 'monotone'."}
+    what: str
+    why: str = "the steeper the line, the higher the likelihood"
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        rule = f"{self.what} needs classes that overlap; these are separated"
+        return sentence(f"{rule}: {self.why}.", self.hint)
+
+
+@dataclass(frozen=True)
+class CountsRows(Finding):
+    """The method counts rows, and weights make them count for more or less."""
+
+    code = "counts-rows"
+    example = {"what": "a guarantee", "hint": "Leave the weights out."}
+    what: str
+    hint: str = "Leave the weights out."
+
+    def text(self, on: Surface) -> str:
+        return f"{self.what} counts rows, and weights make them count for more or less. {self.hint}"
+
+
+@dataclass(frozen=True)
+class CantMerge(Finding):
+    """Summaries of blocks of rows that were made in different ways can't be added."""
+
+    code = "cant-merge"
+    example = {"what": "binned sweeps", "same": "number of bins", "values": ("2**8", "2**9")}
+    what: str
+    same: str
+    """What they must have in common."""
+    values: tuple[Any, ...] = ()
+    """What each of the two has."""
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        have = f"; these have {either(self.values, 'and', show=str)}" if self.values else ""
+        return sentence(
+            f"{self.what} that are added must have the same {self.same}{have}.", self.hint
+        )
+
+
+@dataclass(frozen=True)
+class BadSaved(Finding):
+    """What was saved can't be read back: another format or version, or values that don't fit."""
+
+    code = "bad-saved"
+    example = {"what": "a calibrator", "rule": "have the version 1", "value": 2}
+    what: str
+    rule: str
+    """Completes "must"."""
+    value: Any = ...
+    hint: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", kept(self.value))
+
+    def text(self, on: Surface) -> str:
+        is_ = "" if self.value is ... else f"; it is {shown(self.value)}"
+        return sentence(f"{self.what} must {self.rule}{is_}.", self.hint)
+
+
+@dataclass(frozen=True)
+class NotAnEdge(Finding):
+    """A binned sweep is exact at the edges of its bins only, and the threshold is inside of one."""
+
+    code = "not-an-edge"
+    example = {"threshold": 0.2, "edges": (0.1953125, 0.203125)}
+    threshold: float
+    edges: tuple[float, ...]
+    """Those around it."""
+
+    def text(self, on: Surface) -> str:
+        edges = either(self.edges, "and", show=lambda edge: f"{edge:.9g}")
+        return (
+            f"a BinnedSweep is exact only at the edges of its bins; {self.threshold!r} is not one. "
+            f"The edges around it are {edges}."
+        )
+
+
+@dataclass(frozen=True)
+class FoldOneClass(Finding):
+    """All rows of a class are in one fold: nothing can be fitted without it."""
+
+    code = "fold-one-class"
+    example = {"fold": 0}
+    fold: int
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"all rows of one class are in fold {self.fold}: there is nothing to fit to without "
+            "it. Use fewer folds, or smaller units if one has them all."
+        )
+
+
+@dataclass(frozen=True)
+class OutOfReach(Finding):
+    """No study of any size would show what is asked for."""
+
+    code = "out-of-reach"
+    example = {"what": "no number of rows has that power", "hint": "Allow a wider margin."}
+    what: str
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        return sentence(f"{self.what}.", self.hint)
+
+
+@dataclass(frozen=True)
+class NotAMixture(Finding):
+    """No mixture of the labelled classes explains the scores of a batch."""
+
+    code = "not-a-mixture"
+    severity = Severity.WARNING
+    example = {"p_value": 0.003}
+    p_value: float
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"no mixture of the labelled classes explains these scores (p = {self.p_value:.2g}): "
+            "the scores within a class have changed, and the prior and its interval may be wrong. "
+            "Label some rows of the batch."
+        )
