@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
+from cutscore.findings.base import Where
 from cutscore.inference import wilson
+from raising import finding
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 # 750 people, 105 with cancer; 24 and 91 have a family history (dcurves' df_binary).
@@ -210,16 +212,16 @@ def test_bad_input() -> None:
     for bad in ("0.1", [[0.1]], None):
         with pytest.raises(cs.DataError, match=r"at must|at is"):
             cs.net_benefit_at(FAMILY, bad)
-    with pytest.raises(cs.DataError, match="net benefit needs probabilities, from 0 to 1; a score"):
+    with finding("not-probabilities", what="net benefit", score=2.0):
         cs.net_benefit_at(cs.sweep([1, 0], [2, 1]), 0.1)
     with pytest.raises(cs.UndefinedError, match="net benefit needs positives and negatives"):
         cs.net_benefit_at(cs.sweep([1, 1], [0.2, 0.1]), 0.1)
     with pytest.raises(cs.DataError, match="this needs a sweep"):
         cs.net_benefit_at([1, 0], 0.1)  # type: ignore[arg-type]
-    with pytest.raises(cs.DataError, match="a prior, the share of positives"):
+    with finding("bad-argument", parameter="prior"):
         cs.net_benefit_at(FAMILY, 0.1, prior=0)
-    with pytest.raises(cs.DataError, match=r"a score of b is 7\. Calibrate the scores first"):
+    with finding("not-probabilities", score=7.0, where=Where(part="b")):
         cs.compare_net_benefit([1, 0], [0.2, 0.1], [0.1, 7], 0.1)
-    with pytest.raises(cs.UndefinedError, match="all rows are of one class"):
+    with finding("one-class", have="positive (2 of them)"):
         cs.compare_net_benefit([1, 1], [0.2, 0.1], [0.1, 0.2], 0.1)
     assert np.isnan(cs.net_benefit_at(FAMILY, 0).avoided.value[0])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import cutscore as cs
+from raising import finding
 
 Array = NDArray[Any]
 
@@ -88,7 +89,7 @@ def test_copies_count_once() -> None:
 
 def test_differences_that_never_vary() -> None:
     y, perfect, useless = [1, 1, 0, 0], [2, 2, 1, 1], [1, 1, 1, 1]
-    with pytest.raises(cs.UndefinedError, match="doesn't vary"):
+    with finding("no-variation", cs.UndefinedError):
         cs.auc_covariance(y, [perfect, useless]).test()
 
 
@@ -103,26 +104,19 @@ def test_a_test_without_power_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("contrasts", "message"),
-    [
-        ([1, -1], "must have 3 numbers.*got"),
-        ([1, 1, -1], "that add up to 0"),
-        ([0, 0, 0], "are not all 0"),
-        ([[1, -1, 0], [np.nan, 0, 0]], "such as \\[1, -1, 0\\]"),
-        ("abc", "got 'abc'"),
-    ],
+    "contrasts", [[1, -1], [1, 1, -1], [0, 0, 0], [[1, -1, 0], [np.nan, 0, 0]], "abc"]
 )
-def test_refuses(contrasts: Any, message: str) -> None:
+def test_refuses(contrasts: Any) -> None:
     y, scores = several(k=3)
-    with pytest.raises(cs.DataError, match=message):
+    with finding("bad-argument", parameter="contrasts"):
         cs.auc_covariance(y, scores).test(contrasts)
 
 
 def test_refuses_the_rest() -> None:
     y, scores = several(20, 5)
-    with pytest.raises(cs.DataError, match="at least two scores"):
+    with finding("too-few", cs.DataError, need=2, have=1):
         cs.auc_covariance(y, scores[:, :1]).test()
-    with pytest.raises(cs.DataError, match="method must be 'f' or 'delong'; it is 't'"):
+    with finding("bad-argument", parameter="method", value="t"):
         cs.auc_covariance(y, scores).test(method="t")
-    with pytest.raises(cs.UndefinedError, match="4 contrasts needs more rows"):
+    with finding("too-few", what="a test of 4 contrasts", need=4, above=True):
         cs.auc_covariance(y[:16], scores[:16]).test()

@@ -10,6 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 import cutscore as cs
+from cutscore.findings.base import Where
+from raising import finding
 
 Array = NDArray[Any]
 
@@ -134,12 +136,12 @@ def test_ties_are_broken_at_random() -> None:
 
 
 def test_refuses() -> None:
-    with pytest.raises(cs.UndefinedError, match="rows of both classes; there are 0 positives"):
+    with finding("one-class", cs.UndefinedError, have="negative (2 of them)"):
         cs.compare_curves([0, 0], [1, 2], [2, 1])
     y, a, b = rows(20, 0)
-    with pytest.raises(cs.UndefinedError, match="forgotten"):
+    with finding("counts-rows", cs.UndefinedError):
         cs.compare_curves_unpaired(cs.sweep(y, a), cs.sweep(y, b, np.ones(20)))
-    with pytest.raises(cs.DataError, match="with score_b"):
+    with finding("score-missing", where=Where(0, "score", part="score_b")):
         cs.compare_curves(y, a, np.full(20, np.nan))
     with pytest.raises(cs.DataError, match="number of samples"):
         cs.compare_curves(y, a, b, n=0)

@@ -25,11 +25,13 @@ from scipy import stats
 import cutscore as cs
 import oracle
 from cutscore.cli import main
+from cutscore.findings.base import Where
 from cutscore.inference import auc_variance, score_interval
 from cutscore.objectives import Aim, Costs
 from cutscore.paired.costs import _Gains, _Ranked
 from cutscore.paired.rows import read
 from cutscore.selection import select_among
+from raising import finding
 from strategies import scores, weights
 
 Array = NDArray[Any]
@@ -142,7 +144,7 @@ def test_compare(data: st.DataObject, rows: Pair, weighted: bool) -> None:
     variance = exact[0][0] + exact[1][1] - 2 * exact[0][1]
     difference = oracle.auc(y, a, w) - oracle.auc(y, b, w)
     if variance < Fraction(1, 10**30) and abs(difference) > Fraction(1, 10**12):
-        with pytest.raises(cs.UndefinedError, match="doesn't vary over these rows"):
+        with finding("no-variation", cs.UndefinedError):
             cs.compare(y, a, b, weight=w)
         return
     c = cs.compare(y, a, b, weight=w)
@@ -258,7 +260,7 @@ def test_swap(rows: Pair) -> None:
     try:
         c = cs.compare(y, a, b)
     except cs.UndefinedError:
-        with pytest.raises(cs.UndefinedError, match="doesn't vary"):
+        with finding("no-variation", cs.UndefinedError):
             cs.compare(y, b, a)
         return
     d = cs.compare(y, b, a)
@@ -313,7 +315,7 @@ def test_rounding_of_weights_is_no_difference() -> None:
 @pytest.mark.parametrize("method", ["t", "bootstrap"])
 @pytest.mark.parametrize("other", [[1, 2, 3, 4], [0, 0, 0, 0]])
 def test_a_difference_that_never_varies(method: Any, other: list[int]) -> None:
-    with pytest.raises(cs.UndefinedError, match=r"between a = 1 and b = 0\.?5? doesn't vary"):
+    with finding("no-variation", cs.UndefinedError):
         cs.compare([1, 1, 0, 0], [4, 3, 2, 1], other, method=method, n=20)
 
 
@@ -359,7 +361,7 @@ def test_unpaired_of_perfect_scores() -> None:
     perfect, useless = cs.sweep([1, 1, 0, 0], [2, 2, 1, 1]), cs.sweep([1, 1, 0, 0], [1, 1, 1, 1])
     c = cs.compare_unpaired(perfect, perfect)
     assert (c.z, c.p_value, tuple(c.interval)) == (0, 1, (0, 0))
-    with pytest.raises(cs.UndefinedError, match=r"a = 1 and b = 0.5 doesn't vary"):
+    with finding("no-variation", what="the difference between a = 1 and b = 0.5"):
         cs.compare_unpaired(perfect, useless)
 
 
@@ -726,7 +728,7 @@ def check_groups(rows: Grouped, w: Array | None = None) -> None:
         all_pairs += Fraction(s.P) * Fraction(s.N)
     if not aucs:
         for summary in ("pooled", "weighted", "macro"):
-            with pytest.raises(cs.UndefinedError, match=f"none of {len(g)} has both"):
+            with finding("too-few", cs.UndefinedError, have=0):
                 getattr(g, summary)
         return
     assert close(g.pooled, wins / all_pairs)
@@ -856,37 +858,38 @@ def test_intervals_of_groups_cover() -> None:
 
 def test_groups_that_tell_nothing() -> None:
     one = cs.by_group([1, 0, 1], [1, 2, 3], ["a", "a", "b"])
-    with pytest.raises(cs.UndefinedError, match="at least 2 groups with both classes; there is 1"):
+    with finding("too-few", cs.UndefinedError, need=2, have=1.0):
         one.interval()
-    with pytest.raises(cs.UndefinedError, match="at least 2 groups"):
+    with finding("too-few", need=2, of="groups with both classes"):
         cs.compare_groups(one, one)
     none = cs.by_group([1, 1], [1, 2], ["a", "b"])
-    with pytest.raises(cs.UndefinedError, match="none of 2 has both"):
+    with finding("too-few", need=1):
         none.interval()
     lopsided = cs.by_group(
         [1, 0, 1, 0], [1, 2, 4, 3], ["a", "a", "b", "b"], weight=[1e9, 1e9, 1, 1]
     )
-    with pytest.raises(cs.UndefinedError, match="there are 2, and 1 has nearly all weight"):
+    with finding("too-few", need=2) as few:
         lopsided.interval()
+    assert few.value.finding.have == pytest.approx(1, abs=1e-6)  # type: ignore[attr-defined]
     perfect = cs.by_group([1, 0, 1, 0], [2, 1, 4, 3], ["a", "a", "b", "b"])
-    with pytest.raises(cs.UndefinedError, match="the AUC is 1 in each of 2 groups"):
+    with finding("no-variation", over="over 2 groups"):
         perfect.interval()
     awful = cs.by_group([1, 0, 1, 0], [1, 2, 3, 4], ["a", "a", "b", "b"])
-    with pytest.raises(cs.UndefinedError, match="doesn't vary over these rows"):
+    with finding("no-variation", over="over these rows"):
         cs.compare_groups(perfect, awful)
 
 
 def test_groups_that_are_others() -> None:
     y, a, b, group = many_groups(7)
     g = cs.by_group(y, a, group)
-    with pytest.raises(cs.DataError, match=r"average must be 'weighted', .*; it is 'mean'"):
+    with finding("bad-argument", parameter="average", value="mean"):
         g.interval("mean")
-    with pytest.raises(cs.DataError, match="level must lie between 0 and 1"):
+    with finding("bad-argument", parameter="level"):
         g.interval(level=95)
-    with pytest.raises(cs.DataError, match="what by_group returns; got Sweep of"):
+    with finding("bad-argument", parameter="b"):
         cs.compare_groups(g, cs.sweep(y, b))  # type: ignore[arg-type]
     for other in (cs.by_group(y, b, -group), cs.by_group(1 - y, b, group), cs.by_group([], [], [])):
-        with pytest.raises(cs.DataError, match="same rows in the same groups; a has 12 groups"):
+        with finding("arguments-conflict", parameters=("a", "b")):
             cs.compare_groups(g, other)
 
 
@@ -950,7 +953,7 @@ def test_perfect_groups_are_not_more_than_perfect() -> None:
 def test_no_rows_in_no_groups() -> None:
     g = cs.by_group([], [], [])
     assert len(g) == 0
-    with pytest.raises(cs.UndefinedError, match="needs rows; there are none"):
+    with finding("too-few", have=0):
         _ = g.covered
     assert cs.by_group([1, 1], [2, 1], ["a", "b"]).covered == 0
 
@@ -1027,74 +1030,124 @@ def _compare(y: Any, a: Any, b: Any, **more: Any) -> Any:
 Y, A, B = [1, 1, 0, 0], [4, 2, 3, 1], [1, 2, 3, 4]
 
 
+def of_argument(parameter: str, **more: Any) -> dict[str, Any]:
+    return {"code": "bad-argument", "parameter": parameter, **more}
+
+
+def missing(row: int) -> dict[str, Any]:
+    return {"code": "value-missing", "what": "group", "where": Where(row, "group")}
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "found"),
     [
-        (lambda: _compare(Y, [1, nan, 3, 4], B), r"^with score_a: a score.*score\[1\] is NaN"),
-        (lambda: _compare(Y, A, [1, 2, 3, nan]), r"^with score_b: a score.*score\[3\] is NaN"),
-        (lambda: _compare(Y, A, [1, 2, 3]), "^with score_b: .* there are 4 labels and 3 scores"),
-        (lambda: _compare([1, 2, 1, 2], A, B), "labels are understood without help"),
-        (lambda: _compare(["y", "n", "n", "y"], A, B, positive="x"), "it is 'x'"),
-        (lambda: _compare(Y, A, B, weight=[1, 1, 1, -1]), r"weight\[3\] is -1"),
-        (lambda: _compare(Y, A, B, weight=[1e308] * 4), "weights must add up to less"),
         (
-            lambda: _compare(Y, A, B, level=1),
-            "level must lie between 0 and 1, .* is 1",
+            lambda: _compare(Y, [1, nan, 3, 4], B),
+            {"code": "score-missing", "where": Where(1, "score", part="score_a")},
         ),
-        (lambda: _compare(Y, A, B, level="x"), "as 0.95 does; it is 'x'"),
-        (lambda: cs.bootstrap_rows(Y, A, cs.auc, level=0), "as 0.95 does; it is 0"),
+        (
+            lambda: _compare(Y, A, [1, 2, 3, nan]),
+            {"code": "score-missing", "where": Where(3, "score", part="score_b")},
+        ),
+        (
+            lambda: _compare(Y, A, [1, 2, 3]),
+            {"code": "lengths-differ", "have": 4, "need": 3, "where": Where(part="score_b")},
+        ),
+        (lambda: _compare([1, 2, 1, 2], A, B), {"code": "positive-unstated"}),
+        (
+            lambda: _compare(["y", "n", "n", "y"], A, B, positive="x"),
+            {"code": "positive-unknown", "positive": "x"},
+        ),
+        (lambda: _compare(Y, A, B, weight=[1, 1, 1, -1]), {"code": "bad-weight"}),
+        (lambda: _compare(Y, A, B, weight=[1e308] * 4), {"code": "sum-too-large"}),
+        (lambda: _compare(Y, A, B, level=1), of_argument("level", value=1)),
+        (lambda: _compare(Y, A, B, level="x"), of_argument("level", value="x")),
+        (lambda: cs.bootstrap_rows(Y, A, cs.auc, level=0), of_argument("level", value=0)),
         (
             lambda: cs.compare_unpaired(cs.sweep(Y, A), cs.sweep(Y, B), level=nan),
-            "as 0.95 does; it is nan",
+            of_argument("level"),
         ),
-        (lambda: _compare(Y, A, B, method="z"), "must be 't', 'delong' or 'bootstrap'; it is 'z'"),
-        (lambda: _compare(Y, A, B, statistic="ap"), "or a function of a sweep; it is 'ap'"),
-        (lambda: _compare(Y, A, B, statistic=cs.gini), 'compares AUCs.*method="bootstrap"'),
-        (lambda: _compare(Y, A, B, prior=0.1), "pass costs="),
-        (lambda: _compare(Y, A, B, unit=[1, 2]), "one unit for each score"),
-        (lambda: _compare(Y, A, B, method="bootstrap", n=1), "samples must be from 2 to"),
+        (lambda: _compare(Y, A, B, method="z"), of_argument("method", value="z")),
         (
-            lambda: _compare(Y, A, B, method="bootstrap", n=2.5),
-            "samples must be from 2 to .*; it is 2.5",
+            lambda: _compare(Y, A, B, statistic=cs.gini),
+            {"code": "arguments-conflict", "parameters": ("method", "statistic")},
         ),
+        (
+            lambda: _compare(Y, A, B, prior=0.1),
+            {"code": "arguments-conflict", "parameters": ("prior", "costs")},
+        ),
+        (lambda: _compare(Y, A, B, unit=[1, 2]), {"code": "lengths-differ", "name": "unit"}),
         (
             lambda: _compare(Y, A, B, method="bootstrap", seed=-1),
-            "seed must be a whole number from 0",
+            of_argument("seed", value=-1),
         ),
         (
             lambda: cs.bootstrap_rows(Y, [1, 2, nan, 3], cs.auc),
-            r"^a score must .*score\[2\] is NaN",
+            {"code": "score-missing", "where": Where(2, "score")},
         ),
-        (lambda: cs.by_group(Y, A, [1, 2]), "one group for each score; there are 2 groups and 4"),
-        (lambda: cs.by_group(Y, A, "user"), "group must be a column of values; it is 'user'"),
-        (lambda: cs.by_group(Y, A, np.zeros((4, 1))), r"one dimension; it has the shape \(4, 1\)"),
-        (lambda: cs.by_group(Y, A, [1, nan, 2, 3]), r"group\[1\] is missing \(nan\)"),
-        (lambda: cs.by_group(Y, A, ["a", None, "b", "b"]), r"group\[1\] is missing \(None\)"),
-        (lambda: cs.by_group(Y, A, np.array(["a", nan, "b", "b"], object)), r"group\[1\] is mis"),
-        (lambda: cs.by_group(Y, A, pd.Series(["a", "b", "b", None])), r"group\[3\] is missing"),
-        (lambda: cs.by_group(Y, A, pl.Series([1, 2, None, 2])), r"group\[2\] is null"),
+        (
+            lambda: cs.by_group(Y, A, [1, 2]),
+            {"code": "lengths-differ", "name": "group", "have": 2, "need": 4},
+        ),
+        (lambda: cs.by_group(Y, A, "user"), {"code": "not-a-column", "value": "user"}),
+        (lambda: cs.by_group(Y, A, np.zeros((4, 1))), {"code": "not-a-column", "shape": (4, 1)}),
+        (lambda: cs.by_group(Y, A, [1, nan, 2, 3]), missing(1)),
+        (lambda: cs.by_group(Y, A, ["a", None, "b", "b"]), missing(1)),
+        (lambda: cs.by_group(Y, A, np.array(["a", nan, "b", "b"], object)), missing(1)),
+        (lambda: cs.by_group(Y, A, pd.Series(["a", "b", "b", None])), missing(3)),
+        (lambda: cs.by_group(Y, A, pl.Series([1, 2, None, 2])), missing(2)),
         (
             lambda: cs.by_group(Y, A, np.array(["2024", "NaT", "2024", "2025"], "M8[D]")),
-            r"group\[1\] is missing \(.*NaT",
+            missing(1),
         ),
-        (lambda: cs.by_group(Y, A, np.array([{}, 1, 2, 3], object)), "groups must be plain values"),
-        (lambda: cs.auc_covariance(Y, []), "at least one score"),
-        (lambda: cs.auc_covariance(Y, np.zeros(4)), r"shape \(4,\). Pass a list of columns"),
-        (lambda: cs.auc_covariance(Y, {"x": A, "z": [1, 2, 3, nan]}), r"^with z: .*score\[3\] is"),
+        (lambda: cs.by_group(Y, A, np.array([{}, 1, 2, 3], object)), of_argument("group")),
+        (lambda: cs.auc_covariance(Y, []), of_argument("scores")),
+        (lambda: cs.auc_covariance(Y, np.zeros(4)), of_argument("scores")),
+        (
+            lambda: cs.auc_covariance(Y, {"x": A, "z": [1, 2, 3, nan]}),
+            {"code": "score-missing", "where": Where(3, "score", part="z")},
+        ),
     ],
 )
-def test_bad_input(call: Callable[[], Any], message: str) -> None:
-    with pytest.raises(cs.DataError, match=message):
+def test_bad_input(call: Callable[[], Any], found: dict[str, Any]) -> None:
+    with finding(**{"error": cs.DataError, **found}):
         call()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: _compare([1, 0, 0], [3, 2, 1], [1, 2, 3]), "least 2 rows of each class; the pos"),
-        (lambda: _compare([1, 1, 0], [3, 2, 1], [1, 2, 3]), "least 2 rows of each class; the neg"),
-        (lambda: _compare(Y, A, B, weight=[1, 1e-12, 1, 1]), "1 has nearly all of their weight"),
-        (lambda: _compare(Y, A, B, weight=[1, 0, 1, 1]), "the positives are 1 row"),
+        (lambda: _compare(Y, A, B, statistic="ap"), "or a function of a sweep; it is 'ap'"),
+        (lambda: _compare(Y, A, B, method="bootstrap", n=1), "samples must be from 2 to"),
+        (
+            lambda: _compare(Y, A, B, method="bootstrap", n=2.5),
+            "samples must be from 2 to .*; it is 2.5",
+        ),
+    ],
+)
+def test_bad_statistics_and_samples(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(cs.DataError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "of"),
+    [
+        (lambda: _compare([1, 0, 0], [3, 2, 1], [1, 2, 3]), "positive rows"),
+        (lambda: _compare([1, 1, 0], [3, 2, 1], [1, 2, 3]), "negative rows"),
+        (lambda: _compare(Y, A, B, weight=[1, 1e-12, 1, 1]), "positive rows"),
+        (lambda: _compare(Y, A, B, weight=[1, 0, 1, 1]), "positive rows"),
+    ],
+)
+def test_too_few_rows(call: Callable[[], Any], of: str) -> None:
+    with finding("too-few", cs.UndefinedError, need=2, of=of) as few:
+        call()
+    assert few.value.finding.have == pytest.approx(1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
         (lambda: _compare([1, 1], [1, 2], [2, 1]), "a comparison needs positives and negatives"),
         (lambda: _compare([], [], []), "a comparison needs rows"),
         (lambda: _compare([0], [1], [2], method="bootstrap"), "a comparison needs positives and"),

@@ -107,12 +107,20 @@ class TooFew(Finding):
     of: str
     """What is counted: "rows of each class"."""
     have: float
+    """How many there are; of weighted ones the effective number."""
     hint: str = ""
+    above: bool = False
+    """Whether ``need`` itself is too few."""
 
     def text(self, on: Surface) -> str:
-        have = f"{'is' if self.have == 1 else 'are'} {self.have:,.4g}"
-        need = f"at least {self.need:,.4g} {self.of}"
-        return sentence(f"{self.what} needs {need}; there {have}.", self.hint)
+        need, have = (
+            f"{n:,}" if isinstance(n, int) else f"{n:.4g}" for n in (self.need, self.have)
+        )
+        are = "is" if have == "1" else "are"
+        than = "more than" if self.above else "at least"
+        return sentence(
+            f"{self.what} needs {than} {need} {self.of}; there {are} {have}.", self.hint
+        )
 
 
 @dataclass(frozen=True)
@@ -179,15 +187,11 @@ class NoVariation(Finding):
     """What a standard error or a width is computed from does not vary."""
 
     code = "no-variation"
-    example = {
-        "what": "the difference of the AUCs",
-        "over": "over these rows",
-        "so": "nothing is known about its uncertainty",
-    }
+    example = {"what": "the difference of the AUCs", "hint": "Get rows on which both are wrong."}
     what: str
-    over: str
-    """Over what it should vary: "over these rows", "within a class"."""
-    so: str
+    over: str = "over these rows"
+    """Over what it should vary: "within a class"."""
+    so: str = "its uncertainty is unknown"
     hint: str = ""
 
     def text(self, on: Surface) -> str:

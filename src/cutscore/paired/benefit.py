@@ -11,10 +11,11 @@ import numpy as np
 from cutscore._frozen import Frozen
 from cutscore._sweep import Floats
 from cutscore.benefit import Estimates, check_probability_thresholds
-from cutscore.errors import DataError, UndefinedError
+from cutscore.errors import DataError
+from cutscore.findings.statistics import NotProbabilities
 from cutscore.inference import effective
 from cutscore.objectives import check_level, check_prior
-from cutscore.paired.rows import Bools, ScoredRows, read
+from cutscore.paired.rows import Bools, ScoredRows, needs_both_classes, read
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,12 +170,8 @@ def _check(rows: ScoredRows) -> None:
     for name, score in zip("ab", rows.scores, strict=True):
         bad = (score < 0) | (score > 1)
         if bad.any():
-            raise DataError(
-                f"net benefit needs probabilities, from 0 to 1; a score of {name} is "
-                f"{score[bad][0]:.6g}. Calibrate the scores first."
+            found = NotProbabilities(
+                "net benefit", float(score[bad][0]), hint="Calibrate the scores first."
             )
-    if rows.ones.all() or not rows.ones.any():
-        raise UndefinedError(
-            "net benefit needs positives and negatives; all rows are of one class. Add rows of the "
-            "other."
-        )
+            raise DataError(found.at(part=name))
+    needs_both_classes(rows, "net benefit")

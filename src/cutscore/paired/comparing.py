@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import shown
+from cutscore._check import one_of
 from cutscore._frozen import Frozen
 from cutscore._html import fact_table
 from cutscore._interval import Interval
@@ -16,6 +16,8 @@ from cutscore._progress import Report
 from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.areas import PartialAuc, auc
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.statistics import NoVariation, TooFew
 from cutscore.inference import (
     Statistic,
     area_variance,
@@ -32,6 +34,8 @@ from cutscore.paired.drawing import Sampler, Score
 from cutscore.paired.hypotheses import TWO_SIDED, Hypothesis, as_hypothesis, quantile
 from cutscore.paired.rows import Ints, ScoredRows, columns_of, encoded, read
 from cutscore.scoring import check_seed
+
+_MISTAKES = "Get rows on which the better score makes mistakes."
 
 _WORDS = {
     "t": "paired DeLong",
@@ -263,16 +267,14 @@ class AucCovariance(Frozen):
         >>> cs.auc_covariance(y, scores).test([1, -1, 0])
         contrast of a, b and c: T² = 0.0152, F(1, 49) = 0.0152, p = 0.9
         """
-        if method not in ("f", "delong"):
-            raise DataError(f"method must be 'f' or 'delong'; it is {shown(method)}.")
+        one_of("method", method, ("f", "delong"))
         given, level = _contrasts(contrasts, self.names), check_level(level)
         squared, rank = _wald(given, self.auc, self.covariance)
         df = inf if method == "delong" else min(self.sizes) - rank
         if not df > 0:
-            raise UndefinedError(
-                f"a test of {rank} contrasts needs more rows or units of each class than that; "
-                f"there are {self.sizes[0]:.4g} and {self.sizes[1]:.4g}. Compare fewer scores."
-            )
+            what, of = f"a test of {rank} contrasts", "rows or units of each class"
+            hint = "Compare fewer scores."
+            raise UndefinedError(TooFew(what, rank, of, float(min(self.sizes)), hint, above=True))
         p_value, critical = _squared_test(squared, rank, df, level)
         worst = int(np.argmin(self.auc))
         enough = (1 - self.auc[worst]) ** 2 > critical * self.covariance[worst, worst]
@@ -474,9 +476,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     level, (top, bound) = check_level(level), _range(measure)
     asked = as_hypothesis(alternative, margin, level, bound)
     if prior is not None and costs is None:
-        raise DataError(
-            "prior is the share of positives that costs are expected at; pass costs=... too."
-        )
+        rule = "a prior is the share of positives that costs are expected at"
+        raise DataError(Conflict(("prior", "costs"), rule, "Give {1} too."))
     if costs is not None:
         check_costs(costs)
     prior = None if prior is None else check_prior(prior)
@@ -689,7 +690,7 @@ def _contrasts(contrasts: Any, names: tuple[Any, ...]) -> Floats:
     k = len(names)
     if contrasts is None:
         if k < 2:
-            raise DataError("there must be at least two scores to test; there is one.")
+            raise DataError(TooFew("a test", 2, "scores", k))
         return np.eye(k)[:-1] - np.eye(k)[1:]
     try:
         given = np.atleast_2d(np.asarray(contrasts, np.float64))
@@ -698,10 +699,9 @@ def _contrasts(contrasts: Any, names: tuple[Any, ...]) -> Floats:
     fits = given.ndim == 2 and given.shape[1] == k and np.isfinite(given).all()
     size = np.abs(given).sum(axis=-1)
     if not (fits and (size > 0).all() and (np.abs(given.sum(axis=1)) <= 1e-9 * size).all()):
-        raise DataError(
-            f"a contrast must have {k} numbers, one for each score, that add up to 0 and are not "
-            f"all 0, such as {[1, -1, *[0] * (k - 2)]}; got {shown(contrasts)}."
-        )
+        rule = f"have {k} numbers, one for each score, that add up to 0 and are not all 0"
+        hint = f"Such as {[1, -1, *[0] * (k - 2)]}."
+        raise DataError(BadArgument("contrasts", rule, contrasts, hint))
     return given
 
 
@@ -714,10 +714,7 @@ def _wald(contrasts: Floats, auc: Floats, covariance: Floats) -> tuple[float, in
     along = axes.T @ value
     varies = spread > 1e-12 * float(np.diag(covariance).max())
     if (np.abs(along[~varies]) > 1e-12).any():
-        raise UndefinedError(
-            "the AUCs differ by an amount that doesn't vary over these rows, so they can't tell "
-            "how sure it is. Get rows on which the better scores make mistakes."
-        )
+        raise UndefinedError(NoVariation("the difference of the AUCs", hint=_MISTAKES))
     return float(np.sum(along[varies] ** 2 / spread[varies])), int(varies.sum())
 
 
@@ -793,11 +790,10 @@ def _covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) 
         square = w.sum() ** 2
         pairs = square - (mass * mass).sum()
         if not pairs > 1e-9 * square:
-            what = "row" if units is None else "unit"
-            raise UndefinedError(
-                f"DeLong's variance needs at least 2 {what}s of each class; the {name}s are 1 "
-                f"{what}, or 1 has nearly all of their weight."
-            )
+            of = f"{name} {'rows' if units is None else 'units'}"
+            hint = "One that has nearly all of the weight counts as one."
+            have = float(square / (mass * mass).sum())
+            raise UndefinedError(TooFew("DeLong's variance", 2, of, have, hint))
         # Not d @ d.T: its rounding depends on the threads of the BLAS.
         out += [[np.sum(x * y) / pairs for x in d] for y in d]
         parts.append(d / w.sum())
@@ -827,10 +823,8 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
     difference, size = a - b, max(abs(a), abs(b))
     varies = error > 1e-14 * size
     if not varies and (asked.margin or abs(difference) > 1e-12 * size):
-        raise UndefinedError(
-            f"the difference between a = {a:.6g} and b = {b:.6g} doesn't vary over these rows, so "
-            "they can't tell how sure it is. Get rows on which the better one makes mistakes."
-        )
+        what = f"the difference between a = {a:.6g} and b = {b:.6g}"
+        raise UndefinedError(NoVariation(what, hint=_MISTAKES))
     if varies:
         z, p_value, interval = asked.tested(difference, error, df, level, bound)
     else:  # nothing but rounding
@@ -848,14 +842,11 @@ def _resampled(result: Comparison, replicates: Floats, level: float, bound: floa
 
 def _measure(statistic: Any, method: str, methods: tuple[str, ...]) -> Statistic:
     """The statistic as a function, provided that the method can compare it."""
-    if method not in methods:
-        names = ", ".join(map(repr, methods[:-1]))
-        raise DataError(f"method must be {names} or {methods[-1]!r}; it is {shown(method)}.")
+    one_of("method", method, methods)
     measure = as_statistic(statistic)
     if method != "bootstrap" and not (measure is auc or isinstance(measure, PartialAuc)):
-        raise DataError(
-            'DeLong\'s method compares AUCs; the statistic is a function. Use method="bootstrap".'
-        )
+        rule = "DeLong's method compares AUCs, and the statistic is another"
+        raise DataError(Conflict(("method", "statistic"), rule, "Use {0}='bootstrap'."))
     return measure
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from cutscore._html import fact_table
 from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.errors import UndefinedError
+from cutscore.findings.statistics import CountsRows
 from cutscore.inference import check_samples
-from cutscore.paired.rows import Bools, Ints, read
+from cutscore.paired.rows import Bools, Ints, needs_both_classes, read
 from cutscore.scoring import check_seed
 
 # As many keys are sorted at once.
@@ -95,7 +96,7 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
     True
     """
     rows = read(y, {"score_a": score_a, "score_b": score_b}, None, positive)
-    _needs_both(int(rows.ones.sum()), len(rows.ones))
+    needs_both_classes(rows, "a test of curves")
     rng = np.random.default_rng(check_seed(seed))
     rank = np.stack([_ranked(s, rng) for s in rows.scores])
     found = _distances(rank[:1], rank[1:], rows.ones)[0]
@@ -149,10 +150,7 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
     for s in (a, b):
         check_sweep(s).needs_both_classes("a test of curves")
         if s.weighted:
-            raise UndefinedError(
-                "a permutation deals rows, and this sweep of weights has forgotten them. Leave the "
-                "weights out."
-            )
+            raise UndefinedError(CountsRows("a permutation"))
         s.needs_rows("a test of curves")
     rng, share = np.random.default_rng(check_seed(seed)), (a.P + b.P) / (a.P + b.P + a.N + b.N)
     labels = [_ordered(s, rng) for s in (a, b)]
@@ -177,14 +175,6 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
 
     p_value = _p_value(found, permuted, check_samples(n), sum(map(len, labels)))
     return CurveTest(found, p_value, int(n), paired=False)
-
-
-def _needs_both(positives: int, rows: int) -> None:
-    if not 0 < positives < rows:
-        raise UndefinedError(
-            f"a test of curves needs rows of both classes; there are {positives:,} positives among "
-            f"{rows:,} rows. Add rows of the other class."
-        )
 
 
 def _ranked(score: Floats, rng: np.random.Generator) -> Ints:

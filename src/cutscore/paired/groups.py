@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import shown
+from cutscore._check import one_of
 from cutscore._frozen import Frozen
 from cutscore._html import fact_table
 from cutscore._interval import Interval
 from cutscore._sweep import Floats, Masses
 from cutscore.confusion import counted
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.statistics import NoVariation, TooFew
 from cutscore.objectives import check_level
 from cutscore.paired.comparing import Comparison, difference_tested
 from cutscore.paired.rows import Bools, encoded, read
@@ -64,7 +66,7 @@ class GroupAuc(Frozen):
         """The share of the rows, or of their weight, that is in groups with both classes."""
         mass = self.P + self.N
         if not len(mass):
-            raise UndefinedError("the share of rows that is covered needs rows; there are none.")
+            raise UndefinedError(TooFew("the share of rows that is covered", 1, "row", 0))
         return float(mass[~np.isnan(self.auc)].sum() / mass.sum())
 
     def interval(self, average: str = "weighted", *, level: float = 0.95) -> Interval:
@@ -112,8 +114,7 @@ class GroupAuc(Frozen):
         error, df = _jackknife(value, weight)
         if not error > 1e-14:  # what rounding leaves of 0
             raise UndefinedError(
-                f"the AUC is {value[0]:.6g} in each of {len(value):,} groups, so they can't tell "
-                "how sure it is. Get groups in which it varies."
+                NoVariation(f"the AUC, {value[0]:.6g},", f"over {len(value):,} groups")
             )
         from scipy.special import stdtrit
 
@@ -127,6 +128,7 @@ class GroupAuc(Frozen):
     def _weights(self, average: str) -> Floats:
         """What each group with both classes counts, the largest of them about 1: sums of weights
         and their products could leave the floats."""
+        one_of("average", average, ("weighted", "pooled", "macro"))
         both = self._both
         if average == "macro":
             return np.ones(np.count_nonzero(both))
@@ -134,22 +136,16 @@ class GroupAuc(Frozen):
             (p, up), (n, right) = np.frexp(self.P[both]), np.frexp(self.N[both])
             size = up + right
             weight = np.ldexp(p * n, size - size.max())
-        elif average == "weighted":
-            weight = (self.P + self.N)[both]
         else:
-            raise DataError(
-                f"average must be 'weighted', 'pooled' or 'macro'; it is {shown(average)}."
-            )
+            weight = (self.P + self.N)[both]
         return np.asarray(weight / weight.max())
 
     @property
     def _both(self) -> Bools:
         both: Bools = ~np.isnan(self.auc)
         if not both.any():
-            raise UndefinedError(
-                "the AUC inside groups needs a group with positives and negatives; "
-                f"none of {len(self):,} has both. Group the rows more coarsely."
-            )
+            of, hint = "group with positives and negatives", "Group the rows more coarsely."
+            raise UndefinedError(TooFew("the AUC inside groups", 1, of, 0, hint))
         return both
 
     def __len__(self) -> int:
@@ -287,17 +283,14 @@ def compare_groups(
     t(3) = 2.45, p = 0.092 (paired by group)
     """
     level = check_level(level)
-    for given in (a, b):
+    for name, given in (("a", a), ("b", b)):
         if not isinstance(given, GroupAuc):
-            raise DataError(
-                f"AUCs inside groups are what by_group returns; got {shown(given)}. Call "
-                "compare_groups(by_group(y, a, group), by_group(y, b, group))."
-            )
+            hint = "Call compare_groups(by_group(y, a, group), by_group(y, b, group))."
+            raise DataError(BadArgument(name, "be what by_group returns", given, hint))
     if not all(np.array_equal(getattr(a, of), getattr(b, of)) for of in ("group", "P", "N")):
-        raise DataError(
-            f"both scores must be of the same rows in the same groups; a has {len(a):,} groups and "
-            f"b {len(b):,}, or their rows differ. Pass the same y, group and weight to by_group."
-        )
+        rule = "both scores must be of the same rows in the same groups"
+        hint = "Pass the same y, group and weight to by_group."
+        raise DataError(Conflict(("a", "b"), rule, hint))
     weight, both = a._weights(average), a._both
     error, df = _jackknife(a.auc[both] - b.auc[both], weight)
     values = a._mean(average), b._mean(average)
@@ -311,10 +304,9 @@ def _jackknife(value: Floats, weight: Floats) -> tuple[float, float]:
     share = weight / weight.sum()
     df = float(1 / np.sum(share * share)) - 1
     if not df > 1e-3:
+        hint = "Group the rows more finely, so that none has nearly all of the weight."
         raise UndefinedError(
-            f"how sure an average over groups is needs at least 2 groups with both classes; there "
-            f"{'is 1' if len(value) == 1 else f'are {len(value):,}, and 1 has nearly all weight'}. "
-            "Group the rows more finely."
+            TooFew("the error of an average", 2, "groups with both classes", df + 1, hint)
         )
     # By how much the mean moves when a group is left out.
     moved = share * (value - np.sum(share * value)) / (1 - share)

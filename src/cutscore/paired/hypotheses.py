@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import number, shown
+from cutscore._check import number, one_of
 from cutscore._interval import Interval
 from cutscore._sweep import Floats
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
 
 ALTERNATIVES = ("two-sided", "greater", "less", "equivalent")
 
@@ -93,10 +94,8 @@ class Hypothesis:
         """
         tail, _ = self.of_interval(level)
         if not tail * (len(replicates) + 1) > 1 + 1e-9:
-            raise DataError(
-                f"{len(replicates):,} samples are too few for level={level:g}: the interval would "
-                f"reach beyond all of them. Take n={floor(1 / tail + 1e-9):,} or more."
-            )
+            rule = f"be {floor(1 / tail + 1e-9):,} or more for an interval at level {level:g}"
+            raise DataError(BadArgument("n", rule, len(replicates)))
         x, m = np.sort(replicates), self.margin
         least = 0.0 - m
         low, high = _quantile(x, tail), -_quantile(-x[::-1], tail)
@@ -122,27 +121,19 @@ TWO_SIDED = Hypothesis()
 
 def as_hypothesis(alternative: Any, margin: Any, level: float, bound: float) -> Hypothesis:
     """The hypothesis asked for, of values that differ by ``bound`` at the most."""
-    if alternative not in ALTERNATIVES:
-        names = ", ".join(map(repr, ALTERNATIVES[:-1]))
-        raise DataError(
-            f"alternative must be {names} or {ALTERNATIVES[-1]!r}; it is {shown(alternative)}."
-        )
+    one_of("alternative", alternative, ALTERNATIVES)
     m = number(margin)
     if not 0 <= m < bound:
         most = "" if bound == inf else f" and less than {bound:g}, the largest difference there is"
-        raise DataError(f"a margin must be at least 0{most}; it is {shown(margin)}.")
+        raise DataError(BadArgument("margin", f"be at least 0{most}", margin))
     if alternative == "two-sided" and m > 0:
-        raise DataError(
-            f"a two-sided test has no margin; it is {m:g}. Ask for alternative='greater' (a is not "
-            "worse by the margin) or 'equivalent' (neither is)."
-        )
+        hint = "Ask for 'greater' (a is not worse by the margin) or 'equivalent' (neither is)."
+        raise DataError(BadArgument("margin", "be 0 for a two-sided test", margin, hint))
     if alternative == "equivalent" and m == 0:
-        raise DataError(
-            "equivalence is a difference within a margin; it is 0. Give the largest difference "
-            "that does not matter: margin=0.02."
-        )
+        hint = "Give the largest difference that does not matter, such as 0.02."
+        raise DataError(BadArgument("margin", "be above 0 for a test of equivalence", 0, hint))
     if alternative == "equivalent" and level <= 0.5:
-        raise DataError(f"a test of equivalence needs a level above 0.5; it is {level:g}.")
+        raise DataError(BadArgument("level", "be above 0.5 for a test of equivalence", level))
     return Hypothesis(alternative, m)
 
 

@@ -10,10 +10,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import array_of, check_rows, check_totals, missing_row, shown, vector
+from cutscore._check import array_of, check_rows, check_totals, missing_row, vector
 from cutscore._sweep import Floats, area
 from cutscore._units import Units
-from cutscore.errors import DataError
+from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Where, shown
+from cutscore.findings.rows import LengthsDiffer, ValueMissing
+from cutscore.findings.statistics import OneClass
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -40,7 +44,7 @@ def read(y: Any, scores: Mapping[Any, Any], weight: Any, positive: Any) -> Score
         except DataError as error:
             if len(scores) == 1:
                 raise
-            raise DataError(f"with {name}: {error}") from None
+            raise DataError(error.finding.at(part=str(name))) from None
         columns.append(rows.score.astype(np.float64) + 0.0)  # and -0.0 becomes 0.0
     ones: Bools = rows.label == rows.positive
     if rows.weight is None:
@@ -49,6 +53,14 @@ def read(y: Any, scores: Mapping[Any, Any], weight: Any, positive: Any) -> Score
     kept = rows.weight > 0
     w = rows.weight[kept].astype(np.float64)
     return ScoredRows(ones[kept], [s[kept] for s in columns], w, kept)
+
+
+def needs_both_classes(rows: ScoredRows, measure: str) -> None:
+    """Refuse rows of one class."""
+    if rows.ones.all() or not rows.ones.any():
+        only = "positive" if rows.ones.any() else "negative"
+        have = f"{only} ({len(rows.ones):,} of them)"
+        raise UndefinedError(OneClass(measure, "positives and negatives", have))
 
 
 def units(y: Any, score: Any, unit: Any, *, positive: Any = None) -> Units:
@@ -97,13 +109,11 @@ def columns_of(scores: Any) -> dict[Any, Any]:
     else:
         a = array_of(scores, "scores")
         if a.ndim != 2:
-            raise DataError(
-                "scores must have a column for each score; they have the shape "
-                f"{a.shape}. Pass a list of columns."
-            )
+            rule = f"have two dimensions, a column for each score, not the shape {a.shape}"
+            raise DataError(BadArgument("scores", rule, hint="Pass a list of columns."))
         columns = dict(enumerate(a.T))
     if not columns:
-        raise DataError("there must be at least one score; there is none.")
+        raise DataError(BadArgument("scores", "have at least one column"))
     return columns
 
 
@@ -111,10 +121,7 @@ def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Int
     """The different values of a column in the order of their appearance, and each row's number."""
     a = vector(values, name)
     if len(a) != len(rows.kept):
-        raise DataError(
-            f"there must be one {name} for each score; there are {len(a):,} {name}s and "
-            f"{len(rows.kept):,} scores. Pass columns of the same rows."
-        )
+        raise DataError(LengthsDiffer(name, "score", len(a), len(rows.kept)))
     if a.dtype.kind in "biufmM":
         missing = np.isnan(a)
         if missing.any():
@@ -127,9 +134,7 @@ def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Int
     try:
         seen = dict.fromkeys(listed)
     except TypeError:
-        raise DataError(
-            f"{name}s must be plain values, numbers or text; these are {shown(listed)}."
-        ) from None
+        raise DataError(BadArgument(name, "hold plain values, numbers or text", listed)) from None
     row = missing_row(listed, seen)
     if row is not None:
         _refuse_missing(name, row, listed[row])
@@ -142,7 +147,5 @@ def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Int
 
 
 def _refuse_missing(name: str, row: int, value: Any) -> NoReturn:
-    raise DataError(
-        f"{name}[{row}] is missing ({shown(value)}). Drop such rows, or give them a {name} of "
-        "their own."
-    )
+    hint = f"Drop such rows, or give them a {name} of their own."
+    raise DataError(ValueMissing(name, f"missing ({shown(value)})", hint, where=Where(row, name)))
