@@ -15,6 +15,7 @@ from sklearn import metrics
 
 import cutscore as cs
 import oracle
+from raising import finding
 from strategies import Case, rows, weights
 
 ends = st.tuples(st.floats(0, 1), st.floats(0, 1)).filter(lambda e: e[0] != e[1]).map(sorted)
@@ -135,20 +136,24 @@ def test_partial_auc_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "message"),
+    ("interval", "parameter", "value"),
     [
-        ({}, "either FPR or TPR"),
-        ({"max_fpr": 0.5, "min_tpr": 0.5}, "either FPR or TPR"),
-        ({"max_fpr": 0.0}, r"0 <= min < max <= 1; it is \[0, 0\]"),
-        ({"min_fpr": 0.5, "max_fpr": 0.5}, r"\[0.5, 0.5\]"),
-        ({"min_fpr": 0.6, "max_fpr": 0.5}, r"\[0.6, 0.5\]"),
-        ({"max_tpr": 1.1}, r"\[0, 1.1\]"),
-        ({"min_tpr": -0.1}, r"\[-0.1, 1\]"),
-        ({"max_fpr": np.nan}, r"\[0, nan\]"),
+        ({"max_fpr": 0.0}, "max_fpr", "[0, 0]"),
+        ({"min_fpr": 0.5, "max_fpr": 0.5}, "max_fpr", "[0.5, 0.5]"),
+        ({"min_fpr": 0.6, "max_fpr": 0.5}, "max_fpr", "[0.6, 0.5]"),
+        ({"max_tpr": 1.1}, "max_tpr", "[0, 1.1]"),
+        ({"min_tpr": -0.1}, "max_tpr", "[-0.1, 1]"),
+        ({"max_fpr": np.nan}, "max_fpr", "[0, nan]"),
     ],
 )
-def test_partial_auc_refuses(interval: dict[str, float], message: str) -> None:
-    with pytest.raises(cs.DataError, match=message):
+def test_partial_auc_refuses(interval: dict[str, float], parameter: str, value: str) -> None:
+    with finding("bad-argument", cs.DataError, parameter=parameter, value=value):
+        cs.partial_auc(cs.sweep([1, 0], [2, 1]), **interval)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("interval", [{}, {"max_fpr": 0.5, "min_tpr": 0.5}])
+def test_a_partial_auc_is_of_one_axis(interval: dict[str, float]) -> None:
+    with finding("arguments-conflict", cs.DataError):
         cs.partial_auc(cs.sweep([1, 0], [2, 1]), **interval)  # type: ignore[arg-type]
 
 

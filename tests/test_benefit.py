@@ -207,10 +207,10 @@ def test_repr() -> None:
 
 def test_bad_input() -> None:
     for bad in (1, -0.1, [0.2, np.nan], 20):
-        with pytest.raises(cs.DataError, match="must be at least 0 and less than 1; one is"):
+        with finding("bad-argument", parameter="at", subject="a threshold probability"):
             cs.net_benefit_at(FAMILY, bad)
-    for bad in ("0.1", [[0.1]], None):
-        with pytest.raises(cs.DataError, match=r"at must|at is"):
+    for bad, code in (("0.1", "not-a-column"), ([[0.1]], "bad-argument"), (None, "not-a-column")):
+        with finding(code, cs.DataError):
             cs.net_benefit_at(FAMILY, bad)
     with finding("not-probabilities", what="net benefit", score=2.0):
         cs.net_benefit_at(cs.sweep([1, 0], [2, 1]), 0.1)

@@ -44,7 +44,7 @@ def test_cost_curve_is_the_lower_envelope(case: Case) -> None:
 def test_cost_curve_of_weights_and_bad_input() -> None:
     s = cs.sweep([1, 0, 1], [3, 2, 1], [1, 2, 3])
     assert cs.cost_curve(s).cost(0.5) == pytest.approx(0.375)
-    with pytest.raises(cs.DataError, match=r"must lie between 0 and 1; it is 1\.5"):
+    with finding("bad-argument", parameter="x", value=1.5):
         cs.cost_curve(s).cost(1.5)
     with pytest.raises(cs.UndefinedError):
         cs.cost_curve(cs.sweep([1], [1]))
@@ -81,9 +81,7 @@ def test_net_benefit_at_certainty() -> None:
     wrong = cs.net_benefit(cs.sweep([0, 1], [1.0, 0.5]))
     assert wrong.net_benefit.tolist() == [0.0, -np.inf, 0.0]
     assert wrong.best.tolist() == [0.0, 0.0, 0.0]
-    with pytest.raises(
-        cs.DataError, match="needs scores that are probabilities; these reach from -1 to 2"
-    ):
+    with finding("not-probabilities", what="a decision curve", score=-1.0):
         cs.net_benefit(cs.sweep([1, 0], [2, -1]))
 
 
@@ -105,9 +103,7 @@ def test_h_measure_at_its_ends() -> None:
     assert cs.h_measure(cs.sweep([1, 1, 0, 0], [4, 3, 2, 1])) == pytest.approx(1)
     assert cs.h_measure(cs.sweep([1, 0, 1, 0], [1, 1, 1, 1])) == pytest.approx(0)
     assert cs.h_measure(cs.sweep([0, 0, 1, 1], [4, 3, 2, 1])) == pytest.approx(0)
-    with pytest.raises(
-        cs.DataError, match="a Beta distribution needs a > 0 and b > 0; they are 0 and 1"
-    ):
+    with finding("bad-argument", parameter="a", value=0):
         cs.h_measure(cs.sweep([1, 0], [2, 1]), a=0, b=1)
     with pytest.raises(cs.UndefinedError):
         cs.h_measure(cs.sweep([1], [1]))

@@ -21,7 +21,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from cutscore import _rows, moments
 from cutscore._rows import ArrayRows, Block, one_thread_blas
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.base import Where
 from cutscore.moments import ClassMoments
+from raising import finding
 
 RNG = np.random.default_rng(0)
 
@@ -258,12 +260,13 @@ def test_wide_tables() -> None:
 
 def test_a_scatter_too_wide() -> None:
     X = sparse.csr_array((4, 50_000), dtype=np.float32)
-    with pytest.raises(DataError, match=r"8,192 columns at the most; there are 50,000.* 37\.3 GiB"):
+    with finding("bad-argument", DataError, parameter="X", value=50_000) as wide:
         ClassMoments.from_arrays(X, [0, 1, 0, 1])
+    assert "37.3 GiB" in wide.value.finding.hint
     m = ClassMoments.from_arrays(X, [0, 1, 0, 1], scatter=False)
     assert m.weight.tolist() == [2, 2]
     assert not m.mean.any()
-    with pytest.raises(UndefinedError, match="scatter=True"):
+    with finding("undefined", UndefinedError):
         _ = m.within
 
 
@@ -273,34 +276,49 @@ def test_not_finite(bad: float, scatter: bool) -> None:
     X, y, _ = table(50, 3)
     X[20, 1] = bad
     for kind in (X, X.astype(np.float32), np.asfortranarray(X), sparse.csr_array(X)):
-        with pytest.raises(DataError, match="column 1 has a NaN, an infinity"):
+        with finding("not-finite", what="features", column=1):
             ClassMoments.from_arrays(kind, y, scatter=scatter)
 
 
 def test_squares_past_every_float() -> None:
     X, y, _ = table(50, 3)
     X[:, 2] *= 1e200
-    with pytest.raises(DataError, match="those of column 2 are not"):
+    with finding("beyond-floats", what="squares of column 2"):
         ClassMoments.from_arrays(X, y)
     assert np.isfinite(ClassMoments.from_arrays(X, y, scatter=False).mean).all()
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "weight", "message"),
+    ("X", "y", "weight", "found"),
     [
-        ([1.0, 2.0], [0, 1], None, r"table of numbers.*shape \(2,\)"),
-        ([["a"], ["b"]], [0, 1], None, "table of numbers"),
-        (np.array([["a"], [1]], object), [0, 1], None, "features must be numbers"),
-        (np.zeros((2, 0)), [0, 1], None, "at least one column"),
-        (np.zeros((2, 1), complex), [0, 1], None, "type complex128"),
-        (np.zeros((2, 1)), [0, 1, 1], None, "one label for each score|3 labels"),
-        (np.zeros((3, 1)), [0, 1, 2], None, "two labels at the most"),
-        (np.zeros((2, 1)), [0, 1], [1, -1], r"weight\[1\] is -1"),
-        (np.zeros((2, 1)), [0, 1], [np.nan, 1], r"weight\[0\] is nan"),
+        ([1.0, 2.0], [0, 1], None, {"code": "bad-argument", "value": "float64 of the shape (2,)"}),
+        ([["a"], ["b"]], [0, 1], None, {"code": "bad-argument", "parameter": "X"}),
+        (np.array([["a"], [1]], object), [0, 1], None, {"code": "not-numbers", "name": "X"}),
+        (np.zeros((2, 0)), [0, 1], None, {"code": "bad-argument", "parameter": "X"}),
+        (
+            np.zeros((2, 1), complex),
+            [0, 1],
+            None,
+            {"code": "bad-argument", "value": "complex128 of the shape (2, 1)"},
+        ),
+        (np.zeros((2, 1)), [0, 1, 1], None, {"code": "lengths-differ", "have": 3, "need": 2}),
+        (np.zeros((3, 1)), [0, 1, 2], None, {"code": "labels-many"}),
+        (
+            np.zeros((2, 1)),
+            [0, 1],
+            [1, -1],
+            {"code": "bad-weight", "where": Where(1, "weight")},
+        ),
+        (
+            np.zeros((2, 1)),
+            [0, 1],
+            [np.nan, 1],
+            {"code": "bad-weight", "where": Where(0, "weight")},
+        ),
     ],
 )
-def test_refused(X: Any, y: Any, weight: Any, message: str) -> None:
-    with pytest.raises(DataError, match=message):
+def test_refused(X: Any, y: Any, weight: Any, found: dict[str, Any]) -> None:
+    with finding(**found):
         ClassMoments.from_arrays(X, y, weight)
 
 
@@ -314,9 +332,9 @@ def test_labels() -> None:
 
 def test_adding_what_does_not_fit() -> None:
     a = ClassMoments.from_arrays([[1.0]], [1])
-    with pytest.raises(DataError, match="same columns; these have 1 and 2"):
+    with finding("cant-merge", same="columns", values=(1, 2)):
         _ = a + ClassMoments.from_arrays([[1.0, 2.0]], [1])
-    with pytest.raises(DataError, match="both have a scatter or both none"):
+    with finding("cant-merge", same="scatter=", values=(True, False)):
         _ = a + ClassMoments.from_arrays([[1.0]], [1], scatter=False)
 
 
@@ -338,9 +356,9 @@ def test_json_and_pickle() -> None:
         {"origin": [np.nan, 0, 0]},
         {"origin": 3},
     ):
-        with pytest.raises(DataError):
+        with finding("bad-saved", DataError):
             ClassMoments.from_dict({**m.to_dict(), **change})
-    with pytest.raises(DataError, match="cutscore moments"):
+    with finding("bad-saved", DataError, value="[1]"):
         ClassMoments.from_dict([1])
 
 

@@ -15,6 +15,7 @@ from scipy.stats import binom, norm
 
 import cutscore as cs
 from cutscore.points import _mid_p
+from raising import finding
 from strategies import Case, rows, weights
 
 RATES = st.sampled_from([0.05, 0.1, 0.25, 1 / 3, 0.5, 0.6, 0.75, 0.8, 0.9, 0.95, 0.99])
@@ -213,13 +214,13 @@ def test_coverage(auc: float, levels: bool) -> None:
 def test_bad_input() -> None:
     s = cs.sweep([1, 0], [2, 1])
     for bad in (0, 1, 90, np.nan, "0.9", None):
-        with pytest.raises(cs.DataError, match=r"specificity must lie between 0 and 1, as 0\.9"):
+        with finding("bad-argument", cs.DataError, parameter="specificity"):
             cs.sensitivity_at(s, bad)  # type: ignore[arg-type]
-        with pytest.raises(cs.DataError, match="sensitivity must lie between 0 and 1"):
+        with finding("bad-argument", cs.DataError, parameter="sensitivity"):
             cs.specificity_at(s, bad)  # type: ignore[arg-type]
     with pytest.raises(cs.DataError, match="this needs a sweep"):
         cs.sensitivity_at([1, 0], 0.9)  # type: ignore[arg-type]
     with pytest.raises(cs.UndefinedError, match="a specificity needs positives and negatives"):
         cs.specificity_at(cs.sweep([1, 1], [2, 1]), 0.9)
-    with pytest.raises(cs.DataError, match="level must lie between 0 and 1"):
+    with finding("bad-argument", cs.DataError, parameter="level"):
         cs.sensitivity_at(s, 0.9, level=95)

@@ -15,6 +15,7 @@ from cutscore import power
 from cutscore.guarantee import most
 from cutscore.paired.comparing import AucCovariance
 from cutscore.power import AucPair, SampleSize, _above_both, _OneAuc
+from raising import finding
 
 # pROC's aSAH: 41 positives, 72 negatives, and what pROC's own tests say of its scores.
 S100B = 2159 / (41 * 72)
@@ -117,7 +118,7 @@ def test_pilot_of_one() -> None:
     assert size.positives == pytest.approx(
         power.auc_sample_size(s.auc, against=0.6, ratio=3).positives, rel=0.1
     )
-    with pytest.raises(cs.UndefinedError, match="has no spread"):
+    with finding("no-variation", cs.UndefinedError):
         power.auc_power(cs.sweep([1, 1, 0, 0], [2, 2, 1, 1]), 40, 40)
 
 
@@ -267,36 +268,59 @@ def test_sensitivity_at_a_specificity() -> None:
     assert fixed.rows < size.positives
 
 
+def of_argument(parameter: str, **more: Any) -> dict[str, Any]:
+    return {"code": "bad-argument", "parameter": parameter, **more}
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "found"),
     [
-        (lambda: power.auc_power(1.2, 5, 5), "auc must lie between 0 and 1; it is 1.2"),
-        (lambda: power.auc_power(0.7, 0, 5), "positives must be a number of rows"),
-        (lambda: power.auc_power(0.7, 5, 5, alternative="equivalent"), "'two-sided', 'greater' or"),
-        (lambda: power.auc_power(0.7, 5, 5, method="t"), "'score' or 'obuchowski'; it is 't'"),
-        (lambda: power.auc_power(cs.sweep([1, 0], [2, 1]), 5, 5, method="obuchowski"),
-         "takes an AUC and no pilot"),
-        (lambda: power.auc_sample_size(0.7, ratio=0), "ratio, .* above 0; it is 0"),
-        (lambda: power.auc_sample_size(0.7, power=80), "power must lie between 0 and 1"),
-        (lambda: AucPair(0.7, 0.8, 1.0), "less than 1; it is 1.0"),
-        (lambda: power.difference_power(0.8, 5), "must be an AucPair.* got 0.8"),
-        (lambda: power.difference_power(pilot(), 41, 41), "1.756 negatives per positive"),
-        (lambda: power.difference_sample_size(pilot(), ratio=1), "its own ratio, 1.756"),
-        (lambda: power.detectable_difference(0.8, 9, 9, correlation=0, alternative="less"),
-         "'two-sided' or 'greater'"),
-        (lambda: power.limit_sample_size("precision >= 0.9"), "not for 'precision >= 0.9'"),
-        (lambda: power.limit_sample_size("fpr >= 0.9"), "not for 'fpr >= 0.9'"),
-        (lambda: power.limit_sample_size(["fpr <= 0.1", "recall >= 0.5"]), "there are 2"),
-        (lambda: power.limit_sample_size("fpr <= 0"), "no number of rows"),
-        (lambda: power.limit_sample_size("fpr <= 0.1", expected=0.1), "must keep the limit"),
-        (lambda: power.limit_sample_size("recall >= 0.9", expected=0.8), "it is 0.8"),
-        (lambda: power.sensitivity_sample_size(0.8, 0.9), "either half_width"),
-        (lambda: power.sensitivity_sample_size(0.8, 0.9, above=0.8), "below the sensitivity, 0.8"),
-        (lambda: power.rate_sample_size(0.8, 0), "half_width must lie"),
+        (lambda: power.auc_power(1.2, 5, 5), of_argument("auc", value=1.2)),
+        (lambda: power.auc_power(0.7, 0, 5), of_argument("positives", value=0)),
+        (lambda: power.auc_power(0.7, 5, 5, alternative="equivalent"), of_argument("alternative")),
+        (lambda: power.auc_power(0.7, 5, 5, method="t"), of_argument("method", value="t")),
+        (
+            lambda: power.auc_power(cs.sweep([1, 0], [2, 1]), 5, 5, method="obuchowski"),
+            {"code": "arguments-conflict", "parameters": ("method", "auc")},
+        ),
+        (lambda: power.auc_sample_size(0.7, ratio=0), of_argument("ratio", value=0)),
+        (lambda: power.auc_sample_size(0.7, power=80), of_argument("power", value=80)),
+        (lambda: AucPair(0.7, 0.8, 1.0), of_argument("correlation", value=1.0)),
+        (lambda: power.difference_power(0.8, 5), of_argument("expected", value=0.8)),
+        (lambda: power.difference_power(pilot(), 41, 41), of_argument("negatives", value=41)),
+        (lambda: power.difference_sample_size(pilot(), ratio=1), of_argument("ratio", value=1)),
+        (
+            lambda: power.detectable_difference(0.8, 9, 9, correlation=0, alternative="less"),
+            of_argument("alternative", value="less"),
+        ),
+        (
+            lambda: power.limit_sample_size("precision >= 0.9"),
+            {"code": "bad-limit", "limit": "precision >= 0.9"},
+        ),
+        (lambda: power.limit_sample_size("fpr >= 0.9"), {"code": "bad-limit"}),
+        (lambda: power.limit_sample_size(["fpr <= 0.1", "recall >= 0.5"]), of_argument("limit")),
+        (lambda: power.limit_sample_size("fpr <= 0"), {"code": "bad-limit", "limit": "fpr <= 0"}),
+        (
+            lambda: power.limit_sample_size("fpr <= 0.1", expected=0.1),
+            of_argument("expected", value=0.1),
+        ),
+        (
+            lambda: power.limit_sample_size("recall >= 0.9", expected=0.8),
+            of_argument("expected", value=0.8),
+        ),
+        (
+            lambda: power.sensitivity_sample_size(0.8, 0.9),
+            {"code": "arguments-conflict", "parameters": ("half_width", "above")},
+        ),
+        (
+            lambda: power.sensitivity_sample_size(0.8, 0.9, above=0.8),
+            of_argument("above", value=0.8),
+        ),
+        (lambda: power.rate_sample_size(0.8, 0), of_argument("half_width", value=0)),
     ],
-)  # fmt: skip
-def test_refuses(call: Any, message: str) -> None:
-    with pytest.raises(cs.DataError, match=message):
+)
+def test_refuses(call: Any, found: dict[str, Any]) -> None:
+    with finding(**{"error": cs.DataError, **found}):
         call()
 
 
@@ -306,7 +330,7 @@ def test_what_no_number_of_rows_shows() -> None:
         lambda: power.auc_sample_size(0.6, against=0.7, alternative="greater"),
         lambda: power.difference_sample_size(AucPair(0.7, 0.8, 0.5), alternative="greater"),
     ):
-        with pytest.raises(cs.UndefinedError, match="no number of rows has that power"):
+        with finding("out-of-reach", cs.UndefinedError):
             call()
-    with pytest.raises(cs.UndefinedError, match="not even a perfect one"):
+    with finding("out-of-reach", cs.UndefinedError):
         power.detectable_auc(3, 3, against=0.9)

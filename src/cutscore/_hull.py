@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore import _native
-from cutscore._check import shown
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table, roc_thumbnail
 from cutscore._sweep import Floats, Masses, Sweep
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import shown
 from cutscore.objectives import check_prior
 
 
@@ -211,18 +212,14 @@ def hull(s: Sweep | Sequence[Any] | Mapping[str, Any]) -> Hull | JointHull:
     """
     if isinstance(s, Sweep):
         return _hull(s)
-    if isinstance(s, Mapping):
-        return _joint([str(name) for name in s], list(s.values()))
     try:
-        classifiers = list(s)
+        named = list(s.items() if isinstance(s, Mapping) else enumerate(s))
     except TypeError:
-        classifiers = []
-    if not classifiers:
-        raise DataError(
-            "a hull needs a sweep, or a sequence or mapping of sweeps and (FPR, TPR) points; it is "
-            f"{shown(s)}."
-        )
-    return _joint([str(k) for k in range(len(classifiers))], classifiers)
+        named = []
+    if not named:
+        rule = "be a sweep, or a sequence or mapping of sweeps and (FPR, TPR) points"
+        raise DataError(BadArgument("s", rule, s))
+    return _joint([str(name) for name, _ in named], [one for _, one in named])
 
 
 def _hull(s: Sweep) -> Hull:
@@ -296,8 +293,6 @@ class _Vertex(NamedTuple):
 
 
 def _joint(names: list[str], classifiers: list[Any]) -> JointHull:
-    if not classifiers:
-        raise DataError("a joint hull needs at least one classifier; there is none.")
     points = [
         vertex
         for k, (name, classifier) in enumerate(zip(names, classifiers, strict=True))
@@ -339,10 +334,8 @@ def _vertices(k: int, name: str, classifier: Any) -> list[_Vertex]:
         return [_Vertex(Fraction(fp) / N, Fraction(tp) / P, k, t) for fp, tp, t in inner]
     rates = rates_of(classifier)
     if rates is None:
-        raise DataError(
-            "a classifier must be a sweep or a point (FPR, TPR) with rates from 0 to 1; "
-            f"{name} is {shown(classifier)}."
-        )
+        rule = "be a sweep or a point (FPR, TPR) with rates from 0 to 1"
+        raise DataError(BadArgument("s", rule, classifier, subject=f"classifier {name}"))
     # As the decimals that they are written as: points on a line are on a line.
     fpr, tpr = (Fraction(repr(rate)) for rate in rates)
     return [_Vertex(fpr, tpr, k, np.nan)]
@@ -360,18 +353,15 @@ def rates_of(point: Any) -> tuple[float, float] | None:
 def check_points(points: Any) -> dict[str, tuple[float, float]]:
     """Classifiers that are single points (FPR, TPR), by name."""
     if not isinstance(points, Mapping):
-        raise DataError(
-            f"points must be a mapping from names to rates (FPR, TPR); it is {shown(points)}. Pass "
-            'points={"old rule": (0.1, 0.6)}.'
-        )
+        rule, hint = "map names to rates (FPR, TPR)", 'Pass points={"old rule": (0.1, 0.6)}.'
+        raise DataError(BadArgument("points", rule, points, hint))
     out = {}
     for name, point in points.items():
         rates = rates_of(point)
         if rates is None:
-            raise DataError(
-                "a point must be a pair (FPR, TPR) of rates from 0 to 1, as (0.1, 0.6) is; "
-                f"{shown(str(name))} is {shown(point)}."
-            )
+            rule = "be a pair (FPR, TPR) of rates from 0 to 1, as (0.1, 0.6) is"
+            subject = f"the point {shown(str(name))}"
+            raise DataError(BadArgument("points", rule, point, subject=subject))
         out[str(name)] = rates
     return out
 

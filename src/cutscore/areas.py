@@ -9,6 +9,8 @@ import numpy as np
 
 from cutscore._sweep import Floats, Sweep
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.base import Shown
 
 
 def auc(s: Sweep) -> float:
@@ -65,15 +67,14 @@ class PartialAuc:
 
     def __post_init__(self) -> None:
         if self.over_fpr == (self.min_tpr is not None or self.max_tpr is not None):
-            raise DataError(
-                "a partial AUC needs an interval of either FPR or TPR; give min_fpr and/or "
-                "max_fpr, or min_tpr and/or max_tpr. The whole area is auc(s)."
-            )
+            rule = "a partial AUC needs an interval of either FPR or TPR"
+            hint = "Give {0} and/or {1}, or {2} and/or {3}. The whole area is auc(s)."
+            raise DataError(Conflict(("min_fpr", "max_fpr", "min_tpr", "max_tpr"), rule, hint))
         low, high = self.ends
         if not 0.0 <= low < high <= 1.0:
-            raise DataError(
-                f"an interval must have 0 <= min < max <= 1; it is [{low:g}, {high:g}]."
-            )
+            name, value = "max_fpr" if self.over_fpr else "max_tpr", Shown(f"[{low:g}, {high:g}]")
+            rule = "have 0 <= min < max <= 1"
+            raise DataError(BadArgument(name, rule, value, subject="an interval"))
 
     @property
     def over_fpr(self) -> bool:

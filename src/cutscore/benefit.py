@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore._check import array_of, shown
+from cutscore._check import array_of
 from cutscore._frozen import Frozen
 from cutscore._sweep import Floats, Sweep
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
 from cutscore.inference import effective, wilson
 from cutscore.objectives import check_level, check_prior
 from cutscore.scoring import check_probabilities
@@ -203,16 +204,12 @@ def check_probability_thresholds(at: Any) -> Floats:
     """Threshold probabilities as an array of their own."""
     t = np.atleast_1d(array_of(at, "at"))
     if t.dtype.kind not in "biuf" or t.ndim != 1:
-        raise DataError(
-            f"at must be threshold probabilities, a number or several; it is {shown(at)}."
-        )
+        raise DataError(BadArgument("at", "be threshold probabilities, one or several", at))
     t = t.astype(np.float64)
     inside = (t >= 0) & (t < 1)
     if not inside.all():
-        raise DataError(
-            "a threshold probability must be at least 0 and less than 1; one is "
-            f"{t[np.argmin(inside)]:g}."
-        )
+        rule, one = "be at least 0 and less than 1", float(t[np.argmin(inside)])
+        raise DataError(BadArgument("at", rule, one, subject="a threshold probability"))
     return t
 
 

@@ -18,6 +18,8 @@ from cutscore._frozen import Frozen, derived
 from cutscore._interval import Interval
 from cutscore.confusion import Confusion, counted
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import CantMerge, NotAnEdge, OneClass
 
 Masses = NDArray[Any]
 
@@ -86,25 +88,22 @@ class BinnedSweep(Frozen):
             take 16 MiB and settle it to a few ten-thousandths.
         """
         if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 24:
-            raise DataError(f"bits must be a whole number from 1 to 24; it is {bits!r}.")
+            raise DataError(BadArgument("bits", "be a whole number from 1 to 24", bits))
         pos = neg = np.zeros(0)
         rows = 0
         weighted: bool | None = None
         for number, batch in enumerate(batches):
             if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
-                raise DataError(
-                    f"a batch must be (y, score) or (y, score, weight); batch {number} is not."
-                )
+                rule = "be (y, score) or (y, score, weight)"
+                raise DataError(BadArgument("batches", rule, subject=f"batch {number}"))
             y, score, weight = (*batch, None)[:3]
             columns = check_rows(y, score, weight, positive)
             if weighted is None:
                 weighted = columns.weight is not None
                 pos, neg = (np.zeros(2**bits, np.float64 if weighted else np.int64) for _ in "pn")
             elif weighted != (columns.weight is not None):
-                raise DataError(
-                    "either all batches have weights or none has; "
-                    f"batch {number} is the first that differs."
-                )
+                rule = f"have {'' if weighted else 'no '}weights, as all before it"
+                raise DataError(BadArgument("batches", rule, subject=f"batch {number}"))
             checked(columns, _native.weighted_bin if weighted else _native.bin, pos, neg)
             rows += len(columns.score)
         if weighted is None:
@@ -159,9 +158,8 @@ class BinnedSweep(Frozen):
         widened by the most that rounding can have lost.
         """
         if not (self.P > 0 and self.N > 0):
-            raise UndefinedError(
-                f"the AUC needs positives and negatives; there are {self.P:,} and {self.N:,}."
-            )
+            have = f"{'positive' if self.P > 0 else 'negative'} ({self.P + self.N:,} of them)"
+            raise UndefinedError(OneClass("the AUC", "positives and negatives", have))
         pos, neg = self.bin_pos[self._taken], self.bin_neg[self._taken]
         if self.weighted:
             # Shares before products: P·N may be more, or less, than a float64 holds.
@@ -189,11 +187,7 @@ class BinnedSweep(Frozen):
         k = int(np.searchsorted(edges, t))  # the first bin whose scores are all at or above t
         inside = k > 0 and (k == len(edges) or edges[k] != t)  # t cuts through bin k - 1
         if inside and k - 1 in self._taken:
-            near = [f"{e:.9g}" for e in edges[max(k - 1, 0) : k + 1]]
-            around = f" The edges around it are {' and '.join(near)}."
-            raise DataError(
-                f"a BinnedSweep is exact only at the edges of its bins; {t!r} is not one.{around}"
-            )
+            raise DataError(NotAnEdge(t, tuple(edges[k - 1 : k + 1].tolist())))
         tp, fp = self.bin_pos[k:].sum().item(), self.bin_neg[k:].sum().item()
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 
@@ -201,10 +195,7 @@ class BinnedSweep(Frozen):
         if not isinstance(other, BinnedSweep):
             return NotImplemented
         if self.bits != other.bits:
-            raise DataError(
-                f"only sweeps with the same bins merge; these have 2**{self.bits} and "
-                f"2**{other.bits}. Build them with the same bits=."
-            )
+            raise DataError(CantMerge("binned sweeps", "bits", (self.bits, other.bits)))
         return BinnedSweep(
             self.bin_pos + other.bin_pos, self.bin_neg + other.bin_neg, self.rows + other.rows
         )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
 
 # A count or rate at one cut (a Python number), or at many cuts at once (an array).
 Number = Any
@@ -203,7 +204,7 @@ class Confusion:
         """F_β = (1+β²) TP / ((1+β²) TP + FP + β² FN): recall counts β times as much as
         precision."""
         if not 0 <= beta < np.inf:
-            raise DataError(f"beta must be finite and at least 0; it is {beta!r}.")
+            raise DataError(BadArgument("beta", "be finite and at least 0", beta))
         # Divided by the larger of 1 and β², which may be past every float.
         a, b = (1.0, beta * beta) if beta <= 1 else ((1 / beta) ** 2, 1.0)
         return _ratio((a + b) * self.tp, (a + b) * self.tp + a * self.fp + b * self.fn)

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore import _native
-from cutscore._check import array_of, shown, threads
+from cutscore._check import array_of, threads
 from cutscore._frozen import Frozen
 from cutscore._hull import Hull, hull, vertices
 from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import NotProbabilities
 from cutscore.objectives import Costs, check_prior
 
 
@@ -66,11 +68,13 @@ def _ratios(values: Any) -> Floats:
     if ratio.dtype.kind == "O":
         ratio = np.array([_ratio(one) for one in ratio.ravel().tolist()]).reshape(ratio.shape)
     if ratio.dtype.kind not in "biuf":
-        raise DataError(f"cost ratios must be numbers or Costs; they are {shown(values)}.")
+        raise DataError(BadArgument("cost_ratios", "be numbers or Costs", values))
     ratio = ratio.astype(np.float64)
     if not np.all(ratio >= 0):
-        bad = ratio.ravel()[np.argmin(ratio.ravel() >= 0)]
-        raise DataError(f"a cost ratio λ₋/λ₊ must be at least 0; one is {bad:g}.")
+        bad = float(ratio.ravel()[np.argmin(ratio.ravel() >= 0)])
+        raise DataError(
+            BadArgument("cost_ratios", "be at least 0", bad, subject="a cost ratio λ₋/λ₊")
+        )
     return ratio
 
 
@@ -79,7 +83,7 @@ def _ratio(one: Any) -> float:
         return one.ratio
     if isinstance(one, (Real, Decimal)):
         return float(one)
-    raise DataError(f"cost ratios must be numbers or Costs; one is {shown(one)}.")
+    raise DataError(BadArgument("cost_ratios", "be numbers or Costs", one))
 
 
 def _best_vertex(slope: Floats, line: Floats) -> NDArray[np.int64]:
@@ -114,7 +118,9 @@ class CostCurve(Frozen):
         """Normalised expected cost of the best cut at the probability-cost ``x``, from 0 to 1."""
         at = np.asarray(x)
         if at.dtype.kind not in "biuf" or not np.all((at >= 0) & (at <= 1)):
-            raise DataError(f"a probability-cost must lie between 0 and 1; it is {shown(x)}.")
+            raise DataError(
+                BadArgument("x", "lie between 0 and 1", x, subject="a probability-cost")
+            )
         k = np.searchsorted(self.high[:-1], at, side="left")
         return self.fnr[k] * at + self.fpr[k] * (1 - at)
 
@@ -229,12 +235,11 @@ def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:
     """
     check_sweep(s).needs_both_classes("a decision curve")
     s.needs_scores("a decision curve")
-    if not 0 <= s.threshold[-1] <= s.threshold[0] <= 1:
-        raise DataError(
-            "a decision curve needs scores that are probabilities; these reach from "
-            f"{s.threshold[-1]:g} to {s.threshold[0]:g}. Calibrate them first, or take "
-            "cost_curve(s), which any scores have."
-        )
+    top, bottom = float(s.threshold[0]), float(s.threshold[-1])
+    if bottom < 0 or top > 1:
+        hint = "Calibrate them first, or take cost_curve(s), which any scores have."
+        one = bottom if bottom < 0 else top
+        raise DataError(NotProbabilities("a decision curve", one, hint=hint))
     p = s.prevalence if prior is None else check_prior(prior)
     t = s.threshold
     with np.errstate(divide="ignore"):
@@ -299,10 +304,9 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
     h: Hull = hull(s)
     p = s.prevalence
     a, b = 1 + p if a is None else a, 2 - p if b is None else b
-    if not all(isinstance(x, Real) and 0 < x < np.inf for x in (a, b)):
-        raise DataError(
-            f"a Beta distribution needs a > 0 and b > 0; they are {shown(a)} and {shown(b)}."
-        )
+    for name, x in (("a", a), ("b", b)):
+        if not (isinstance(x, Real) and 0 < x < np.inf):
+            raise DataError(BadArgument(name, "be above 0 and finite", x))
     # Vertex k is best while c/(1 − c) passes from odds[k − 1] down to odds[k].
     change = np.concatenate(([1.0], 1 / (1 + 1 / _positive(h.odds)), [0.0]))
     fnr = (h.tp[-1] - h.tp) / h.tp[-1]

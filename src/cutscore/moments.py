@@ -14,13 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import check_rows, shown
+from cutscore._check import check_rows
 from cutscore._frozen import Frozen, derived
 from cutscore._rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Shown
+from cutscore.findings.rows import NotNumbers
+from cutscore.findings.statistics import (
+    BadSaved,
+    BeyondFloats,
+    CantMerge,
+    NotFinite,
+    OneClass,
+    Undefined,
+)
 
 _FORMAT, _VERSION = "cutscore moments", 1
-_WORDS = {"features": "columns", "classes": "classes"}
 # Two scatter matrices of so many columns take 1 GiB.
 _WIDEST = 8192
 # Numbers that are widened and multiplied at a time: 1 MiB of them, near the core and few calls.
@@ -131,62 +141,47 @@ class ClassMoments(Frozen):
     def within(self) -> Floats:
         """The scatter around the means of all classes together."""
         if self.scatter is None:
-            raise UndefinedError(
-                "the scatter within classes was not summed up. Make the moments with scatter=True."
-            )
+            what, hint = "the scatter within classes", "Make the moments with scatter=True."
+            raise UndefinedError(Undefined(what, "was not summed up", hint))
         return np.asarray(self.scatter.sum(0))
 
     def check_finite(self) -> None:
         """Raise if there was a NaN or an infinity in a column, or squares were past every float."""
         bad = ~np.isfinite(self.origin + self.offset.sum(0))
         if bad.any():
-            raise DataError(
-                f"features must be finite; column {int(bad.argmax())} has a NaN, an infinity or "
-                "numbers beyond 1e307. Drop such rows or fill them in."
-            )
+            raise DataError(NotFinite("features", column=int(bad.argmax())))
         if self.scatter is not None and not np.isfinite(self.scatter).all():
             column = int((~np.isfinite(self.scatter)).any((0, 1)).argmax())
-            raise DataError(
-                f"squares of the features must be floats; those of column {column} are not. Divide "
-                "it by 1e150."
-            )
+            raise DataError(BeyondFloats(f"squares of column {column}", hint="Divide it by 1e150."))
         # The other end: all columns so small that their squares have lost their digits.
         if self.scatter is not None and self.features:
             square = float(self.scatter.diagonal(axis1=1, axis2=2).max())
             if square < 1e-280 and 0 < float(np.abs(self.offset).max()) < 1e-140:
-                raise DataError(
-                    "squares of the features must be floats; those of all columns are below "
-                    "1e-280. Multiply them by 1e150."
-                )
+                hint = "Multiply all columns by 1e150."
+                raise DataError(BeyondFloats("squares of features", square, hint))
 
     def needs_both_classes(self, what: str) -> None:
         """Raise unless all classes have mass."""
         if self.classes > 2 and not (self.weight > 0).all():
-            raise UndefinedError(
-                f"{what} needs rows of all classes; class {int(self.weight.argmin())} weighs "
-                f"{self.weight.min():g}."
-            )
+            why = f"needs rows of all classes; class {int(self.weight.argmin())} has none"
+            raise UndefinedError(Undefined(what, why))
         if not (self.weight > 0).all():
-            raise UndefinedError(
-                f"{what} needs rows of both classes; the negatives weigh {self.weight[0]:g} and "
-                f"the positives {self.weight[1]:g}."
-            )
+            only = "positive" if self.weight[1] > 0 else "negative"
+            have = f"{only} (weight {self.weight.sum():g})"
+            raise UndefinedError(OneClass(what, "positives and negatives", have))
 
     def __add__(self, other: object) -> ClassMoments:
         if not isinstance(other, ClassMoments):
             return NotImplemented
-        for name in ("features", "classes"):
-            here, there = getattr(self, name), getattr(other, name)
-            if here != there:
-                raise DataError(
-                    f"moments that are added must have the same {_WORDS[name]}; these have "
-                    f"{here:,} and {there:,}."
-                )
+        for same, values in (
+            ("columns", (self.features, other.features)),
+            ("classes", (self.classes, other.classes)),
+        ):
+            if len(set(values)) > 1:
+                raise DataError(CantMerge("moments", same, values))
         if (self.scatter is None) != (other.scatter is None):
-            raise DataError(
-                "moments that are added must both have a scatter or both none. Make all of them "
-                "with the same scatter=..."
-            )
+            values = (self.scatter is not None, other.scatter is not None)
+            raise DataError(CantMerge("moments", "scatter=", values))
         # The row that an empty one counts from means nothing.
         if not other.weight.any():
             return self
@@ -227,11 +222,11 @@ class ClassMoments(Frozen):
     def from_dict(data: Any) -> ClassMoments:
         """The moments that :meth:`to_dict` wrote."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise DataError(f"moments are read from a dict of the format {_FORMAT!r}; this is not.")
+            raise DataError(BadSaved("moments", f"be a dict with format = {_FORMAT!r}", data))
         if data.get("version") != _VERSION:
+            hint = "Read it with the cutscore that wrote it, or newer."
             raise DataError(
-                f"this cutscore reads version {_VERSION} of moments; it is "
-                f"{shown(data.get('version'))}. Read it with the cutscore that wrote it, or newer."
+                BadSaved("moments", f"have the version {_VERSION}", data.get("version"), hint)
             )
         d = len(data["origin"]) if isinstance(data.get("origin"), list) else 0
         k = max(len(data["weight"]), 2) if isinstance(data.get("weight"), list) else 2
@@ -246,12 +241,10 @@ class ClassMoments(Frozen):
             except (KeyError, TypeError, ValueError):
                 out[name] = np.empty(0)
             if out[name].shape != shape or not np.isfinite(out[name]).all():
-                raise DataError(
-                    f"moments of {d} columns need finite numbers of the shape {shape} as {name}; "
-                    f"it is {shown(data.get(name))}."
-                )
+                rule = f"be finite numbers of the shape {shape}"
+                raise DataError(BadSaved(f"{name} of moments", rule, data.get(name)))
         if (out["weight"] < 0).any():
-            raise DataError(f"weights must be at least 0; they are {shown(data['weight'])}.")
+            raise DataError(BadSaved("weight of moments", "be at least 0", data["weight"]))
         return ClassMoments(**out)
 
     def __repr__(self) -> str:
@@ -456,14 +449,14 @@ def _row(X: Matrix, k: int) -> Floats:
 
 def _check_width(d: int, classes: int = 2) -> None:
     if classes * d * d > 2 * _WIDEST * _WIDEST:
-        most = int(_WIDEST * (2 / classes) ** 0.5)
-        raise DataError(
-            f"scatter is summed up of {most:,} columns at the most; there are {d:,}, whose "
-            f"{'two' if classes == 2 else classes} matrices would take "
-            f"{8 * classes * d * d / 2**30:,.1f} GiB. Choose or combine columns first, "
-            "or learn by what needs no scatter: mean difference (scatter=False) or logistic "
-            "regression."
+        hint = (
+            f"{classes} matrices would take {8 * classes * d * d / 2**30:,.1f} GiB. Choose or "
+            "combine columns first, or learn by what needs no scatter: mean difference "
+            "(scatter=False) or logistic regression."
         )
+        most = int(_WIDEST * (2 / classes) ** 0.5)
+        rule = f"have at most {most:,} columns for a scatter"
+        raise DataError(BadArgument("X", rule, d, hint))
 
 
 def _rows(X: Any, y: Any, weight: Any, positive: Any) -> ArrayRows:
@@ -478,12 +471,11 @@ def _rows(X: Any, y: Any, weight: Any, positive: Any) -> ArrayRows:
             try:
                 X = X.astype(np.float64)
             except (TypeError, ValueError) as error:
-                raise DataError(f"features must be numbers; NumPy says: {error}") from error
+                raise DataError(NotNumbers("X", type="object")) from error
     if X.ndim != 2 or not X.shape[1] or X.dtype.kind not in "biuf":
-        raise DataError(
-            "features must be a table of numbers with at least one column; these have the shape "
-            f"{X.shape} and the type {X.dtype}. Make one column a table by X[:, None]."
-        )
+        value, hint = Shown(f"{X.dtype} of the shape {X.shape}"), "Of one column X[:, None] is one."
+        rule = "be a table of numbers with at least one column"
+        raise DataError(BadArgument("X", rule, value, hint))
     n = X.shape[0]
     columns = check_rows(y, np.broadcast_to(np.float32(0), n), weight, positive)
     while True:

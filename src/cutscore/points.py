@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore._interval import Interval
 from cutscore._sweep import Floats, Sweep, check_sweep
 from cutscore.confusion import Confusion
 from cutscore.curves import from_zero
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
 from cutscore.inference import sizes_of
 from cutscore.objectives import check_level
 from cutscore.selection import in_places
@@ -170,10 +171,8 @@ def specificity_at(s: Sweep, sensitivity: float, *, level: float = 0.95) -> Curv
 def _rate(value: Any, name: str) -> float:
     rate = number(value)
     if not 0 < rate < 1:
-        raise DataError(
-            f"{name} must lie between 0 and 1, as 0.9 does; it is {shown(value)}. roc(s) has the "
-            "ends of the curve."
-        )
+        hint = "roc(s) has the ends of the curve."
+        raise DataError(BadArgument(name, "lie between 0 and 1, as 0.9 does", value, hint))
     return rate
 
 

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import number, shown
+from cutscore._check import number, one_of
 from cutscore._sweep import Sweep
 from cutscore.areas import auc as area_under
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.statistics import BadLimit, NoVariation, OutOfReach
 from cutscore.guarantee import most
 from cutscore.inference import placement_variances
 from cutscore.objectives import Limit, as_limits, check_level, check_prior
@@ -205,25 +207,19 @@ class _OneAuc:
 
     @classmethod
     def of(cls, auc: Any, against: Any, alternative: Any, method: Any, level: Any) -> _OneAuc:
-        if method not in ("score", "obuchowski"):
-            raise DataError(f"method must be 'score' or 'obuchowski'; it is {shown(method)}.")
+        one_of("method", method, ("score", "obuchowski"))
         if method == "obuchowski" and isinstance(auc, Sweep):
-            raise DataError(
-                "Obuchowski's formula takes an AUC and no pilot study. Give auc=s.auc, or leave "
-                "the method out."
-            )
-        if alternative not in ("two-sided", "greater", "less"):
-            raise DataError(
-                f"alternative must be 'two-sided', 'greater' or 'less'; it is {shown(alternative)}."
-            )
+            rule = "Obuchowski's formula takes an AUC and no pilot study"
+            hint = "Give {1}=s.auc, or leave {0} out."
+            raise DataError(Conflict(("method", "auc"), rule, hint))
+        one_of("alternative", alternative, ("two-sided", "greater", "less"))
         other, level, spread = _rate(against, "against"), check_level(level), None
         if isinstance(auc, Sweep):
             spread, auc = placement_variances(auc, area_under), auc.auc
             if not sum(spread) > 0:
-                raise UndefinedError(
-                    "the AUC of the pilot study has no spread, so nothing can be planned from it. "
-                    "Give the AUC that you expect: auc=0.95."
-                )
+                what, so = "the AUC of the pilot study", "nothing can be planned from it"
+                hint = "Give the AUC that you expect, such as 0.95."
+                raise UndefinedError(NoVariation(what, so=so, hint=hint))
         asked = Hypothesis(alternative)
         return cls(_rate(auc, "auc"), other, asked, level, method == "score", spread)
 
@@ -277,10 +273,8 @@ class AucPair:
         _rate(self.a, "a")
         _rate(self.b, "b")
         if not 0 <= number(self.correlation) < 1:
-            raise DataError(
-                "a correlation of two scores must be at least 0 and less than 1; it is "
-                f"{shown(self.correlation)}."
-            )
+            rule = "be at least 0 and less than 1"
+            raise DataError(BadArgument("correlation", rule, self.correlation))
 
     def variances(self, positives: float, negatives: float) -> tuple[float, float, float]:
         """Those of a and of b and their covariance, for normal scores of equal spreads.
@@ -368,10 +362,9 @@ def difference_power(  # noqa: PLR0913 - options have names
     if negatives is not None:
         given = _rows(negatives, "negatives") / pos
         if study.ratio is not None and abs(given - ratio) > 0.01 * ratio:
-            raise DataError(
-                f"the pilot study has {ratio:.4g} negatives per positive, and its covariance holds "
-                f"for as many; {given:.4g} are given. Leave negatives out, or give an AucPair."
-            )
+            rule = f"be {ratio:.4g} per positive, as in the pilot study"
+            hint = "Leave negatives out, or give an AucPair."
+            raise DataError(BadArgument("negatives", rule, negatives, hint))
         ratio = given
     return study.power(pos, ratio * pos, asked, level)
 
@@ -413,10 +406,8 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
     study = _Study.of(expected, method)
     asked = as_hypothesis(alternative, margin, check_level(level), 1.0)
     if ratio is not None and study.ratio is not None:
-        raise DataError(
-            f"the covariance of a pilot study holds for its own ratio, {study.ratio:.4g}. Leave "
-            "ratio out, or give an AucPair."
-        )
+        rule = f"be left out with a pilot study, which has {study.ratio:.4g} of its own"
+        raise DataError(BadArgument("ratio", rule, ratio, "Or give an AucPair."))
     kappa = study.ratio or _ratio(1.0 if ratio is None else ratio)
     wanted = check_level(power, "power")
     return _least(lambda n: study.power(n, kappa * n, asked, level), wanted, kappa)
@@ -453,10 +444,7 @@ def detectable_difference(  # noqa: PLR0913 - options have names
     >>> round(cs.power.detectable_difference(0.8, 100, 400, correlation=0.6), 4)
     0.0611
     """
-    if alternative not in ("two-sided", "greater"):
-        raise DataError(
-            f"alternative must be 'two-sided' or 'greater'; it is {shown(alternative)}."
-        )
+    one_of("alternative", alternative, ("two-sided", "greater"))
     pair, asked = AucPair(b, b, correlation), as_hypothesis(alternative, 0.0, level, 1.0)
     pos, neg = _rows(positives, "positives"), _rows(negatives, "negatives")
 
@@ -477,15 +465,12 @@ class _Study:
 
     @classmethod
     def of(cls, expected: Any, method: str) -> _Study:
-        if method not in ("t", "obuchowski"):
-            raise DataError(f"method must be 't' or 'obuchowski'; it is {shown(method)}.")
+        one_of("method", method, ("t", "obuchowski"))
         if isinstance(expected, AucPair):
             return cls(expected.a - expected.b, expected.variances, None, method == "t")
         if not isinstance(expected, AucCovariance) or len(expected.auc) != 2:
-            raise DataError(
-                "what is expected must be an AucPair(a, b, correlation), or the auc_covariance of "
-                f"two scores; got {shown(expected)}."
-            )
+            rule = "be an AucPair(a, b, correlation), or the auc_covariance of two scores"
+            raise DataError(BadArgument("expected", rule, expected))
         (pos, neg), (a, b) = expected.sizes, expected.auc.tolist()
         (v, c), (_, w) = expected.covariance.tolist()
 
@@ -651,27 +636,25 @@ def _of_limit(limit: str | Limit, expected: float | None) -> tuple[str, float, f
     """The class that a limit counts, the share of errors that it allows, and the one expected."""
     limits = as_limits(limit)
     if len(limits) != 1:
-        raise DataError(f"one limit is planned for at a time; there are {len(limits)}.")
+        raise DataError(BadArgument("limit", "be one limit", limit))
     (one,) = limits
     of, signs = _COUNTED.get(one.measure.name, ("", ""))
     if one.sign[0] not in signs:
-        raise DataError(
+        rule = (
             "sample sizes exist for upper limits on fpr and fnr, lower limits on recall and "
-            f"specificity, and limits on flagged_rate; not for {one.text!r}."
+            "specificity, and limits on flagged_rate"
         )
+        raise DataError(BadLimit(one.text, rule))
     upper = one.sign[0] == "<"
     bound = one.bound if upper else 1 - one.bound
     if not 0 < bound < 1:
-        raise DataError(f"no number of rows shows {one.text!r}, or any does. Take another bound.")
+        raise DataError(BadLimit(one.text, "a limit must need rows to be shown"))
     if expected is None:
         return of, bound, 0.0
     given = number(expected)
     rate = given if upper else 1 - given
     if not 0 <= rate < bound:
-        raise DataError(
-            f"the {one.measure.name} that is expected must keep the limit {one.text!r}; it is "
-            f"{shown(expected)}."
-        )
+        raise DataError(BadArgument("expected", f"keep the limit {one.text!r}", expected))
     return of, bound, rate
 
 
@@ -693,10 +676,11 @@ def _least_rows(bound: float, rate: float, error: float, power: float) -> tuple[
             at = int(np.argmax(found >= power))
             return int(high[at]), int(k[at]), float(found[at])
         first, size = first + size, min(4 * size, 2**16)
-    raise UndefinedError(
+    what = (
         f"a rate of {rate:g} is too near to the limit of {bound:g}: it would take more than 10⁷ "
-        "errors to tell them apart. Expect a better one, or ask for less."
+        "errors to tell them apart"
     )
+    raise UndefinedError(OutOfReach(what, "Expect a better one, or ask for less."))
 
 
 def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> int:
@@ -780,7 +764,8 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
     s, f = _rate(sensitivity, "sensitivity"), 1 - _rate(specificity, "specificity")
     kappa, level = _ratio(ratio), check_level(level)
     if (half_width is None) == (above is None):
-        raise DataError("give either half_width (to estimate) or above (to test).")
+        rule = "a study either estimates (half_width) or tests (above)"
+        raise DataError(Conflict(("half_width", "above"), rule, "Give {0} or {1}."))
 
     def variance(at: float) -> float:
         slope = _NORMAL.pdf(_NORMAL.inv_cdf(at)) / _NORMAL.pdf(_NORMAL.inv_cdf(f))
@@ -792,9 +777,7 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
     else:
         bound = _rate(above, "above")
         if not bound < s:
-            raise DataError(
-                f"what is to be ruled out must be below the sensitivity, {s:g}; it is {bound:g}."
-            )
+            raise DataError(BadArgument("above", f"be below the sensitivity, {s:g}", above))
         z, beta = (quantile(inf, 1 - x) for x in (level, check_level(power, "power")))
         n = ((z * sqrt(variance(bound)) + beta * sqrt(variance(s))) / (s - bound)) ** 2
     return _sized(n, kappa)
@@ -809,10 +792,9 @@ def _least(power: Callable[[float], float], wanted: float, ratio: float) -> Samp
     while power(high) < wanted:
         low, high = high, 2 * high
         if high > _MOST:
-            raise UndefinedError(
-                "no number of rows has that power: what is expected is not what is to be shown. "
-                "Expect a larger difference, or allow a wider margin."
-            )
+            what = "no number of rows has that power: what is expected is not what is to be shown"
+            hint = "Expect a larger difference, or allow a wider margin."
+            raise UndefinedError(OutOfReach(what, hint))
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (low, middle) if power(middle) >= wanted else (middle, high)
@@ -839,10 +821,8 @@ def _nearest(power: Callable[[float], float], wanted: float, start: float, end: 
     """The value nearest to ``start``, on the way to ``end``, that has the power."""
     inner, outer = start, end + (start - end) * 1e-12
     if power(outer) < wanted:
-        raise UndefinedError(
-            "so few rows have that power for no AUC, not even a perfect one. Take more rows, or "
-            "ask for less power."
-        )
+        what = "so few rows have that power for no AUC, not even a perfect one"
+        raise UndefinedError(OutOfReach(what, "Take more rows, or ask for less power."))
     for _ in range(100):
         middle = (inner + outer) / 2
         inner, outer = (inner, middle) if power(middle) >= wanted else (middle, outer)
@@ -852,19 +832,19 @@ def _nearest(power: Callable[[float], float], wanted: float, start: float, end: 
 def _rate(value: Any, name: str) -> float:
     x = number(value)
     if not 0 < x < 1:
-        raise DataError(f"{name} must lie between 0 and 1; it is {shown(value)}.")
+        raise DataError(BadArgument(name, "lie between 0 and 1", value))
     return x
 
 
 def _ratio(value: Any) -> float:
     x = number(value)
     if not 0 < x < inf:
-        raise DataError(f"ratio, negatives per positive, must be above 0; it is {shown(value)}.")
+        raise DataError(BadArgument("ratio", "be negatives per positive, above 0", value))
     return x
 
 
 def _rows(value: Any, name: str) -> float:
     x = number(value)
     if not 1 <= x < _MOST:
-        raise DataError(f"{name} must be a number of rows, at least 1; it is {shown(value)}.")
+        raise DataError(BadArgument(name, "be a number of rows, at least 1", value))
     return x

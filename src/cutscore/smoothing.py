@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore._check import array_of, shown
+from cutscore._check import array_of, one_of
 from cutscore._frozen import Frozen
 from cutscore._interval import Interval
 from cutscore._sweep import Floats, Masses, Sweep, check_sweep
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import NoOverlap, NotFinite, NoVariation, TooFew
 from cutscore.inference import auc_interval, score_interval, sizes_of
 from cutscore.objectives import check_level
 
@@ -60,7 +62,9 @@ class SmoothRoc(Frozen):
 
         x = array_of(fpr, "fpr")
         if x.dtype.kind not in "biuf" or not np.all((x >= 0) & (x <= 1)):
-            raise DataError(f"a false positive rate must lie between 0 and 1; it is {shown(fpr)}.")
+            raise DataError(
+                BadArgument("fpr", "lie between 0 and 1", fpr, subject="a false positive rate")
+            )
         if self.method == "binormal":
             return np.asarray(ndtr(self.a + self.b * ndtri(x.astype(np.float64))))
         return np.asarray(np.interp(x, self.fpr, self.tpr))
@@ -134,8 +138,7 @@ def smooth_roc(s: Sweep, method: str = "binormal", *, level: float = 0.95) -> Sm
     smooth ROC curve (kernel), AUC 0.835 (95 % CI 0.756–0.899)
     """
     level = check_level(level)
-    if method not in ("binormal", "kernel"):
-        raise DataError(f"method must be 'binormal' or 'kernel'; it is {shown(method)}.")
+    one_of("method", method, ("binormal", "kernel"))
     check_sweep(s).needs_both_classes("a smooth ROC curve")
     return _binormal(s, level) if method == "binormal" else _kernel(s, level)
 
@@ -147,12 +150,11 @@ def _binormal(s: Sweep, level: float) -> SmoothRoc:
     from scipy.special import ndtr
 
     small, sizes = s.compact(), sizes_of(s, "a binormal ROC curve")
-    if s.auc in (0.0, 1.0) or len(small) < 3:
-        raise UndefinedError(
-            "a binormal curve needs classes that overlap at three different scores or more; here "
-            f"the AUC is {s.auc:.6g}, with {len(small):,} runs of one class. auc_interval(s) needs "
-            "no curve."
-        )
+    what, hint = "a binormal curve", "auc_interval(s) needs no curve."
+    if s.auc in (0.0, 1.0):
+        raise UndefinedError(NoOverlap(what, f"the AUC is {s.auc:g}", hint))
+    if len(small) < 3:
+        raise UndefinedError(TooFew(what, 3, "runs of scores of one class", len(small), hint))
     a, b, covariance = _fit(small.pos * (sizes[0] / s.P), small.neg * (sizes[1] / s.N), s.auc)
     deviate = a / sqrt(1 + b * b)
     slope = np.array([1.0, -a * b / (1 + b * b)]) / sqrt(1 + b * b)
@@ -205,10 +207,8 @@ def _fit(pos: Floats, neg: Floats, auc: float) -> tuple[float, float, Floats]:
         if then is None or not 1e-3 < then.b < 1e3 or abs(then.a) > 1e3:
             break
         now = then
-    raise UndefinedError(
-        "no binormal curve is the most likely one: the classes overlap too little to estimate both "
-        f"of its parameters (a reached {now.a:.3g}, b {now.b:.3g}). Take method='kernel'."
-    )
+    why = f"no curve is the most likely one (a reached {now.a:.3g}, b {now.b:.3g})"
+    raise UndefinedError(NoOverlap("a binormal curve", why, "Take method='kernel'."))
 
 
 def _improved(pos: Floats, neg: Floats, now: _State, step: _Step) -> _State | None:
@@ -293,20 +293,16 @@ def _kernel(s: Sweep, level: float) -> SmoothRoc:
     s.needs_scores("a kernel-smoothed ROC curve")
     interval = auc_interval(s, level=level)
     if not np.isfinite(s.threshold[[0, -1]]).all():
-        raise DataError(
-            "a kernel-smoothed ROC curve needs finite scores; they reach from "
-            f"{s.threshold[-1]:g} to {s.threshold[0]:g}. Take method='binormal', which needs their "
-            "order only."
-        )
+        one = float(s.threshold[-1 if np.isfinite(s.threshold[0]) else 0])
+        hint = "Take method='binormal', which needs their order only."
+        raise DataError(NotFinite("scores of a kernel-smoothed ROC curve", one, hint=hint))
     sizes = sizes_of(s, "a kernel-smoothed ROC curve")
     score = s.threshold / (np.abs(s.threshold).max() or 1.0)  # its squares don't overflow
     both = [_bandwidth(score, mass, n) for mass, n in zip((s.pos, s.neg), sizes, strict=True)]
     widest = max(both)
     if widest == 0:
-        raise UndefinedError(
-            "kernels have no width where all scores of a class are the same, as those of both are "
-            "here. roc(s) is the curve of such scores."
-        )
+        so, hint = "kernels have no width", "roc(s) is the curve of such scores."
+        raise UndefinedError(NoVariation("the score", "within either class", so, hint))
     low, high = score[-1] - 6 * widest, score[0] + 6 * widest
     step = (high - low) / (_GRID - 1)
     place = (high - score) / step

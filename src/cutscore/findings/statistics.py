@@ -113,14 +113,9 @@ class TooFew(Finding):
     """Whether ``need`` itself is too few."""
 
     def text(self, on: Surface) -> str:
-        need, have = (
-            f"{n:,}" if isinstance(n, int) else f"{n:.4g}" for n in (self.need, self.have)
-        )
-        are = "is" if have == "1" else "are"
-        than = "more than" if self.above else "at least"
-        return sentence(
-            f"{self.what} needs {than} {need} {self.of}; there {are} {have}.", self.hint
-        )
+        than, have = "more than" if self.above else "at least", f"{self.have:,.4g}"
+        need = f"{self.what} needs {than} {self.need:,.4g} {self.of}"
+        return sentence(f"{need}; there {'is' if have == '1' else 'are'} {have}.", self.hint)
 
 
 @dataclass(frozen=True)
@@ -209,7 +204,7 @@ class NoOverlap(Finding):
     hint: str = ""
 
     def text(self, on: Surface) -> str:
-        rule = f"{self.what} needs classes that overlap; these are separated"
+        rule = f"{self.what} needs classes that overlap enough; these do not"
         return sentence(f"{rule}: {self.why}.", self.hint)
 
 
@@ -231,7 +226,7 @@ class CantMerge(Finding):
     """Summaries of blocks of rows that were made in different ways can't be added."""
 
     code = "cant-merge"
-    example = {"what": "binned sweeps", "same": "number of bins", "values": ("2**8", "2**9")}
+    example = {"what": "binned sweeps", "same": "bits", "values": (8, 9)}
     what: str
     same: str
     """What they must have in common."""
