@@ -870,7 +870,7 @@ def test_groups_that_tell_nothing() -> None:
     )
     with finding("too-few", need=2) as few:
         lopsided.interval()
-    assert few.value.finding.have == pytest.approx(1, abs=1e-6)  # type: ignore[attr-defined]
+    assert few.value.finding.have == pytest.approx(1, abs=1e-6)
     perfect = cs.by_group([1, 0, 1, 0], [2, 1, 4, 3], ["a", "a", "b", "b"])
     with finding("no-variation", over="over 2 groups"):
         perfect.interval()
@@ -1142,7 +1142,7 @@ def test_bad_statistics_and_samples(call: Callable[[], Any], message: str) -> No
 def test_too_few_rows(call: Callable[[], Any], of: str) -> None:
     with finding("too-few", cs.UndefinedError, need=2, of=of) as few:
         call()
-    assert few.value.finding.have == pytest.approx(1)  # type: ignore[attr-defined]
+    assert few.value.finding.have == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

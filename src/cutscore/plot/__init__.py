@@ -60,7 +60,7 @@ def overview(s: Sweep) -> Figure:
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['ROC', 'Precision–recall', 'Cumulative gain', 'DET', 'Lift', 'Scores']
     """
-    needs(s, Sweep, "overview(cs.sweep(y, score))")
+    needs(s, Sweep, "overview", "cs.sweep(y, score)")
     figure = new_figure(12.5, 8)
     axes = figure.subplots(2, 3).ravel()
     roc(curves.roc(s), axes[0], label=f"AUC {s.auc:.3f}")

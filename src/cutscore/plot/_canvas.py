@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cutscore._check import shown
 from cutscore._sweep import Floats
 from cutscore.decision import OperatingPoint
 from cutscore.errors import DataError, missing_library
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import either
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,18 +24,20 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 _STEPS = 2000
 
 
-def needs(given: object, kind: type | tuple[type, ...], call: str) -> None:
+Kinds = type | tuple[type, ...]
+
+
+def needs(given: object, kind: Kinds, draw: str, how: str) -> None:
+    """Refuse what a function does not draw."""
     if not isinstance(given, kind):
-        raise DataError(
-            f"plot.{call.partition('(')[0]} draws {_either(kind)}; got {_a(type(given))}. "
-            f"Call plot.{call}."
-        )
+        subject, hint = f"what plot.{draw} draws", f"Call plot.{draw}({how})."
+        raise DataError(BadArgument(draw, f"be {_either(kind)}", given, hint, subject))
 
 
-def option(given: object, kind: type | tuple[type, ...], how: str) -> None:
+def option(given: object, kind: Kinds, name: str, how: str) -> None:
+    """Refuse an option of another type."""
     if given is not None and not isinstance(given, kind):
-        name = how.partition("=")[0]
-        raise DataError(f"{name} must be {_either(kind)}; it is {shown(given)}. Pass {how}.")
+        raise DataError(BadArgument(name, f"be {_either(kind)}", given, f"Pass {name}={how}."))
 
 
 def each(
@@ -48,20 +51,20 @@ def each(
     call = f"plot.{draw.__name__}"
     for name, value in of_one.items():
         if value is not None:
-            raise DataError(
-                f"{name} is for one, and a mapping names several. Draw them one by one: "
-                f"ax = {call}(one, ax, {name}=...)."
-            )
+            rule = "be left out where a mapping names several"
+            hint = f"Draw them one by one: ax = {call}(one, ax, {name}=...)."
+            raise DataError(BadArgument(name, rule, value, hint))
     if not several:
-        raise DataError(f"{call} needs something to draw; the mapping is empty. Put one in.")
+        subject = f"what {call} draws"
+        raise DataError(BadArgument(draw.__name__, "have at least one entry", subject=subject))
     for name, one in several.items():
         ax = draw(one, ax, label=str(name), **shared)
     assert ax is not None
     return ax
 
 
-def _either(kind: type | tuple[type, ...]) -> str:
-    return " or ".join(_a(one) for one in (kind if isinstance(kind, tuple) else (kind,)))
+def _either(kind: Kinds) -> str:
+    return either(kind if isinstance(kind, tuple) else (kind,), show=_a)
 
 
 def _a(kind: type) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore._check import shown
 from cutscore._hull import Hull, JointHull, check_points
 from cutscore._sweep import Floats
 from cutscore.benefit import NetBenefitAt
@@ -17,6 +16,7 @@ from cutscore.costs import CostCurve, NetBenefit
 from cutscore.curves import Det, Gain, Lift, PrecisionRecall, Roc
 from cutscore.decision import OperatingPoint
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
 from cutscore.inference import Band
 from cutscore.plot._canvas import (
     COLOURS,
@@ -114,15 +114,16 @@ def roc(  # noqa: PLR0913 - options have names
     if curve is None and rules:
         for name, given in (("label", label), ("band", band), ("point", point), ("hull", hull)):
             if given is not None:
-                raise DataError(f"{name} is for a curve, and there is none. Pass cs.roc(s) first.")
+                rule, hint = "be left out where there is no curve", "Pass cs.roc(s) first."
+                raise DataError(BadArgument(name, rule, given, hint))
         return _rules(_roc_axes(ax), rules)
-    needs(curve, (Roc, SmoothRoc), "roc(cs.roc(s))")
+    needs(curve, (Roc, SmoothRoc), "roc", "cs.roc(s)")
     assert isinstance(curve, (Roc, SmoothRoc))
     chosen = [point] if isinstance(point, OperatingPoint) else _listed(point)
-    option(band, Band, "band=cs.roc_band(s)")
-    option(hull, (Hull, JointHull), "hull=cs.hull(s)")
+    option(band, Band, "band", "cs.roc_band(s)")
+    option(hull, (Hull, JointHull), "hull", "cs.hull(s)")
     for p in chosen:
-        option(p, OperatingPoint, "point=cs.choose(s, objective)")
+        option(p, OperatingPoint, "point", "cs.choose(s, objective)")
     ax = _roc_axes(ax)
     draw_line(ax, curve.fpr, curve.tpr, label, line)
     colour = ax.lines[-1].get_color()
@@ -178,7 +179,7 @@ def hull(
     """
     if isinstance(h, Mapping):
         return each(hull, h, ax, line, label=label)
-    needs(h, (Hull, JointHull), "hull(cs.hull(s))")
+    needs(h, (Hull, JointHull), "hull", "cs.hull(s)")
     ax = _roc_axes(ax)
     if isinstance(h, Hull):
         return draw_line(ax, h.fpr, h.tpr, label, {"marker": _vertex(h), "markersize": 4.0, **line})
@@ -207,7 +208,7 @@ def pr(
     """
     if isinstance(curve, Mapping):
         return each(pr, curve, ax, line, label=label)
-    needs(curve, PrecisionRecall, "pr(cs.pr(s))")
+    needs(curve, PrecisionRecall, "pr", "cs.pr(s)")
     ax = axes(ax, "recall", "precision", square=True)
     guide(ax, [0, 1], [curve.precision[-1]] * 2)
     return draw_line(ax, curve.recall, curve.precision, label, {"drawstyle": "steps-pre", **line})
@@ -229,7 +230,7 @@ def det(
     """
     if isinstance(curve, Mapping):
         return each(det, curve, ax, line, label=label)
-    needs(curve, Det, "det(cs.det(s))")
+    needs(curve, Det, "det", "cs.det(s)")
     ax = axes(ax, "false positive rate, %", "miss rate (1 − recall), %", unit=False)
     inside = (curve.fpr > 0) & (curve.fpr < 1) & (curve.fnr > 0) & (curve.fnr < 1)
     fpr, fnr = thinned(curve.fpr[inside], curve.fnr[inside])
@@ -267,7 +268,7 @@ def gain(
     """
     if isinstance(curve, Mapping):
         return each(gain, curve, ax, line, label=label)
-    needs(curve, Gain, "gain(cs.gain(s))")
+    needs(curve, Gain, "gain", "cs.gain(s)")
     ax = axes(ax, "share of cases flagged", "share of positives caught", square=True)
     prevalence = 1 / curve.lift[0]
     guide(ax, [0, 1], [0, 1])
@@ -293,7 +294,7 @@ def lift(
     """
     if isinstance(curve, Mapping):
         return each(lift, curve, ax, line, label=label)
-    needs(curve, (Lift, Gain), "lift(cs.lift(s))")
+    needs(curve, (Lift, Gain), "lift", "cs.lift(s)")
     ax = axes(ax, "share of cases flagged", "lift (precision / prevalence)", unit=False)
     guide(ax, [0, 1], [1, 1])
     ax.set(xlim=(-0.01, 1.01))
@@ -338,12 +339,9 @@ def cost_curve(
     """
     if isinstance(curve, Mapping):
         return each(cost_curve, curve, ax, line, label=label, x=x)
-    needs(curve, CostCurve, "cost_curve(cs.cost_curve(s))")
+    needs(curve, CostCurve, "cost_curve", "cs.cost_curve(s)")
     if x is not None and not (isinstance(x, Real) and 0 <= x <= 1):
-        raise DataError(
-            f"x must be a probability-cost from 0 to 1; it is {shown(x)}. Pass one such number, or "
-            "none."
-        )
+        raise DataError(BadArgument("x", "be a probability-cost from 0 to 1", x))
     first = ax is None or not any(artists(ax, "curve"))
     ax = wide_axes(ax, "probability × cost of positives", "normalised expected cost")
     if first:
@@ -427,8 +425,8 @@ def net_benefit(
     """
     if isinstance(curve, Mapping):
         return each(net_benefit, curve, ax, line, label=label, band=band)
-    needs(curve, NetBenefit, "net_benefit(cs.net_benefit(s))")
-    option(band, NetBenefitAt, "band=cs.net_benefit_at(s, thresholds)")
+    needs(curve, NetBenefit, "net_benefit", "cs.net_benefit(s)")
+    option(band, NetBenefitAt, "band", "cs.net_benefit_at(s, thresholds)")
     first = ax is None or not any(artists(ax, "curve"))
     ax = wide_axes(ax, "threshold probability", "net benefit")
     there = np.isfinite(curve.threshold)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore._check import shown
 from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.methods import logistic, normal_classes
 from cutscore.detector import Detector
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Where
+from cutscore.findings.rows import ColumnMissing
+from cutscore.findings.statistics import NotFinite
 from cutscore.objectives import check_prior
 from cutscore.paired.rows import columns_of, read
 from cutscore.plot._canvas import axes, legend, needs, new_axes
@@ -60,7 +63,7 @@ def distances(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive', 'negative', 'P(d|+)', 'P(d|−)', 'P(+|d)']
     """
-    needs(s, Sweep, "distances(cs.sweep(y, detector.signed_distance(X)))")
+    needs(s, Sweep, "distances", "cs.sweep(y, detector.signed_distance(X))")
     share = s.prevalence if prior is None else check_prior(prior)
     fitted = (normal_classes(s), logistic(s)) if densities else None
     ax = distributions(s, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
@@ -129,10 +132,8 @@ def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: 
     a, b = np.meshgrid(*map(_grid, names, rows.scores))
     p = np.asarray(ask(_like(X, list(columns), a.ravel(), b.ravel())), np.float64)
     if p.shape != (a.size,) or not (np.all(p >= 0) and np.all(p <= 1)):
-        raise DataError(
-            "detector must give each row one probability from 0 to 1; for "
-            f"{a.size:,} rows it gave {shown(p)}."
-        )
+        rule = f"be one probability from 0 to 1 for each of {a.size:,} rows"
+        raise DataError(BadArgument("detector", rule, p, subject="what detector gives"))
     p = p.reshape(a.shape)
     ax = new_axes(5.4, 4.6) if ax is None else ax
     colours = _colours()
@@ -171,11 +172,9 @@ def _probability(detector: Any) -> Callable[[Any], Any]:
         return lambda X: np.asarray(detector.predict_proba(X))[:, 1]
     if callable(detector):
         return detector  # type: ignore[no-any-return]
-    raise DataError(
-        "detector must give probabilities: a Detector, a classifier with predict_proba, or a "
-        f"function of rows; it is {shown(detector)}. Of a line, pass "
-        "lambda X: calibrator.probability(line.scores(X), prior)."
-    )
+    rule = "be a Detector, a classifier with predict_proba, or a function that gives probabilities"
+    hint = "Of a line, pass lambda X: calibrator.probability(line.scores(X), prior)."
+    raise DataError(BadArgument("detector", rule, detector, hint))
 
 
 def _features(X: Any, detector: Any) -> dict[Any, Any]:
@@ -184,13 +183,10 @@ def _features(X: Any, detector: Any) -> dict[Any, Any]:
     if isinstance(detector, Detector):
         absent = [name for name in detector.columns if name not in columns]
         if absent:
-            raise DataError(f"X must have the detector's columns; {shown(absent[0])} is missing.")
+            raise DataError(ColumnMissing(absent[0], "X", tuple(map(str, columns))))
         columns = {name: columns[name] for name in detector.columns}
     if len(columns) != 2:
-        raise DataError(
-            f"a surface is over two features; there are {len(columns)}. Pass a detector of two "
-            "columns, and rows that have them."
-        )
+        raise DataError(BadArgument("X", "have two columns for a surface", len(columns)))
     return columns
 
 
@@ -206,10 +202,8 @@ def _grid(name: str, x: Floats) -> Floats:
     """Values along a feature, from below its lowest one to above its highest one."""
     if not np.all(np.abs(x) <= 1e300):
         row = int(np.argmin(np.abs(x) <= 1e300))
-        raise DataError(
-            f"features must be numbers within ±1e300; row {row} of {name} is {shown(x[row])}. Drop "
-            "such rows."
-        )
+        where = Where(row, column=name)
+        raise DataError(NotFinite("features", float(x[row]), most="1e300", where=where))
     low, high = bin_edges(x, 1)
     pad = 0.05 * (high - low)
     return np.linspace(low - pad, high + pad, _GRID)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore._check import shown
 from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint, Stability
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import TooFew
 from cutscore.linear import Margins
 from cutscore.plot._canvas import (
     COLOURS,
@@ -83,7 +84,7 @@ def reliability(
     """
     if isinstance(r, Mapping):
         return each(reliability, r, ax, {"bins": bins, **line}, label=label)
-    needs(r, Reliability, "reliability(cs.reliability(s))")
+    needs(r, Reliability, "reliability", "cs.reliability(s)")
     count = _bins(bins)
     ax = new_axes(4.4, 4.7) if ax is None else ax
     ax = axes(ax, "forecast probability", "calibrated probability", square=True)
@@ -156,8 +157,8 @@ def calibrator(  # noqa: PLR0913 - options have names
     """
     if isinstance(c, Mapping):
         return each(calibrator, c, ax, {"s": s, "low": low, "high": high, **line}, label=label)
-    needs(c, Calibrator, "calibrator(cs.calibrate(s))")
-    option(s, Sweep, "s=cs.sweep(y, score)")
+    needs(c, Calibrator, "calibrator", "cs.calibrate(s)")
+    option(s, Sweep, "s", "cs.sweep(y, score)")
     start, end = _scores_of(c, ax, s, low, high)
     ax = wide_axes(ax, "score", "log-likelihood ratio")
     x = np.linspace(start, end, 1001)
@@ -190,7 +191,7 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive', 'negative']
     """
-    needs(s, Sweep, "distributions(cs.sweep(y, score))")
+    needs(s, Sweep, "distributions", "cs.sweep(y, score)")
     edges = bin_edges(s.threshold, bins)
     ax = axes(ax, "score", "density within the class", unit=False)
     score = np.clip(s.threshold, edges[0], edges[-1])
@@ -231,7 +232,7 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     >>> [text.get_text() for text in ax.texts]
     ['not flagged', '0 missed', '2 left alone', 'flagged', '4 caught', '2 false alarms']
     """
-    needs(p, OperatingPoint, "operating_point(cs.choose(s, objective))")
+    needs(p, OperatingPoint, "operating_point", "cs.choose(s, objective)")
     ax = distributions(p.sweep, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
     left, right = ax.get_xlim()
     at = float(np.clip(p.threshold, left, right))
@@ -288,8 +289,8 @@ def stability(
     >>> ax.get_title(loc="left")
     'mean regret 0.00... in 100 bootstrap samples'
     """
-    needs(st, Stability, "stability(p.stability())")
-    option(point, OperatingPoint, "point=cs.choose(s, objective)")
+    needs(st, Stability, "stability", "p.stability()")
+    option(point, OperatingPoint, "point", "cs.choose(s, objective)")
     edges = bin_edges(st.threshold, bins)
     ax = wide_axes(ax, "threshold", "bootstrap samples")
     width = edges[1] - edges[0]
@@ -350,10 +351,10 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['3 correct', '1 wrong', 'smallest margin: −0.4']
     """
-    needs(m, Margins, "margins(detector.margins(X, y))")
+    needs(m, Margins, "margins", "detector.margins(X, y)")
     count = _bins(bins)
     if not len(m.value):
-        raise DataError("a histogram of margins needs rows; there are 0. Pass margins of some.")
+        raise DataError(TooFew("a histogram of margins", 1, "row", 0))
     # Within ±1e300, or the width of the axis would overflow.
     value = np.clip(m.value, -1e300, 1e300)
     smallest = float(value.min())
@@ -476,10 +477,8 @@ def _scores_of(
     """The range of scores to draw a calibrator over."""
     for name, given in (("low", low), ("high", high)):
         if given is not None and not _is_moderate(given):
-            raise DataError(
-                f"{name} must be a number within ±1e300; it is {shown(given)}. Pass the {name}est "
-                "score to draw, or none."
-            )
+            hint = f"Pass the {name}est score to draw, or none."
+            raise DataError(BadArgument(name, "be a number within ±1e300", given, hint))
     drawn = [] if ax is None else [line.get_xdata() for line in artists(ax, "curve")]
     if s is not None:
         scores = s.threshold
@@ -492,9 +491,8 @@ def _scores_of(
     start, end = np.clip(edges, *c.domain).tolist()
     start, end = start if low is None else float(low), end if high is None else float(high)
     if not start < end:
-        raise DataError(
-            f"low must be less than high; they are {start:g} and {end:g}. Pass both, or none."
-        )
+        rule = f"be less than high, {end:g}"
+        raise DataError(BadArgument("low", rule, start, "Pass both, or none."))
     return start, end
 
 
@@ -537,10 +535,8 @@ def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:
 def _bins(bins: Any) -> int:
     whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
     if not whole or not 1 <= bins <= 100_000:
-        raise DataError(
-            f"a histogram must have from 1 to 100,000 bins, a whole number; it is {shown(bins)}. "
-            "Leave bins out for a number that suits most scores."
-        )
+        hint = "Leave it out for a number that suits most scores."
+        raise DataError(BadArgument("bins", "be a whole number from 1 to 100,000", bins, hint))
     return int(bins)
 
 
