@@ -15,6 +15,7 @@ from scipy.special import ndtr
 import cutscore as cs
 from cutscore._units import exceeding
 from cutscore.guarantee import _starts, just_above, most, most_weight, precise
+from raising import finding
 
 
 @given(st.integers(1, 300), st.floats(0.001, 0.999), st.sampled_from((0.01, 0.05, 0.3)))
@@ -174,35 +175,33 @@ def test_nearest_is_measured_by_the_limits_as_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "found"),
     [
-        ({"subject_to": "f1 >= 0.5"}, cs.DataError, "guarantees exist for upper limits on fpr"),
-        ({"subject_to": "fpr >= 0.5"}, cs.DataError, "not for 'fpr >= 0.5'"),
-        ({"subject_to": "precision <= 0.5"}, cs.DataError, "not for 'precision <= 0.5'"),
-        ({}, cs.DataError, "confidence is for limits to hold with"),
+        ({"subject_to": "f1 >= 0.5"}, {"code": "bad-limit", "limit": "f1 >= 0.5"}),
+        ({"subject_to": "fpr >= 0.5"}, {"code": "bad-limit", "limit": "fpr >= 0.5"}),
+        ({"subject_to": "precision <= 0.5"}, {"code": "bad-limit"}),
+        ({}, {"code": "arguments-conflict", "parameters": ("confidence", "subject_to")}),
         (
             {"subject_to": "fpr <= 0.5", "confidence": 95},
-            cs.DataError,
-            "confidence must lie between",
+            {"code": "bad-argument", "parameter": "confidence"},
         ),
         (
             {"subject_to": "precision >= 0.5", "prior": 0.1},
-            cs.DataError,
-            "a guarantee of the precision is for cases like these, not for another prior",
+            {"code": "arguments-conflict", "parameters": ("prior", "subject_to")},
         ),
     ],
 )
-def test_bad_guarantees(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_bad_guarantees(options: dict[str, Any], found: dict[str, Any]) -> None:
+    with finding(**found):
         cs.choose(cs.sweep([1, 0], [2, 1]), "recall", **({"confidence": 0.95} | options))
 
 
 def test_weights_without_a_guarantee() -> None:
     s = cs.sweep([1, 0, 0], [3, 2, 1], [1, 2, 2], squares=True)
-    with pytest.raises(cs.UndefinedError, match=r"interval\(s, 'precision', at=threshold\)"):
+    with finding("counts-rows", cs.UndefinedError):
         cs.choose(s, "recall", subject_to="precision >= 0.1", confidence=0.9)
     assert cs.interval(s, "precision", at=2.5).high == 1.0
-    with pytest.raises(cs.UndefinedError, match="squares=True"):
+    with finding("squares-missing", cs.UndefinedError):
         cs.choose(
             cs.sweep([1, 0], [2, 1], [1, 2]), "recall", subject_to="fpr <= 0.1", confidence=0.9
         )
@@ -415,18 +414,18 @@ def test_what_units_say() -> None:
     assert "fpr <= 0.05 with 95 % confidence for the mean of 30 units: holds" in repr(p)
     assert "to flag any it takes at least 59 units with negatives; these are 30" in repr(p)
     assert repr(u) == "30 units of 300 rows"
-    with pytest.raises(cs.UndefinedError, match="stability draws rows"):
+    with finding("rows-dependent", cs.UndefinedError, what="stability"):
         p.stability()
-    with pytest.raises(cs.UndefinedError, match="a guarantee of the precision counts rows, and"):
+    with finding("rows-dependent", what="a guarantee of the precision"):
         cs.choose(s, "recall", subject_to="precision >= 0.5", confidence=0.9, units=u)
-    with pytest.raises(cs.DataError, match="units are for limits with a confidence"):
+    with finding("arguments-conflict", parameters=("units", "confidence")):
         cs.choose(s, "recall", subject_to="fpr <= 0.5", units=u)
-    with pytest.raises(cs.DataError, match=r"units must be what units\(y, score, unit\) makes"):
+    with finding("bad-argument", parameter="units"):
         cs.choose(s, "recall", **asked, units=unit)  # type: ignore[arg-type]
-    with pytest.raises(cs.DataError, match="units must be those of the sweep's own rows"):
+    with finding("arguments-conflict", parameters=("units", "s")):
         cs.choose(cs.sweep(y, score + 1), "recall", **asked, units=u)
     heavy = cs.sweep(y, score, np.ones(300), squares=True)
-    with pytest.raises(cs.UndefinedError, match="a guarantee counts units, and weights"):
+    with finding("counts-rows", cs.UndefinedError):
         cs.choose(heavy, "recall", **asked, units=u)
 
 

@@ -18,12 +18,13 @@ from cutscore._check import (
     check_threshold,
     check_totals,
     checked,
-    shown,
 )
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table, roc_thumbnail
 from cutscore.confusion import Confusion, counted
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import OneClass, SquaresMissing, SweepCompact, TooFew
 
 Floats = NDArray[np.float64]
 Masses = NDArray[Any]  # int64 counts or float64 sums of weights
@@ -327,11 +328,9 @@ class Sweep(Frozen):
         t = check_threshold(threshold)
         k = int(self.cuts(np.array([t]))[0])
         if self.top is not None and k < len(self) and self.top[k] >= t:
-            raise UndefinedError(
-                f"what {t!r} does was forgotten: the scores from {self.threshold[k]:.9g} to "
-                f"{self.top[k]:.9g} are of one class, and were merged by compact(). Take either of "
-                "them, or the sweep as it was before."
-            )
+            ends = f"{self.threshold[k]:.9g} or {self.top[k]:.9g}"
+            hint = f"Take {ends}, the ends of the run, or the sweep as it was before."
+            raise UndefinedError(SweepCompact(f"the threshold {t!r}", hint))
         tp, fp = (mass.item() for mass in self.flagged(np.array([k])))
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 
@@ -392,10 +391,7 @@ class Sweep(Frozen):
             return NotImplemented
         a, b = self, other
         if a.merged or b.merged:
-            raise UndefinedError(
-                "a sweep that was made compact adds to no other: how its scores stand between "
-                "those of the other was forgotten. Add first, then compact()."
-            )
+            raise UndefinedError(SweepCompact("addition", "Add first, then compact()."))
         if not (a.weighted or b.weighted):
             merge: Callable[..., Any] = _native.merge
             return _bounded(Sweep(*merge(a.threshold, a.pos, a.neg, b.threshold, b.pos, b.neg)))
@@ -421,10 +417,7 @@ class Sweep(Frozen):
         if not self.weighted:
             return self.pos, self.neg
         if self.pos2 is None or self.neg2 is None:
-            raise UndefinedError(
-                f"{measure} of weighted rows needs the sums of their squared weights; this sweep "
-                "has none. Make it with sweep(y, score, weight, squares=True)."
-            )
+            raise UndefinedError(SquaresMissing(measure))
         return self.pos2, self.neg2
 
     def square_totals(self, measure: str) -> tuple[float, float]:
@@ -439,15 +432,12 @@ class Sweep(Frozen):
     def needs_rows(self, measure: str) -> None:
         """Raise unless there is any mass."""
         if not self.P + self.N > 0:
-            raise UndefinedError(f"{measure} needs rows; this sweep has none.")
+            raise UndefinedError(TooFew(measure, 1, "row", 0))
 
     def needs_scores(self, measure: str) -> None:
         """Raise if scores inside of runs were forgotten."""
         if self.merged:
-            raise UndefinedError(
-                f"{measure} needs every score; runs of one class were merged by compact(). Take "
-                "the sweep as it was before (compact=False)."
-            )
+            raise UndefinedError(SweepCompact(measure))
 
     def needs_positives(self, measure: str) -> None:
         """Raise unless positives have mass."""
@@ -464,11 +454,9 @@ class Sweep(Frozen):
     def _lacks(self, what: str, measure: str) -> NoReturn:
         only = "positive" if self.P > 0 else "negative"
         unit = "weight {}" if self.weighted else "{} of them"
-        raise UndefinedError(
-            f"{measure} needs {what}; all rows are {only} "
-            f"({unit.format(counted(self.P + self.N))}). Add rows of the other class, or merge "
-            "with a sweep that has them."
-        )
+        have = f"{only} ({unit.format(counted(self.P + self.N))})"
+        hint = "Add rows of the other class, or merge with a sweep that has them."
+        raise UndefinedError(OneClass(measure, what, have, hint))
 
     def _facts(self) -> dict[str, str]:
         if not len(self):
@@ -622,10 +610,9 @@ def squared(weight: NDArray[Any]) -> Floats:
     weight = weight.astype(np.float64, copy=False)  # beside float32, 2**500 is infinite
     some = weight[weight > 0]
     if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
-        raise DataError(
-            "weights must lie between 2**-500 and 2**500 to be squared; they reach from "
-            f"{some.min():.6g} to {some.max():.6g}. Scale them."
-        )
+        one = float(some.max() if some.max() >= 2.0**500 else some.min())
+        rule = "lie between 2**-500 and 2**500 to be squared"
+        raise DataError(BadArgument("weight", rule, one, "Scale them."))
     return np.asarray(np.square(weight))
 
 
@@ -649,7 +636,7 @@ def found(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None
 def check_sweep(s: Any) -> Sweep:
     """A sweep, or an error that says how to make one."""
     if not isinstance(s, Sweep):
-        raise DataError(f"this needs a sweep; it is {shown(s)}. Make one: sweep(y, score).")
+        raise DataError(BadArgument("s", "be a sweep", s, "Make one: sweep(y, score)."))
     return s
 
 

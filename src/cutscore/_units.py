@@ -31,6 +31,8 @@ from numpy.typing import NDArray
 from cutscore._frozen import Frozen
 from cutscore._sweep import Floats, Sweep
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.statistics import CountsRows
 
 Ints = NDArray[np.int64]
 
@@ -63,10 +65,8 @@ class Units(Frozen):
     def check(self, s: Sweep) -> None:
         """Raise unless these are the rows of a sweep."""
         if s.weighted:
-            raise UndefinedError(
-                "a guarantee counts units, and weights make rows count for more or less. Leave the "
-                "weights out, or the confidence."
-            )
+            hint = "Leave the weights out, or the confidence."
+            raise UndefinedError(CountsRows("a guarantee for units", hint))
         of = (int(np.count_nonzero(self.positive)), int(np.count_nonzero(~self.positive)))
         same = of == (s.P, s.N)
         if same and not s.merged:
@@ -76,10 +76,9 @@ class Units(Frozen):
                 np.add.reduceat(ones, starts), s.pos
             )
         if not same:
-            raise DataError(
-                "units must be those of the sweep's own rows; these have other labels or scores. "
-                "Make both from the same columns: sweep(y, score) and units(y, score, unit)."
-            )
+            rule = "units must be of the sweep's own rows; these have other labels or scores"
+            hint = "Make both from the same columns: sweep(y, score) and units(y, score, unit)."
+            raise DataError(Conflict(("units", "s"), rule, hint))
 
     def rows(self, positive: bool | None) -> tuple[Floats, Ints]:
         """Scores and units of one class, or of both; units are numbered from 0 on."""
@@ -172,6 +171,4 @@ def as_units(units: Any) -> Units | None:
     """Units, or None; anything else is an error."""
     if units is None or isinstance(units, Units):
         return units
-    raise DataError(
-        f"units must be what units(y, score, unit) makes of the rows; it is {type(units).__name__}."
-    )
+    raise DataError(BadArgument("units", "be what units(y, score, unit) makes of the rows", units))

@@ -20,6 +20,8 @@ from cutscore._units import Units, as_units
 from cutscore.confusion import Confusion
 from cutscore.curves import from_zero
 from cutscore.errors import CutscoreError, DataError, UndefinedError
+from cutscore.findings.arguments import Conflict
+from cutscore.findings.statistics import RowsDependent
 from cutscore.guarantee import (
     Certified,
     Rule,
@@ -261,10 +263,8 @@ class OperatingPoint:
         """
         q = self.question
         if q.units is not None:
-            raise UndefinedError(
-                "stability draws rows, and rows of one unit are not independent; choose without "
-                "units to see how the threshold moves if they were."
-            )
+            hint = "Choose without units to see how the threshold moves if they were."
+            raise UndefinedError(RowsDependent("stability", hint))
         sampler = Sampler(self.sweep, seed)
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
@@ -423,7 +423,8 @@ def choose(  # noqa: PLR0913 - all but two are options
     0.45
     """
     if units is not None and confidence is None:
-        raise DataError("units are for limits with a confidence; give confidence=0.95 as well.")
+        rule, hint = "units are for limits with a confidence", "Give {1} too, such as 0.95."
+        raise DataError(Conflict(("units", "confidence"), rule, hint))
     if not isinstance(objective, Aim):
         objective = Aim(
             as_objective(objective),
@@ -433,7 +434,8 @@ def choose(  # noqa: PLR0913 - all but two are options
             as_units(units),
         )
     elif (subject_to, prior, confidence, units) != (None, None, None, None):
-        raise DataError("an Aim has its own limits, prior and confidence; give them to it.")
+        rule = "an Aim has its own limits, prior, confidence and units"
+        raise DataError(Conflict(("objective", "subject_to"), rule, "Give them to it."))
     return _choose(check_sweep(s), objective)
 
 

@@ -55,6 +55,8 @@ from cutscore._sweep import Floats, Sweep
 from cutscore._units import Units, exceeding
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import Conflict
+from cutscore.findings.statistics import BadLimit, CountsRows, RowsDependent
 from cutscore.objectives import MEASURES, Limit
 
 
@@ -88,7 +90,8 @@ def guaranteed(
 ) -> list[Rule]:
     """Limits on the counts of this sweep, under which the given ones hold out of sample."""
     if not limits:
-        raise DataError("confidence is for limits to hold with; give subject_to='fpr <= 0.001'.")
+        rule, hint = "a confidence is for limits to hold with", "Give {1} too: 'fpr <= 0.001'."
+        raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
     if units is not None:
         units.check(s)
     return [_rule(s, limit, allowance(limits, confidence), prior, units) for limit in limits]
@@ -103,15 +106,15 @@ def check_guarantee(limit: Limit, prior: float | None) -> None:
     """Raise if no guarantee exists for a limit, whatever the rows."""
     name, sign = limit.measure.name, limit.sign[0]
     if prior is not None and name in ("precision", "flagged", "flagged_rate"):
-        raise DataError(
-            f"a guarantee of the {name} is for cases like these, not for another prior. Leave the "
-            "prior out, or limit fpr and recall."
-        )
+        rule = f"a guarantee of the {name} is for cases like these, not for another prior"
+        hint = "Leave {0} out, or limit fpr and recall."
+        raise DataError(Conflict(("prior", "subject_to"), rule, hint))
     if sign not in _SIGNS.get(name, ""):
-        raise DataError(
+        rule = (
             "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity "
-            f"and precision, and limits on flagged and flagged_rate; not for {limit.text!r}."
+            "and precision, and limits on flagged and flagged_rate"
         )
+        raise DataError(BadLimit(limit.text, rule))
 
 
 # Which limits can be shown to hold.
@@ -125,16 +128,14 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Unit
     check_guarantee(limit, prior)
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     if units is not None and name == "precision":
-        raise UndefinedError(
-            "a guarantee of the precision counts rows, and rows of one unit are not independent. "
-            "Limit fpr and recall, or keep one row of each unit."
-        )
+        hint = "Limit fpr and recall, or keep one row of each unit."
+        raise UndefinedError(RowsDependent("a guarantee of the precision", hint))
     if s.weighted and name == "precision":
-        raise UndefinedError(
-            "a guarantee of the precision counts rows, and weights make them count for more or "
-            "less. Limit fpr and recall; at a threshold that is given, interval(s, 'precision', "
+        hint = (
+            "Limit fpr and recall; at a threshold that is given, interval(s, 'precision', "
             "at=threshold) knows of weights."
         )
+        raise UndefinedError(CountsRows("a guarantee of the precision", hint))
     P, N = s.P, s.N
     if name == "flagged":
         name, bound = "flagged_rate", bound / (P + N)

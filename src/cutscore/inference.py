@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore import _native
-from cutscore._check import check_threshold, shown, threads
+from cutscore._check import check_threshold, one_of, threads
 from cutscore._frozen import Frozen
 from cutscore._interval import Interval
 from cutscore._sweep import EqualRows, Floats, Masses, Sweep, check_sweep
 from cutscore.areas import PartialAuc, auc
 from cutscore.confusion import Confusion
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import TooFew, Undefined
 from cutscore.objectives import Measure, Objective, Top, as_objective, check_level, check_prior
 from cutscore.scoring import check_seed
 
@@ -47,10 +49,8 @@ def auc_variance(s: Sweep) -> float:
     check_sweep(s).needs_both_classes("the variance of the AUC")
     rows_pos, rows_neg = sizes_of(s, "the variance of the AUC")
     if not (rows_pos > 1 and rows_neg > 1):
-        raise UndefinedError(
-            "DeLong's variance needs at least two rows of each class; there are "
-            f"{rows_pos:.6g} and {rows_neg:.6g}. auc_interval(s) needs one."
-        )
+        of, have, hint = "rows of each class", min(rows_pos, rows_neg), "auc_interval(s) needs one."
+        raise UndefinedError(TooFew("DeLong's variance", 2, of, float(have), hint))
     P, N = int(s.P), int(s.N)
     # The integers of the native core: P (2N)² in 128 bits and 2PN in 64.
     if not s.weighted and 4 * P * N * max(P, N) < 2**128 and 2 * P * N < 2**64:
@@ -211,14 +211,10 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Int
     [0.349924, 1] at 95 %
     """
     level = check_level(level)
+    one_of("method", method, ("score", "delong", "logit", "newcombe", "bootstrap", "bca"))
     if method in ("bootstrap", "bca"):
         how = "percentile" if method == "bootstrap" else "bca"
         return bootstrap(s, auc, level=level, method=how).interval
-    if method not in ("score", "delong", "logit", "newcombe"):
-        raise DataError(
-            "method must be 'score', 'delong', 'logit', 'newcombe', 'bootstrap' or 'bca'; it is "
-            f"{shown(method)}."
-        )
     check_sweep(s).needs_both_classes("an interval of the AUC")
     sizes = sizes_of(s, "an interval of the AUC")
     if method == "newcombe":
@@ -371,12 +367,10 @@ def interval(  # noqa: PLR0913 - options have names
     if isinstance(measure, str) and measure == "auc":
         return auc_interval(s, level=level, method=method or "score")
     if at is None:
-        raise DataError("an interval needs a threshold: at=0.5, or an operating point.")
+        raise DataError(BadArgument("at", "be a threshold or an operating point", at))
     if isinstance(at, (list, tuple)) or getattr(at, "ndim", 0) > 0:
-        raise DataError(
-            f"an interval is at one threshold; at is {shown(at)}. For several write "
-            "[interval(s, measure, at=t) for t in thresholds]."
-        )
+        hint = "For several write [interval(s, measure, at=t) for t in thresholds]."
+        raise DataError(BadArgument("at", "be one threshold", at, hint))
     goal = as_objective(measure)
     goal = goal.measure if isinstance(goal, Top) else goal
     threshold = check_threshold(getattr(at, "threshold", at))
@@ -386,15 +380,19 @@ def interval(  # noqa: PLR0913 - options have names
     if isinstance(goal, Measure) and goal.name in _SHARES and not shifted:
         return _share(goal.name, c, rows, level, method or "wilson")
     if method is not None:
-        raise DataError(
-            f"the {goal.name} is no share of counted rows, so its interval has no method "
-            f"{shown(method)}. Leave the method out."
-        )
+        rule = f"be left out for the {goal.name}, which is no share of counted rows"
+        raise DataError(BadArgument("method", rule, method))
     if isinstance(goal, Measure) and goal.name in _RATIOS:
         part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])
         if 0 < part < 1 and 0 < whole < 1:
             return _log_ratio(part, whole, c, rows, level)
     return _simulated(goal, c, rows, level, prior)
+
+
+def _no_interval(name: str) -> UndefinedError:
+    return UndefinedError(
+        Undefined(f"the {name}", "is 0/0 at this threshold, so it has no interval")
+    )
 
 
 def _rows_at(s: Sweep, threshold: float) -> Confusion:
@@ -404,11 +402,10 @@ def _rows_at(s: Sweep, threshold: float) -> Confusion:
 
 
 def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
-    if method not in ("wilson", "clopper-pearson"):
-        raise DataError(f"method must be 'wilson' or 'clopper-pearson'; it is {shown(method)}.")
+    one_of("method", method, ("wilson", "clopper-pearson"))
     part, whole = (getattr(c, cell) for cell in _SHARES[name])
     if not getattr(rows, _SHARES[name][1]) > 0:
-        raise UndefinedError(f"the {name} is 0/0 at this threshold, so it has no interval.")
+        raise _no_interval(name)
     n = whole if rows is c else _as_many(_SHARES[name], c, rows)
     k = part if rows is c else part / whole * n
     low, high = (wilson if method == "wilson" else clopper_pearson)(k, n, level)
@@ -484,7 +481,7 @@ def _simulated(
     many = Confusion(tp, fp, P - tp, N - fp)
     here = float(goal(c if prior is None else c.deployed(prior)))
     if np.isnan(here):
-        raise UndefinedError(f"the {goal.name} is 0/0 at this threshold, so it has no interval.")
+        raise _no_interval(goal.name)
     values = goal(many if prior is None else many.deployed(prior))
     low, high = percentiles(values[~np.isnan(values)], level)
     return Interval(min(low, here), max(high, here), level)
@@ -579,8 +576,7 @@ def bootstrap(  # noqa: PLR0913 - options have names
     (0.7708, 500, True)
     """
     level = check_level(level)
-    if method not in ("percentile", "bca"):
-        raise DataError(f"method must be 'percentile' or 'bca'; it is {shown(method)}.")
+    one_of("method", method, ("percentile", "bca"))
     statistic = as_statistic(statistic)
     sampler = Sampler(s, seed)
     estimate = as_number(statistic(s))
@@ -595,16 +591,14 @@ def as_statistic(statistic: Any) -> Statistic:
     if isinstance(statistic, str) and statistic == "auc":
         return auc
     if not callable(statistic):
-        raise DataError(
-            f'a statistic must be "auc" or a function of a sweep; it is {shown(statistic)}.'
-        )
+        raise DataError(BadArgument("statistic", "be 'auc' or a function of a sweep", statistic))
     function: Statistic = statistic
     return function
 
 
 def check_samples(n: Any) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 2 <= n <= 10**7:
-        raise DataError(f"the number of samples must be from 2 to 10,000,000; it is {shown(n)}.")
+        raise DataError(BadArgument("n", "be a whole number from 2 to 10,000,000", n))
     return int(n)
 
 
@@ -679,14 +673,13 @@ def as_number(value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
+        rule = "be a number for each sample"
         raise DataError(
-            f"a statistic must return a number for each sample; it returned {shown(value)}."
+            BadArgument("statistic", rule, value, subject="what a statistic returns")
         ) from None
     if np.isnan(number):
-        raise UndefinedError(
-            "the statistic is nan in a bootstrap sample, so it has no distribution. Give it a "
-            "value there."
-        )
+        why = "is nan in a bootstrap sample, so it has no distribution"
+        raise UndefinedError(Undefined("the statistic", why, "Give it a value there."))
     return number
 
 

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore import _native
-from cutscore._check import shown
+from cutscore._check import one_of
 from cutscore._frozen import Frozen, derived
 from cutscore._html import fact_table
 from cutscore._hull import chain, vertices
 from cutscore._sweep import EqualRows, Floats, Masses, Sweep, check_sweep
 from cutscore.errors import DataError, UndefinedError
 from cutscore.findings.arguments import BadArgument
-from cutscore.findings.statistics import NotProbabilities
+from cutscore.findings.statistics import NotProbabilities, Undefined
 from cutscore.objectives import check_level
 
 
@@ -190,6 +190,7 @@ def decompose(s: Sweep, score: str = "brier") -> Decomposition:
     >>> cs.decompose(cs.sweep([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.6]))
     score 0.1425 = miscalibration 0.0175 − discrimination 0.125 + uncertainty 0.25
     """
+    one_of("score", score, ("brier", "log", "cllr"))
     b = blocks(s)
     if score == "cllr":
         value, best, constant = cllr(s), min_cllr(s), 1.0
@@ -198,12 +199,10 @@ def decompose(s: Sweep, score: str = "brier") -> Decomposition:
         # Σ pos · neg / (pos + neg): the shares first, since masses may be as large as floats go.
         best = float(np.sum(b.pos / total * (b.neg / (b.pos + b.neg))))
         constant = s.P / total * (s.N / total)
-    elif score == "log":
+    else:
         value, total = log_loss(s), s.P + s.N
         best = _entropy(b.pos / total, b.neg / total)
         constant = _entropy(np.array([s.P / total]), np.array([s.N / total]))
-    else:
-        raise DataError(f"score must be 'brier', 'log' or 'cllr'; it is {shown(score)}.")
     # Rounding must not make one of them negative.
     best = min(best, value, constant)
     return Decomposition(value, value - best, constant - best, constant)
@@ -243,10 +242,8 @@ class Reliability(Frozen):
     def outside(self) -> NDArray[np.bool_]:
         """Whether the calibrated value is outside the band, at each forecast."""
         if self.low is None or self.high is None:
-            raise UndefinedError(
-                "nothing is outside a band that was not drawn. Ask for one: reliability(s, "
-                "level=0.95)."
-            )
+            hint = "Ask for one: reliability(s, level=0.95)."
+            raise UndefinedError(Undefined("what is outside", "needs a band; there is none", hint))
         return np.asarray((self.calibrated < self.low) | (self.calibrated > self.high))
 
     def __len__(self) -> int:
@@ -331,7 +328,7 @@ def reliability(
         return Reliability(p, calibrated, mass, start)
     level = check_level(level)
     if not isinstance(n, (int, np.integer)) or not 1 <= n <= 10**6:
-        raise DataError(f"n must be a whole number from 1 to 1,000,000; it is {shown(n)}.")
+        raise DataError(BadArgument("n", "be a whole number from 1 to 1,000,000", n))
     low, high = _consistency(s, level, int(n), check_seed(seed))
     return Reliability(p, calibrated, mass, start, low, high, level, int(n))
 

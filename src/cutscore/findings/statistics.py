@@ -222,6 +222,50 @@ class CountsRows(Finding):
 
 
 @dataclass(frozen=True)
+class RowsDependent(Finding):
+    """The method takes rows as independent, and rows of one unit are not."""
+
+    code = "rows-dependent"
+    example = {"what": "a guarantee of the precision", "hint": "Keep one row of each unit."}
+    what: str
+    hint: str
+
+    def text(self, on: Surface) -> str:
+        return f"{self.what} takes rows as independent; rows of one unit are not. {self.hint}"
+
+
+@dataclass(frozen=True)
+class SquaresMissing(Finding):
+    """The variance of weighted rows needs sums of squared weights, which the sweep has not."""
+
+    code = "squares-missing"
+    example = {"what": "an interval of the AUC"}
+    what: str
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{self.what} of weighted rows needs the sums of their squared weights; this sweep has "
+            "none. Make it with sweep(y, score, weight, squares=True)."
+        )
+
+
+@dataclass(frozen=True)
+class SweepCompact(Finding):
+    """Every score is needed, and runs of scores of one class were merged."""
+
+    code = "sweep-compact"
+    example = {"what": "calibration"}
+    what: str
+    hint: str = "Take the sweep as it was before (compact=False)."
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{self.what} needs every score; runs of one class were merged by compact(). "
+            f"{self.hint}"
+        )
+
+
+@dataclass(frozen=True)
 class CantMerge(Finding):
     """Summaries of blocks of rows that were made in different ways can't be added."""
 

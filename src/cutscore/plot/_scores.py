@@ -426,10 +426,8 @@ def passes(
     count = _bins(bins)
     named = dict(margins if isinstance(margins, Mapping) else enumerate(margins, 1))
     if not named or not all(isinstance(m, Margins) and len(m.value) for m in named.values()):
-        raise DataError(
-            "the margins of passes are Margins with rows, one for each pass; there are "
-            f"{shown(margins)}. Collect p.margins in on_pass."
-        )
+        rule, hint = "be Margins with rows, one for each pass", "Collect p.margins in on_pass."
+        raise DataError(BadArgument("margins", rule, margins, hint))
     every = np.clip(np.concatenate([m.value for m in named.values()]), -1e300, 1e300)
     _, edges = Margins(every).histogram(count)
     if edges[0] == 0:  # no pass has an error beyond the line
