@@ -24,10 +24,13 @@ def finding(
 
 
 @contextmanager
-def warned(code: str, **fields: Any) -> Iterator[None]:
-    """One warning that carries a finding of this kind, with these fields."""
-    with pytest.warns(CutscoreWarning) as caught:
-        yield
-    (found,) = (w.message.finding for w in caught if isinstance(w.message, CutscoreWarning))
-    assert found.code == code, found
-    assert {name: getattr(found, name) for name in fields} == fields
+def warned(
+    code: str, category: type[Warning] = CutscoreWarning, **fields: Any
+) -> Iterator[pytest.WarningsRecorder]:
+    """Warnings that carry findings of this kind, with these fields."""
+    with pytest.warns(category) as caught:
+        yield caught
+    found = [w.message.finding for w in caught if isinstance(w.message, CutscoreWarning)]
+    assert {one.code for one in found} == {code}
+    for one in found:
+        assert {name: getattr(one, name) for name in fields} == fields

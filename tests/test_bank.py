@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 import cutscore as cs
 from cutscore.estimators import CalibratedDetector
 from cutscore.estimators._bank import DetectorBank, _nearest
+from raising import finding, warned
 
 MEANS = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 1.8]])
 SHARES = np.array([0.5, 0.3, 0.2])
@@ -363,7 +364,7 @@ def test_weights_are_repeated_rows(method: str | None) -> None:
 
 def test_weights_that_the_classifier_does_not_take() -> None:
     w = np.linspace(0.5, 2, 600)
-    with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
+    with warned("weights-unused", UserWarning, model="KNeighborsClassifier"):
         bank = DetectorBank(KNeighborsClassifier()).fit(X, Y, sample_weight=w)
     np.testing.assert_allclose(bank.prior_, np.bincount(Y, w) / w.sum(), rtol=1e-14)
     with pytest.raises(TypeError, match=r"KNeighborsClassifier takes no sample_weight.*Leave it"):
@@ -408,9 +409,9 @@ def test_raw_scores() -> None:
     np.testing.assert_array_equal(bank.predict(X[two]), p.argmax(1))
     for wrong in ({"prior": [0.5, 0.5]}, {"costs": [[0, 1], [1, 0]]}):
         (name,) = wrong
-        with pytest.raises(cs.DataError, match=rf"{name} is for calibrated scores; method is None"):
+        with finding("arguments-conflict", parameters=(name, "method")):
             DetectorBank(tree, method=None, **wrong).fit(X[two], Y[two])
-    with pytest.raises(cs.DataError, match="costs is for calibrated scores"):
+    with finding("arguments-conflict", parameters=("costs", "method")):
         bank.set_params(costs=[[0, 1], [1, 0]]).predict(X[two])
 
     class Silent(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -473,33 +474,33 @@ def test_bad_rows() -> None:
         DetectorBank(cv=KFold(3)).fit(X[:43], rare)
     with pytest.raises(ValueError, match=r"cv must be folds.*it is 'prefit'"):
         DetectorBank(cv="prefit").fit(X, Y)
-    with pytest.raises(cs.DataError, match="method must be one of"):
+    with finding("bad-argument", parameter="method"):
         DetectorBank(method="isotonic").fit(X, Y)
     with pytest.raises(ValueError, match="Unknown label type"):
         DetectorBank().fit(X, X[:, 0])
 
 
 @pytest.mark.parametrize(
-    ("prior", "message"),
+    ("prior", "fields"),
     [
-        ([0.5, 0.5], r"prior must be 3 shares, one for each of \['ash', .*; it is \[0\.5, 0\.5\]"),
-        (0.5, r"prior must be 3 shares"),
-        ("even", r"prior must be 3 shares"),
-        ([[0.2, 0.3, 0.5]], r"prior must be 3 shares"),
-        ([0.2, 0.3, 0.6], r"must add up to 1; these add up to 1\.1\. Divide them by that"),
-        ([0.0, 0.5, 0.5], r"between 0 and 1; that of 'ash' is 0\. For a class that does not occur"),
-        ([0.5, -0.5, 1.0], r"that of 'beech' is -0\.5"),
-        ([0.5, 0.5, np.nan], r"that of 'cedar' is nan"),
-        ([0.5, 0.5, "x"], r"that of 'cedar' is nan"),
-        ({"ash": 0.5, "oak": 0.5}, r"prior must be by the labels \['ash', .*; 'oak' is none"),
-        ({"ash": 0.5, "cedar": 0.5}, r"share for each class; there is none for 'beech'"),
+        ([0.5, 0.5], {"value": "[0.5, 0.5]"}),
+        (0.5, {"value": 0.5}),
+        ("even", {"value": "even"}),
+        ([[0.2, 0.3, 0.5]], {"subject": ""}),
+        ([0.2, 0.3, 0.6], {"subject": "the sum of priors", "value": pytest.approx(1.1)}),
+        ([0.0, 0.5, 0.5], {"subject": "the prior of 'ash'", "value": 0.0}),
+        ([0.5, -0.5, 1.0], {"subject": "the prior of 'beech'", "value": -0.5}),
+        ([0.5, 0.5, np.nan], {"subject": "the prior of 'cedar'"}),
+        ([0.5, 0.5, "x"], {"subject": "the prior of 'cedar'"}),
+        ({"ash": 0.5, "oak": 0.5}, {"value": "oak"}),
+        ({"ash": 0.5, "cedar": 0.5}, {"rule": "have a share of 'beech'"}),
     ],
 )
-def test_bad_priors(bank: DetectorBank, prior: Any, message: str) -> None:
-    with pytest.raises(cs.DataError, match=message):
+def test_bad_priors(bank: DetectorBank, prior: Any, fields: dict[str, Any]) -> None:
+    with finding("bad-argument", cs.DataError, parameter="prior", **fields):
         DetectorBank(GaussianNB(), prior=prior).fit(X, NAMES[Y])
     late = clone(bank).fit(X, NAMES[Y]).set_params(prior=prior)
-    with pytest.raises(cs.DataError, match=message):
+    with finding("bad-argument", cs.DataError, parameter="prior", **fields):
         late.predict(X)
 
 
@@ -507,37 +508,46 @@ OFF = {"beech": {"ash": 1, "cedar": 1}, "cedar": {"ash": 1, "beech": 1}}
 
 
 @pytest.mark.parametrize(
-    ("costs", "message"),
+    ("costs", "found"),
     [
-        ([[0, 1], [1, 0]], r"costs must be a 3 × 3 matrix.*its shape is \(2, 2\)"),
-        ([[0, 1, 1], [1, 0]], r"3 × 3 matrix.*its shape is \(2,\)"),
-        (1.0, r"3 × 3 matrix"),
-        ([], r"3 × 3 matrix"),
-        ([[0, 1, 1], [1, 0, np.inf], [1, 1, 0]], r"deciding 'cedar' when it is 'beech' is inf"),
-        ([[0, 1, 1], ["x", 0, 1], [1, 1, 0]], r"deciding 'ash' when it is 'beech' is nan"),
-        (
-            [[0, 1, -1], [1, 0, 1], [1, 1, 0]],
-            r"deciding 'cedar' when it is 'ash' costs -1, and deciding 'ash' then 0\.",
-        ),
-        ([[0, 1, 1], [1, 2, 1], [1, 1, 0]], r"being right must cost no more than being wrong"),
-        (np.zeros((3, 3)), "some decision must make a difference"),
-        (np.array([[1.0], [-2.0], [3.0]]) * np.ones(3), "some decision must make a difference"),
-        (cs.Costs(fp=1, fn=2), r"Costs are of two classes, and there are 3\. Pass a matrix"),
-        ({**OFF, "oak": {}}, r"costs must be by the labels \['ash'.*; 'oak' is none"),
+        ([[0, 1], [1, 0]], {"code": "bad-argument", "value": "of the shape (2, 2)"}),
+        ([[0, 1, 1], [1, 0]], {"code": "bad-argument", "value": "of the shape (2,)"}),
+        (1.0, {"code": "bad-argument", "parameter": "costs"}),
+        ([], {"code": "bad-argument", "parameter": "costs"}),
+        ([[0, 1, 1], [1, 0, np.inf], [1, 1, 0]], {"code": "bad-costs"}),
+        ([[0, 1, 1], ["x", 0, 1], [1, 1, 0]], {"code": "bad-costs"}),
+        ([[0, 1, -1], [1, 0, 1], [1, 1, 0]], {"code": "bad-costs"}),
+        ([[0, 1, 1], [1, 2, 1], [1, 1, 0]], {"code": "bad-costs"}),
+        (np.zeros((3, 3)), {"code": "bad-costs"}),
+        (np.array([[1.0], [-2.0], [3.0]]) * np.ones(3), {"code": "bad-costs"}),
+        (cs.Costs(fp=1, fn=2), {"code": "bad-argument", "rule": "be a matrix for 3 classes"}),
+        ({**OFF, "oak": {}}, {"code": "bad-argument", "parameter": "costs", "value": "oak"}),
         (
             {**OFF, "ash": {"beech": 1, "cedar": 1, "oak": 1}},
-            r"costs of 'ash' must be by the labels .*'oak' is none",
+            {"code": "bad-argument", "parameter": "costs of 'ash'", "value": "oak"},
         ),
-        ({**OFF, "ash": {"beech": 1}}, r"deciding 'cedar' when it is 'ash' is missing"),
-        (OFF, r"deciding 'beech' when it is 'ash' is missing"),
-        ({**OFF, "ash": [0, 1, 1]}, r"are \{label: \{decided: cost\}\}; what there is for 'ash'"),
-        ({**OFF, "ash": {"beech": "1", "cedar": 1}}, r"deciding 'beech' when it is 'ash' is nan"),
+        (
+            {**OFF, "ash": {"beech": 1}},
+            {
+                "code": "bad-costs",
+                "rule": "costs must have that of deciding 'cedar' when it is 'ash'",
+            },
+        ),
+        (
+            OFF,
+            {
+                "code": "bad-costs",
+                "rule": "costs must have that of deciding 'beech' when it is 'ash'",
+            },
+        ),
+        ({**OFF, "ash": [0, 1, 1]}, {"code": "bad-argument", "subject": "costs of 'ash'"}),
+        ({**OFF, "ash": {"beech": "1", "cedar": 1}}, {"code": "bad-costs"}),
     ],
 )
-def test_bad_costs(bank: DetectorBank, costs: Any, message: str) -> None:
-    with pytest.raises(cs.DataError, match=message):
+def test_bad_costs(bank: DetectorBank, costs: Any, found: dict[str, Any]) -> None:
+    with finding(**found):
         DetectorBank(GaussianNB(), costs=costs).fit(X, NAMES[Y])
     late = clone(bank).fit(X, NAMES[Y]).set_params(costs=costs)
     for ask in (late.predict, late.expected_cost):
-        with pytest.raises(cs.DataError, match=message):
+        with finding(**found):
             ask(X)

@@ -18,13 +18,14 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import cutscore as cs
 from cutscore._rows import ArrayRows
-from cutscore.errors import DataError, UndefinedError
+from cutscore.errors import UndefinedError
 from cutscore.estimators import DetectorBank, Fisher, GaussianDiscriminant, LeastSquares, Logistic
 from cutscore.linear import Discriminants
 from cutscore.linear import multinomial as module
 from cutscore.linear.closed import gaussian_classes, least_squares_classes
 from cutscore.linear.multinomial import multinomial
 from cutscore.moments import ClassMoments
+from raising import finding, warned
 
 IRIS = load_iris(return_X_y=True)
 WINE = load_wine(return_X_y=True)
@@ -73,7 +74,7 @@ def test_moments_of_each_class(kind: Any, scatter: bool) -> None:
     again = ClassMoments.from_dict(m.to_dict())
     np.testing.assert_array_equal(again.offset, m.offset)
     assert repr(m).startswith("ClassMoments(features=3, rows=[")
-    with pytest.raises(DataError, match="must have the same classes; these have 4 and 2"):
+    with finding("cant-merge", same="classes", values=(4, 2)):
         m + ClassMoments.of_rows(ArrayRows(X, y == 1), scatter=scatter)
 
 
@@ -81,11 +82,11 @@ def test_each_class_needs_rows() -> None:
     X, y = four_clouds(100)
     m = ClassMoments.of_rows(ArrayRows(X, y), classes=5)
     for learn in (gaussian_classes, least_squares_classes):
-        with pytest.raises(UndefinedError, match="needs rows of all classes; class 4 weighs 0"):
+        with finding("class-empty", UndefinedError, index=4):
             learn(m)
-    with pytest.raises(UndefinedError, match="needs rows of all classes; class 4 weighs 0"):
+    with finding("class-empty", UndefinedError, index=4):
         multinomial(ArrayRows(X, y), 5)
-    with pytest.raises(DataError, match="their shapes are"):
+    with finding("bad-argument", parameter="W"):
         Discriminants(np.zeros((3, 2)), np.zeros(2))
 
 
@@ -184,7 +185,7 @@ def test_the_minimum_of_a_general_optimiser(dense: int, monkeypatch: pytest.Monk
 
 def test_without_a_penalty_separated_classes_have_no_minimum() -> None:
     X, y = np.arange(9.0)[:, None], np.repeat([0, 1, 2], 3)
-    with pytest.warns(ConvergenceWarning, match="no minimum if a line separates"):
+    with warned("not-converged", ConvergenceWarning):
         Logistic(C=np.inf, max_iter=20).fit(X, y)
     X, y = four_clouds(300)
     free = Logistic(C=np.inf).fit(X, y)
@@ -248,9 +249,9 @@ def test_what_is_of_two_classes_only() -> None:
     for ask in (lambda: g.signed_distance(X), lambda: g.margins(X, y), lambda: g.detector_):
         with pytest.raises(AttributeError, match="a line tells two classes apart, and there are 3"):
             ask()
-    with pytest.raises(DataError, match="Costs are of two classes, and there are 3"):
+    with finding("bad-argument", parameter="class_weight"):
         Logistic(class_weight=cs.Costs(fp=1, fn=2)).fit(X, y)
-    with pytest.raises(DataError, match="prior must be 3 shares"):
+    with finding("bad-argument", parameter="prior"):
         GaussianDiscriminant(prior=0.5).fit(X, y)
     with pytest.raises(ValueError, match=r"weight above 0; class 2 has none\. Leave its rows out"):
         Logistic().fit(X, y, sample_weight=(y < 2).astype(float))

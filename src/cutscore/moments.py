@@ -25,6 +25,7 @@ from cutscore.findings.statistics import (
     BadSaved,
     BeyondFloats,
     CantMerge,
+    ClassEmpty,
     NotFinite,
     OneClass,
     Undefined,
@@ -163,8 +164,7 @@ class ClassMoments(Frozen):
     def needs_both_classes(self, what: str) -> None:
         """Raise unless all classes have mass."""
         if self.classes > 2 and not (self.weight > 0).all():
-            why = f"needs rows of all classes; class {int(self.weight.argmin())} has none"
-            raise UndefinedError(Undefined(what, why))
+            raise UndefinedError(ClassEmpty(what, int(self.weight.argmin())))
         if not (self.weight > 0).all():
             only = "positive" if self.weight[1] > 0 else "negative"
             have = f"{only} (weight {self.weight.sum():g})"

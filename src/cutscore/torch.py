@@ -19,6 +19,10 @@ from typing import Any
 import numpy as np
 
 from cutscore.errors import DataError, missing_library
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.base import Shown, either
+from cutscore.findings.rows import TooManyLabels
+from cutscore.findings.statistics import BadSaved, CantMerge
 
 try:
     import torch
@@ -190,12 +194,10 @@ class AUROC:
     def merge(self, other: AUROC) -> None:
         """Add all rows of another accumulator, which stays as it is."""
         if not isinstance(other, AUROC):
-            raise DataError(f"only another AUROC can be merged; got a {type(other).__name__}.")
+            raise DataError(BadArgument("other", "be an AUROC", other))
         if _label(other.positive) != _label(self.positive):
-            raise DataError(
-                f"accumulators can be merged if they have one positive label; these have "
-                f"{_label(self.positive):g} and {_label(other.positive):g}."
-            )
+            labels = (_label(self.positive), _label(other.positive))
+            raise DataError(CantMerge("accumulators", "positive label", labels))
         self._negative = self._agreed(other._negative)
         self._weighted += other._weighted
         for s in list(other._counts):
@@ -228,35 +230,24 @@ class AUROC:
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Replace all rows by those of a :meth:`state_dict`."""
         if not isinstance(state, Mapping):
-            raise DataError(
-                f"the state of an AUROC is a mapping; got a {type(state).__name__}. Pass what "
-                "state_dict() returned."
-            )
+            raise DataError(BadSaved(_SAVED, "be a mapping", state, _PASS))
         missing = [name for name in _STATE if name not in state]
         if missing:
-            raise DataError(
-                f"the state of an AUROC needs {', '.join(missing)}; this one has "
-                f"{', '.join(map(str, state)) or 'nothing'}. Pass what state_dict() returned."
-            )
+            rule = f"have {either(missing, 'and')}"
+            raise DataError(BadSaved(_SAVED, rule, list(state), _PASS))
         for name in _STATE:
             if not isinstance(state[name], Tensor):
-                raise DataError(
-                    f"the state of an AUROC holds tensors; {name} is a "
-                    f"{type(state[name]).__name__}. Pass what state_dict() returned."
-                )
+                raise DataError(BadSaved(f"{name} of {_SAVED}", "be a tensor", state[name], _PASS))
         classes = state["classes"]
         if classes.shape != (2,) or classes.is_complex():
-            raise DataError(
-                f"classes must be two numbers, the negative and the positive label; this tensor "
-                f"has the shape {tuple(classes.shape)} and is {classes.dtype}. Pass what "
-                "state_dict() returned."
-            )
+            rule = "be two numbers, the negative and the positive label"
+            value = Shown(f"{classes.dtype} of the shape {tuple(classes.shape)}")
+            raise DataError(BadSaved(f"classes of {_SAVED}", rule, value, _PASS))
         negative, positive = classes.tolist()
         if positive != _label(self.positive):
-            raise DataError(
-                f"this state was made with the positive label {positive:g}; this accumulator has "
-                f"{_label(self.positive):g}. Make it as AUROC(positive={positive:g})."
-            )
+            rule = f"have this accumulator's positive label, {_label(self.positive):g}"
+            hint = f"Make it as AUROC(positive={positive:g})."
+            raise DataError(BadSaved(_SAVED, rule, positive, hint))
         counts = Sweep.from_counts(*(state[k].cpu() for k in ("threshold", "pos", "neg")))
         rows = _read(*_tensors(state["label"], state["score"], state["weight"]), None)
         assert rows.weight is not None
@@ -301,11 +292,7 @@ class AUROC:
         """The negative label, provided that all rows have the same one."""
         if self._negative is None or negative is None or negative == self._negative:
             return self._negative if negative is None else negative
-        raise DataError(
-            f"there must be two labels in all batches together; so far they are 1 and "
-            f"{self._negative:g}, and now there is {negative:g}. Name the positive one "
-            "(positive=1)."
-        )
+        raise DataError(TooManyLabels((1.0, self._negative, negative), negative))
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,35 +309,29 @@ def _tensors(y: Any, score: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor | 
     """Tensors on one device; what is in them is not looked at."""
     label, s = _tensor(y, "label"), _tensor(score, "score")
     w = None if weight is None else _tensor(weight, "weight")
-    for name, column in (("labels", label), ("weights", w)):
+    for name, column in (("label", label), ("weight", w)):
         if column is not None and column.device != s.device:
-            raise DataError(
-                f"all columns must be on one device; the scores are on {s.device} and the {name} "
-                f"on {column.device}. Move them: tensor.to({str(s.device)!r})."
-            )
+            rule = f"be on the device of the scores, {s.device}"
+            hint = f"Move it: tensor.to({str(s.device)!r})."
+            raise DataError(BadArgument(name, rule, Shown(f"on {column.device}"), hint))
     return label, s, w
 
 
 def _tensor(values: Any, name: str) -> Tensor:
     if not isinstance(values, Tensor):
         if not hasattr(values, "__dlpack__"):
-            raise DataError(
-                f"{name}s must be a tensor; got a {type(values).__name__}. Lists, data frames and "
-                "whatever else is in the host's memory are for cutscore.sweep."
-            )
+            hint = "Lists, data frames and all that is in the host's memory are for cutscore.sweep."
+            raise DataError(BadArgument(name, "be a tensor", values, hint))
         if isinstance(values, np.ndarray) and min(values.strides, default=0) < 0:
             values = values.copy()  # torch has no such tensors: it would end the process
         try:
             values = from_dlpack(values)
         except (BufferError, RuntimeError, TypeError) as error:
-            raise DataError(
-                f"{name}s must be memory that torch can share; of this {type(values).__name__} it "
-                f"can't: {error} Pass a tensor, or use cutscore.sweep."
-            ) from error
+            rule, hint = "be memory that torch can share", "Pass a tensor, or use cutscore.sweep."
+            raise DataError(BadArgument(name, rule, values, hint)) from error
     if values.layout is not torch.strided:
-        raise DataError(
-            f"{name}s must be a dense tensor; this is {values.layout}. Pass .to_dense()."
-        )
+        value, hint = Shown(str(values.layout)), "Pass .to_dense()."
+        raise DataError(BadArgument(name, "be a dense tensor", value, hint))
     tensor: Tensor = values.detach().resolve_neg()
     if tensor.ndim == 2 and 1 in tensor.shape:
         # A view of one dimension; (1, 1) is one row. The caller's tensor keeps its shape.
@@ -375,10 +356,9 @@ def _read(y: Tensor, score: Tensor, weight: Tensor | None, positive: float | Non
             # It breaks none: there are several labels besides the positive one.
             rows = _checked(_is(y, positive), score, weight, None)
         if len(score) and rows is None:
-            raise DataError(
-                f"torch can't compare all values of the types {y.dtype} and {score.dtype} that are "
-                "here. Convert them first: y == positive, score.double()."
-            )
+            rule = f"torch can't compare all values of the types {y.dtype} and {score.dtype} here"
+            hint = "Convert them first: y == positive, score.double()."
+            raise DataError(Conflict(("y", "score"), rule, hint))
         rows = rows or _Rows(y.bool(), score, _float64(weight))
     return rows if positive is None else replace(rows, negative=None)
 
@@ -443,10 +423,12 @@ def _float64(weight: Tensor | None) -> Tensor | None:
         return None if weight is None else weight.double()
     except TypeError as error:  # Apple's mps
         assert weight is not None
-        raise DataError(
-            f"weights are added up in float64, which {weight.device} does not have. Pass all "
-            "columns on the CPU: tensor.cpu()."
-        ) from error
+        rule = "be on a device that has float64, in which weights are added up"
+        value, hint = Shown(f"on {weight.device}"), "Pass all columns on the CPU: tensor.cpu()."
+        raise DataError(BadArgument("weight", rule, value, hint)) from error
+
+
+_SAVED, _PASS = "the state of an AUROC", "Pass what state_dict() returned."
 
 
 def _label(positive: float | None) -> float:

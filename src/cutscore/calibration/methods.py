@@ -154,7 +154,8 @@ def splines(s: Sweep) -> dict[str, Monotone]:
 
     def features(t: Floats) -> list[Floats]:
         z = (t - unit.centre) / unit.half
-        return [np.clip((z - u) / (v - u), 0, 1) for u, v in pairwise(at.tolist())]
+        with np.errstate(over="ignore"):  # to ±inf, between knots that are next to each other
+            return [np.clip((z - u) / (v - u), 0, 1) for u, v in pairwise(at.tolist())]
 
     constant, steps = fit(s, features, _targets(s, smooth=True), rising=True)
     broken = constant - _log_ratio(s) + np.concatenate(((0.0,), np.cumsum(steps)))

@@ -28,6 +28,9 @@ from cutscore.estimators._base import check_positive
 from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.base import Shown
+from cutscore.findings.statistics import BadCosts
 from cutscore.objectives import Costs
 
 
@@ -315,45 +318,41 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         given = self.costs
         if isinstance(given, Costs):
             if k != 2:
-                raise DataError(
-                    f"Costs are of two classes, and there are {k}. Pass a matrix, costs[i, j] for "
-                    "deciding class j when it is i."
-                )
+                rule = f"be a matrix for {k} classes"
+                hint = "Pass costs[i, j] for deciding class j when it is i."
+                raise DataError(BadArgument("costs", rule, given, hint))
             check_positive(self.classes_, "costs=Costs(...)")
             given = [[-given.tn, given.fp], [given.fn, -given.tp]]
         given = by_label(given)
         costs = _of_labels(given, names) if isinstance(given, Mapping) else as_numbers(given)
         if costs.shape != (k, k):
-            raise DataError(
-                f"costs must be a {k} × {k} matrix, a row and a column for each class; its shape "
-                f"is {costs.shape}."
-            )
+            rule = f"be a {k} × {k} matrix, a row and a column for each class"
+            raise DataError(BadArgument("costs", rule, Shown(f"of the shape {costs.shape}")))
         for i, j in np.argwhere(~(np.abs(costs) <= 1e100)):
-            raise DataError(
+            rule = (
                 "a cost must be a finite number, up to 1e100; that of deciding "
-                f"{names[j]!r} when it is {names[i]!r} is {costs[i, j]:g}."
+                f"{names[j]!r} when it is {names[i]!r} is {costs[i, j]:g}"
             )
+            raise DataError(BadCosts(rule))
         right = np.diag(costs)[:, None]
         for i, j in np.argwhere(costs < right):
-            raise DataError(
+            rule = (
                 f"being right must cost no more than being wrong; deciding {names[j]!r} when it "
                 f"is {names[i]!r} costs {costs[i, j]:g}, and deciding {names[i]!r} then "
-                f"{costs[i, i]:g}. costs[i, j] is of deciding j when it is i; a benefit is a "
-                "negative cost."
+                f"{costs[i, i]:g}"
             )
+            hint = "costs[i, j] is of deciding j when it is i; a benefit is a negative cost."
+            raise DataError(BadCosts(rule, hint))
         if not (costs > right).any():
-            raise DataError(
-                "some decision must make a difference; with these costs none does. Leave costs "
-                "out to count all errors alike."
-            )
+            rule = "some decision must make a difference; with these costs none does"
+            raise DataError(BadCosts(rule, "Leave costs out to count all errors alike."))
         return costs
 
     def _needs_method(self, what: str) -> None:
         if self.method is None:
-            raise DataError(
-                f"{what} is for calibrated scores; method is None, which leaves them raw. Set a "
-                f"method, 'platt' say, or {what}=None."
-            )
+            rule = f"{what} is for calibrated scores; method is None, which leaves them raw"
+            hint = "Set {1}='platt', say, or {0}=None."
+            raise DataError(Conflict((what, "method"), rule, hint))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -426,17 +425,13 @@ def _of_labels(given: Mapping[Any, Any], names: list[Any]) -> Floats:
     for i, name in enumerate(names):
         row = given.get(name, {})
         if not isinstance(row, Mapping):
-            raise DataError(
-                "costs by label are {label: {decided: cost}}; what there is for "
-                f"{name!r} is {shown(row)}."
-            )
+            rule, subject = "be {decided: cost}", f"costs of {name!r}"
+            raise DataError(BadArgument("costs", rule, row, subject=subject))
         check_labels(row, names, f"costs of {name!r}")
         for j, decided in enumerate(names):
             if decided in row:
                 costs[i, j] = number(row[decided])
             elif i != j:
-                raise DataError(
-                    f"costs must have each error; that of deciding {decided!r} when it is "
-                    f"{name!r} is missing."
-                )
+                rule = f"costs must have that of deciding {decided!r} when it is {name!r}"
+                raise DataError(BadCosts(rule))
     return costs

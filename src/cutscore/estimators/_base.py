@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
@@ -24,7 +25,9 @@ from cutscore._check import shown
 from cutscore._progress import Report
 from cutscore._rows import ArrayRows, Floats
 from cutscore.calibration.odds import sigmoid
-from cutscore.errors import DataError
+from cutscore.errors import CutscoreWarning, DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Shown
 from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.detector import Step
 from cutscore.objectives import Costs
@@ -78,6 +81,10 @@ def all_classes(
     return two_classes(name, y, weight)
 
 
+class StoppedEarly(CutscoreWarning, ConvergenceWarning):
+    """What scikit-learn's users expect of a fit that has not converged, with its finding."""
+
+
 def names_positive(classes: NDArray[Any]) -> bool:
     """Whether two labels say by themselves which is the positive: 0/1, False/True and -1/1."""
     return classes.tolist() in ([0, 1], [-1, 1])
@@ -87,11 +94,9 @@ def check_positive(classes: NDArray[Any], what: str) -> None:
     """Refuse what treats the classes differently, where only the alphabet tells them apart."""
     if not names_positive(classes):
         first, last = map(shown, classes.tolist())
-        raise DataError(
-            f"{what} must be told which class is the positive, and labels say so only as 0/1, "
-            f"False/True or -1/1; these are {first} and {last}, of which scikit-learn takes the "
-            f"one that sorts last. Pass the labels y == {first} or y == {last}."
-        )
+        rule = f"be 0/1, False/True or -1/1 for {what}, which needs a positive class"
+        value, hint = Shown(f"{first} and {last}"), f"Pass y == {first} or y == {last}."
+        raise DataError(BadArgument("y", rule, value, hint))
 
 
 def _two_numbers(y: NDArray[Any]) -> NDArray[Any] | None:
@@ -252,10 +257,8 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         wanted = self.class_weight
         if isinstance(wanted, Costs):
             if len(self.classes_) > 2:
-                raise DataError(
-                    f"Costs are of two classes, and there are {len(self.classes_)}. Pass a weight "
-                    "for each label, as a dictionary."
-                )
+                rule = f"be a weight for each of {len(self.classes_)} labels, as a dictionary"
+                raise DataError(BadArgument("class_weight", rule, wanted))
             check_positive(self.classes_, "class_weight=Costs(...)")
             each = np.array([wanted.on_negatives, wanted.on_positives], np.float64)
         else:

@@ -20,8 +20,10 @@ from sklearn.utils.validation import (
 
 from cutscore._sweep import Floats, sweep
 from cutscore.calibration import calibrate
+from cutscore.errors import CutscoreWarning
 from cutscore.estimators._base import LogOdds, check_left_out_once, check_positive, two_classes
 from cutscore.estimators._logistic import Logistic
+from cutscore.findings.statistics import WeightsUnused
 from cutscore.objectives import Costs, check_costs, check_prior, log_odds
 
 # Perfect separation is common in small folds; smoothed targets have a fit even then.
@@ -113,12 +115,11 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         estimator = self._inner()
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if weight is not None and not prefit and not has_fit_parameter(estimator, "sample_weight"):
-            hint = ' Give the weights to its last step yourself, and cv="prefit".'
-            warnings.warn(
-                f"{type(estimator).__name__} takes no sample_weight; only the calibrator uses it."
-                f"{hint if hasattr(estimator, 'steps') else ''}",
-                stacklevel=2,
+            hint = 'Give the weights to its last step yourself, and cv="prefit".'
+            found = WeightsUnused(
+                type(estimator).__name__, hint if hasattr(estimator, "steps") else ""
             )
+            warnings.warn(CutscoreWarning(found), stacklevel=2)
         if prefit:
             check_is_fitted(estimator)
             self.estimator_ = estimator

@@ -6,11 +6,10 @@ import warnings
 from math import isinf
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
-
 from cutscore._progress import progress
 from cutscore._rows import ArrayRows, Floats
-from cutscore.estimators._base import LinearEstimator, LogOdds, closing
+from cutscore.estimators._base import LinearEstimator, LogOdds, StoppedEarly, closing
+from cutscore.findings.statistics import NotConverged
 from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.multinomial import multinomial
@@ -115,17 +114,14 @@ class Logistic(LogOdds, LinearEstimator):
     def _remark(self, fit: Fit | ClassesFit) -> None:
         """Warn of a fit that has not got to the minimum."""
         if not fit.converged:
-            warnings.warn(
-                f"Logistic did not converge in {fit.iterations} steps (max_iter={self.max_iter}). "
-                + (
-                    "Without a penalty there is no minimum if a line separates the classes; use "
-                    "a finite C."
-                    if isinf(self.C)
-                    else "Raise max_iter or tol, or lower C."
-                ),
-                ConvergenceWarning,
-                stacklevel=4,
+            hint = (
+                "Without a penalty there is no minimum if a line separates the classes; use a "
+                "finite C."
+                if isinf(self.C)
+                else "Raise max_iter or tol, or lower C."
             )
+            found = NotConverged("Logistic", fit.iterations, self.max_iter, hint)
+            warnings.warn(StoppedEarly(found), stacklevel=4)
 
     def _adopt_classes(self, fit: ClassesFit) -> None:
         super()._adopt_classes(fit)

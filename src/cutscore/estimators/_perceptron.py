@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from cutscore._progress import progress
 from cutscore._rows import ArrayRows
-from cutscore.estimators._base import LinearEstimator, row_weights
+from cutscore.estimators._base import LinearEstimator, StoppedEarly, row_weights
+from cutscore.findings.statistics import NotConverged
 from cutscore.linear.detector import Fit
 from cutscore.linear.perceptron import Pass, PerceptronFit, Variant, perceptron
 
@@ -142,13 +142,13 @@ class Perceptron(LinearEstimator):
                 on_pass=watch,
             )
         if not fit.converged and self.variant == "plain":
-            warnings.warn(
-                f"Perceptron did not separate the classes in {fit.passes} passes "
-                f"(max_passes={self.max_passes}). If no line does, its last line is as good as "
-                "any: use variant='averaged' or 'pocket'. Else raise max_passes.",
-                ConvergenceWarning,
-                stacklevel=3,
+            hint = (
+                "If no line does, its last line is as good as any: use variant='averaged' or "
+                "'pocket'. Else raise max_passes."
             )
+            state = "its last line does not separate the classes"
+            found = NotConverged("Perceptron", fit.passes, self.max_passes, hint, state)
+            warnings.warn(StoppedEarly(found), stacklevel=3)
         return fit
 
     def partial_fit(

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore._sweep import Floats
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import shown
 
 
 def class_shares(prior: Any, names: list[Any]) -> Floats:
@@ -19,28 +21,22 @@ def class_shares(prior: Any, names: list[Any]) -> Floats:
         check_labels(given, names, "prior")
         missing = [name for name in names if name not in given]
         if missing:
-            raise DataError(
-                f"prior must have a share for each class; there is none for {missing[0]!r}."
-            )
+            raise DataError(BadArgument("prior", f"have a share of {missing[0]!r}", given))
         given = [given[name] for name in names]
     share = as_numbers(given)
     if share.shape != (len(names),):
-        raise DataError(
-            f"prior must be {len(names)} shares, one for each of {shown(names)}; it is "
-            f"{shown(prior)}."
-        )
+        rule = f"be {len(names)} shares, one for each of {shown(names)}"
+        raise DataError(BadArgument("prior", rule, prior))
     bad = ~((share > 0) & (share < 1))
     if bad.any():
         k = int(bad.argmax())
-        raise DataError(
-            f"each prior must lie between 0 and 1; that of {names[k]!r} is {share[k]:g}. For a "
-            "class that does not occur, take a small share, such as 1e-9."
-        )
+        hint = "For a class that does not occur, take a small share, such as 1e-9."
+        subject, value = f"the prior of {names[k]!r}", float(share[k])
+        raise DataError(BadArgument("prior", "lie between 0 and 1", value, hint, subject))
     # Far more than rounding of shares in any format, far less than a class left out.
     if abs(share.sum() - 1) > 1e-6:
-        raise DataError(
-            f"priors must add up to 1; these add up to {share.sum():.9g}. Divide them by that."
-        )
+        total, hint = float(share.sum()), "Divide them by that."
+        raise DataError(BadArgument("prior", "be 1", total, hint, subject="the sum of priors"))
     return np.asarray(share / share.sum())
 
 
@@ -55,7 +51,8 @@ def check_labels(given: Mapping[Any, Any], names: list[Any], what: str) -> None:
     """Refuse a mapping with a key that is no label."""
     unknown = [key for key in given if key not in names]
     if unknown:
-        raise DataError(f"{what} must be by the labels {shown(names)}; {unknown[0]!r} is none.")
+        rule = f"have labels as keys, {shown(names)}"
+        raise DataError(BadArgument(what, rule, unknown[0], subject=f"{what}, by label,"))
 
 
 def as_numbers(given: Any) -> Floats:

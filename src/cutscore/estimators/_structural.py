@@ -9,20 +9,22 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore._progress import progress
 from cutscore._rows import ArrayRows, Floats
 from cutscore._sweep import sweep
 from cutscore.decision import choose
+from cutscore.errors import CutscoreWarning
 from cutscore.estimators._base import (
     LinearEstimator,
+    StoppedEarly,
     check_left_out_once,
     closing,
     names_positive,
 )
+from cutscore.findings.statistics import LearnedNothing, NotConverged, PositiveAssumed
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.structural import Aim, RowRisk, as_aim, structural
 from cutscore.objectives import f
@@ -165,14 +167,8 @@ class Structural(LinearEstimator):
         aim = as_aim(self.measure, self.k, as_named=self.as_named)
         if aim.kind not in _SYMMETRIC and not names_positive(self.classes_):
             # No error: scikit-learn has labels of any kind learned with the default measure.
-            other, taken = map(shown, self.classes_.tolist())
-            warnings.warn(
-                f"the measure is about the positives, and {taken} was taken for them, since it "
-                f"sorts last. For the other class pass the labels y == {other}; "
-                f"y == {taken} says that this one is meant.",
-                UserWarning,
-                stacklevel=3,
-            )
+            other, taken = self.classes_.tolist()
+            warnings.warn(CutscoreWarning(PositiveAssumed(taken, other)), stacklevel=3)
         crossed = self.threshold == "cross-fit" or (self.threshold == "auto" and not aim.has_zero)
         splits = self._splits(rows) if crossed else []
         fit = self._fitted(rows, aim, "training")
@@ -191,27 +187,17 @@ class Structural(LinearEstimator):
         assert fit.objective is not None
         if not fit.converged:
             why = (
-                "raise max_iter"
+                "Raise max_iter"
                 if fit.iterations >= self.max_iter
                 else "float64 tells no more, as features or C are too large"
             )
-            warnings.warn(
-                f"Structural stopped after {fit.iterations:,} iterations with a gap of "
-                f"{fit.gap:.3g}, {fit.gap / abs(fit.objective):.2g} of the objective: {why}. "
-                "Standardise the features, or lower C.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            share = fit.gap / abs(fit.objective)
+            state = f"the gap is {fit.gap:.3g}, {share:.2g} of the objective"
+            hint = f"{why}. Standardise the features, or lower C."
+            found = NotConverged("Structural", fit.iterations, self.max_iter, hint, state)
+            warnings.warn(StoppedEarly(found), stacklevel=4)
         elif not fit.detector.w.any():
-            warnings.warn(
-                "Structural learned nothing: the surrogate of this measure is lowest at w = 0, to "
-                "within tol. Either the classes overlap so much that the highest-scored negatives "
-                "outdo the positives along every line: use Logistic, and choose a threshold for "
-                "the measure. Or C is too small for features of this size: raise C, or standardise "
-                "them.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warnings.warn(CutscoreWarning(LearnedNothing("Structural")), stacklevel=4)
 
     def _fitted(self, rows: ArrayRows, aim: Aim, label: str) -> Fit:
         with progress(f"Structural: {label}", self.verbose) as report:

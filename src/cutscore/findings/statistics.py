@@ -366,3 +366,94 @@ class NotAMixture(Finding):
             "the scores within a class have changed, and the prior and its interval may be wrong. "
             "Label some rows of the batch."
         )
+
+
+@dataclass(frozen=True)
+class ClassEmpty(Finding):
+    """One of several classes has no rows, or all of them weigh 0."""
+
+    code = "class-empty"
+    example = {"what": "logistic regression", "index": 2}
+    what: str
+    index: int
+    """Its number, in the order of the labels."""
+
+    def text(self, on: Surface) -> str:
+        return f"{self.what} needs rows of all classes; class {self.index} has none."
+
+
+@dataclass(frozen=True)
+class NotConverged(Finding):
+    """A learner stopped before it was done."""
+
+    code = "not-converged"
+    severity = Severity.WARNING
+    example = {"learner": "Logistic", "steps": 100, "most": 100, "hint": "Raise max_iter."}
+    learner: str
+    steps: int
+    most: int
+    """How many it was allowed."""
+    hint: str
+    state: str = ""
+    """How far it got."""
+
+    def text(self, on: Surface) -> str:
+        state = f": {self.state}" if self.state else ""
+        steps = f"in {self.steps:,} of at most {self.most:,} steps"
+        return f"{self.learner} did not converge {steps}{state}. {self.hint}"
+
+
+@dataclass(frozen=True)
+class LearnedNothing(Finding):
+    """The best line by a surrogate measure has the weights 0: it separates nothing."""
+
+    code = "learned-nothing"
+    severity = Severity.WARNING
+    example = {"learner": "Structural"}
+    learner: str
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{self.learner} learned nothing: the surrogate of this measure is lowest at w = 0, to "
+            "within tol. Either the classes overlap so much that the highest-scored negatives "
+            "outdo the positives along every line: use Logistic, and choose a threshold for the "
+            "measure. Or C is too small for features of this size: raise C, or standardise them."
+        )
+
+
+@dataclass(frozen=True)
+class PositiveAssumed(Finding):
+    """A measure is about the positives, and the label that sorts last was taken for them."""
+
+    code = "positive-assumed"
+    severity = Severity.WARNING
+    example = {"positive": "spam", "negative": "ham"}
+    positive: Any
+    negative: Any
+
+    def __post_init__(self) -> None:
+        for name in ("positive", "negative"):
+            object.__setattr__(self, name, kept(getattr(self, name)))
+
+    def text(self, on: Surface) -> str:
+        taken, other = shown(self.positive), shown(self.negative)
+        return (
+            f"the measure is about the positives, and {taken} was taken for them, since it sorts "
+            f"last. For the other class pass the labels y == {other}; y == {taken} says that this "
+            "one is meant."
+        )
+
+
+@dataclass(frozen=True)
+class WeightsUnused(Finding):
+    """A model takes no weights of rows: they were used for its calibrator alone."""
+
+    code = "weights-unused"
+    severity = Severity.WARNING
+    example = {"model": "KNeighborsClassifier"}
+    model: str
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        what = f"{self.model} takes no sample_weight; only the calibrator uses it."
+        return sentence(what, self.hint)

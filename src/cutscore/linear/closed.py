@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore._rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
 from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector
 from cutscore.moments import ClassMoments
 from cutscore.objectives import log_odds
@@ -217,7 +218,7 @@ def least_squares_classes(m: ClassMoments, *, alpha: float = 0.0) -> ClassesFit:
 def _ridge(alpha: float) -> float:
     ridge = number(alpha)
     if not 0 <= ridge < np.inf:
-        raise DataError(f"alpha must be finite and at least 0; it is {shown(alpha)}.")
+        raise DataError(BadArgument("alpha", "be finite and at least 0", alpha))
     return ridge
 
 
@@ -326,9 +327,8 @@ def _shrunk(m: ClassMoments, shrinkage: float | str | None) -> Floats:
     auto = isinstance(shrinkage, str) and shrinkage == "auto"
     s = shrinkage_of(m) if auto else number(shrinkage)
     if not 0 <= s <= 1:
-        raise DataError(
-            f"shrinkage must be None, 'auto' or a number from 0 to 1; it is {shown(shrinkage)}."
-        )
+        rule = "be None, 'auto' or a number from 0 to 1"
+        raise DataError(BadArgument("shrinkage", rule, shrinkage))
     out = m.within * (1 - s)
     np.fill_diagonal(out, m.within.diagonal())
     return out

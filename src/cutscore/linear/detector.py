@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows, shown
+from cutscore._check import check_rows
 from cutscore._frozen import Frozen
 from cutscore._rows import ArrayRows, Flags, Floats, Matrix
 from cutscore._sweep import sweep
 from cutscore.calibration.calibrators import Affine
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Shown
+from cutscore.findings.rows import NotAColumn, NotNumbers
+from cutscore.findings.statistics import Undefined
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,7 @@ class LinearDetector(Frozen):
     def __post_init__(self) -> None:
         w = np.asarray(self.w, np.float64)
         if w.ndim != 1:
-            raise DataError(f"w must have one dimension; its shape is {w.shape}.")
+            raise DataError(NotAColumn("w", shape=w.shape))
         object.__setattr__(self, "w", w)
         object.__setattr__(self, "b", float(self.b))
         super().__post_init__()
@@ -64,10 +68,8 @@ class LinearDetector(Frozen):
         """The same line with ‖w‖ = 1: scores are distances from it."""
         norm = _norm(self.w)
         if not norm:
-            raise UndefinedError(
-                "a detector with w = 0 has no line, and nothing has a distance from it. Its "
-                "features told the classes not apart."
-            )
+            why = "has no line, and nothing has a distance from it"
+            raise UndefinedError(Undefined("a detector with w = 0", why))
         return LinearDetector(self.w / norm, self.b / norm)
 
     def signed_distance(self, X: Matrix) -> Floats:
@@ -86,10 +88,8 @@ class LinearDetector(Frozen):
         """The line whose scores are the LLRs of this one's: (γ w, γ (b − d₀)). The direction of w
         stays; the boundary and the steepness may change."""
         if not isinstance(calibrator, Affine):
-            raise DataError(
-                "a line stays one with an affine calibrator only, as 'logistic' and 'platt' make; "
-                f"it is {shown(calibrator)}."
-            )
+            rule = "be affine, as 'logistic' and 'platt' make, so that a line stays one"
+            raise DataError(BadArgument("calibrator", rule, calibrator))
         gamma = calibrator.gamma
         return LinearDetector(gamma * self.w, gamma * (self.b - calibrator.d0))
 
@@ -208,10 +208,8 @@ class Discriminants(Frozen):
     def __post_init__(self) -> None:
         W, b = np.asarray(self.W, np.float64), np.asarray(self.b, np.float64)
         if W.ndim != 2 or b.shape != W.shape[:1]:
-            raise DataError(
-                "W must have a row of weights and b a constant for each class; their shapes are "
-                f"{W.shape} and {b.shape}."
-            )
+            rule = f"have a row of weights for each constant of b, whose shape is {b.shape}"
+            raise DataError(BadArgument("W", rule, Shown(f"of the shape {W.shape}")))
         object.__setattr__(self, "W", W)
         object.__setattr__(self, "b", b)
         super().__post_init__()
@@ -251,14 +249,12 @@ def _matrix(X: Any, features: int) -> Any:
     """X as blocks are cut from it: floats, two dimensions, CSR if it is sparse."""
     X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if X.ndim != 2 or X.shape[1] != features:
-        raise DataError(
-            f"X must have a row for each case and {features} columns, as w has; its shape is "
-            f"{X.shape}."
-        )
+        rule = f"have a row for each case and {features} columns, as w has"
+        raise DataError(BadArgument("X", rule, Shown(f"of the shape {X.shape}")))
     if X.dtype in (np.float32, np.float64):
         return X
     if X.dtype.kind not in "biuf":
-        raise DataError(f"features must be numbers; their type is {X.dtype}.")
+        raise DataError(NotNumbers("X", type=str(X.dtype)))
     return X.astype(np.float64)
 
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from cutscore import _native
 from cutscore._rows import ArrayRows, Block, Floats, Matrix, Rows, one_thread_blas, readable
 from cutscore.errors import DataError, UndefinedError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.statistics import BeyondFloats, NoOverlap, NotFinite, OneClass
 from cutscore.linear.detector import Fit, LinearDetector, Step
 from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
 
@@ -89,12 +91,10 @@ def _logistic(
     mass = rows.reduce(_mass, _Mass.plus)
     total = mass.pos + mass.neg
     if not (mass.pos > 0 and mass.neg > 0):
-        raise UndefinedError(
-            "logistic regression needs rows of both classes; all have the label "
-            f"{mass.pos > 0}. Add rows of the other class."
-        )
+        have = f"{'positive' if mass.pos > 0 else 'negative'} (weight {total:g})"
+        raise UndefinedError(OneClass("logistic regression", "positives and negatives", have))
     if not 1e-290 < total < inf:
-        raise DataError(f"weights must add up to a number; they add up to {total}. Rescale them.")
+        raise DataError(BeyondFloats("the sum of weights", float(total), "Rescale them."))
     size = _sample_size(mass, rows.features)
     sample = _sample(rows, mass, size) if size else None
     levels = [] if sample is None else _levels(sample, rows.features)
@@ -148,11 +148,11 @@ def _logistic(
 def check_options(C: float, tol: float, max_iter: int) -> None:
     """Refuse options that are none."""
     if not C > 0:
-        raise DataError(f"C must be above 0; it is {C!r}. Use inf for no penalty.")
+        raise DataError(BadArgument("C", "be above 0", C, "Use inf for no penalty."))
     if not tol >= 0:
-        raise DataError(f"tol must be at least 0; it is {tol!r}.")
+        raise DataError(BadArgument("tol", "be at least 0", tol))
     if not max_iter >= 1:
-        raise DataError(f"max_iter must be at least 1; it is {max_iter!r}.")
+        raise DataError(BadArgument("max_iter", "be at least 1", max_iter))
 
 
 class _Mass(NamedTuple):
@@ -222,9 +222,7 @@ class Scale:
         if not (np.isfinite(spread).all() and np.isfinite(mean).all()):
             _must_be_finite(rows)
             column = int(np.argmin(np.isfinite(spread) & np.isfinite(mean)))
-            raise DataError(
-                f"features must be small enough to be squared; column {column} is not. Rescale it."
-            )
+            raise DataError(BeyondFloats(f"squares of column {column}"))
         # A column that varies by rounding only can't be told from a constant one.
         constant = spread <= 1e-14 * np.abs(mean)
         fallback = np.where(mean == 0, 1.0, np.abs(mean))
@@ -280,10 +278,7 @@ def _must_be_finite(rows: Rows) -> None:
     """Raise if there is a NaN or an infinity in a column."""
     bad = rows.reduce(_unfinite, np.logical_or)
     if bad.any():
-        raise DataError(
-            f"features must be finite; column {int(bad.argmax())} has a NaN or an infinity. Leave "
-            "such rows out, or fill in a number."
-        )
+        raise DataError(NotFinite("features", column=int(bad.argmax())))
 
 
 def _unfinite(block: Block) -> NDArray[np.bool_]:
@@ -337,10 +332,8 @@ class _Objective:
         self.seen = True
         loss, by_line, curved = float(sums[0]), *np.split(sums[1:], [len(theta)])
         if loss / self.total < self.least:
-            raise UndefinedError(
-                "without a penalty, logistic regression needs classes that overlap; a line "
-                "separates these, and no likelihood is highest. Use a finite C."
-            )
+            what, why = "logistic regression without a penalty", "a line separates them"
+            raise UndefinedError(NoOverlap(what, why, "Use a finite C."))
         value = loss / self.total + float(theta @ (self.ridge * theta)) / 2
         slope = self.scale.gradient(by_line / self.total)
         certain = None

@@ -11,6 +11,7 @@ import numpy as np
 
 from cutscore._rows import Block, Floats, Rows, one_thread_blas
 from cutscore.errors import UndefinedError
+from cutscore.findings.statistics import ClassEmpty
 from cutscore.linear.detector import ClassesFit, Discriminants, Step
 from cutscore.linear.logistic import Scale, added, check_options, parts_of
 from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
@@ -62,10 +63,7 @@ def multinomial(  # noqa: PLR0913 - all but two are options
     with one_thread_blas():
         mass = rows.reduce(partial(_mass, classes=classes), np.add)
         if not (mass > 0).all():
-            raise UndefinedError(
-                "logistic regression needs rows of all classes; class "
-                f"{int(mass.argmin())} weighs {mass.min():g}."
-            )
+            raise UndefinedError(ClassEmpty("logistic regression", int(mass.argmin())))
         objective = _Objective(rows, mass, C)
         start = np.zeros((classes, rows.features + 1))
         start[:, -1] = np.log(mass) - np.log(mass).mean()

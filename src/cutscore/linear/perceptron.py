@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cutscore import _native
 from cutscore._rows import Block, Floats, Rows, readable, sliced
 from cutscore.errors import DataError
+from cutscore.findings.statistics import BeyondFloats
 from cutscore.linear.detector import Fit, LinearDetector, Margins
 
 __all__ = ["Pass", "PerceptronFit", "perceptron"]
@@ -27,6 +28,7 @@ _POCKET = 16
 # interrupt is heard soon, and that a copy of rows in an odd order is no copy of all.
 _SLICE = 1 << 22
 # Squares of lengths below this lose digits, down to all of them.
+_R2 = "R², the largest squared length of a row,"
 _TINY = 1e-290
 
 
@@ -307,16 +309,9 @@ def _largest_square(rows: Rows) -> float:
         lambda block: _native.largest_square(*readable(block.X), block.X.shape[1]), max
     )
     if not isfinite(square):
-        raise DataError(
-            "the perceptron moves its bias by R², the largest squared length of a row, which "
-            "must be below 1.8e308; here it is not. Divide the features by a constant."
-        )
+        raise DataError(BeyondFloats(_R2, square, "Divide the features by a constant."))
     if square < _TINY and rows.reduce(_any, lambda a, b: a or b):
-        raise DataError(
-            "the perceptron moves its bias by R², the largest squared length of a row, which "
-            f"must be 0 or at least {_TINY:g}; here it is {square:.3g}. Multiply the features by a "
-            "constant."
-        )
+        raise DataError(BeyondFloats(_R2, square, "Multiply the features by a constant."))
     return square
 
 
@@ -337,8 +332,9 @@ def _check(rate: Any, max_passes: Any, variant: Any) -> None:
 
 def _check_finite(state: State, rate: float) -> None:
     if not (np.isfinite(state.line).all() and np.isfinite(state.result).all()):
-        raise DataError(
-            "the line of a perceptron must stay finite; after "
-            f"{state.updates:,} updates with R = {sqrt(state.square):.3g} and rate {rate:g} it is "
-            "not. Divide the features by a constant, or lower the rate or the weights."
+        what = f"the line of a perceptron after {state.updates:,} updates"
+        hint = (
+            f"R is {sqrt(state.square):.3g} and the rate {rate:g}: divide the features by a "
+            "constant, or lower the rate or the weights."
         )
+        raise DataError(BeyondFloats(what, hint=hint))

@@ -13,6 +13,7 @@ import numpy as np
 from cutscore._check import number, shown
 from cutscore._rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.errors import CutscoreError, DataError
+from cutscore.findings.arguments import BadArgument, Conflict
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise
 from cutscore.linear.detector import Fit, LinearDetector, Step
@@ -65,10 +66,8 @@ class Aim:
         if masses.whole:
             k = max(float(np.rint(k)), 1.0)
         if k > n:
-            raise DataError(
-                f"k must be at most the number of rows, {n:g}; it is {k:g}. Give k as a share, "
-                "such as 0.05, if it should go with the rows."
-            )
+            hint = "Give k as a share, such as 0.05, if it should go with the rows."
+            raise DataError(BadArgument("k", f"be at most the number of rows, {n:g}", k, hint))
         return k
 
     def settled(self, masses: Masses) -> Aim:
@@ -117,15 +116,11 @@ def as_aim(measure: Any, k: float | None = None, *, as_named: bool = False) -> A
         many = at[1] == "precision" if as_named else None
         return replace(_at_k(measure, at, k), many=many, as_named=as_named)
     if as_named:
-        raise DataError(
-            "as_named belongs to precision@k and recall@k, which have two surrogates; the measure "
-            f"is {shown(measure)}. Leave as_named out."
-        )
+        rule = f"as_named belongs to precision@k and recall@k; the measure is {shown(measure)}"
+        raise DataError(Conflict(("as_named", "measure"), rule, "Leave {0} out."))
     if k is not None:
-        raise DataError(
-            f"k belongs to precision@k and recall@k; the measure is {shown(measure)}, and k "
-            f"{shown(k)}."
-        )
+        rule = f"k belongs to precision@k and recall@k; the measure is {shown(measure)}"
+        raise DataError(Conflict(("k", "measure"), rule, "Leave {0} out."))
     if text in ("auc", "roc_auc", "prbep"):
         return Aim(text.removeprefix("roc_"))
     try:
@@ -138,21 +133,23 @@ def as_aim(measure: Any, k: float | None = None, *, as_named: bool = False) -> A
         for kind in ("balanced", "error", "accuracy"):
             if known is MEASURES[kind]:
                 return Aim("error" if kind == "accuracy" else kind)
-    raise DataError(
-        "a line can be trained for 'balanced', 'f1', f(beta) with beta > 0, 'precision@k', "
-        f"'recall@k', 'prbep', 'auc' and 'error'; the measure is {shown(measure)}."
+    rule = (
+        "be one that a line can be trained for: 'balanced', 'f1', f(beta) with beta > 0, "
+        "'precision@k', 'recall@k', 'prbep', 'auc' or 'error'"
     )
+    raise DataError(BadArgument("measure", rule, measure))
 
 
 def _at_k(measure: str, at: re.Match[str], k: float | None) -> Aim:
     """k, or a share, of the name of a measure or beside it."""
     if at[2]:
         if k is not None:
-            raise DataError(f"k is given twice, as {shown(k)} and in {shown(measure)}.")
+            rule = f"k is given twice, as {shown(k)} and in {shown(measure)}"
+            raise DataError(Conflict(("k", "measure"), rule, "Leave {0} out."))
         k = float(at[2].replace("_", ""))
         if at[3]:
             if not 0 < k <= 100:
-                raise DataError(f"a share lies between 0 and 100 %; it is {shown(measure)}.")
+                raise DataError(BadArgument("measure", "have a share between 0 and 100 %", measure))
             return Aim("at k", share=k / 100)
     value = _check_k(k)
     return Aim("at k", share=value) if value < 1 else Aim("at k", k=value)
@@ -161,10 +158,9 @@ def _at_k(measure: str, at: re.Match[str], k: float | None) -> Aim:
 def _check_k(k: Any) -> float:
     value = number(k)
     if not 0 < value < inf or (value > 1 and value != int(value)):
-        raise DataError(
-            "k must be a whole number of rows, 1 or more, or a share of them below 1; it is "
-            f"{shown(k)}. Pass k=100, k=0.05, or write 'precision@100'."
-        )
+        rule = "be a whole number of rows, 1 or more, or a share of them below 1"
+        hint = "Pass k=100, k=0.05, or write 'precision@100'."
+        raise DataError(BadArgument("k", rule, k, hint))
     return value
 
 

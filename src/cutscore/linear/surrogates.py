@@ -28,6 +28,7 @@ from cutscore import _native
 from cutscore._check import threads
 from cutscore._rows import Flags, Floats
 from cutscore.errors import UndefinedError
+from cutscore.findings.statistics import Undefined
 
 __all__ = ["Classes", "Masses", "Surrogate", "Worst"]
 
@@ -163,10 +164,9 @@ class Pairs:
 
     def worst(self, s: Classes, *, labelling: bool = False) -> Worst:
         if labelling:
-            raise UndefinedError(
-                "the surrogate of the AUC is a sum over pairs of rows, and labels no row. Ask for "
-                "its value and slope, or for the labelling of another measure."
-            )
+            why = "is a sum over pairs of rows, and labels no row"
+            hint = "Ask for its value and slope, or for the labelling of another measure."
+            raise UndefinedError(Undefined("the surrogate of the AUC", why, hint))
         m = self.masses
         # Both searches compare the same two floats, or they would not agree on every pair.
         least = s.pos - 1 + _equal(s)
