@@ -727,5 +727,5 @@ def test_what_is_no_measure_of_top_rows(name: str) -> None:
 
 
 def test_top_rows_have_no_confidence() -> None:
-    with pytest.raises(cs.DataError, match="recall@5 flags as many rows as it says"):
+    with finding("arguments-conflict", cs.DataError):
         cs.choose(top_rows(5)[0], "recall@5", subject_to="fpr <= 0.1", confidence=0.9)

@@ -448,9 +448,9 @@ def test_what_is_not_finite_is_found_in_any_row(n: int, bad: float) -> None:
         broken = X.astype(np.float32)
         broken[row, 1] = bad
         for form in (broken, sparse.csr_array(broken)):
-            with finding("not-finite", DataError, column=1):
+            with finding("not-finite", DataError, index=1):
                 logistic(ArrayRows(form, y))
-            with finding("not-finite", DataError, column=1):
+            with finding("not-finite", DataError, index=1):
                 Logistic().fit(form, y)
 
 

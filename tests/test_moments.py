@@ -276,7 +276,7 @@ def test_not_finite(bad: float, scatter: bool) -> None:
     X, y, _ = table(50, 3)
     X[20, 1] = bad
     for kind in (X, X.astype(np.float32), np.asfortranarray(X), sparse.csr_array(X)):
-        with finding("not-finite", what="features", column=1):
+        with finding("not-finite", what="features", index=1):
             ClassMoments.from_arrays(kind, y, scatter=scatter)
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from cutscore.errors import DataError
+from cutscore.findings.base import Where
+from cutscore.findings.tables import FileChanged
 
 
 @contextmanager
@@ -156,9 +158,7 @@ class Nameless:
         while into:
             done = self._read_at(into, start)
             if not done:
-                raise DataError(
-                    f"a temporary file in {self.folder} was cut off by somebody else. Start again."
-                )
+                raise DataError(FileChanged(where=Where(file=f"a temporary file in {self.folder}")))
             into, start = into[done:], start + done
 
     def _read_at(self, into: memoryview, at: int) -> int:

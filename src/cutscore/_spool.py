@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,8 @@ from cutscore._rows import (
     sliced,
 )
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.cluster import DiskRefused
 
 _S = TypeVar("_S")
 
@@ -200,10 +203,8 @@ class _Masked(StreamRows):
             self._refuse(f"{at:,}")
 
     def _refuse(self, rows: str) -> None:
-        raise DataError(
-            f"a mask must have one entry for each row; it has {len(self._mask):,}, and there are "
-            f"{rows} rows."
-        )
+        rule = f"have one entry for each of {rows} rows"
+        raise DataError(BadArgument("mask", rule, len(self._mask)))
 
 
 class _Spooled(StreamRows):
@@ -273,10 +274,10 @@ class Spool:
     def __init__(self, folder: str | None = None) -> None:
         self._file = Nameless(folder)
         if self._file.refused is not None:
+            refused = self._file.refused
             raise DataError(
-                f"a temporary file can't be made in {self._file.folder}: "
-                f"{self._file.refused.strerror}. Set TMPDIR to a folder that can be written to."
-            ) from self._file.refused
+                DiskRefused(self._file.folder, refused.strerror or str(refused))
+            ) from refused
 
     def write(self, arrays: Sequence[NDArray[Any]], of_all: float = 1.0) -> list[_Place]:
         """Where these arrays are now. ``of_all``: how much more room all that is still to come will
@@ -289,10 +290,9 @@ class Spool:
             except OSError as error:
                 if error.errno not in _FULL:
                     raise
+                reason, least = os.strerror(error.errno), round(need * of_all)
                 raise DataError(
-                    f"rows that are not to stay in memory need room in {self._file.folder} for "
-                    f"{round(need * of_all):,} bytes, at least; it was full after "
-                    f"{self._file.size:,}. Free some, or set TMPDIR to a folder that has more."
+                    DiskRefused(self._file.folder, reason, self._file.size, least)
                 ) from error
             out.append(_Place(start, flat.size, flat.dtype))
         return out

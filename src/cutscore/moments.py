@@ -150,7 +150,7 @@ class ClassMoments(Frozen):
         """Raise if there was a NaN or an infinity in a column, or squares were past every float."""
         bad = ~np.isfinite(self.origin + self.offset.sum(0))
         if bad.any():
-            raise DataError(NotFinite("features", column=int(bad.argmax())))
+            raise DataError(NotFinite("features", index=int(bad.argmax())))
         if self.scatter is not None and not np.isfinite(self.scatter).all():
             column = int((~np.isfinite(self.scatter)).any((0, 1)).argmax())
             raise DataError(BeyondFloats(f"squares of column {column}", hint="Divide it by 1e150."))

@@ -538,9 +538,8 @@ class _SavedAim:
 
 
 def _lost(*_: Any) -> Any:
-    raise DataError(
-        "this aim was a function, of which the file knows the name only. Give the function again."
-    )
+    why = "was a function, of which the file knows the name only"
+    raise DataError(Undefined("this aim", why, "Give the function again."))
 
 
 def as_objective(wanted: Any) -> Objective:

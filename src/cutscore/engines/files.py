@@ -20,6 +20,8 @@ from cutscore.engines.memory import Spill, limit_of
 from cutscore.engines.runs import merged, pack, unpack
 from cutscore.engines.scan import Batch, Scan, workers_for
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.cluster import MemoryTooSmall
 from cutscore.tables.parts import Piece
 
 __all__ = ["sweep_file"]
@@ -162,12 +164,11 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
     [0.75, 0.75] for certain
     """
     if binned and (group is not None or compact or squares):
-        raise DataError(
-            "a binned sweep has neither groups nor runs nor squares: leave out group, compact and "
-            "squares, or binned."
-        )
+        rule = "a binned sweep has neither groups nor runs nor squares"
+        hint = "Leave out {0}, or {1}, {2} and {3}."
+        raise DataError(Conflict(("binned", "group", "compact", "squares"), rule, hint))
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 24:
-        raise DataError(f"bits must be a whole number from 1 to 24; it is {bits!r}.")
+        raise DataError(BadArgument("bits", "be a whole number from 1 to 24", bits))
     limit = limit_of(memory_limit)
     scan = Scan(
         data,
@@ -332,10 +333,8 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     # As many as have room for bins of their own.
     workers = max(1, min(workers_for(len(scan.pieces)), limit // 2 // (16 << bits)))
     if 16 << bits > limit:
-        raise DataError(
-            f"2**{bits} bins of two classes take {16 << bits:,} bytes, more than memory_limit, "
-            f"{limit:,}. Take fewer bits, or a larger limit."
-        )
+        what = f"2**{bits} bins of two classes, {16 << bits:,} bytes,"
+        raise DataError(MemoryTooSmall(what, limit, "Take fewer bits, or a larger limit."))
     if weighted:
         # Runs that depend on the table alone, so that sums of weights do too; few, where there are
         # many bins to add up.
@@ -367,11 +366,9 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
             for k in np.unique(index_of).tolist():
                 own[k] = number.setdefault(values[k], len(number))
             if len(number) > _GROUPS:
-                raise DataError(
-                    f"a sweep for each of more than {_GROUPS:,} groups, values of "
-                    f"{scan.group!r}, is too much. For the AUC inside of each there is "
-                    "by_group_file."
-                )
+                rule = f"have at most {_GROUPS:,} different values for a sweep of each"
+                hint = "For the AUC inside of each there is by_group_file."
+                raise DataError(BadArgument("group", rule, scan.group, hint))
         return np.asarray(own[index_of])
 
     def work(_: int, pieces: Sequence[Piece]) -> list[tuple[int, _Place]]:
@@ -406,11 +403,9 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
             out[value] = s.compact() if plan.compact else s
             entries += len(out[value])
             if entries > plan.entries:
-                raise DataError(
-                    f"the sweeps of all groups must fit into memory_limit, {plan.limit:,} bytes, "
-                    f"with room to work; they have more than {plan.entries:,} entries. Pass "
-                    "compact=True, a filter for some of the groups, or a larger limit."
-                )
+                what = f"the sweeps of all groups, with more than {plan.entries:,} entries,"
+                hint = "Pass compact=True, a filter for some of the groups, or a larger limit."
+                raise DataError(MemoryTooSmall(what, plan.limit, hint))
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))

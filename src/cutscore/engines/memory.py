@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from cutscore import _native
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore._files import Nameless
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.cluster import DiskRefused
 
 # Less than this is of no use: a few batches, and what sorts them.
 _LEAST = 256 << 20
@@ -27,10 +29,8 @@ def limit_of(limit: Any) -> int:
         return max(_free() // 2, 2 * _LEAST)
     size = bytes_of(limit)
     if size < _LEAST:
-        raise DataError(
-            f"a limit of memory must be at least {_LEAST >> 20} MiB, with which a few batches are "
-            f"read and sorted; it is {size:,} bytes."
-        )
+        rule = f"be at least {_LEAST >> 20} MiB, with which a few batches are read and sorted"
+        raise DataError(BadArgument("memory_limit", rule, size))
     return size
 
 
@@ -72,10 +72,8 @@ def bytes_of(limit: Any) -> int:
             value = float("nan")
     size = number(value) * _UNITS.get(unit, float("nan"))
     if not 1 <= size < 2**62:
-        raise DataError(
-            "a limit of memory must be a size such as '2 GB' or '512 MiB', or a number of bytes; "
-            f"it is {shown(limit)}."
-        )
+        rule = "be a size such as '2 GB' or '512 MiB', or a number of bytes"
+        raise DataError(BadArgument("memory_limit", rule, limit))
     return int(size)
 
 
@@ -99,8 +97,4 @@ class Spill(Nameless):
                 # The native core writes to it, too; and not everywhere, if it is a sweep.
                 there = os.fstat(self.fileno())
                 done = min(there.st_size, 512 * there.st_blocks)
-            raise DataError(
-                f"what does not fit into memory is kept in {self.folder}, which refused it after "
-                f"{done:,} bytes: {reason}. Free some space there, set TMPDIR to another folder, "
-                "or raise memory_limit."
-            ) from error
+            raise DataError(DiskRefused(self.folder, reason, done)) from error

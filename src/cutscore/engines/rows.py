@@ -17,8 +17,11 @@ from cutscore._spool import Later, StreamRows
 from cutscore.engines.memory import bytes_of
 from cutscore.engines.scan import Labels, as_weights, check_number, opened, placed
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.rows import NoRows
+from cutscore.findings.statistics import NotFinite
 from cutscore.tables import Source, open_table
-from cutscore.tables.parts import filled, plain, row_of
+from cutscore.tables.parts import cell, filled, plain, row_of
 
 # Numbers that stay in the second-level cache while columns become rows.
 _CACHED = 1 << 17
@@ -95,18 +98,14 @@ def rows_file(  # noqa: PLR0913 - what the columns are for has many sides
 def _names(features: Any, label: Any, weight: Any) -> list[str]:
     """All columns that are wanted: features, label, weight."""
     if isinstance(features, str) or not isinstance(features, Sequence) or not features:
-        raise DataError(
-            f"features must be a list of columns, at least one; it is {shown(features)}."
-        )
+        raise DataError(BadArgument("features", "be a list of columns, at least one", features))
     wanted = [*features, label, *(() if weight is None else (weight,))]
     for k, name in enumerate(wanted):
         if not isinstance(name, str):
-            raise DataError(f"a column is called by its name; it is {shown(name)}.")
+            raise DataError(BadArgument("features", "be names", name, subject="columns"))
         if name in wanted[:k]:
-            raise DataError(
-                "a column can be one thing only, a feature, the label or the weight; "
-                f"{shown(name)} is named twice."
-            )
+            rule = f"a column can be a feature, the label or the weight; {shown(name)} is two"
+            raise DataError(Conflict(("features", "label", "weight"), rule, "Name it once."))
     return wanted
 
 
@@ -134,10 +133,8 @@ class _Reader:
         # A row is there as columns, as features, and while it is summarised once more.
         least = 3 * (self.features * self.dtype.itemsize + 9) * (threads() + 3)
         if most < least:
-            raise DataError(
-                f"memory_limit must be {least:,} bytes or more for rows of {self.features:,} "
-                f"features; it is {most:,}."
-            )
+            rule = f"be {least:,} bytes or more for rows of {self.features:,} features"
+            raise DataError(BadArgument("memory_limit", rule, most))
         self.rows = min(self.rows, most // least)
 
     def blocks(self) -> Iterator[Later]:
@@ -157,7 +154,7 @@ class _Reader:
                     at, start = at + some.num_rows, start + rows
                 read += batch.num_rows
         if not read:
-            raise DataError(f"there must be rows; {self.where} has none.")
+            raise DataError(NoRows(self.where))
 
     def _block(
         self, batch: pa.RecordBatch, weight: Floats | None, where: str, at: int, start: int
@@ -166,10 +163,8 @@ class _Reader:
         X = self._matrix([self._values(batch, k, row_at) for k in range(self.features)])
         if not np.isfinite(X).all():
             row, k = np.argwhere(~np.isfinite(X))[0].tolist()
-            raise DataError(
-                f"{shown(self.names[k])} must hold finite numbers; {row_at(row)} has "
-                f"{X[row, k]!s}. Drop such rows or fill them in."
-            )
+            place = cell(row_at(row), self.names[k])
+            raise DataError(NotFinite("features", float(X[row, k]), where=place))
         labels = filled(batch.column(self.features), self.labels.name, row_at)
         y = self.labels.flags(labels, where, row_at).astype(np.bool_)
         if weight is not None and not weight.all():

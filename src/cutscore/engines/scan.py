@@ -23,14 +23,34 @@ from cutscore._labels import other_kind, typed
 from cutscore._names import no_column, spelled
 from cutscore._sweep import Floats
 from cutscore.errors import CutscoreError, DataError
+from cutscore.findings.arguments import BadArgument
+from cutscore.findings.base import Fix, Shown, Where
+from cutscore.findings.rows import (
+    BadWeight,
+    NotNumbers,
+    PositiveUnstated,
+    ScoreMissing,
+    TooManyLabels,
+    ValueMissing,
+)
+from cutscore.findings.tables import (
+    FileChanged,
+    FileDamaged,
+    FileUnreadable,
+    NamesRepeat,
+    TypesDiffer,
+    TypeUnfit,
+)
 from cutscore.tables import Source, open_table
 from cutscore.tables.parts import (
     Piece,
+    cell,
     check_names_in_floats,
     common_type,
     decoded,
     filled,
     first_line,
+    inexact,
     is_text,
     kind_of,
     plain,
@@ -82,10 +102,12 @@ class Labels:
             bad = ~(ones | zeros | minus)
             if bad.any():
                 row = int(bad.argmax())
+                value = values[row].item()
+                place = cell(row_at(row), self.name)
+                if value != value:  # noqa: PLR0124 - NaN
+                    raise DataError(ValueMissing("label", "NaN", where=place))
                 raise DataError(
-                    "labels are understood without help only as 0/1, False/True or -1/1; "
-                    f"{row_at(row)} has {values[row]!s} in {shown(self.name)}. Say which "
-                    "one is the positive: positive=..."
+                    PositiveUnstated((value,), value, where=place, fixes=(Fix("positive"),))
                 )
             for value, there in ((0, zeros), (-1, minus)):
                 if there.any():
@@ -96,11 +118,9 @@ class Labels:
     def _named(self, column: Any, where: str, row_at: Callable[[int], Any]) -> NDArray[np.uint8]:
         t = column.type
         if self.positive is None:
-            raise DataError(
-                "the positive label is known without help only among 0/1, False/True or -1/1; "
-                f"{shown(self.name)} holds {kind_of(t)}. Say which one is the positive: "
-                "positive=..."
-            )
+            place = Where(column=self.name, file=where)
+            seen = (Shown(kind_of(t)),)
+            raise DataError(PositiveUnstated(seen, where=place, fixes=(Fix("positive"),)))
         asked = as_label(self.positive, t, self.name)
         if pa.types.is_floating(value_type(t)):
             values = decoded(column).to_numpy(zero_copy_only=False)
@@ -112,10 +132,8 @@ class Labels:
         for k in np.unique(code).tolist():  # a dictionary may have more values than rows have
             value = seen[k]
             if value != value:  # noqa: PLR0124 - NaN
-                raise DataError(
-                    f"{row_at(int((code == k).argmax()))} has NaN in {shown(self.name)}. Drop the "
-                    "rows that have no label."
-                )
+                place = cell(row_at(int((code == k).argmax())), self.name)
+                raise DataError(ValueMissing("label", "NaN", where=place))
             if value == asked:
                 hit[k] = 1
             else:
@@ -129,17 +147,12 @@ class Labels:
             if value in self.others:
                 return
             if self.others and not self.rest:
-                one = "1" if self.positive is None else shown(self.positive)
-                raise DataError(
-                    f"there must be two labels at the most; {shown(self.name)} has {one}, "
-                    f"{shown(self.others[0])} and, in {where}, {shown(value)}. For one against the "
-                    "rest make a column of 0 and 1 first."
-                )
+                one = 1 if self.positive is None else self.positive
+                place = Where(column=self.name, file=where)
+                raise DataError(TooManyLabels((one, self.others[0], value), value, where=place))
             if len(self.others) >= _MANY_LABELS:
-                raise DataError(
-                    f"labels must be a few; {shown(self.name)} has more than {_MANY_LABELS:,} "
-                    "different values. Is it another column?"
-                )
+                rule, hint = f"have at most {_MANY_LABELS:,} values", "Is it another column?"
+                raise DataError(BadArgument("label", rule, self.name, hint))
             self.others.append(value)
 
 
@@ -168,10 +181,9 @@ def as_label(positive: Any, t: pa.DataType, name: str) -> Any:
 def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert it") -> None:
     """Raise if a type is not of numbers or booleans."""
     if kind_of(t) not in ("numbers", "booleans"):
-        raise DataError(
-            f"{shown(name)} must hold numbers; in {where} it holds {kind_of(t)}. Name another "
-            f"column, or {way_out}."
-        )
+        hint = f"Name another column, or {way_out}."
+        place = Where(column=name, file=where)
+        raise DataError(NotNumbers(shown(name), type=kind_of(t), hint=hint, where=place))
 
 
 def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], Any]) -> Floats:
@@ -180,10 +192,7 @@ def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], Any]) ->
     bad = ~((w >= 0) & (w < np.inf))
     if bad.any():
         row = int(bad.argmax())
-        raise DataError(
-            f"a weight must be finite and at least 0; {row_at(row)} has {w[row]!s} in "
-            f"{shown(name)}. Drop such rows, or give them the weight 0, which is the same."
-        )
+        raise DataError(BadWeight(float(w[row]), where=cell(row_at(row), name)))
     return w
 
 
@@ -206,7 +215,7 @@ class Scan:
         names = [name for name in (label, score, weight, group, *more) if name is not None]
         for name in names:
             if not isinstance(name, str):
-                raise DataError(f"a column is called by its name; it is {shown(name)}.")
+                raise DataError(BadArgument("columns", "be names", name))
         self.names = list(dict.fromkeys(names))
         self.label, self.score, self.weight, self.group = label, score, weight, group
         self.more = list(more)
@@ -223,9 +232,9 @@ class Scan:
         )
         for name in numbers:
             check_number(schema.field(name).type, name, self.where)
-        for column, what in ((label, "labels"), (group, "groups")):
+        for column in (label, group):
             if column is not None:
-                _check_plain(schema.field(column).type, column, what, self.where)
+                _check_plain(schema.field(column).type, column, self.where)
 
     @property
     def rows(self) -> int | None:
@@ -248,10 +257,7 @@ class Scan:
                 yield self._checked(batch, where, start)
             rows += batch.num_rows
         if piece.rows is not None and rows != piece.rows:
-            raise DataError(
-                f"{self.where} changed while it was read: {where} has other rows than before. Try "
-                "again when it is whole."
-            )
+            raise DataError(FileChanged(where=Where(file=where)))
 
     def _checked(self, batch: pa.RecordBatch, where: str, start: int) -> Batch:
         row_at = row_of(where, start)
@@ -261,11 +267,7 @@ class Scan:
             score = self._numbers(columns[name], name, row_at)
             bad = np.isnan(score)
             if bad.any():
-                raise DataError(
-                    f"a score must be a number; {row_at(int(bad.argmax()))} has NaN in "
-                    f"{shown(name)}. Drop such rows or give them a score: where a missing score "
-                    "ranks is a decision, not a default."
-                )
+                raise DataError(ScoreMissing(where=cell(row_at(int(bad.argmax())), name)))
             scores.append(score)
         w = None
         if self.weight is not None:
@@ -281,10 +283,9 @@ class Scan:
             values = plain(column).to_numpy(zero_copy_only=False)
             bad = np.isnan(values)
             if bad.any():
-                raise DataError(
-                    f"a row must have a group; {row_at(int(bad.argmax()))} has NaN in "
-                    f"{shown(self.group)}. Drop such rows, or give them a group of their own."
-                )
+                place = cell(row_at(int(bad.argmax())), str(self.group))
+                hint = "Drop such rows, or give them a group of their own."
+                raise DataError(ValueMissing("group", "NaN", hint, where=place))
             check_names_in_floats(values, str(self.group), row_at)
         return column
 
@@ -298,10 +299,7 @@ class Scan:
             lost = (values > _EXACT) | (values < -_EXACT)
             if lost.any():
                 row = int(lost.argmax())
-                raise DataError(
-                    f"numbers are compared as float64, where {values[row]}, in {shown(name)} of "
-                    f"{row_at(row)}, may coincide with its neighbours. Rescale or round them."
-                )
+                raise inexact(values[row], name, row_at(row))
         return np.asarray(values.astype(dtype, copy=False))
 
     def sample(self, most: int = 1 << 16) -> Floats:
@@ -422,10 +420,8 @@ def opened(
 
 def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list[Piece], pa.Schema]:
     if filter is not None and not isinstance(filter, pc.Expression):
-        raise DataError(
-            "a filter must be an expression of pyarrow, such as pyarrow.compute.field('day') > 3; "
-            f"it is {shown(filter)}."
-        )
+        rule = "be an expression of pyarrow, such as pyarrow.compute.field('day') > 3"
+        raise DataError(BadArgument("filter", rule, filter))
     if not isinstance(data, ds.Dataset):
         # Names and types are checked as for any table first.
         source = data if isinstance(data, Source) else open_table(data, columns=names)
@@ -433,17 +429,15 @@ def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list
         if source.dataset_format is not None:
             data, _ = source.dataset()
         else:
-            raise DataError(
-                f"a filter is pushed down into Parquet and Arrow files; {source.where} is neither. "
-                "Filter it by a query (--sql, open_table(sql=...))."
-            )
+            rule = f"be left out for {source.where}, which is neither Parquet nor Arrow"
+            raise DataError(BadArgument("filter", rule, hint="Filter it by a query."))
     where = "the dataset"
     for name in names:
         if data.schema.names.count(name) != 1:
             if name in data.schema.names:
-                raise DataError(
-                    f"column names must differ; {shown(name)} is twice in {where}. Rename one."
-                )
+                first, second, *_ = (k for k, one in enumerate(data.schema.names) if one == name)
+                place = Where(file=where)
+                raise DataError(NamesRepeat(name, first, second, where=place))
             raise no_column(name, data.schema.names, where)
     pieces = []
     for fragment in _fragments(data, filter):
@@ -462,27 +456,23 @@ def _check_schema(fragment: Any, schema: pa.Schema, names: list[str]) -> None:
             t, wanted = own.field(name).type, schema.field(name).type
             if not t.equals(wanted) and common_type(t, wanted) != wanted:
                 where = getattr(fragment, "path", None)
-                raise DataError(
-                    f"a column must have one type in all files; {shown(name)} is {wanted} in the "
-                    f"dataset and {t} in {spelled(where) if where else 'a part of it'}. Make the "
-                    "dataset with a schema that fits all files, or pass the files."
-                )
+                places = ("the dataset", spelled(where) if where else "a part of it")
+                raise DataError(TypesDiffer(name, (str(wanted), str(t)), places))
 
 
 def _fragments(data: Any, filter: Any) -> Iterable[Any]:
     try:
         found = list(data.get_fragments(filter))
     except (pa.ArrowException, KeyError) as error:
-        raise DataError(f"the filter can't be applied: {first_line(error)}.") from error
+        rule = "fit the columns of the dataset"
+        raise DataError(BadArgument("filter", rule, filter)) from error
     for fragment in found:
         if isinstance(fragment, ds.ParquetFileFragment):
             try:
                 yield from fragment.split_by_row_group(filter, schema=data.schema)
             except (pa.ArrowException, OSError) as error:
-                raise DataError(
-                    f"{spelled(fragment.path)} is no whole Parquet file: {first_line(error)}. It "
-                    "may have been cut off on its way; copy or write it again."
-                ) from error
+                place = Where(file=fragment.path)
+                raise DataError(FileDamaged("Parquet", first_line(error), where=place)) from error
         else:
             yield fragment
 
@@ -506,13 +496,10 @@ def _read_fragment(
     except CutscoreError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{where} can't be read: {first_line(error)}.") from error
+        raise DataError(FileUnreadable(first_line(error), where=Where(file=where))) from error
 
 
-def _check_plain(t: Any, name: str, what: str, where: str) -> None:
+def _check_plain(t: Any, name: str, where: str) -> None:
     t = value_type(t)
     if pa.types.is_nested(t) or pa.types.is_null(t):
-        raise DataError(
-            f"{what} must be plain values, numbers, text or dates; {shown(name)} of {where} holds "
-            f"{kind_of(t)}. Name another column, or convert it."
-        )
+        raise DataError(TypeUnfit(name, kind_of(t), where=Where(file=where)))

@@ -81,7 +81,7 @@ def all_classes(
     return two_classes(name, y, weight)
 
 
-class StoppedEarly(CutscoreWarning, ConvergenceWarning):
+class StoppedEarly(CutscoreWarning, ConvergenceWarning):  # type: ignore[misc]
     """What scikit-learn's users expect of a fit that has not converged, with its finding."""
 
 

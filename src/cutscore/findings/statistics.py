@@ -144,7 +144,7 @@ class NotFinite(Finding):
     what: str
     """What must be finite: "features", "scores of platt calibration"."""
     value: Any = ...
-    column: int | None = None
+    index: int | None = None
     """The number of the column, where only that is known."""
     most: str = ""
     """Up to which absolute value, where that is less than any float: "1e300"."""
@@ -155,8 +155,8 @@ class NotFinite(Finding):
 
     def text(self, on: Surface) -> str:
         most = f", within ±{self.most}" if self.most else ""
-        if self.column is not None:
-            bad = f"column {self.column} has a NaN, an infinity or too large a number"
+        if self.index is not None:
+            bad = f"column {self.index} has a NaN, an infinity or too large a number"
         else:
             bad = f"{on.place(self.where) if self.where else 'one'} is {shown(self.value)}"
         return sentence(f"{self.what} must be finite{most}; {bad}.", self.hint)

@@ -278,7 +278,7 @@ def _must_be_finite(rows: Rows) -> None:
     """Raise if there is a NaN or an infinity in a column."""
     bad = rows.reduce(_unfinite, np.logical_or)
     if bad.any():
-        raise DataError(NotFinite("features", column=int(bad.argmax())))
+        raise DataError(NotFinite("features", index=int(bad.argmax())))
 
 
 def _unfinite(block: Block) -> NDArray[np.bool_]:
