@@ -119,7 +119,7 @@ def test_fit_on_spark(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--positive", "bad", "--label", "kind"], "two labels at the most|at the most"),
+        (["--label", "kind"], "labels-many|positive-unstated"),
         (["--label", "town", "--positive", "nowhere"], "."),
     ],
 )

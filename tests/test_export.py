@@ -28,7 +28,7 @@ from cutscore.detector import Detector, Encoding, Training
 from cutscore.errors import DataError
 from cutscore.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
 from cutscore.export.markdown import text
-from cutscore.findings.base import Unsorted
+from cutscore.findings.base import Foreign
 from cutscore.selection import Expected
 from cutscore.tables import open_table
 from cutscore.training import train
@@ -624,7 +624,7 @@ def test_the_card_says_it_all() -> None:
             0.91,
             cs.Interval(0.85, 0.95, 0.95),
             cs.Confusion(18, 9, 2, 171),
-            (Unsorted("a note"),),
+            (Foreign("x", "note", "a note"),),
             {"cost": Expected(0.21, 0.15, 0.3, 0.95)},
         ),
     )
@@ -664,7 +664,7 @@ def test_the_card_reads_well_as_it_is() -> None:
         calibrator=cs.Affine(2.0, -0.5),
         aim=cs.Aim("recall", ("flagged_rate <= 0.05", "fpr < 0.1"), prior=0.07),
         target="since_when (days)",
-        training=Training(9, 3, notes=(Unsorted("'R&D' has -3.5, +2 and 100 % > 1!"),)),
+        training=Training(9, 3, notes=(Foreign("x", "note", "'R&D' has -3.5, +2 and 100 % > 1!"),)),
     )
     assert "to **flag from score -3.574 on**" in out
     assert "subject to flagged_rate <= 0.05 and fpr < 0.1." in out
@@ -700,7 +700,7 @@ def test_names_are_text_in_the_card() -> None:
     out = card(
         target="<img onerror=x>",
         positive="a|b\n# c",
-        training=Training(9, 3, notes=(Unsorted("[x](y)"),)),
+        training=Training(9, 3, notes=(Foreign("x", "note", "[x](y)"),)),
     )
     assert "<script" not in out
     assert "<img" not in out

@@ -24,7 +24,7 @@ import cutscore as cs
 from cutscore.confusion import counted
 from cutscore.decision import natural, worth
 from cutscore.decision import told as told_of
-from cutscore.findings.base import COMMAND, Unsorted, Where
+from cutscore.findings.base import COMMAND, Foreign, Where
 from cutscore.findings.report import CertainAndWrong, FewRows
 from cutscore.report import Summary, making, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
@@ -717,7 +717,7 @@ def test_averages_over_groups_are_told_alike() -> None:
 
 def test_options_are_not_broken() -> None:
     y, a, _ = some(300)
-    note = Unsorted("a column looks like a key; to use it say --number id <b>.")
+    note = Foreign("key", "note", "a column looks like a key; to use it say --number id <b>.")
     summary = replace(summarise(y, {"a": a}), notices=(note,))
     assert 'say <span class="option">--number</span> id &lt;b&gt;.' in render(summary)
     for width in range(40, 80):

@@ -23,6 +23,7 @@ from cutscore.linear import ArrayRows, closed
 from cutscore.linear.logistic import logistic
 from cutscore.linear.perceptron import perceptron
 from cutscore.linear.structural import as_aim, structural
+from raising import finding
 from strategies import Case
 from strategies import rows as drawn_rows
 
@@ -339,12 +340,18 @@ def test_three_labels_in_two_places(spark: Any, tmp_path: Path) -> None:
     y[::3] = 1
     path = written(tmp_path / "a.parquet", {"y": y, "s": np.arange(3000.0)}, 500)
     for data in (path, spark.read.parquet(path).repartitionByRange(2, "s")):
-        with pytest.raises(cs.DataError, match="two labels at the most"):
+        with finding("labels-many"):
             cs.spark.sweep(data, label="y", score="s")
-        with pytest.raises(cs.DataError, match="two labels at the most"):
+        with finding("labels-many"):
             cs.spark.by_group(data, label="y", score="s", group="s")
-        with pytest.raises(cs.DataError, match="two labels at the most"):
+        with finding("labels-many"):
             cs.spark.rows(data, features=["s"], label="y")
+        # One that is named stands against the rest, as in arrays and files.
+        found = cs.spark.sweep(data, label="y", score="s", positive=-1)
+        expected = cs.sweep(y, np.arange(3000.0), positive=-1)
+        assert (found.pos == expected.pos).all()
+        assert (found.neg == expected.neg).all()
+        assert cs.sweep_file(path, label="y", score="s", positive=-1).auc == expected.auc
 
 
 def test_what_is_no_source(spark: Any, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cutscore.findings.arguments import LibraryMissing, installed_by
-from cutscore.findings.base import Finding, Unsorted
+from cutscore.findings.base import Finding
 
 __all__ = [
     "CutscoreError",
@@ -20,9 +20,9 @@ class _Carrier(Exception):
 
     finding: Finding
 
-    def __init__(self, finding: Finding | str) -> None:
-        self.finding = Unsorted(finding) if isinstance(finding, str) else finding
-        super().__init__(self.finding)
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+        super().__init__(finding)
 
     def __str__(self) -> str:
         return self.finding.render()

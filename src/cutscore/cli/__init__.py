@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager, suppress
 
 from cutscore.errors import CutscoreError
-from cutscore.findings.base import COMMAND, Unsorted
+from cutscore.findings.base import COMMAND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _failed(error: Exception, arguments: Namespace | None) -> int:
         import json
 
         print(json.dumps({"schema": "cutscore.error/1", "error": found.as_dict()}, indent=2))
-    _say(_worded(found, arguments))
+    _say(f"{found.render(COMMAND)} [{found.code}]")  # which cutscore explain takes
     return WRONGLY_ASKED if isinstance(error, UsageError) else FAILED
 
 
@@ -200,78 +200,3 @@ def _finding(error: Exception, arguments: Namespace | None) -> Finding:
                 return NoAccess(path, reason, option)
         return NoAccess(path, reason)
     return Unexpected(type(error).__name__, str(error))
-
-
-def _worded(found: Finding, arguments: Namespace | None) -> str:
-    if found.code != Unsorted.code:
-        return f"{found.render(COMMAND)} [{found.code}]"  # what cutscore explain takes
-    return _in_options(_without_gaps(found.render(), arguments))
-
-
-# What the library calls its parameters, as they are called here.
-_OPTIONS = (
-    (r"\bheader=False\b", "--no-header"),
-    (r'\bdecimal="(.)"', r"--decimal \1"),
-    (r'\bmissing="([^"]*)"', lambda found: f"--missing {_quoted(found[1])}"),
-    (r",? ?\bheader=True[^.;]*", ""),
-    (r"\bformat='(\w+)'", r"--format \1"),
-    (r", or say format=\.\.\.", "."),
-    (r", or merge with a sweep that has them", ""),
-    (r"""\bsql=(["'])""", r"--sql \1"),
-    (r"(give the option for each), in Python a list", r"\1"),
-    (r"\bdialect='(\w+)'", r"--dialect \1"),
-    (r"\bpositive=(\.\.\.)?", "--positive VALUE."),
-    (r"For one against the rest pass y == [^.]*\.", "Name the one to detect: --positive."),
-    (r" or read it with verify=False if the change was meant", " or fit it again"),
-    (r"\bcosts=Costs\(fp=\.\.\., fn=\.\.\.\)", "--cost fp=1,fn=20"),
-    (r"\ba threshold=\.\.\.", "--threshold SCORE."),
-    (r"\bdrop_limits=True\b", "--drop-limits"),
-)
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)
-
-
-def _without_gaps(text: str, arguments: Namespace | None) -> str:
-    """The way to leave out rows without a value, where a query can."""
-    import re
-
-    found = re.match(r"(.+?) must have a value in every row; ", text)
-    if not found or arguments is None or getattr(arguments, "engine", "") == "spark":
-        return text
-    from cutscore._check import shown
-    from cutscore._names import in_sql
-
-    # A long name is cut short in a message.
-    values = (v if isinstance(v, list) else [v] for v in vars(arguments).values())
-    given = (v for several in values for v in several if isinstance(v, str))
-    name = next((v for v in given if shown(v) == found[1]), found[1][1:-1])
-    where = f"where {in_sql(name)} is not null"
-    option = f"--sql {_quoted(f'select * from data {where}')}"
-    way = f"in the query: {where}" if arguments.sql else option
-    return text.replace("Drop such rows or", f"Leave such rows out, {way}, or")
-
-
-def _in_options(text: str) -> str:
-    import re
-
-    # What is quoted is somebody's own: names and values, but for those of a parameter.
-    own: list[str] = []
-
-    def keep(found: re.Match[str]) -> str:
-        own.append(found[0])
-        return f"\0{len(own) - 1}\0"
-
-    text = re.sub(r"(?<![\w=])(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", keep, text)
-    for pattern, option in _OPTIONS:
-        text = re.sub(pattern, option, text)
-    # Rows of a table count from 1.
-    text = re.sub(
-        r"\b(label|score|weight|group|unit)\[(\d+)\]",
-        lambda found: f"the {found[1]} of row {int(found[2]) + 1:,}",
-        text,
-    )
-    return re.sub(r"\0(\d+)\0", lambda found: own[int(found[1])], text).rstrip()

@@ -14,7 +14,7 @@ from cutscore._sweep import Sweep, sweep
 from cutscore.cli import UsageError, shared, with_pandas
 from cutscore.engines.memory import limit_of
 from cutscore.errors import DataError
-from cutscore.findings import BadArgument, Finding
+from cutscore.findings import BadArgument, Finding, LibraryMissing
 from cutscore.findings.command import Usage
 from cutscore.paired import GroupAuc
 from cutscore.report.making import MOST_DRAWN, Drawn
@@ -109,7 +109,6 @@ def _by_arrow(
         "label": label,
         "weight": arguments.weight,
         "positive": arguments.positive,
-        "rest": True,
     }
     most = limit(arguments)
     sweeps, groups = {}, {}
@@ -170,8 +169,8 @@ def session(arguments: Namespace) -> Iterator[Any]:
     with_pandas()  # which Spark hands tables to Python with
     try:
         from cutscore import spark as engine
-    except ImportError as error:
-        raise DataError(f"{error}.") from None
+    except ImportError:
+        raise DataError(LibraryMissing("--engine spark", "PySpark", "spark")) from None
     from pyspark import SparkContext
 
     # Where somebody has one already, as a notebook that calls main(), it stays theirs. (A session

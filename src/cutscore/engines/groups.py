@@ -33,7 +33,6 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     positive: Any = None,
     filter: Any = None,
     memory_limit: int | str | None = None,
-    rest: bool = False,
 ) -> GroupAuc:
     """The AUC inside of each group of a table in files, however many groups there are.
 
@@ -46,8 +45,6 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         together; the rows of the largest group have to fit into memory.
     group
         The column that says to which group a row belongs: numbers, text or dates.
-    rest
-        Whether the positive label may be told from several others.
 
     Examples
     --------
@@ -69,7 +66,6 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         weight=weight,
         positive=positive,
         filter=filter,
-        rest=rest,
     )
     rows = scan.rows
     workers = workers_for(len(scan.pieces))

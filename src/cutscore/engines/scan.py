@@ -79,8 +79,8 @@ class Batch(NamedTuple):
 class Labels:
     """What the labels of a column mean, and which were seen: one for all threads."""
 
-    def __init__(self, name: str, positive: Any, rest: bool = False) -> None:
-        self.name, self.positive, self.rest = name, positive, rest
+    def __init__(self, name: str, positive: Any) -> None:
+        self.name, self.positive = name, positive
         self._lock = threading.Lock()
         self.others: list[Any] = []
         """Labels other than the positive one, at most a few."""
@@ -146,10 +146,9 @@ class Labels:
         with self._lock:
             if value in self.others:
                 return
-            if self.others and not self.rest:
-                one = 1 if self.positive is None else self.positive
+            if self.others and self.positive is None:
                 place = Where(column=self.name, file=where)
-                raise DataError(TooManyLabels((one, self.others[0], value), value, where=place))
+                raise DataError(TooManyLabels((1, self.others[0], value), value, where=place))
             if len(self.others) >= _MANY_LABELS:
                 rule, hint = f"have at most {_MANY_LABELS:,} values", "Is it another column?"
                 raise DataError(BadArgument("label", rule, self.name, hint))
@@ -209,7 +208,6 @@ class Scan:
         group: str | None = None,
         positive: Any = None,
         filter: Any = None,
-        rest: bool = False,
         more: Sequence[str] = (),
     ) -> None:
         names = [name for name in (label, score, weight, group, *more) if name is not None]
@@ -219,7 +217,7 @@ class Scan:
         self.names = list(dict.fromkeys(names))
         self.label, self.score, self.weight, self.group = label, score, weight, group
         self.more = list(more)
-        self.labels = Labels(label, positive, rest)
+        self.labels = Labels(label, positive)
         self._stop = threading.Event()
         numbers = [name for name in (score, weight, *more) if name is not None]
         self.where, self.pieces, schema = opened(data, self.names, filter, numbers)

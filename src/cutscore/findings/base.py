@@ -290,17 +290,9 @@ class Foreign(Finding):
     def text(self, on: Surface) -> str:
         return self.said
 
-
-@dataclass(frozen=True)
-class Unsorted(Finding):
-    """A sentence that has no kind of its own yet."""
-
-    code = "unsorted"
-    said: str
-    example = {"said": "something is wrong."}
-
-    def text(self, on: Surface) -> str:
-        return self.said
+    def as_dict(self) -> dict[str, Any]:
+        """As it came, but for its fields."""
+        return super().as_dict() | {"code": self.name, "severity": self.level, "fields": {}}
 
 
 # ------------------------------------------------------------------------------------------ words

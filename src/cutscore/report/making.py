@@ -20,6 +20,7 @@ from cutscore.areas import average_precision
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.decision import OperatingPoint, against_trivial, choose, expectation
 from cutscore.errors import DataError
+from cutscore.findings.arguments import BadArgument, Conflict
 from cutscore.findings.base import Finding
 from cutscore.findings.report import (
     CertainAndWrong,
@@ -145,9 +146,8 @@ def summarise(  # noqa: PLR0913 - options have names
     if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame
         scores = {str(name): scores[name] for name in scores.columns}
     if not isinstance(scores, Mapping) or not scores:
-        raise DataError(
-            f"scores must be columns by name, such as {{'score': ...}}; they are {shown(scores)}."
-        )
+        rule = "be columns by name, such as {'score': ...}"
+        raise DataError(BadArgument("scores", rule, scores))
     question = _Question(costs, maximize, subject_to, prior, confidence, level)
     low = _some_of(scores, reverse, "reverse")
     _some_of(scores, calibrators or (), "calibrators")
@@ -160,7 +160,7 @@ def summarise(  # noqa: PLR0913 - options have names
         except DataError as error:
             if len(scores) == 1:
                 raise
-            raise DataError(f"with the score {name}: {error}") from None
+            raise DataError(error.finding.at(part=name)) from None
         s.needs_both_classes("a report")
         if name in low:
             s = s.negated()
@@ -215,10 +215,8 @@ def _some_of(
     """Names that an option gives, all of which must be known."""
     found = {names} if isinstance(names, str) else set(map(str, names))
     for name in sorted(found - set(map(str, scores))):
-        raise DataError(
-            f"{option} must name {what}; {shown(name)} is none of them, which are "
-            f"{', '.join(map(shown, scores)) or 'none'}."
-        )
+        rule = f"name {what}, which are {', '.join(map(shown, scores)) or 'none'}"
+        raise DataError(BadArgument(option, rule, name))
     return found
 
 
@@ -301,7 +299,7 @@ class _Question:
         level: float,
     ) -> None:
         if costs is not None and maximize is not None:
-            raise DataError("there must be one aim: give costs or maximize, not both.")
+            raise DataError(Conflict(("costs", "maximize"), "there must be one aim"))
         if costs is not None:
             check_costs(costs)
         self.level = check_level(level)
