@@ -9,18 +9,22 @@ from typing import Any
 import pytest
 
 from cutscore.errors import CutscoreError, CutscoreWarning
+from cutscore.findings import Where
 
 
 @contextmanager
 def finding(
     code: str, error: type[CutscoreError] = CutscoreError, **fields: Any
 ) -> Iterator[pytest.ExceptionInfo[CutscoreError]]:
-    """An error that carries a finding of this kind, with these fields."""
+    """An error that carries a finding of this kind, with these fields, its own or its place's."""
     with pytest.raises(error) as caught:
         yield caught
     found = caught.value.finding
     assert found.code == code, found
-    assert {name: getattr(found, name) for name in fields} == fields
+    assert "\n" not in str(caught.value)
+    place = found.where or Where()
+    own = {name: getattr(found if hasattr(found, name) else place, name) for name in fields}
+    assert own == fields
 
 
 @contextmanager

@@ -32,7 +32,6 @@ from cutscore.cli import main
 from cutscore.detector import CategoryColumn, Detector, Encoding
 from cutscore.export import onnx_inputs, to_onnx, to_sklearn, to_sql
 from cutscore.tables import open_table, write_table
-from found import finds
 from raising import finding
 
 ROWS = 20_000
@@ -551,15 +550,15 @@ def test_numbers_too_long_for_a_float(tmp_path: Path) -> None:
         open_table([tmp_path / "a.parquet", tmp_path / "b.parquet"]),
         open_table(tmp_path / "c.csv", decimal=","),
     ):
-        with finds("number-inexact", column="s"):
+        with finding("number-inexact", column="s"):
             table.column("s", number=True)
-        with finds("number-inexact", column="s"):
+        with finding("number-inexact", column="s"):
             [list(piece.read()) for piece in table.pieces(["s"], numbers=["s"])]
-    with finds("number-inexact", column="s"):
+    with finding("number-inexact", column="s"):
         open_table(tmp_path / "e.jsonl")
     summed = open_table(tmp_path / "f.csv", sql=total).column("s", number=True)
-    with finds("number-inexact"):
+    with finding("number-inexact"):
         cs.sweep([1, 0], summed)
     for values in ([Decimal(long), Decimal(2)], [Fraction(long), 0.5]):
-        with finds("number-inexact"):
+        with finding("number-inexact"):
             cs.sweep([1, 0], values)

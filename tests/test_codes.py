@@ -21,7 +21,7 @@ from cutscore.cli import main
 from cutscore.detector import Detector, Encoding
 from cutscore.tables import open_table, parts, write_table
 from cutscore.training import train
-from found import finds
+from raising import finding
 
 LONG = 12345678901234567890
 STAMP = "timestamp[us]"
@@ -114,9 +114,9 @@ def test_codes_in_one_of_several_files_are_codes_in_all(tmp_path: Path) -> None:
     ]
     # Text that is no code at all is still another type.
     word = file(tmp_path / "d.csv", "x,n\nhigh,3\n")
-    with finds("types-differ", column="x"):
+    with finding("types-differ", column="x"):
         open_table([one, word]).read()
-    with finds("not-numbers", value="high", column="x", row=0, file=str(word)):
+    with finding("not-numbers", value="high", column="x", row=0, file=str(word)):
         open_table([two, word]).column("x", number=True)
 
 
@@ -248,10 +248,10 @@ def test_queries_over_several_files_of_csv(tmp_path: Path) -> None:
     file(paths[1], "x;y\n7;2.5\n")
     assert open_table(paths, sql=q).read().to_pydict() == {"x": ["007", "7"], "y": [1, 2.5]}
     file(paths[1], "x;z\n7;2\n")
-    with finds("files-differ", column="y", has=str(paths[0]), lacks=str(paths[1])):
+    with finding("files-differ", column="y", has=str(paths[0]), lacks=str(paths[1])):
         open_table(paths, sql=q)
     for options in ({"separator": ";"}, {"header": False}):
-        with finds("not-csv", parameter=next(iter(options)), format="a query"):
+        with finding("not-csv", parameter=next(iter(options)), format="a query"):
             open_table(sql=f"from '{paths[0]}'", **options)
 
 
@@ -260,9 +260,9 @@ def test_scores_too_long_to_be_told_apart_are_refused(tmp_path: Path, between: s
     """As integers of 64 bits are: floats would make two of them one."""
     path = file(tmp_path / "a.csv", f"y{between}s\n0{between}5\n1{between}{LONG}\n")
     wanted = {"value": str(LONG), "column": "s", "row": 1, "file": str(path)}
-    with finds("number-inexact", **wanted):
+    with finding("number-inexact", **wanted):
         open_table(path).columns(["y", "s"], numbers=["s"])
-    with finds("number-inexact", **wanted):
+    with finding("number-inexact", **wanted):
         cs.sweep_file(path, label="y", score="s")
     # Of a detector's column the last digits are lost, which does no harm.
     (batch,) = open_table(path).batches(["s"], numbers=["s"])
@@ -279,19 +279,19 @@ def test_scores_with_fractions_here_and_zeros_there(tmp_path: Path) -> None:
         assert sorted(scores.tolist()) == [1.5, 5.0]
     assert cs.sweep_file([a, b], label="y", score="s").auc == 0
     file(b, "y;s\n0;05\n1;0x1F\n")
-    with finds("not-numbers", value="0x1F", column="s", row=1, file=str(b)):
+    with finding("not-numbers", value="0x1F", column="s", row=1, file=str(b)):
         open_table(b).column("s", number=True)
-    with finds("types-differ", column="s"):
+    with finding("types-differ", column="s"):
         open_table([a, b]).column("s", number=True)
 
 
 def test_groups_that_are_long_numbers_stay_apart(tmp_path: Path) -> None:
     text = '{"g": 9007199254740993, "s": 1}\n{"g": 1.5, "s": 2}\n'
-    with finds("number-inexact", value=9007199254740993, column="g", row=0):
+    with finding("number-inexact", value=9007199254740993, column="g", row=0):
         open_table(file(tmp_path / "a.jsonl", text))
     floats = pa.table({"g": [float(LONG), 1.0]})
     write_table(tmp_path / "f.parquet", floats)
-    with finds("names-inexact", column="g", row=0):
+    with finding("names-inexact", column="g", row=0):
         open_table(tmp_path / "f.parquet").column("g")
     wide = pa.table({"g": pa.array([LONG, LONG + 1], pa.decimal128(38, 0)), "s": [1, 2]})
     write_table(tmp_path / "a.parquet", wide)

@@ -17,7 +17,7 @@ from cutscore.cli import main
 from cutscore.detector import Encoding
 from cutscore.errors import DataError
 from cutscore.tables import open_table, parts, write_table
-from found import finds
+from raising import finding
 
 
 def file(path: Path, text: str) -> Path:
@@ -121,7 +121,7 @@ def test_several_files(tmp_path: Path) -> None:
     codes = open_table([a, file(b, rows(["1234,5"]))], decimal=",")
     assert codes.column("x", number=True).tolist() == [7.0, 1234.5]
     long = open_table(file(a, rows(["1000000000000000001", "7,5"])), decimal=",")
-    with finds("number-inexact", column="x", row=0):
+    with finding("number-inexact", column="x", row=0):
         long.column("x", number=True)
 
 
@@ -138,24 +138,24 @@ def test_the_separator(tmp_path: Path) -> None:
 def test_bad_signs(tmp_path: Path) -> None:
     path = file(tmp_path / "a.csv", rows(["1,5"]))
     for bad in (";", "", ",,", None, 1):
-        with finds("bad-argument", parameter="decimal"):
+        with finding("bad-argument", parameter="decimal"):
             open_table(path, decimal=bad)  # type: ignore[arg-type]
     for both in ".,":
-        with finds("bad-argument", parameter="decimal", value=both):
+        with finding("bad-argument", parameter="decimal", value=both):
             open_table(path, decimal=both, separator=both)
     for name in ("t.parquet", "t.jsonl", "t.arrow"):
         write_table(tmp_path / name, {"x": [1.5]})
         for more in ({}, {"sql": "from data"}):
-            with finds("not-csv", parameter="decimal"):
+            with finding("not-csv", parameter="decimal"):
                 open_table(tmp_path / name, decimal=",", **more)  # type: ignore[arg-type]
         assert open_table(tmp_path / name, decimal=".").names == ["x"]
-    with finds("not-csv", parameter="decimal"):
+    with finding("not-csv", parameter="decimal"):
         open_table(sql="select 1 as x", decimal=",")
 
 
 def test_the_row_that_is_no_number_is_named(tmp_path: Path) -> None:
     source = open_table(file(tmp_path / "a.csv", rows(["12,5", "3.5"])), decimal=",")
-    with finds("not-numbers", column="x", row=1, value="3.5"):
+    with finding("not-numbers", column="x", row=1, value="3.5"):
         source.column("x", number=True)
 
 

@@ -31,7 +31,6 @@ from cutscore.engines.memory import Spill, limit_of
 from cutscore.engines.runs import merged, pack, quantiles, split, stacked, unpack
 from cutscore.report import summarise_sweeps
 from cutscore.tables import open_table
-from found import finds
 from raising import finding
 
 FIELDS = ("threshold", "pos", "neg", "pos2", "neg2", "top")
@@ -341,7 +340,7 @@ def test_one_bad_row(tmp_path: Path, name: str, value: Any, code: str, row: int 
 @pytest.mark.parametrize("name", ["y", "s", "w"])
 def test_a_missing_value(tmp_path: Path, name: str) -> None:
     file = faulty(tmp_path, put(name, None))
-    with finds("value-missing", column=name, row=1000, file=f"row group 3 of 4 of {file}"):
+    with finding("value-missing", column=name, row=1000, file=f"row group 3 of 4 of {file}"):
         cs.sweep_file(file, label="y", score="s", weight="w")
 
 
@@ -350,14 +349,14 @@ def test_damaged_and_different_files(tmp_path: Path) -> None:
     one = folder / "part-1.parquet"
     whole = one.read_bytes()
     one.write_bytes(whole[: len(whole) // 2])
-    with finds("file-damaged", file=str(one), group=None):
+    with finding("file-damaged", file=str(one), group=None):
         cs.sweep_file(folder, label="y", score="s")
     meta = pq.ParquetFile(folder / "part-0.parquet").metadata.row_group(0).column(1)
     start = meta.dictionary_page_offset or meta.data_page_offset
     damaged = bytearray(whole)
     damaged[start : start + 40] = b"\xff" * 40
     one.write_bytes(damaged)
-    with finds("file-damaged", file=str(one), group=0, groups=1):
+    with finding("file-damaged", file=str(one), group=0, groups=1):
         cs.sweep_file(folder, label="y", score="s")
     pq.write_table(pa.table({"y": [1], "s": ["high"]}), one)
     with pytest.raises(cs.DataError, match=r"lacks 'w'|must have the same columns|one type"):
@@ -691,7 +690,7 @@ def test_dictionaries_with_holes(tmp_path: Path) -> None:
     table = table.set_column(2, "g", holes)
     with pa.ipc.new_file(file, table.schema) as out:
         out.write_table(table)
-    with finds("value-missing", column="g", row=1):
+    with finding("value-missing", column="g", row=1):
         cs.sweep_file(file, label="y", score="s", group="g")
 
 

@@ -18,7 +18,7 @@ from cutscore.detector import Detector, Encoding
 from cutscore.errors import DataError
 from cutscore.tables import open_table
 from cutscore.training import train
-from found import finds
+from raising import finding
 
 INDEX = "__index_level_0__"
 
@@ -57,7 +57,7 @@ def test_an_index_without_a_name_is_no_column(frame: pd.DataFrame, tmp_path: Pat
             assert source.read().schema.names == ["y", *wanted]
             assert next(source.batches()).schema.names == ["y", *wanted]
             assert source.column("x").tolist() == frame.x.tolist()
-        with finds("column-missing", column=INDEX):
+        with finding("column-missing", column=INDEX):
             open_table(tmp_path / name).read([INDEX])
     frame.reset_index(drop=True).to_parquet(tmp_path / "r.parquet")
     two = [tmp_path / "r.parquet", tmp_path / "s.parquet"]
@@ -99,14 +99,14 @@ def test_what_is_nearly_a_table(frame: pd.DataFrame) -> None:
     assert len(d.decide(frame.iloc[[0]])) == 1
     dated = frame.assign(day=pd.Timestamp("2024-01-31"), name="a")
     for row in (frame.iloc[0], dated.iloc[0], frame.x, pl.Series("x", [1.0])):
-        with finds("not-a-table"):
+        with finding("not-a-table"):
             d.decide(row)
     plan = pl.from_pandas(frame).lazy()
-    with finds("not-a-table"):
+    with finding("not-a-table"):
         d.decide(plan)
     assert (d.decide(plan.collect()) == d.decide(frame)).all()
     for table in (frame, pl.from_pandas(frame), pa.table(frame), plan, {"x": [1]}):
-        with finds("bad-argument", parameter="paths", value=type(table).__name__):
+        with finding("bad-argument", parameter="paths", value=type(table).__name__):
             open_table(table)
 
 

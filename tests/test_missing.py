@@ -17,7 +17,7 @@ from cutscore.cli import main
 from cutscore.detector import Encoding
 from cutscore.errors import DataError
 from cutscore.tables import open_table, parts, write_table
-from found import finds
+from raising import finding
 
 
 def file(path: Path, text: str) -> Path:
@@ -124,21 +124,21 @@ def test_several_files(tmp_path: Path) -> None:
     b = file(tmp_path / "b.csv", "z|x\nb|2.5\nb|?\n")
     assert column([a, b], missing=["-", "?"]) == [None, 1.0, 2.5, None]
     for other in ("-", "2 kg", "2024-01-31"):
-        with finds("types-differ", column="x"):
+        with finding("types-differ", column="x"):
             open_table([file(b, rows(["2"])), file(a, rows([other]))]).read()
 
 
 def test_what_can_not_be_a_mark(tmp_path: Path) -> None:
     path = file(tmp_path / "a.csv", rows(["1"]))
     for bad in (-9999, [None], ["-", 1]):
-        with finds("bad-argument", parameter="missing"):
+        with finding("bad-argument", parameter="missing"):
             open_table(path, missing=bad)  # type: ignore[arg-type]
     for name in ("t.parquet", "t.jsonl", "t.arrow"):
         write_table(tmp_path / name, {"x": ["1.5", "it's"]})
         for options in ({}, {"sql": "from data"}):
-            with finds("not-csv", parameter="missing"):
+            with finding("not-csv", parameter="missing"):
                 open_table(tmp_path / name, missing="it's", **options)  # type: ignore[arg-type]
-    with finds("not-csv", parameter="missing"):
+    with finding("not-csv", parameter="missing"):
         open_table(sql="select 1 as x", missing="-")
 
 
@@ -149,7 +149,7 @@ def test_features_of_marks(tmp_path: Path) -> None:
     assert e.features == ["x", "x is missing", "n"]
     with pytest.raises(DataError):
         e.transform(open_table(path))
-    with finds("not-numbers", column="x", row=5, value="-"):
+    with finding("not-numbers", column="x", row=5, value="-"):
         open_table(path).column("x", number=True)
 
 
@@ -159,7 +159,7 @@ def test_numbers_that_are_stored_as_text(tmp_path: Path) -> None:
         if name != "t.jsonl":
             table = table.set_column(0, "mcc code", table["mcc code"].dictionary_encode())
         write_table(tmp_path / name, table)
-        with finds("not-numbers", column="mcc code", row=0, value="5411"):
+        with finding("not-numbers", column="mcc code", row=0, value="5411"):
             open_table(tmp_path / name).column("mcc code", number=True)
         query = 'select * replace (cast("mcc code" as double) as "mcc code") from data'
         source = open_table(tmp_path / name, sql=query)
@@ -191,7 +191,7 @@ def test_columns_of_several_types(
     tmp_path: Path, values: list[Any], kinds: tuple[str, str], row: int
 ) -> None:
     path = sqlite(tmp_path / "a.db", values)
-    with finds("types-differ", column="x", kinds=kinds, row=row):
+    with finding("types-differ", column="x", kinds=kinds, row=row):
         open_table(path, sql="select x from t")
 
 
@@ -209,7 +209,7 @@ def test_types_of_sqlite(tmp_path: Path) -> None:
         got = source.read()["x"].to_pylist()
         assert got == read
         assert list(map(type, got)) == list(map(type, read))
-    with finds("number-inexact", value=2**60, column="x", row=2):
+    with finding("number-inexact", value=2**60, column="x", row=2):
         open_table(sqlite(tmp_path / "a.db", [1, 2.5, 2**60]), sql="select x from t")
 
 

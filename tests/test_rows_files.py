@@ -40,7 +40,6 @@ from cutscore.linear.perceptron import State, mixed, perceptron, perceptron_pass
 from cutscore.linear.structural import as_aim, structural
 from cutscore.moments import ClassMoments
 from cutscore.tables import open_table
-from found import finds
 from raising import finding
 
 LEARNERS: dict[str, Callable[[Rows], Fit]] = {
@@ -755,7 +754,7 @@ def test_missing_values_inside_of_a_dictionary_are_named(column: str, tmp_path: 
     assert coded.null_count == 0
     data = as_arrow(t.set_column(t.column_names.index(column), column, coded), tmp_path)
     ask = {"positive": True} if column == "y" else {}
-    with finds("value-missing", column=column, row=5):
+    with finding("value-missing", column=column, row=5):
         logistic(rows_file(data, features=NAMES, label="y", weight="w", **ask))
 
 
@@ -765,7 +764,7 @@ def test_features_are_finite(value: float, tmp_path: Path) -> None:
     case.X[1600, 2] = value
     rows = rows_file(as_parquet(table(case), tmp_path), features=NAMES, label="y")
     for _ in range(2):  # each pass says so
-        with finds("not-finite", column="x2", row=200):
+        with finding("not-finite", column="x2", row=200):
             mean_difference(rows)
 
 

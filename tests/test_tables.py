@@ -31,7 +31,7 @@ from cutscore.findings import Finding, Where
 from cutscore.findings.tables import SeparatorFound
 from cutscore.tables import Source, open_table, parts, write_table
 from cutscore.training import train
-from found import finds
+from raising import finding
 
 TABLE = pa.table(
     {
@@ -142,7 +142,7 @@ def test_ten_thousand_columns(tmp_path: Path) -> None:
         source = open_table(tmp_path / f"w.{suffix}")
         assert len(source.names) == 10_000
         assert source.read(["c9999", "c3"]).to_pydict() == {"c9999": [9999, -9999], "c3": [3, -3]}
-        with finds("column-missing", column="c10001"):
+        with finding("column-missing", column="c10001"):
             source.read(["c10001"])
 
 
@@ -386,7 +386,7 @@ def test_schema_drift(
     csv(tmp_path / "a.csv", "x,y\n1,2\n")
     csv(tmp_path / "b.csv", other)
     for use in (lambda s: s.schema, lambda s: s.read(), lambda s: list(s.batches())):
-        with finds(code, **fields):
+        with finding(code, **fields):
             use(open_table(["a.csv", "b.csv"]))
 
 
@@ -448,11 +448,11 @@ def test_databases(tmp_path: Path) -> None:
     source = open_table(tmp_path / "s.db", sql="select * from t")
     assert everything(source).to_pydict() == {"x": [1.0, 2.5, None], "y": ["a", None, "c"]}
     for path in ("d.db", "s.db"):
-        with finds("needs-query"):
+        with finding("needs-query"):
             open_table(tmp_path / path)
-        with finds("query-failed"):
+        with finding("query-failed"):
             open_table(tmp_path / path, sql="select nix from t").read()
-        with finds("query-failed"):
+        with finding("query-failed"):
             open_table(tmp_path / path, sql="delete from t").read()
     assert open_table(tmp_path / "s.db", sql="select count(*) as n from t").column("n") == [3]
 
@@ -466,7 +466,7 @@ def test_no_file_of_a_folder_is_passed_over(tmp_path: Path) -> None:
         (folder / name).write_text("")
     assert sorted(open_table(folder).column("x").tolist()) == [0, 1, 2, 3]
     (folder / "more.csv").write_text("x\n4\n")
-    with finds("folder-unfit", odd=str(folder / "more.csv")):
+    with finding("folder-unfit", odd=str(folder / "more.csv")):
         open_table(folder)
 
 
@@ -499,34 +499,34 @@ def test_sqlite_types_that_do_not_mix(tmp_path: Path) -> None:
         lite.execute("create table t (x)")
         lite.executemany("insert into t values (?)", [(1,), ("a",)])
     lite.close()
-    with finds("types-differ", column="x", kinds=("numbers", "text"), row=1):
+    with finding("types-differ", column="x", kinds=("numbers", "text"), row=1):
         open_table(tmp_path / "s.db", sql="select x from t")
 
 
 def test_queries_that_do_not_run(tmp_path: Path) -> None:
     csv(tmp_path / "a.csv", "x\n1\n")
     write_table(tmp_path / "b.parquet", TABLE)
-    with finds("query-failed"):
+    with finding("query-failed"):
         open_table(sql="selec 1")
-    with finds("query-failed"):
+    with finding("query-failed"):
         open_table(sql="select * from 'nix.csv'")
     write_table(tmp_path / "c.arrow", TABLE)
     for name in ("a.csv", "b.parquet", "c.arrow"):
-        with finds("query-failed"):
+        with finding("query-failed"):
             open_table(tmp_path / name, sql="select * from prets")
-    with finds("query-failed"):
+    with finding("query-failed"):
         open_table(sql="select * from prets")
     late = open_table(sql="select cast(x as int) as x from (values ('1'), ('a')) t(x)")
     for use in (late.read, lambda: list(late.batches())):
-        with finds("query-failed"):
+        with finding("query-failed"):
             use()
-    with finds("no-rows"):
+    with finding("no-rows"):
         open_table(sql="select 1 as x where false").read()
-    with finds("names-repeat", column="x", first=0, second=1):
+    with finding("names-repeat", column="x", first=0, second=1):
         open_table(tmp_path / "a.csv", sql="select x, x from data").read()
-    with finds("files-differ"):
+    with finding("files-differ"):
         open_table([tmp_path / "a.csv", tmp_path / "b.parquet"], sql="select 1")
-    with finds("bad-argument", parameter="sql"):
+    with finding("bad-argument", parameter="sql"):
         open_table(sql="  ")
 
 
@@ -628,7 +628,7 @@ def test_a_damaged_row_group_is_named(tmp_path: Path) -> None:
     broken[at : at + 20] = b"\xff" * 20
     path.write_bytes(broken)
     for use in (lambda s: s.read(), lambda s: list(s.batches())):
-        with finds("file-damaged", group=2, groups=4):
+        with finding("file-damaged", group=2, groups=4):
             use(open_table(path))
 
 
@@ -643,17 +643,17 @@ def test_paths_that_are_no_tables(tmp_path: Path) -> None:
         *((bad, "bad-argument", {"parameter": "paths"}) for bad in ("a\0b", [3], 3, TABLE)),
     ]
     for path, code, fields in cases:
-        with finds(code, **fields):
+        with finding(code, **fields):
             open_table(path)
-    with finds("arguments-conflict", parameters=("paths", "sql")):
+    with finding("arguments-conflict", parameters=("paths", "sql")):
         open_table()
-    with finds("bad-argument", parameter="format", value="xlsx"):
+    with finding("bad-argument", parameter="format", value="xlsx"):
         open_table(tmp_path / "data.csv", format="xlsx")
-    with finds("bad-argument", parameter="separator", value="ab"):
+    with finding("bad-argument", parameter="separator", value="ab"):
         open_table(tmp_path / "data.csv", separator="ab")
     (tmp_path / "hive" / "day=1").mkdir(parents=True)
     write_table(tmp_path / "hive" / "day=1" / "a.parquet", TABLE)
-    with finds("folder-unfit", partitions=True):
+    with finding("folder-unfit", partitions=True):
         open_table(tmp_path / "hive")
 
 
@@ -668,7 +668,7 @@ def test_hostile_file_names(tmp_path: Path) -> None:
 def test_an_unreadable_file(tmp_path: Path) -> None:
     path = csv(tmp_path / "a.csv", "x\n1\n")
     path.chmod(0)
-    with finds("file-unreadable", reason="Permission denied"):
+    with finding("file-unreadable", reason="Permission denied"):
         open_table(path)
 
 
@@ -676,13 +676,13 @@ def test_wrong_columns(tmp_path: Path) -> None:
     write_table(tmp_path / "t.csv", TABLE)
     source = open_table(tmp_path / "t.csv")
     for use in (source.read, lambda c: list(source.batches(c)), source.columns):
-        with finds("column-missing", column="color", near=["colour"]):
+        with finding("column-missing", column="color", near=["colour"]):
             use(["color"])
-    with finds("column-missing", column="zzzz", names=("y", "s", "colour", "ok"), near=[]):
+    with finding("column-missing", column="zzzz", names=("y", "s", "colour", "ok"), near=[]):
         open_table(tmp_path / "t.csv", columns=["zzzz"])
-    with finds("bad-argument", parameter="columns", value="y"):
+    with finding("bad-argument", parameter="columns", value="y"):
         source.read("y")  # type: ignore[arg-type]
-    with finds("bad-argument", parameter="columns"):
+    with finding("bad-argument", parameter="columns"):
         source.read(["y", "y"])
     hostile = "\x1b[31m\u202e<b>"
     with pytest.raises(DataError) as error:
@@ -728,14 +728,14 @@ def test_numbers_are_not_copied(tmp_path: Path, suffix: str) -> None:
 )
 def test_what_is_no_score(tmp_path: Path, text: str, code: str, row: int) -> None:
     source = open_table(csv(tmp_path / "a.csv", text))
-    with finds(code, column="s", row=row, file=str(tmp_path / "a.csv")):
+    with finding(code, column="s", row=row, file=str(tmp_path / "a.csv")):
         source.column("s", number=True)
 
 
 def test_the_file_of_a_bad_row_is_named(tmp_path: Path) -> None:
     csv(tmp_path / "a.csv", "s,t\n1,0\n2,0\n")
     csv(tmp_path / "b.csv", "s,t\n1,0\n,0\n")
-    with finds("value-missing", column="s", row=1, file=str(tmp_path / "b.csv")):
+    with finding("value-missing", column="s", row=1, file=str(tmp_path / "b.csv")):
         open_table(tmp_path / "?.csv").column("s")
 
 
@@ -778,15 +778,15 @@ def test_outputs_that_can_not_be(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         write_table(tmp_path / "nix" / "a.csv", TABLE)
     assert missing.value.filename == str(tmp_path / "nix" / "a.csv")
-    with finds("bad-argument", parameter="path"):
+    with finding("bad-argument", parameter="path"):
         write_table(tmp_path / "a.xlsx", TABLE)
-    with finds("bad-argument", parameter="format", value="xlsx"):
+    with finding("bad-argument", parameter="format", value="xlsx"):
         write_table(tmp_path / "a.csv", TABLE, format="xlsx")
-    with finds("bad-argument", parameter="columns"):
+    with finding("bad-argument", parameter="columns"):
         write_table(tmp_path / "a.csv", {"a": [1], "b": [1, 2]})
-    with finds("bad-argument", parameter="columns", value=3):
+    with finding("bad-argument", parameter="columns", value=3):
         write_table(tmp_path / "a.csv", 3)
-    with finds("bad-argument", parameter="columns"):
+    with finding("bad-argument", parameter="columns"):
         write_table(tmp_path / "a.csv", iter([]))
     assert list(tmp_path.iterdir()) == []
 
