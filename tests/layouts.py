@@ -1024,8 +1024,8 @@ def _tensors() -> Iterator[Case]:
         return lambda g: getattr(own, name)(g.y, g.score, g.weight)
 
     refused = {
-        "field": "multiple of itemsize",
-        "big-endian": "native byte order",
+        "field": "memory that torch can share",
+        "big-endian": "memory that torch can share",
         "pandas": "must be a tensor",
         "polars": "must be a tensor",
         "pyarrow, chunked": "must be a tensor",
