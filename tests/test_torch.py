@@ -705,15 +705,15 @@ def test_bad_states_change_nothing():
     metric = ct.AUROC()
     metric.update(torch.tensor([1, 0]), torch.tensor([2.0, 1.0]))
     state = metric.state_dict()
-    with finding("bad-saved", rule="have 'pos' and 'neg'"):
+    with finding("field-missing", field="pos"):
         metric.load_state_dict({k: v for k, v in state.items() if k not in ("pos", "neg")})
-    with finding("bad-saved", value="[]"):
+    with finding("field-missing", field="threshold"):
         metric.load_state_dict({})
     with finding("bad-mass", where=Where(0, "pos")):
         metric.load_state_dict(state | {"pos": -state["pos"]})
-    with finding("bad-saved", value=1.0, hint="Make it as AUROC(positive=1)."):
+    with finding("field-unfit", field="classes[1]", value=1.0):
         ct.AUROC(positive=3).load_state_dict(state)
-    with finding("bad-saved", rule="be a mapping", value=None):
+    with finding("field-unfit", field="state", value=None):
         metric.load_state_dict(None)
     for classes, value in (
         (None, None),
@@ -721,9 +721,9 @@ def test_bad_states_change_nothing():
         (torch.ones(()), "torch.float32 of the shape ()"),
         (torch.ones(2) * 1j, "torch.complex64 of the shape (2,)"),
     ):
-        with finding("bad-saved", what="classes of the state of an AUROC", value=value):
+        with finding("field-unfit", field="classes", value=value):
             metric.load_state_dict(state | {"classes": classes})
-    with finding("bad-saved", what="pos of the state of an AUROC"):
+    with finding("field-unfit", field="pos"):
         metric.load_state_dict(state | {"pos": [1, 2]})
     with finding("bad-argument", parameter="other", value=5):
         metric.merge(5)

@@ -20,9 +20,9 @@ from cutscore._rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
 from cutscore.errors import DataError, UndefinedError
 from cutscore.findings.arguments import BadArgument
 from cutscore.findings.base import Shown
+from cutscore.findings.models import FieldUnfit, FormatUnknown
 from cutscore.findings.rows import NotNumbers
 from cutscore.findings.statistics import (
-    BadSaved,
     BeyondFloats,
     CantMerge,
     ClassEmpty,
@@ -222,12 +222,11 @@ class ClassMoments(Frozen):
     def from_dict(data: Any) -> ClassMoments:
         """The moments that :meth:`to_dict` wrote."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise DataError(BadSaved("moments", f"be a dict with format = {_FORMAT!r}", data))
+            other = data.get("format") if isinstance(data, Mapping) else data
+            raise DataError(FormatUnknown(other, _FORMAT))
         if data.get("version") != _VERSION:
-            hint = "Read it with the cutscore that wrote it, or newer."
-            raise DataError(
-                BadSaved("moments", f"have the version {_VERSION}", data.get("version"), hint)
-            )
+            other = f"{_FORMAT} {data.get('version')}"
+            raise DataError(FormatUnknown(other, f"{_FORMAT} {_VERSION}"))
         d = len(data["origin"]) if isinstance(data.get("origin"), list) else 0
         k = max(len(data["weight"]), 2) if isinstance(data.get("weight"), list) else 2
         shapes = {"origin": (d,), "weight": (k,), "offset": (k, d), "scatter": (k, d, d)}
@@ -241,10 +240,10 @@ class ClassMoments(Frozen):
             except (KeyError, TypeError, ValueError):
                 out[name] = np.empty(0)
             if out[name].shape != shape or not np.isfinite(out[name]).all():
-                rule = f"be finite numbers of the shape {shape}"
-                raise DataError(BadSaved(f"{name} of moments", rule, data.get(name)))
+                rule = f"finite numbers of the shape {shape}"
+                raise DataError(FieldUnfit(name, rule, data.get(name)))
         if (out["weight"] < 0).any():
-            raise DataError(BadSaved("weight of moments", "be at least 0", data["weight"]))
+            raise DataError(FieldUnfit("weight", "at least 0", data["weight"]))
         return ClassMoments(**out)
 
     def __repr__(self) -> str:

@@ -20,9 +20,10 @@ import numpy as np
 
 from cutscore.errors import DataError, missing_library
 from cutscore.findings.arguments import BadArgument, Conflict
-from cutscore.findings.base import Shown, either
+from cutscore.findings.base import Shown
+from cutscore.findings.models import FieldMissing, FieldUnfit
 from cutscore.findings.rows import TooManyLabels
-from cutscore.findings.statistics import BadSaved, CantMerge
+from cutscore.findings.statistics import CantMerge
 
 try:
     import torch
@@ -230,24 +231,21 @@ class AUROC:
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Replace all rows by those of a :meth:`state_dict`."""
         if not isinstance(state, Mapping):
-            raise DataError(BadSaved(_SAVED, "be a mapping", state, _PASS))
+            raise DataError(FieldUnfit("state", "what state_dict() returned", state))
         missing = [name for name in _STATE if name not in state]
         if missing:
-            rule = f"have {either(missing, 'and')}"
-            raise DataError(BadSaved(_SAVED, rule, list(state), _PASS))
+            raise DataError(FieldMissing(missing[0]))
         for name in _STATE:
             if not isinstance(state[name], Tensor):
-                raise DataError(BadSaved(f"{name} of {_SAVED}", "be a tensor", state[name], _PASS))
+                raise DataError(FieldUnfit(name, "a tensor", state[name]))
         classes = state["classes"]
         if classes.shape != (2,) or classes.is_complex():
-            rule = "be two numbers, the negative and the positive label"
             value = Shown(f"{classes.dtype} of the shape {tuple(classes.shape)}")
-            raise DataError(BadSaved(f"classes of {_SAVED}", rule, value, _PASS))
+            raise DataError(FieldUnfit("classes", "the negative and the positive label", value))
         negative, positive = classes.tolist()
         if positive != _label(self.positive):
-            rule = f"have this accumulator's positive label, {_label(self.positive):g}"
-            hint = f"Make it as AUROC(positive={positive:g})."
-            raise DataError(BadSaved(_SAVED, rule, positive, hint))
+            rule = f"{_label(self.positive):g}, the positive label of this accumulator"
+            raise DataError(FieldUnfit("classes[1]", rule, positive))
         counts = Sweep.from_counts(*(state[k].cpu() for k in ("threshold", "pos", "neg")))
         rows = _read(*_tensors(state["label"], state["score"], state["weight"]), None)
         assert rows.weight is not None
@@ -426,9 +424,6 @@ def _float64(weight: Tensor | None) -> Tensor | None:
         rule = "be on a device that has float64, in which weights are added up"
         value, hint = Shown(f"on {weight.device}"), "Pass all columns on the CPU: tensor.cpu()."
         raise DataError(BadArgument("weight", rule, value, hint)) from error
-
-
-_SAVED, _PASS = "the state of an AUROC", "Pass what state_dict() returned."
 
 
 def _label(positive: float | None) -> float:

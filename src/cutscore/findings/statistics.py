@@ -286,26 +286,6 @@ class CantMerge(Finding):
 
 
 @dataclass(frozen=True)
-class BadSaved(Finding):
-    """What was saved can't be read back: another format or version, or values that don't fit."""
-
-    code = "bad-saved"
-    example = {"what": "a calibrator", "rule": "have the version 1", "value": 2}
-    what: str
-    rule: str
-    """Completes "must"."""
-    value: Any = ...
-    hint: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
-    def text(self, on: Surface) -> str:
-        is_ = "" if self.value is ... else f"; it is {shown(self.value)}"
-        return sentence(f"{self.what} must {self.rule}{is_}.", self.hint)
-
-
-@dataclass(frozen=True)
 class NotAnEdge(Finding):
     """A binned sweep is exact at the edges of its bins only, and the threshold is inside of one."""
 
