@@ -100,6 +100,8 @@ ELSEWHERE = {
         compare_groups ClassMoments.needs_both_classes ClassMoments.check_finite
         LinearDetector.then LinearDetector.unit Calibrator.then Affine.then Beta.then Chain.then
         Gaussian.then Monotone.then Detector.of Encoding.from_raw torch.AUROC.merge
+        Sweep.before Sweep.cuts Sweep.flagged Sweep.forget Sweep.inside Sweep.parts Sweep.running
+        Sweep.sketch Sweep.square_totals Sweep.sums Sweep.thresholds_of Encoding.column_of
     """,
     "numbers and text only": """
         f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs Costs.gains
@@ -109,7 +111,8 @@ ELSEWHERE = {
         GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
         Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
         CutscoreError DataError UndefinedError
-        Detector.revised Detector.facts Detector.remarks Training Training.elsewhere
+        Detector.revised Detector.facts Training Training.elsewhere
+        Aim Aim.asked
         NumberColumn NumberTerm CategoryColumn CategoryTerm torch.AUROC.reset
     """,
     "plain lists, for JSON": """
@@ -119,7 +122,7 @@ ELSEWHERE = {
         Chain.from_dict Chain.to_json Chain.from_json Gaussian.to_dict Gaussian.from_dict
         Gaussian.to_json Gaussian.from_json Monotone.to_dict Monotone.from_dict Monotone.to_json
         Monotone.from_json Detector.to_dict Detector.to_json Detector.from_json Detector.load
-        Detector.save torch.AUROC.state_dict torch.AUROC.load_state_dict
+        Detector.save torch.AUROC.state_dict torch.AUROC.load_state_dict Aim.from_dict Aim.to_dict
     """,
     "abstract: its kinds are here": """
         Calibrator Calibrator.llr Calibrator.probability Calibrator.decide Calibrator.inverse Rows
@@ -138,6 +141,7 @@ ELSEWHERE = {
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """
+        Detector.novelty Encoding.of
         Encoding Encoding.blocks Detector Detector.apply Detector.apply_batches Detector.decide
         Detector.llr Detector.probability Detector.scores NumberColumn.fill NumberColumn.values
         NumberTerm.contributions CategoryColumn.fill CategoryColumn.texts CategoryColumn.values
