@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cutscore.report.making import Drawn as Drawn
     from cutscore.report.making import summarise as summarise
     from cutscore.report.making import summarise_sweeps as summarise_sweeps
-    from cutscore.report.summary import Asked as Asked
     from cutscore.report.summary import Difference as Difference
     from cutscore.report.summary import Estimate as Estimate
     from cutscore.report.summary import Groups as Groups
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from cutscore.report.summary import Weight as Weight
 
 _HOME = {
-    "Asked": "summary",
     "Difference": "summary",
     "Drawn": "making",
     "Estimate": "summary",
@@ -45,7 +43,6 @@ _HOME = {
 }
 
 __all__ = [
-    "Asked",
     "Difference",
     "Drawn",
     "Estimate",

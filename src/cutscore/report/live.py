@@ -16,7 +16,7 @@ from cutscore.confusion import counted
 from cutscore.decision import headline, natural, worth
 from cutscore.objectives import Costs
 from cutscore.report.escaped import clean
-from cutscore.report.summary import MEASURES, ScoreSummary, Summary, aim
+from cutscore.report.summary import MEASURES, ScoreSummary, Summary, aim_words
 from cutscore.report.text import general, measured
 
 
@@ -170,8 +170,7 @@ def live(key: str, text: str, tag: str = "span", more: str = "") -> str:
 
 
 def why(summary: Summary) -> str:
-    better = summary.scores[0].point.question.goal.better
-    words = f"Chosen for {aim(summary.asked, better)}."
+    words = f"Chosen for {aim_words(summary.asked)}."
     if summary.asked.assumed:
         words += " No costs were given; say yours with the sliders."
     return words

@@ -20,7 +20,7 @@ from cutscore.areas import average_precision
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.decision import OperatingPoint, against_trivial, choose, expectation
 from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.arguments import BadArgument
 from cutscore.findings.base import Finding
 from cutscore.findings.report import (
     CertainAndWrong,
@@ -40,14 +40,13 @@ from cutscore.findings.report import (
     about,
 )
 from cutscore.inference import auc_interval, sizes_of
-from cutscore.objectives import Aim, Costs, as_limits, as_objective, check_costs, check_level
+from cutscore.objectives import Aim, Costs
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group, units
 from cutscore.paired.comparing import difference_tested
 from cutscore.paired.rows import encoded, read
 from cutscore.report.summary import (
     MEASURES,
     WITH_INTERVALS,
-    Asked,
     Difference,
     Estimate,
     Groups,
@@ -148,7 +147,14 @@ def summarise(  # noqa: PLR0913 - options have names
     if not isinstance(scores, Mapping) or not scores:
         rule = "be columns by name, such as {'score': ...}"
         raise DataError(BadArgument("scores", rule, scores))
-    question = _Question(costs, maximize, subject_to, prior, confidence, level)
+    aim = Aim.asked(
+        costs=costs,
+        maximize=maximize,
+        subject_to=subject_to,
+        prior=prior,
+        confidence=confidence,
+        level=level,
+    )
     low = _some_of(scores, reverse, "reverse")
     _some_of(scores, calibrators or (), "calibrators")
     _some_of(calibrators or {}, forecasts or (), "forecasts", "scores with a calibrator")
@@ -175,22 +181,22 @@ def summarise(  # noqa: PLR0913 - options have names
     among = among or {}
     if unit is not None:
         areas = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
-        sure = _Sure.of_units(areas, list(columns), question.level)
+        sure = _Sure.of_units(areas, list(columns), aim.level)
         rows = read(y, columns, weight, positive)
         _, code = encoded(unit, "unit", rows)
-        if question.sure is None:  # of guarantees for units it is not known what they come to
+        if aim.confidence is None:  # of guarantees for units it is not known what they come to
             found = {
-                name: select_among(rows.ones, [one], question.aim, weight=rows.weight, unit=code)
+                name: select_among(rows.ones, [one], aim, weight=rows.weight, unit=code)
                 for name, one in zip(columns, rows.scores, strict=True)
                 if among.get(name) is None
             }
             among = {**among, **found}
     else:
         drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
-        sure = _Sure.of_rows(sweeps, drawn, question.level)
+        sure = _Sure.of_rows(sweeps, drawn, aim.level)
     return _summary(
         sweeps,
-        question,
+        aim,
         rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
         sure=sure,
         among=among,
@@ -201,7 +207,7 @@ def summarise(  # noqa: PLR0913 - options have names
             for name, p in (forecasts or {}).items()
         },
         of_units=None
-        if unit is None or question.sure is None
+        if unit is None or aim.confidence is None
         else {name: units(y, column, unit, positive=positive) for name, column in columns.items()},
         reverse=low,
         label=f"{label} = {worded(positive)}" if label and positive is not None else label,
@@ -261,7 +267,14 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     >>> summarise_sweeps({"score": s}, costs=cs.Costs(fp=1, fn=3)).scores[0].auc.value
     0.75
     """
-    question = _Question(costs, maximize, subject_to, prior, confidence, level)
+    aim = Aim.asked(
+        costs=costs,
+        maximize=maximize,
+        subject_to=subject_to,
+        prior=prior,
+        confidence=confidence,
+        level=level,
+    )
     for s in sweeps.values():
         s.needs_both_classes("a report")
         s.needs_scores("a report")
@@ -276,9 +289,9 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     first = next(iter(sweeps.values()))
     return _summary(
         sweeps,
-        question,
+        aim,
         rows=int(first.P + first.N) if rows is None else rows,
-        sure=_Sure.of_rows(sweeps, drawn, question.level),
+        sure=_Sure.of_rows(sweeps, drawn, aim.level),
         groups=None if groups is None else Groups(group_name, groups),
         reverse=low,
         label=label,
@@ -286,61 +299,14 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     )
 
 
-class _Question:
-    """What is asked of the scores, checked."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - as above
-        self,
-        costs: Costs | None,
-        maximize: Any,
-        subject_to: Any,
-        prior: float | None,
-        confidence: float | None,
-        level: float,
-    ) -> None:
-        if costs is not None and maximize is not None:
-            raise DataError(Conflict(("costs", "maximize"), "there must be one aim"))
-        if costs is not None:
-            check_costs(costs)
-        self.level = check_level(level)
-        self.limits = as_limits(subject_to)
-        self.assumed = costs is None and maximize is None
-        aim = costs if costs is not None else maximize
-        self.objective = "balanced_rate" if self.assumed else aim
-        self.prior, self.sure = prior, confidence if self.limits else None
-
-    @property
-    def aim(self) -> Aim:
-        return Aim(as_objective(self.objective), tuple(self.limits), self.prior, self.sure)
-
-    def point(
-        self, s: Sweep, among: Selection | None = None, of: Units | None = None
-    ) -> OperatingPoint:
-        point = choose(
-            s,
-            self.objective,
-            subject_to=self.limits,
-            prior=self.prior,
-            confidence=self.sure,
-            units=of,
-        )
-        return point if among is None else replace(point, among=among)
-
-    def asked(self, point: OperatingPoint) -> Asked:
-        return Asked(
-            point.objective,
-            self.objective if isinstance(self.objective, Costs) else None,
-            tuple(limit.text for limit in self.limits),
-            self.sure,
-            self.prior,
-            self.level,
-            self.assumed,
-        )
+def _point(s: Sweep, aim: Aim, among: Selection | None) -> OperatingPoint:
+    point = choose(s, aim)
+    return point if among is None else replace(point, among=among)
 
 
 def _summary(  # noqa: PLR0913 - what is known
     sweeps: Mapping[str, Sweep],
-    question: _Question,
+    aim: Aim,
     *,
     rows: int,
     sure: _Sure,
@@ -354,10 +320,10 @@ def _summary(  # noqa: PLR0913 - what is known
     source: str,
 ) -> Summary:
     points = {
-        name: question.point(s, (among or {}).get(name), (of_units or {}).get(name))
+        name: _point(s, replace(aim, units=(of_units or {}).get(name)), (among or {}).get(name))
         for name, s in sweeps.items()
     }
-    first, level = next(iter(sweeps.values())), question.level
+    first, level = next(iter(sweeps.values())), aim.level
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
     made = tuple(
@@ -379,7 +345,7 @@ def _summary(  # noqa: PLR0913 - what is known
         P=first.P,
         N=first.N,
         weighted=first.weighted,
-        asked=question.asked(next(iter(points.values()))),
+        asked=aim,
         scores=made,
         differences=_differences(sweeps, sure, level),
         groups=groups,

@@ -9,11 +9,11 @@ import numpy as np
 
 from cutscore import __version__
 from cutscore.decision import expectation, rule_of, told
+from cutscore.objectives import Aim
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,
     SCHEMA,
-    Asked,
     Estimate,
     Groups,
     Learners,
@@ -84,13 +84,13 @@ def _estimate(e: Estimate) -> dict[str, Any]:
     return {"value": e.value, "low": low, "high": high, "level": level}
 
 
-def _asked(asked: Asked) -> dict[str, Any]:
+def _asked(asked: Aim) -> dict[str, Any]:
     c = asked.costs
     return {
-        "objective": asked.objective,
+        "objective": asked.goal.name,
         "assumed": asked.assumed,
         "costs": None if c is None else {"fp": c.fp, "fn": c.fn, "tp": c.tp, "tn": c.tn},
-        "limits": list(asked.limits),
+        "limits": list(asked.limit_texts),
         "confidence": asked.confidence,
         "prior": asked.prior,
         "level": asked.level,

@@ -15,7 +15,7 @@ from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint
 from cutscore.errors import UndefinedError
 from cutscore.findings.base import PYTHON, Finding, Surface
-from cutscore.objectives import Costs
+from cutscore.objectives import Aim, Costs
 from cutscore.paired import GroupAuc
 from cutscore.report.trace import Shares, Trace
 
@@ -171,20 +171,6 @@ class ProbabilityGrid:
     """Some of the rows that it was fitted to: both columns, and whether they are positive."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The question that :func:`cutscore.report.summarise` was asked."""
-
-    objective: str
-    costs: Costs | None
-    limits: tuple[str, ...]
-    confidence: float | None
-    prior: float | None
-    level: float
-    assumed: bool = False
-    """Whether the objective was taken because none was given."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """Everything a report says; see :func:`cutscore.report.summarise`.
@@ -199,7 +185,7 @@ class Summary:
     N: int | float
     """The negatives, or their weight."""
     weighted: bool
-    asked: Asked
+    asked: Aim
     scores: tuple[ScoreSummary, ...]
     differences: tuple[Difference, ...] = ()
     groups: Groups | None = None
@@ -363,15 +349,15 @@ _AIMS = {
 }
 
 
-def aim(asked: Asked, better: int) -> str:
+def aim_words(asked: Aim) -> str:
     """What an operating point was chosen for."""
-    words = _AIMS.get(asked.objective, "")
-    words = words or f"the {'least' if better < 0 else 'most'} {asked.objective}"
+    name, better = asked.goal.name, asked.goal.better
+    words = _AIMS.get(name, "") or f"the {'least' if better < 0 else 'most'} {name}"
     if asked.costs is not None:
         words += f" ({_costs(asked.costs)})"
-    if asked.limits:
+    if asked.limit_texts:
         sure = f" with {100 * asked.confidence:g} % confidence" if asked.confidence else ""
-        words += f", subject to {' and '.join(asked.limits)}{sure}"
+        words += f", subject to {' and '.join(asked.limit_texts)}{sure}"
     if asked.prior is not None:
         words += f", where {100 * asked.prior:.6g} % are positive"
     return words

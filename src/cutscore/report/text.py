@@ -17,7 +17,7 @@ from cutscore.report.summary import (
     AVERAGES,
     MEASURES,
     Estimate,
-    aim,
+    aim_words,
     group_means,
     listed,
     rows_text,
@@ -139,7 +139,7 @@ def _overview(summary: Summary) -> list[tuple[str, ...]]:
 def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
     p = one.point
     who = f"{shown(one.name)}: " if len(summary.scores) > 1 else ""
-    why = f", for {aim(summary.asked, p.question.goal.better)}"
+    why = f", for {aim_words(summary.asked)}"
     if summary.asked.assumed:
         why += " (no costs were given)"
     head = headline(p, one.reverse)
