@@ -157,7 +157,9 @@ def test_advice_names_extras_that_there_are() -> None:
         for extra in words.split(",")
     }
     for module in SOURCE.rglob("*.py"):
-        calls = re.findall(r"missing_library\([^)]*\"(\w+)\"\)", module.read_text("utf-8"))
+        calls = re.findall(
+            r"(?:missing_library|LibraryMissing)\([^)]*\"(\w+)\"\)", module.read_text("utf-8")
+        )
         named.update(calls)
     assert named == OFFERED
 

@@ -437,7 +437,7 @@ def test_limits_with_a_confidence_count_units():
     assert t.detector.threshold != cs.choose(s, "recall", **limit).threshold
     assert summarise_fit(t).scores[0].point.threshold == t.detector.threshold
     heavy = data | {"w": np.arange(600) % 3 + 1.0}
-    with pytest.raises(cs.UndefinedError, match="a guarantee counts units, and weights"):
+    with finding("counts-rows", cs.UndefinedError):
         train(heavy, "y", unit="who", weight="w", confidence=0.9, **asked)
     auto = train(data, "y", confidence=0.9, **(asked | {"learner": "auto"}))
     assert auto.why.endswith(" under limits on these rows alone, without the confidence.")

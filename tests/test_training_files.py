@@ -21,7 +21,6 @@ import cutscore as cs
 from cutscore import _rows
 from cutscore._spool import StreamRows
 from cutscore.detector.roles import Roles
-from cutscore.errors import DataError
 from cutscore.findings import Where
 from cutscore.findings.training import LearnerSampled
 from cutscore.learners import LEARNERS
@@ -189,7 +188,7 @@ def test_a_full_disk_is_no_fault_of_a_learner(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(os, "write", full)
     data = {k: v for k, v in table().items() if k not in ROLES.values()}
     # 6 features (of "age" and "c" two) of 8 bytes, and a label, of 900 rows.
-    with pytest.raises(DataError, match=r"room in .* for 44,100 bytes.*TMPDIR"):
+    with finding("disk-refused", need=44_100):
         train(data, "y", stream=True)
 
 

@@ -33,7 +33,6 @@ from cutscore.guarantee import (
 )
 from cutscore.inference import Sampler, check_samples, interval, percentiles
 from cutscore.objectives import (
-    COUNTS,
     Aim,
     Costs,
     Limit,
@@ -686,7 +685,7 @@ def told(p: OperatingPoint) -> list[str]:
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
             is_ = f"0/0 {_where(p.confusion)}"
-        elif limit.measure.name in COUNTS and not p.sweep.weighted:
+        elif limit.measure.is_count and not p.sweep.weighted:
             is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:

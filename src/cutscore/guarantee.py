@@ -109,19 +109,12 @@ def check_guarantee(limit: Limit, prior: float | None) -> None:
         rule = f"a guarantee of the {name} is for cases like these, not for another prior"
         hint = "Leave {0} out, or limit fpr and recall."
         raise DataError(Conflict(("prior", "subject_to"), rule, hint))
-    if sign not in _SIGNS.get(name, ""):
+    if sign not in limit.measure.guaranteed:
         rule = (
             "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity "
             "and precision, and limits on flagged and flagged_rate"
         )
         raise DataError(BadLimit(limit.text, rule))
-
-
-# Which limits can be shown to hold.
-_SIGNS = {"fpr": "<", "fnr": "<", "recall": ">", "specificity": ">", "precision": ">"}
-_SIGNS |= {"flagged": "<>", "flagged_rate": "<>"}
-# Whether it is positives that a rate of one class counts.
-_POSITIVES = {"fpr": False, "specificity": False, "fnr": True, "recall": True}
 
 
 def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Units | None) -> Rule:
@@ -145,8 +138,8 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Unit
     if name == "precision":
         return Certified(precise(s, bound, error), bound)
     rate = bound if upper else 1 - bound
-    if name in _POSITIVES:
-        positive = _POSITIVES[name]
+    positive = limit.measure.of_class
+    if positive is not None:
         k = _most(s, units, rate, error, positive=positive, flagged=not positive)
         if positive:
             everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
@@ -161,7 +154,7 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Unit
 def rate_of_units(units: Units, limit: Limit, threshold: float) -> float:
     """What a guarantee for units looks at: the mean of their own rates."""
     name = limit.measure.name
-    share = units.mean(_POSITIVES.get(name), threshold)
+    share = units.mean(limit.measure.of_class, threshold)
     if name == "flagged":
         return share * len(units.unit)
     return 1 - share if name in ("fnr", "specificity") else share
@@ -253,7 +246,7 @@ def wanting(s: Sweep, limit: Limit, error: float, units: Units | None = None) ->
     (1 − rate)ⁿ ≤ error."""
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     rate, alone = (bound if upper else 1 - bound), not upper
-    positive = _POSITIVES.get(name)
+    positive = limit.measure.of_class
     if positive is not None:
         alone = positive
         what, n = ("positives", int(s.P)) if alone else ("negatives", int(s.N))

@@ -291,16 +291,6 @@ def newcombe(a: float, pos: float, neg: float, level: float) -> Interval:
     return _score(a, reach, level)
 
 
-# Measures that are shares of counted rows: their parts and their wholes.
-_SHARES: dict[str, tuple[str, str]] = {
-    "recall": ("tp", "positives"),
-    "fnr": ("fn", "positives"),
-    "fpr": ("fp", "negatives"),
-    "specificity": ("tn", "negatives"),
-    "precision": ("tp", "flagged"),
-    "flagged_rate": ("flagged", "total"),
-}
-
 # Ratios of two rates: those rates, the first of positives and the second of negatives.
 _RATIOS = {"lr_positive": ("recall", "fpr"), "lr_negative": ("fnr", "specificity")}
 
@@ -376,9 +366,8 @@ def interval(  # noqa: PLR0913 - options have names
     threshold = check_threshold(getattr(at, "threshold", at))
     c = s.at(threshold)
     rows = _rows_at(s, threshold) if s.weighted else c
-    shifted = prior is not None and goal.name in ("precision", "flagged_rate")
-    if isinstance(goal, Measure) and goal.name in _SHARES and not shifted:
-        return _share(goal.name, c, rows, level, method or "wilson")
+    if isinstance(goal, Measure) and goal.binomial and (prior is None or goal.prior_free):
+        return _share(goal, c, rows, level, method or "wilson")
     if method is not None:
         rule = f"be left out for the {goal.name}, which is no share of counted rows"
         raise DataError(BadArgument("method", rule, method))
@@ -401,18 +390,18 @@ def _rows_at(s: Sweep, threshold: float) -> Confusion:
     return Sweep(s.threshold, pos2, neg2, top=s.top).at(threshold)
 
 
-def _share(name: str, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
+def _share(of: Measure, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
     one_of("method", method, ("wilson", "clopper-pearson"))
-    part, whole = (getattr(c, cell) for cell in _SHARES[name])
-    if not getattr(rows, _SHARES[name][1]) > 0:
-        raise _no_interval(name)
-    n = whole if rows is c else _as_many(_SHARES[name], c, rows)
+    part, whole = of.sums(c)
+    if not of.sums(rows)[1] > 0:
+        raise _no_interval(of.name)
+    n = whole if rows is c else _as_many(of, c, rows)
     k = part if rows is c else part / whole * n
     low, high = (wilson if method == "wilson" else clopper_pearson)(k, n, level)
     return Interval(low, high, level)
 
 
-def _as_many(share: tuple[str, str], c: Confusion, rows: Confusion) -> float:
+def _as_many(of: Measure, c: Confusion, rows: Confusion) -> float:
     """How many equally weighted rows say as much about a share of weighted ones.
 
     Rows of one class weigh differently by chance: Kish's number. A share of both, a/(a + b), has
@@ -420,17 +409,15 @@ def _as_many(share: tuple[str, str], c: Confusion, rows: Confusion) -> float:
     equal rows: where negatives were thinned out, a row of theirs weighs more. Of a part that no row
     is in, a row would weigh what those of its class do: n = (a + b)/w.
     """
-    cell, total = share
-    whole, whole2 = getattr(c, total), getattr(rows, total)
-    if total in ("positives", "negatives"):
+    (a, whole), (a2, whole2) = of.sums(c), of.sums(rows)
+    if of.of_class is not None:
         return effective(whole, whole2)
-    a, a2 = getattr(c, cell), getattr(rows, cell)
     b, b2 = whole - a, whole2 - a2
     if a > 0 and b > 0:
         p, q = a / whole, b / whole
         return float(p * q / (a2 / whole / whole * q * q + b2 / whole / whole * p * p))
     missing = "total"
-    if cell == "tp":  # of what is flagged
+    if of.name == "precision":
         missing = "negatives" if a > 0 else "positives"
     mass, squares = getattr(c, missing), getattr(rows, missing)
     return float(whole / (squares / mass)) if squares > 0 else effective(whole, whole2)

@@ -45,9 +45,17 @@ class Objective(Protocol):
     def __call__(self, c: Confusion) -> Number: ...
 
 
+# How much each of TP, FP, FN and TN counts in a sum.
+Cells = tuple[int, int, int, int]
+_POSITIVES: Cells = (1, 0, 1, 0)
+_NEGATIVES: Cells = (0, 1, 0, 1)
+_FLAGGED: Cells = (1, 1, 0, 0)
+_ALL: Cells = (1, 1, 1, 1)
+
+
 @dataclass(frozen=True)
 class Measure:
-    """A named measure of a confusion; see :data:`MEASURES`."""
+    """All that is known of a named measure of a confusion; see :data:`MEASURES`."""
 
     name: str
     of: Callable[[Confusion], Number]
@@ -60,6 +68,47 @@ class Measure:
     """Of an F measure."""
     words: str = ""
     """What it is, for those who don't know its name."""
+    called: str = ""
+    """What it is called in tables, if it stands there."""
+    aim: str = ""
+    """What is aimed at, if "the most" or "the least" of its name would not say it."""
+    part: Cells | None = None
+    """What a count, or a ratio of sums, has above the line."""
+    whole: Cells | None = None
+    """And below it; None for a count."""
+    even: bool = False
+    """Whether both classes count the same in these sums, however many rows they have."""
+    binomial: bool = False
+    """Whether it is a share of counted rows, whose interval is that of a binomial one."""
+    rate: bool = False
+    """Whether it lies between 0 and 1."""
+    prior_free: bool = False
+    """Whether the share of positives does not change it."""
+    guaranteed: str = ""
+    """The signs of limits on it that can be shown to hold out of sample."""
+    elsewhere: str = ""
+    """What others call it."""
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it counts rows."""
+        return self.part is not None and self.whole is None
+
+    @property
+    def of_class(self) -> bool | None:
+        """Of a rate of one class, whether that is the positive one."""
+        return {_POSITIVES: True, _NEGATIVES: False}.get(self.whole or _ALL)
+
+    def sums(self, c: Confusion) -> tuple[Number, Number]:
+        """What is above and below the line."""
+        cells = (c.tp, c.fp, c.fn, c.tn)
+        assert self.part is not None
+        assert self.whole is not None
+        up, down = (
+            sum((cell for w, cell in zip(weights, cells, strict=True) if w), 0 * c.tp)
+            for weights in (self.part, self.whole)
+        )
+        return up, down
 
     def gains(self, P: Fraction, N: Fraction) -> Gains | None:
         return self.linear(P, N) if self.linear and P and N else None
@@ -98,37 +147,153 @@ def _each(_: Fraction, __: Fraction) -> Gains:
     return Fraction(1), Fraction(1)
 
 
-def _measures() -> dict[str, Measure]:
-    up, down = 1, -1
-    rows: list[tuple[str, str, int, bool, bool, Any]] = [
-        # name, what it is, better, helpful, monotone, linear
-        ("tp", "positives caught", up, True, True, None),
-        ("fp", "false alarms", down, True, True, None),
-        ("fn", "positives missed", down, True, True, None),
-        ("tn", "negatives left alone", up, True, True, None),
-        ("recall", "share of positives caught", up, True, True, None),
-        ("fpr", "false alarm rate", down, True, True, None),
-        ("fnr", "share of positives missed", down, True, True, None),
-        ("specificity", "share of negatives left alone", up, True, True, None),
-        ("flagged", "how many are flagged", down, False, True, None),
-        ("flagged_rate", "share flagged", down, False, True, None),
-        ("precision", "share of the flagged that is positive", up, True, False, None),
-        ("npv", "negative predictive value", up, True, False, None),
-        ("lift", "precision over prevalence", up, True, False, None),
-        ("lr_positive", "likelihood ratio LR+ of the flagged", up, True, False, None),
-        ("lr_negative", "likelihood ratio LR− of those left alone", down, True, False, None),
-        ("accuracy", "share decided right", up, True, False, _each),
-        ("error_rate", "share decided wrong", down, True, False, _each),
-        ("balanced_rate", "mean of recall and specificity", up, True, False, _even),
-        ("youden", "recall + specificity − 1", up, True, False, _even),
-        ("mcc", "Matthews' correlation", up, True, False, None),
-        ("f1", "harmonic mean of precision and recall", up, True, False, None),
+def _count(name: str, words: str, aim: str, part: Cells, better: int = 1, **more: Any) -> Measure:
+    return _measure(name, words, aim=aim, part=part, better=better, monotone=True, **more)
+
+
+def _class_rate(name: str, words: str, part: Cells, whole: Cells, **more: Any) -> Measure:
+    fixed = {"monotone": True, "binomial": True, "rate": True, "prior_free": True}
+    return _measure(name, words, part=part, whole=whole, **fixed, **more)
+
+
+def _measure(name: str, words: str, **facts: Any) -> Measure:
+    return Measure(name, operator.attrgetter(name), words=words, **facts)
+
+
+def _rows() -> list[Measure]:
+    """One row a measure."""
+    tp, fp, fn, tn = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
+    return [
+        _count("tp", "positives caught", "the most positives caught", tp, prior_free=True),
+        _count("fp", "false alarms", "the fewest false alarms", fp, -1, prior_free=True),
+        _count("fn", "positives missed", "the fewest misses", fn, -1, prior_free=True),
+        _count("tn", "negatives left alone", "the most negatives left alone", tn, prior_free=True),
+        _class_rate(
+            *("recall", "share of positives caught", tp, _POSITIVES),
+            called="recall",
+            guaranteed=">",
+            elsewhere="true_positive_rate hit_rate rappel",
+        ),
+        _class_rate(
+            *("fpr", "false alarm rate", fp, _NEGATIVES),
+            better=-1,
+            called="false alarm rate",
+            aim="the least false alarm rate",
+            guaranteed="<",
+            elsewhere="false_positive_rate fall_out fallout",
+        ),
+        _class_rate(
+            *("fnr", "share of positives missed", fn, _POSITIVES),
+            better=-1,
+            aim="the least share of positives missed",
+            guaranteed="<",
+            elsewhere="false_negative_rate miss_rate",
+        ),
+        _class_rate(
+            *("specificity", "share of negatives left alone", tn, _NEGATIVES),
+            called="specificity",
+            guaranteed=">",
+            elsewhere="true_negative_rate selectivity",
+        ),
+        _count(
+            *("flagged", "how many are flagged", "the fewest flagged", _FLAGGED, -1),
+            helpful=False,
+            prior_free=True,
+            guaranteed="<>",
+            elsewhere="alerts alarms inspections reviews investigations capacity budget",
+        ),
+        _measure(
+            *("flagged_rate", "share flagged"),
+            better=-1,
+            helpful=False,
+            monotone=True,
+            called="share flagged",
+            aim="the least share flagged",
+            part=_FLAGGED,
+            whole=_ALL,
+            binomial=True,
+            rate=True,
+            guaranteed="<>",
+            elsewhere="alert_rate",
+        ),
+        _measure(
+            *("precision", "share of the flagged that is positive"),
+            called="precision",
+            part=tp,
+            whole=_FLAGGED,
+            binomial=True,
+            rate=True,
+            guaranteed=">",
+            elsewhere="positive_predictive_value",
+        ),
+        _measure(
+            *("npv", "negative predictive value"),
+            called="negative predictive value",
+            aim="the best negative predictive value",
+            part=tn,
+            whole=(0, 0, 1, 1),
+            rate=True,
+        ),
+        _measure("lift", "precision over prevalence", called="lift", part=tp, whole=_FLAGGED),
+        _measure("lr_positive", "likelihood ratio LR+ of the flagged", prior_free=True),
+        _measure(
+            *("lr_negative", "likelihood ratio LR− of those left alone"), better=-1, prior_free=True
+        ),
+        _measure(
+            *("accuracy", "share decided right"),
+            linear=_each,
+            called="accuracy",
+            part=(1, 0, 0, 1),
+            whole=_ALL,
+            rate=True,
+        ),
+        _measure(
+            *("error_rate", "share decided wrong"),
+            better=-1,
+            linear=_each,
+            aim="the least share of errors",
+            part=(0, 1, 1, 0),
+            whole=_ALL,
+            rate=True,
+        ),
+        _measure(
+            *("balanced_rate", "mean of recall and specificity"),
+            linear=_even,
+            called="balanced rate",
+            aim="the best mean of recall and specificity",
+            part=(1, 0, 0, 1),
+            whole=_ALL,
+            even=True,
+            rate=True,
+            prior_free=True,
+        ),
+        _measure(
+            *("youden", "recall + specificity − 1"),
+            linear=_even,
+            aim="the best Youden index (recall + specificity − 1)",
+            part=(1, -1, -1, 1),
+            whole=_ALL,
+            even=True,
+            prior_free=True,
+            elsewhere="informedness",
+        ),
+        _measure(
+            *("mcc", "Matthews' correlation"),
+            called="Matthews' correlation",
+            aim="the best Matthews' correlation",
+        ),
+        _measure(
+            *("f1", "harmonic mean of precision and recall"),
+            beta=1.0,
+            called="F1",
+            aim="the best F1",
+            elsewhere="f_score f1_score f_measure",
+        ),
     ]
-    known = {
-        name: Measure(name, operator.attrgetter(name), up, helpful, monotone, linear, words=words)
-        for name, words, up, helpful, monotone, linear in rows
-    }
-    known["f1"] = replace(known["f1"], beta=1.0)
+
+
+def _measures() -> dict[str, Measure]:
+    known = {measure.name: measure for measure in _rows()}
     return known | {alias: known[name] for alias, name in ALIASES.items()}
 
 
@@ -137,20 +302,7 @@ MEASURES = _measures()
 
 
 # What measures are called where people read of them, if not by their names.
-WORDS = {
-    "recall": "recall",
-    "fpr": "false alarm rate",
-    "precision": "precision",
-    "flagged_rate": "share flagged",
-    "specificity": "specificity",
-    "npv": "negative predictive value",
-    "accuracy": "accuracy",
-    "balanced_rate": "balanced rate",
-    "f1": "F1",
-    "mcc": "Matthews' correlation",
-    "lift": "lift",
-    "cost": "cost of a case",
-}
+WORDS = {m.name: m.called for m in MEASURES.values() if m.called} | {"cost": "cost of a case"}
 
 
 @dataclass(frozen=True)
@@ -569,18 +721,8 @@ def _named(name: str) -> Measure:
     raise DataError(_unknown(name, key))
 
 
-# What others call a measure, and numbers that no cut has.
-_ELSEWHERE = {
-    "youden": "informedness",
-    "recall": "true_positive_rate hit_rate rappel",
-    "fpr": "false_positive_rate fall_out fallout",
-    "fnr": "false_negative_rate miss_rate",
-    "specificity": "true_negative_rate selectivity",
-    "precision": "positive_predictive_value",
-    "f1": "f_score f1_score f_measure",
-    "flagged": "alerts alarms inspections reviews investigations capacity budget",
-}
-_OTHER_NAMES = {other: name for name, others in _ELSEWHERE.items() for other in others.split()}
+_OTHER_NAMES = {other: m.name for m in MEASURES.values() for other in m.elsewhere.split()}
+# Numbers that no cut has.
 _OF_ALL_CUTS = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "gini"}
 
 
@@ -595,7 +737,7 @@ def _unknown(name: str, key: str) -> MeasureUnknown:
     near = tuple(f"{one} ({MEASURES[one].words})" for one in _near(key))
     # What most people aim at comes first.
     names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
-    known = (*sorted(names, key=COUNTS.__contains__), "f1", "f2", "f0.5")
+    known = (*sorted(names, key=lambda one: MEASURES[one].is_count), "f1", "f2", "f0.5")
     return MeasureUnknown(name, near, known)
 
 
@@ -653,7 +795,7 @@ class Limit:
     def sees(self, here: Any, there: Any) -> Any:
         """What it looks at: the rows here or the cases there, at another prior. A count is one of
         rows; a rate of one class is the same in both, but for rounding."""
-        return here if self.measure.name in _OF_ROWS else there
+        return here if self.measure.prior_free else there
 
     def may_hold(self, c: Confusion) -> Any:
         """Where it holds, or is 0/0."""
@@ -665,14 +807,6 @@ class Limit:
         short = np.where(self.holds(c), 0.0, short / (self.scale or abs(self.bound) or 1.0))
         return np.where(np.isnan(short), inf, short)
 
-
-COUNTS = ("tp", "fp", "fn", "tn", "flagged")
-# Rates of one class, and all that lie between 0 and 1.
-_CLASS_RATES = {"recall", "fpr", "fnr", "specificity"}
-_RATES = _CLASS_RATES | {"flagged_rate", "precision", "npv", "accuracy", "error_rate"}
-_RATES |= {"balanced_rate"}
-# What no prior changes, and should not be rounded by one; and counts, which are of these rows.
-_OF_ROWS = _CLASS_RATES | {"lr_positive", "lr_negative", *COUNTS}
 
 _LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
 
@@ -700,14 +834,14 @@ def _limit(text: Any) -> Limit:
         hint = "Write it as 'precision >= 0.9'; numbers have a point, no comma."
         raise DataError(BadLimit(kept(text), rule, hint))
     sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), _named(parts[1])
-    if measure.name in COUNTS and bound < 0:
+    if measure.is_count and bound < 0:
         raise DataError(BadLimit(text, "a count is at least 0"))
-    if parts[4] and measure.name in COUNTS:
+    if parts[4] and measure.is_count:
         hint = "Limit a rate: recall, fpr, fnr, specificity or flagged_rate."
         raise DataError(BadLimit(text, "a count has no per cent", hint))
     if parts[4]:
         bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
-    if measure.name in _RATES and not 0 <= bound <= 1:
+    if measure.rate and not 0 <= bound <= 1:
         hint = "Write a share: 90 % or 0.9."
         raise DataError(BadLimit(text, f"the {measure.name} lies between 0 and 1", hint))
     return Limit(measure, sign, bound)

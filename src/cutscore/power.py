@@ -623,13 +623,8 @@ def limit_power(
     return float(bdtr(k, n, rate)) if k >= 0 else 0.0
 
 
-# Whose rows a rate counts, and which limits on it can be shown to hold.
-_COUNTED = {"fpr": ("negatives", "<"), "specificity": ("negatives", ">")}
-_COUNTED |= {
-    "fnr": ("positives", "<"),
-    "recall": ("positives", ">"),
-    "flagged_rate": ("rows", "<>"),
-}
+# Whose rows a rate counts.
+_COUNTED = {True: "positives", False: "negatives", None: "rows"}
 
 
 def _of_limit(limit: str | Limit, expected: float | None) -> tuple[str, float, float]:
@@ -638,14 +633,15 @@ def _of_limit(limit: str | Limit, expected: float | None) -> tuple[str, float, f
     if len(limits) != 1:
         raise DataError(BadArgument("limit", "be one limit", limit))
     (one,) = limits
-    of, signs = _COUNTED.get(one.measure.name, ("", ""))
-    if one.sign[0] not in signs:
+    measure = one.measure
+    counted = measure.of_class is not None or measure.name == "flagged_rate"
+    if not counted or one.sign[0] not in measure.guaranteed:
         rule = (
             "sample sizes exist for upper limits on fpr and fnr, lower limits on recall and "
             "specificity, and limits on flagged_rate"
         )
         raise DataError(BadLimit(one.text, rule))
-    upper = one.sign[0] == "<"
+    of, upper = _COUNTED[measure.of_class], one.sign[0] == "<"
     bound = one.bound if upper else 1 - one.bound
     if not 0 < bound < 1:
         raise DataError(BadLimit(one.text, "a limit must need rows to be shown"))

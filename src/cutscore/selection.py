@@ -43,26 +43,6 @@ _FOLDS = 10
 # With more rows than this in either class, choosing the threshold adds about 0.1 % to the value.
 MANY = 50_000
 _ALL: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
-# Measures that are ratios of sums of the shares of TP, FP, FN and TN.
-_RATIOS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
-    "recall": ((1, 0, 0, 0), (1, 0, 1, 0)),
-    "fnr": ((0, 0, 1, 0), (1, 0, 1, 0)),
-    "fpr": ((0, 1, 0, 0), (0, 1, 0, 1)),
-    "specificity": ((0, 0, 0, 1), (0, 1, 0, 1)),
-    "precision": ((1, 0, 0, 0), (1, 1, 0, 0)),
-    "npv": ((0, 0, 0, 1), (0, 0, 1, 1)),
-    "flagged_rate": ((1, 1, 0, 0), _ALL),
-    "accuracy": ((1, 0, 0, 1), _ALL),
-    "error_rate": ((0, 1, 1, 0), _ALL),
-    "balanced_rate": ((1, 0, 0, 1), _ALL),
-    "youden": ((1, -1, -1, 1), _ALL),
-    "lift": ((1, 0, 0, 0), (1, 1, 0, 0)),  # by the share of positives
-}
-# Counts of rows: what they are as shares of these.
-_COUNTS = {"flagged": (1, 1, 0, 0), "tp": (1, 0, 0, 0), "fp": (0, 1, 0, 0)}
-_COUNTS |= {"fn": (0, 0, 1, 0), "tn": (0, 0, 0, 1)}
-# Where both classes count the same.
-_EVEN = ("balanced_rate", "youden")
 
 
 def in_places(first: float, *more: float) -> list[str]:
@@ -243,13 +223,12 @@ def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
     if getattr(goal, "name", "") in _ABOVE_0 and value > 0:
         factor = exp(min(half / value, 700.0))
         return value / factor, value * factor
-    if isinstance(goal, Measure) and (goal.name in _SHARES or goal.beta is not None):
+    if isinstance(goal, Measure) and (goal.rate or goal.beta is not None):
         return _between(value, half, 1.0)
     low = -1.0 if getattr(goal, "name", "") in ("youden", "mcc") else -inf
     return max(value - half, low), min(value + half, -low)
 
 
-_SHARES = set(_RATIOS) - {"youden", "lift"}
 _ABOVE_0 = ("lift", "lr_positive", "lr_negative")
 
 
@@ -482,7 +461,7 @@ def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | No
         one = _ratio(limit.measure, aim.prior)
         if one is None:
             return None
-        rows = sum(items.masses) if limit.measure.name in _COUNTS else 1
+        rows = sum(items.masses) if limit.measure.is_count else 1
         bound = limit.bound / rows
         at_least = 1.0 if limit.sign[0] == ">" else -1.0
         out.append((*one[:-1], bound, at_least, one[-1], 1.0))
@@ -502,20 +481,15 @@ def _ratio(goal: Objective, prior: float | None) -> tuple[float, ...] | None:
         return (1 + b, 0.0, 0.0, 0.0, 1 + b, 1.0, b, 0.0, share, 0.0)
     if goal.name == "mcc":
         return (0.0,) * 8 + (share, 2.0)
-    up, down = _RATIOS.get(goal.name) or (_COUNTS.get(goal.name), _ALL)
-    if up is None:
+    if goal.part is None:
         return None
-    share = -1.0 if goal.name in _COUNTS else share
-    return (*up, *down, 0.5 if goal.name in _EVEN else share, float(goal.name == "lift"))
-
-
-# What is wrong, and among which rows, where a limit of a rate is to hold with a confidence.
-_WRONG: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
-    "fpr": ((0, 1, 0, 0), (0, 1, 0, 1)),
-    "specificity": ((0, 1, 0, 0), (0, 1, 0, 1)),
-    "fnr": ((0, 0, 1, 0), (1, 0, 1, 0)),
-    "recall": ((0, 0, 1, 0), (1, 0, 1, 0)),
-}
+    share = -1.0 if goal.is_count else share
+    return (
+        *goal.part,
+        *(goal.whole or _ALL),
+        0.5 if goal.even else share,
+        float(goal.name == "lift"),  # a precision, by the share of positives
+    )
 
 
 def _certain(
@@ -532,8 +506,10 @@ def _certain(
     of = _ALL
     if name == "flagged_rate":
         least = 0.0
-    elif name in _WRONG:
-        wrong, of = _WRONG[name]
+    elif limit.measure.of_class is not None:
+        # Positives are wrong where they are missed, negatives where they are flagged.
+        wrong = (0, 0, 1, 0) if limit.measure.of_class else (0, 1, 0, 0)
+        of = limit.measure.whole or _ALL
     else:
         return None
     if not 0 < rate < 1:

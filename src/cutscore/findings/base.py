@@ -329,7 +329,7 @@ def kept(value: Any) -> Any:
     """A value as a finding keeps it: numbers and text as they are, of anything else its words."""
     if value is ... or (isinstance(value, (str, int, float, bool, type(None))) and fits(value)):
         return value
-    return Shown(shown(value))
+    return Shown(" ".join(shown(value).split()))  # on one line
 
 
 def fits(value: Any) -> bool:

@@ -40,13 +40,13 @@ from cutscore.findings.report import (
     about,
 )
 from cutscore.inference import auc_interval, sizes_of
+from cutscore.objectives import MEASURES as KNOWN
 from cutscore.objectives import Aim, Costs
 from cutscore.paired import AucCovariance, GroupAuc, auc_covariance, by_group, units
 from cutscore.paired.comparing import difference_tested
 from cutscore.paired.rows import encoded, read
 from cutscore.report.summary import (
     MEASURES,
-    WITH_INTERVALS,
     Difference,
     Estimate,
     Groups,
@@ -418,7 +418,7 @@ def _measures(point: OperatingPoint, level: float) -> dict[str, Estimate]:
         if found is None:
             out[name] = Estimate(float(getattr(d, name)))
         else:
-            sure = name in (*WITH_INTERVALS, goal.name)
+            sure = KNOWN[name].binomial or name == goal.name
             out[name] = Estimate(found.value, _interval(found) if sure else None)
     if isinstance(goal, Costs):
         found = expectation(point, goal, level)

@@ -15,7 +15,7 @@ from cutscore.confusion import counted
 from cutscore.decision import OperatingPoint
 from cutscore.errors import UndefinedError
 from cutscore.findings.base import PYTHON, Finding, Surface
-from cutscore.objectives import Aim, Costs
+from cutscore.objectives import Aim, Costs, Measure
 from cutscore.paired import GroupAuc
 from cutscore.report.trace import Shares, Trace
 
@@ -30,9 +30,6 @@ MEASURES = (
 
 
 _T = TypeVar("_T")
-
-# Those that are shares of rows, and have an interval.
-WITH_INTERVALS = ("recall", "fpr", "precision", "flagged_rate", "specificity")
 
 
 @dataclass(frozen=True)
@@ -330,29 +327,11 @@ def listed(g: GroupAuc) -> tuple[list[int], str]:
     return lowest[:_LISTED].tolist(), f"the {_LISTED} lowest of {len(enough):,} with {each}"
 
 
-# What has a name for machines only.
-_AIMS = {
-    "balanced_rate": "the best mean of recall and specificity",
-    "youden": "the best Youden index (recall + specificity − 1)",
-    "flagged_rate": "the least share flagged",
-    "error_rate": "the least share of errors",
-    "fpr": "the least false alarm rate",
-    "fnr": "the least share of positives missed",
-    "npv": "the best negative predictive value",
-    "mcc": "the best Matthews' correlation",
-    "f1": "the best F1",
-    "tp": "the most positives caught",
-    "fp": "the fewest false alarms",
-    "fn": "the fewest misses",
-    "tn": "the most negatives left alone",
-    "flagged": "the fewest flagged",
-}
-
-
 def aim_words(asked: Aim) -> str:
     """What an operating point was chosen for."""
     name, better = asked.goal.name, asked.goal.better
-    words = _AIMS.get(name, "") or f"the {'least' if better < 0 else 'most'} {name}"
+    words = asked.goal.aim if isinstance(asked.goal, Measure) else ""
+    words = words or f"the {'least' if better < 0 else 'most'} {name}"
     if asked.costs is not None:
         words += f" ({_costs(asked.costs)})"
     if asked.limit_texts:

@@ -12,6 +12,7 @@ import numpy as np
 from cutscore.confusion import counted
 from cutscore.decision import headline, in_rows, told, worth
 from cutscore.findings.base import Surface
+from cutscore.objectives import MEASURES as KNOWN
 from cutscore.objectives import WORDS
 from cutscore.report.summary import (
     AVERAGES,
@@ -68,8 +69,7 @@ def measured(name: str) -> str:
 def word_for(name: str, prior: float | None) -> str:
     """The word for a measure; with the share of positives where that is not the one of the rows
     and the measure depends on it."""
-    alike = ("recall", "fpr", "specificity", "balanced_rate")
-    if prior is None or name in alike:
+    if prior is None or (name in KNOWN and KNOWN[name].prior_free):
         return WORDS[name]
     return f"{WORDS[name]}, where {100 * prior:.3g} % are positive"
 

@@ -214,7 +214,7 @@ class Source:
         >>> import tempfile, pathlib
         >>> from cutscore.tables import open_table
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
-        >>> _ = file.write_text("y,s\n1,0.9\n0,0.4\n")
+        >>> _ = file.write_text("y,s\\n1,0.9\\n0,0.4\\n")
         >>> [piece] = open_table(file).pieces(["y"])
         >>> [batch.num_rows for place, batch in piece.read()]
         [2]
