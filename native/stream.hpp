@@ -170,7 +170,7 @@ class Entries {
         const bool in_file = in_file_;
         if (!in_file && n > 0) kept_.emplace_back(steps.begin() + 1, steps.end());  // no larger than it is
         if (last) pass();
-        if (in_file) write(steps.data() + 1, n, at);
+        if (in_file && n > 0) write(steps.data() + 1, n, at);
         steps.clear();
     }
 
@@ -187,7 +187,7 @@ class Entries {
             kept_.push_back({lowest_});
         }
         if (in_file_) {
-            write(kept_.back().data(), 1, count_ - 1);
+            if (open_) write(kept_.back().data(), 1, count_ - 1);
             return mapped();
         }
         Masses<Mass> out{Buffer<double>(count_), Buffer<Mass>(count_), Buffer<Mass>(count_),

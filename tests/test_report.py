@@ -279,7 +279,7 @@ def test_notices_name_the_score_where_there_are_several() -> None:
     y, a, _ = some()
     (notice,) = summarise(y, {"good": a, "bad": -a}).notices
     assert (notice.code, notice.where) == ("inverted", Where(part="bad"))
-    assert notice.render().startswith("bad: The AUC is ")
+    assert notice.render().startswith("bad: The AUC of ")
     (notice,) = summarise(y, {"bad": -a}).notices
     assert notice.where is None
 

@@ -235,7 +235,7 @@ def test_no_executor_no_waiting(cluster: Cluster, folder: Path, tmp_path: Path) 
     *told, jobs = driver.facts()
     assert len(told) == 2
     for fact in told:
-        assert fact["error"].startswith(f"an executor must take up work; {cluster.url} gave none")
+        assert fact["error"].startswith(f"no executor of {cluster.url} took up work within")
         assert "spark.executor.memory" in fact["error"]
         assert 2 <= fact["after"] < 20
     assert jobs == {"jobs": 0}

@@ -116,7 +116,7 @@ void decide(View<std::int64_t> s, int threads) {
     CHECK(at == std::int64_t(size - 1));
 
     const auto [of_pos, of_neg] =
-        squared_placements(s.pos, s.neg, s.m, std::uint64_t(fp.back()));
+        squared_placements(s.pos, s.neg, s.m, 0, std::uint64_t(fp.back()));
     Wide expected_pos = 0, expected_neg = 0;
     for (std::size_t k = 0; k < s.m; ++k) {
         const Wide won = Wide(2 * (fp.back() - fp[k + 1]) + s.neg[k]), lost = Wide(tp[k] + tp[k + 1]);
@@ -124,6 +124,12 @@ void decide(View<std::int64_t> s, int threads) {
         expected_neg += Wide(s.neg[k]) * lost * lost;
     }
     CHECK(of_pos == expected_pos && of_neg == expected_neg);
+    const std::size_t half = s.m / 2;  // and of two parts
+    const auto [first_pos, first_neg] = squared_placements(s.pos, s.neg, half, 0, std::uint64_t(fp.back()));
+    const auto [last_pos, last_neg] =
+        squared_placements(s.pos + half, s.neg + half, s.m - half, std::uint64_t(tp[half]),
+                           std::uint64_t(fp.back() - fp[half]));
+    CHECK(first_pos + last_pos == of_pos && first_neg + last_neg == of_neg);
 
     std::vector<std::int64_t> pos(s.m), neg(s.m);
     std::vector<double> areas(3);

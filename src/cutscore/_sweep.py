@@ -455,7 +455,7 @@ class Sweep(Frozen):
         only = "positive" if self.P > 0 else "negative"
         unit = "weight {}" if self.weighted else "{} of them"
         have = f"{only} ({unit.format(counted(self.P + self.N))})"
-        hint = "Add rows of the other class, or merge with a sweep that has them."
+        hint = "Add rows of the other class."
         raise UndefinedError(OneClass(measure, what, have, hint))
 
     def _facts(self) -> dict[str, str]:

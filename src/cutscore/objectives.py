@@ -359,7 +359,9 @@ class Costs:
                 hint = "Costs are positive numbers, and so are the benefits tp and tn."
                 raise DataError(BadCosts(f"{rule}; it is {worth:g}", hint))
         if not self.on_positives + self.on_negatives:
-            raise DataError(BadCosts(f"some decision must make a difference; {self} makes none"))
+            raise DataError(
+                BadCosts("some decision must make a difference; with these costs none does")
+            )
 
     @property
     def on_positives(self) -> Fraction:

@@ -173,7 +173,7 @@ def _failed(error: Exception, arguments: Namespace | None) -> int:
     if getattr(arguments, "json", False):
         import json
 
-        print(json.dumps({"schema": "cutscore.error/1", "error": found.as_dict()}, indent=2))
+        print(json.dumps({"schema": "cutscore.error/1", "error": found.as_dict(COMMAND)}, indent=2))
     _say(f"{found.render(COMMAND)} [{found.code}]")  # which cutscore explain takes
     return WRONGLY_ASKED if isinstance(error, UsageError) else FAILED
 

@@ -71,7 +71,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             title = " and ".join(scores) if len(scores) <= 3 else "Scores"
             files[arguments.report] = shared.page(arguments, summary, title)
         text = (
-            shared.as_json(summary.as_dict())
+            shared.as_json(summary.as_dict(COMMAND))
             if arguments.json
             else summary.text(shared.width(), COMMAND)
         )

@@ -66,7 +66,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         )
     code = 0 if trained.point.feasible else INFEASIBLE
     text = (
-        shared.as_json(summary.as_dict())
+        shared.as_json(summary.as_dict(COMMAND))
         if arguments.json
         else summary.text(shared.width(), COMMAND)
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cutscore import _native
 from cutscore._check import Columns, threads
+from cutscore._labels import no_label
 from cutscore._sweep import Sweep, found, squared, sweep_of
 from cutscore.binned import BinnedSweep
 from cutscore.engines.memory import Spill, limit_of
@@ -195,7 +196,11 @@ def swept(
     report: Report | None = None,
 ) -> Sweep:
     """The exact sweep of what a scan reads."""
-    return _streamed(scan, _Plan(scan, limit, squares, compact), _Told(report))
+    s = _streamed(scan, _Plan(scan, limit, squares, compact), _Told(report))
+    # As for arrays: a part of the rows may lack the positive label, but not beside two others.
+    if not s.P and len(scan.labels.others) > 1:
+        raise no_label(scan.labels.positive, sorted(scan.labels.others, key=str), scan.labels.name)
+    return s
 
 
 class _Told:

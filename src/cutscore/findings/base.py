@@ -211,9 +211,10 @@ class Finding:
         """The same finding with more known of its place."""
         return replace(self, where=replace(self.where or Where(), **place))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
         """The finding for JSON: code, severity, place, fixes, its own fields, and the text."""
-        own = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name not in _COMMON}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _COMMON}
+        own = {name: plain(value) for name, value in values.items() if value is not ...}
         where = self.where or Where()
         place = {f.name: v for f in fields(where) if (v := getattr(where, f.name)) is not None}
         return {
@@ -222,7 +223,7 @@ class Finding:
             "where": place or None,
             "fixes": [{"parameter": f.parameter, "value": plain(f.value)} for f in self.fixes],
             "fields": own,
-            "text": self.render(),
+            "text": self.render(on),
         }
 
     @staticmethod
@@ -230,7 +231,10 @@ class Finding:
         """What :meth:`as_dict` wrote. Of a kind that is not known here, code and text remain."""
         kind = kinds().get(data["code"])
         where = None if data["where"] is None else Where(**data["where"])
-        fixes = tuple(Fix(f["parameter"], _frozen(f["value"])) for f in data["fixes"])
+        fixes = tuple(
+            Fix(f["parameter"], ... if f["value"] is None else _frozen(f["value"]))
+            for f in data["fixes"]
+        )
         if kind is None:
             return Foreign(data["code"], data["severity"], data["text"], where=where, fixes=fixes)
         own = {name: _frozen(value) for name, value in data["fields"].items()}
@@ -238,21 +242,20 @@ class Finding:
 
 
 _COMMON = ("where", "fixes")
-_OPEN = {"of": "user"}
 
 
 def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
         if "number" in value:
             return float(value["number"])
-        return ... if value == _OPEN else Shown(value["shown"])
+        return Shown(value["shown"])
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def plain(value: Any) -> Any:
     """A value of a field for JSON; what JSON has no type for is worded."""
     if value is ...:
-        return _OPEN
+        return None
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
     if isinstance(value, float) and not isfinite(value):
@@ -290,9 +293,9 @@ class Foreign(Finding):
     def text(self, on: Surface) -> str:
         return self.said
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
         """As it came, but for its fields."""
-        return super().as_dict() | {"code": self.name, "severity": self.level, "fields": {}}
+        return super().as_dict(on) | {"code": self.name, "severity": self.level, "fields": {}}
 
 
 # ------------------------------------------------------------------------------------------ words

@@ -32,7 +32,8 @@ _HEAD = """\
 Every error, warning and note is a finding: a code, the values that belong to it, its place, and
 ways out. An exception has it as `error.finding`; `--json` prints its fields; `cutscore explain
 CODE` prints its entry here. Rely on codes and fields, never on the words. This page is generated
-from the findings themselves by `make messages`.
+from the findings themselves by `make messages`. In JSON, `{"shown": "…"}` stands for a value
+that is no number or text, in words, and a fix whose value is yours to give has `null`.
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cutscore.findings.base import Finding, Fix, Severity, Surface, counted
+from cutscore.findings.base import Finding, Fix, Severity, Surface, counted, shown
 
 
 class Notice(Finding):
@@ -69,13 +69,14 @@ class Inverted(Notice):
     def text(self, on: Surface) -> str:
         if self.reverse:
             return (
-                f"The AUC is {self.auc:.4f}, below one half: low scores go with negatives. Leave "
+                f"The AUC of {shown(self.score)} is {self.auc:.4f}, below one half: low scores go "
+                f"with negatives. Leave "
                 f"{on.parameter('reverse')} out, or name the other label as the positive one."
             )
         return (
-            f"The AUC is {self.auc:.4f}, below one half: high scores go with negatives. If low "
-            f"scores mean positive, say so ({on.fix(Fix('reverse', self.score))}), or name the "
-            "other label as the positive one."
+            f"The AUC of {shown(self.score)} is {self.auc:.4f}, below one half: high scores go "
+            "with negatives. If low scores mean positive, say so "
+            f"({on.fix(Fix('reverse', self.score))}), or name the other label as the positive one."
         )
 
 
@@ -91,7 +92,10 @@ class NoBetterThanChance(Notice):
 
     def text(self, on: Surface) -> str:
         span = "" if self.low is None else f" [{self.low:.4f}, {self.high:.4f}]"
-        return f"The AUC is {self.auc:.4f}{span}: the score ranks no better than chance here."
+        return (
+            f"The AUC is {self.auc:.4f}{span}: these rows don't show that the score ranks better "
+            "than chance."
+        )
 
 
 @dataclass(frozen=True)
@@ -126,9 +130,10 @@ class FewErrors(Notice):
     def text(self, on: Surface) -> str:
         place, other = ("below", "negative") if self.of == "positive" else ("above", "positive")
         return (
-            f"The AUC depends on few errors: as if {self.errors:.2g} of {self.rows:.3g} {self.of}s "
-            f"ranked {place} all {other}s. If scores of {self.of}s vary much more than those of "
-            f"{other}s, its interval is too narrow."
+            "The AUC depends on few errors: as if "
+            f"{self.errors:.2g} of {counted(self.rows, self.of)} ranked {place} all {other}s. If "
+            f"scores of {self.of}s vary much more than those of {other}s, its interval is too "
+            "narrow."
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from cutscore import __version__
 from cutscore.decision import expectation, rule_of, told
+from cutscore.findings.base import Surface
 from cutscore.objectives import Aim
 from cutscore.report.summary import (
     AVERAGES,
@@ -23,7 +24,7 @@ from cutscore.report.summary import (
 )
 
 
-def as_dict(summary: Summary) -> dict[str, Any]:
+def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
     """See ``Summary.as_dict``."""
     out: dict[str, Any] = _plain(
         {
@@ -52,7 +53,7 @@ def as_dict(summary: Summary) -> dict[str, Any]:
             "groups": None
             if summary.groups is None
             else _groups(summary.groups, summary.asked.level),
-            "warnings": [notice.as_dict() for notice in summary.notices],
+            "warnings": [notice.as_dict(on) for notice in summary.notices],
             "learners": None if summary.learners is None else _learners(summary.learners),
             "training": [{"name": name, "value": value} for name, value in summary.training],
             "weights": [

@@ -206,7 +206,7 @@ class Summary:
         """P / (P + N)."""
         return self.P / (self.P + self.N)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
         """The summary as plain values for JSON: no NaN, no infinity, only ``null``.
 
         The keys of schema ``cutscore.summary/1``, which later versions may add to but not change:
@@ -251,7 +251,7 @@ class Summary:
         """
         from cutscore.report.plain import as_dict
 
-        return as_dict(self)
+        return as_dict(self, on)
 
     def text(self, width: int = 80, on: Surface = PYTHON) -> str:
         """The summary for a terminal: plain text, no line longer than ``width`` where words allow.
