@@ -703,9 +703,9 @@ def _() -> None:
     from sklearn.linear_model import LogisticRegression
 
     from cutscore import spark
+    from cutscore.learners import LEARNERS
     from cutscore.linear.closed import fisher
     from cutscore.linear.logistic import logistic
-    from cutscore.training import learners
 
     X, y = two_classes(600)
     lda = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).coef_[0]
@@ -715,8 +715,9 @@ def _() -> None:
         pq.write_table(pa.table({"y": y, "a": X[:, 0], "b": X[:, 1]}), file, row_group_size=100)
         there = cs.rows_file(file, features=["a", "b"], label="y")
         near(logistic(there).detector.w, lr, 1e-4)
-        for learn in learners().values():
-            here, away = learn(ArrayRows(X, y)).detector, learn(there).detector
+        for learner in LEARNERS.values():
+            here = learner.fit(ArrayRows(X, y), None).detector
+            away = learner.fit(there, None).detector
             near([*here.w, here.b], [*away.w, away.b], 1e-3)
         with spark.session("local[2]"):
             w = fisher(spark.rows(file, features=["a", "b"], label="y")).detector.w
