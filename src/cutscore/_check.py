@@ -19,7 +19,6 @@ from cutscore import _native
 from cutscore.errors import DataError
 from cutscore.findings.arguments import BadArgument
 from cutscore.findings.base import Where, either
-from cutscore.findings.base import shown as shown  # noqa: PLC0414 - where most look for it
 from cutscore.findings.rows import (
     BadMass,
     BadWeight,

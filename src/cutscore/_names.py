@@ -10,7 +10,6 @@ from typing import Any
 
 from cutscore.errors import DataError
 from cutscore.findings.base import shown
-from cutscore.findings.base import spelled as spelled  # noqa: PLC0414 - where most look for it
 from cutscore.findings.rows import ColumnMissing
 
 

@@ -6,10 +6,11 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from cutscore._names import spelled, worded
+from cutscore._names import worded
 from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
 from cutscore.findings import COMMAND
+from cutscore.findings.base import spelled
 from cutscore.findings.command import Usage
 from cutscore.findings.report import GroupsNotUnits
 from cutscore.report import summarise, summarise_sweeps

@@ -6,10 +6,10 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from cutscore._names import spelled
 from cutscore.cli import UsageError, shared
 from cutscore.detector import Detector
 from cutscore.export import to_markdown, to_onnx, to_sql
+from cutscore.findings.base import spelled
 from cutscore.findings.command import Usage
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].

@@ -6,10 +6,11 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import Any
 
-from cutscore._names import spelled, worded
+from cutscore._names import worded
 from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
 from cutscore.findings import COMMAND, BadArgument
+from cutscore.findings.base import spelled
 from cutscore.findings.command import NothingWritten
 from cutscore.report import summarise_fit
 from cutscore.training import train

@@ -9,13 +9,13 @@ from math import inf, isinf
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from cutscore._check import check_threshold, shown
-from cutscore._names import spelled
+from cutscore._check import check_threshold
 from cutscore.calibration.odds import sigmoid
 from cutscore.cli import UsageError, shared
 from cutscore.confusion import Confusion
 from cutscore.detector import Detector
 from cutscore.errors import DataError
+from cutscore.findings.base import shown, spelled
 from cutscore.findings.command import NothingWritten, Usage
 from cutscore.objectives import log_odds
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore import __version__
-from cutscore._check import check_threshold, number, shown
+from cutscore._check import check_threshold, number
 from cutscore._files import written_aside
 from cutscore._html import fact_table
 from cutscore._interval import Interval
@@ -28,7 +28,7 @@ from cutscore.detector.terms import CategoryTerm, Term, folded
 from cutscore.detector.values import coded, stream
 from cutscore.errors import DataError, UndefinedError
 from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Finding, Fix, Shown
+from cutscore.findings.base import Finding, Fix, Shown, shown
 from cutscore.findings.models import ColumnReserved, CostsMissing, LimitsKept, NoColumns
 from cutscore.findings.rows import NoRows
 from cutscore.findings.statistics import Undefined

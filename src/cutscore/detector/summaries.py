@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import shown
 from cutscore._sweep import Floats
 from cutscore.detector.columns import (
     CategoryColumn,
@@ -23,6 +22,7 @@ from cutscore.detector.columns import (
 )
 from cutscore.detector.values import flags, in_words, numbers, stream, texts, whole_numbers
 from cutscore.errors import DataError
+from cutscore.findings.base import shown
 from cutscore.findings.models import NumbersTooLarge
 from cutscore.findings.rows import LengthsDiffer, NoRows
 from cutscore.findings.training import ColumnCategory, ColumnNote, ColumnNumber, ColumnUnused

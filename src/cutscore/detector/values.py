@@ -12,12 +12,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import shown
 from cutscore._names import named_columns, no_column
 from cutscore._sweep import Floats
 from cutscore._written import NUMBER, floats, unmarked
 from cutscore.errors import DataError
-from cutscore.findings.base import Where
+from cutscore.findings.base import Where, shown
 from cutscore.findings.models import ColumnTwice, NotATable, ValueUnfit
 
 _BATCH = 1 << 16

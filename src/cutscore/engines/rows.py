@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from cutscore._check import shown, threads
+from cutscore._check import threads
 from cutscore._rows import Block, Floats, block_rows
 from cutscore._spool import Later, StreamRows
 from cutscore.engines.memory import bytes_of
 from cutscore.engines.scan import Labels, as_weights, check_number, opened, placed
 from cutscore.errors import DataError
 from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.base import shown
 from cutscore.findings.rows import NoRows
 from cutscore.findings.statistics import NotFinite
 from cutscore.tables import Source, open_table

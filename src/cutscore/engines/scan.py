@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from cutscore._check import shown, threads
+from cutscore._check import threads
 from cutscore._labels import other_kind, typed
-from cutscore._names import no_column, spelled
+from cutscore._names import no_column
 from cutscore._sweep import Floats
 from cutscore.errors import CutscoreError, DataError
 from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Fix, Shown, Where
+from cutscore.findings.base import Fix, Shown, Where, shown, spelled
 from cutscore.findings.rows import (
     BadWeight,
     NotNumbers,

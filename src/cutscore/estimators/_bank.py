@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore._sweep import Floats
 from cutscore.errors import DataError
 from cutscore.estimators._base import check_positive
@@ -29,7 +29,7 @@ from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
 from cutscore.findings.arguments import BadArgument, Conflict
-from cutscore.findings.base import Shown
+from cutscore.findings.base import Shown, shown
 from cutscore.findings.statistics import BadCosts
 from cutscore.objectives import Costs
 

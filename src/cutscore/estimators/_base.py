@@ -21,13 +21,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from cutscore._check import shown
 from cutscore._progress import Report
 from cutscore._rows import ArrayRows, Floats
 from cutscore.calibration.odds import sigmoid
 from cutscore.errors import CutscoreWarning, DataError
 from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Shown
+from cutscore.findings.base import Shown, shown
 from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.detector import Step
 from cutscore.objectives import Costs

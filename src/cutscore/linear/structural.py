@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import number, shown
+from cutscore._check import number
 from cutscore._rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.errors import CutscoreError, DataError
 from cutscore.findings.arguments import BadArgument, Conflict
+from cutscore.findings.base import shown
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise
 from cutscore.linear.detector import Fit, LinearDetector, Step

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import shown
 from cutscore._names import worded
 from cutscore.detector import NumberColumn
+from cutscore.findings.base import shown
 from cutscore.findings.training import ColumnUnused
 from cutscore.report.making import summarise
 from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary, Weight

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore._check import check_rows, shown
+from cutscore._check import check_rows
 from cutscore._hull import hull
 from cutscore._interval import Interval
 from cutscore._names import worded
@@ -21,7 +21,7 @@ from cutscore.calibration.calibrators import Calibrator
 from cutscore.decision import OperatingPoint, against_trivial, choose, expectation
 from cutscore.errors import DataError
 from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Finding
+from cutscore.findings.base import Finding, shown
 from cutscore.findings.report import (
     CertainAndWrong,
     FewErrors,

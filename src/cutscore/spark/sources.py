@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from cutscore._check import shown
-from cutscore._names import no_column, spelled
+from cutscore._names import no_column
 from cutscore.errors import DataError
 from cutscore.findings import BadArgument
+from cutscore.findings.base import shown, spelled
 from cutscore.findings.spark import RowsChanged, SparkFailed
 from cutscore.spark.columns import Located
 from cutscore.spark.messages import begin_task, mapped

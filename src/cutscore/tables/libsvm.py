@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutscore._check import shown
 from cutscore.errors import DataError
 from cutscore.findings import Where
+from cutscore.findings.base import shown
 from cutscore.findings.tables import FileEmpty, LineInvalid
 from cutscore.tables.parts import BATCH, File, Format, Part, Style
 

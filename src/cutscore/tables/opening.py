@@ -13,9 +13,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from cutscore._names import spelled
 from cutscore.errors import DataError
 from cutscore.findings import BadArgument, Conflict, Where
+from cutscore.findings.base import spelled
 from cutscore.findings.tables import FileMissing, FileUnreadable, FolderUnfit, NeedsQuery, NotCsv
 from cutscore.tables.formats import format_of, named
 from cutscore.tables.parquet import PARQUET

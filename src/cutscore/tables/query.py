@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
-from cutscore._check import shown
 from cutscore._spool import Spool
 from cutscore._written import EXACT
 from cutscore.errors import DataError
 from cutscore.findings import Finding, LibraryMissing, Where
+from cutscore.findings.base import shown
 from cutscore.findings.tables import FileUnreadable, QueryFailed, TypesDiffer
 from cutscore.tables.parts import (
     BATCH,

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cutscore._check import shown
 from cutscore._names import no_column
 from cutscore._written import first_inexact, floats
 from cutscore.errors import DataError
 from cutscore.findings import BadArgument, Finding, Where
+from cutscore.findings.base import shown
 from cutscore.findings.rows import NoRows, NotNumbers
 from cutscore.findings.tables import FilesDiffer, TypesDiffer, TypeUnfit
 from cutscore.tables import parts
