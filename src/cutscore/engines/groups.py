@@ -19,7 +19,7 @@ from cutscore.tables.parts import Piece, is_text
 
 # Rows that a thread deals at a time, at most.
 _CHUNK = 1 << 20
-# Bytes of a row while it is dealt, and while the rows of a slot are evaluated.
+# Bytes of a row on its way to a slot, and while the rows of a slot are evaluated.
 _ROW = 150
 
 
@@ -69,9 +69,10 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     )
     rows = scan.rows
     workers = workers_for(len(scan.pieces))
-    # A quarter of the limit for rows that are dealt, and then half of it for those of a slot.
+    # A quarter of the limit for rows on their way to slots, and a quarter for the rows of one slot:
+    # what was found in the slots before is held beside them.
     chunk = min(_CHUNK, limit // 4 // workers // _ROW)
-    slots = 64 if rows is None else max(1, -(-2 * _ROW * rows // limit))
+    slots = 64 if rows is None else max(1, -(-4 * _ROW * rows // limit))
     spill, lock = Spill(), Lock()
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
 
