@@ -27,7 +27,7 @@ $(BIN)/python:
 # Editable: changes to Python files need no new install; changes to the native core get one, and so do
 # new modules, since the install knows each by its file.
 .venv/modules: $(BIN)/python FORCE
-	@ls src/cutscore/*.py src/cutscore/*/*.py > $@.new
+	@find src/cutscore -name '*.py' | sort > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 FORCE:
 
@@ -95,7 +95,7 @@ sanitize:
 
 # The page of all messages, from the findings themselves; tests hold it to them.
 messages: .venv/installed
-	$(BIN)/python -m cutscore.findings.catalogue > docs/messages.md
+	$(BIN)/python -m cutscore.core.findings.catalogue > docs/messages.md
 
 docs: .venv/docs
 	$(BIN)/python -m sphinx -W -q -b html docs build/docs

@@ -20,9 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from cutscore._rows import ArrayRows
 from cutscore.estimators import Logistic
 from cutscore.linear.logistic import losses
+from cutscore.linear.rows import ArrayRows
 from run import Line, beside
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import Perceptron as Theirs
 
-from cutscore._rows import ArrayRows, Block
 from cutscore.estimators._perceptron import Perceptron
 from cutscore.linear.perceptron import perceptron, perceptron_pass
+from cutscore.linear.rows import ArrayRows, Block
 from run import Line, shown
 
 COLUMNS = 50

@@ -19,9 +19,9 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 import cutscore as cs
-from cutscore._rows import ArrayRows, one_thread_blas
 from cutscore.estimators import Structural
 from cutscore.linear.cutting_planes import minimise
+from cutscore.linear.rows import ArrayRows, one_thread_blas
 from cutscore.linear.structural import RowRisk, as_aim
 
 PAGE = Path(__file__).parent.parent / "docs" / "structural.md"

@@ -41,7 +41,7 @@ import json, sys, time
 path, limit = sys.argv[1:3]
 import numpy as np, pyarrow.parquet as pq, scipy.special
 import cutscore as cs
-from cutscore.engines import files
+from cutscore.tables.scans import files
 def status(name):
     return int(open("/proc/self/status").read().partition(name)[2].split()[0]) * 1024
 def told(seconds, **more):

@@ -24,11 +24,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
 import cutscore as cs
-from cutscore import _rows, estimators, linear, metrics, moments
-from cutscore._frozen import derived
-from cutscore._spool import StreamRows
+from cutscore import estimators, linear, metrics
+from cutscore.core.errors import UndefinedError
+from cutscore.core.frozen import derived
 from cutscore.detector import Encoding
-from cutscore.errors import UndefinedError
+from cutscore.linear import moments
+from cutscore.linear import rows as _rows
+from cutscore.linear.streams import StreamRows
 
 try:
     import torch

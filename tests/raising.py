@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cutscore.errors import CutscoreError, CutscoreWarning
-from cutscore.findings import Where
+from cutscore.core.errors import CutscoreError, CutscoreWarning
+from cutscore.core.findings import Where
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from pyarrow import feather, ipc
 import cutscore as cs
 from cutscore.cli import main
 from cutscore.detector import CategoryColumn, Detector, Encoding
-from cutscore.export import onnx_inputs, to_onnx, to_sklearn, to_sql
+from cutscore.detector.export import onnx_inputs, to_onnx, to_sklearn, to_sql
 from cutscore.tables import open_table, write_table
 from raising import finding
 

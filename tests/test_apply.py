@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from cutscore.cli import main
+from cutscore.core.errors import DataError
+from cutscore.core.findings import COMMAND
+from cutscore.core.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
 from cutscore.detector import CategoryTerm, Detector
 from cutscore.detector.novelty import Novelty
-from cutscore.errors import DataError
-from cutscore.findings import COMMAND
-from cutscore.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
 from cutscore.tables import open_table, write_table
 from raising import finding
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
-from cutscore.findings.base import Where
-from cutscore.inference import wilson
+from cutscore.core.findings.base import Where
+from cutscore.inference.intervals import wilson
 from raising import finding
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

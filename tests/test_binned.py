@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
-from cutscore.findings.base import Where
+from cutscore.core.findings.base import Where
 from raising import finding
 
 scores = st.floats(allow_nan=False, allow_infinity=True)

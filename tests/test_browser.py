@@ -21,11 +21,11 @@ import numpy as np
 import pytest
 
 import cutscore as cs
-from cutscore._interval import Interval
-from cutscore.confusion import counted
-from cutscore.decision import headline, natural, worth
+from cutscore.core.interval import Interval
+from cutscore.decision.choice import headline, natural, worth
+from cutscore.measures.confusion import counted
 from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
-from cutscore.report.text import general
+from cutscore.report.terminal import general
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""

@@ -37,8 +37,8 @@ from cutscore.calibration import (
     venn_abers,
 )
 from cutscore.calibration.methods import candidate, splines, thinned
-from cutscore.findings.base import Where
-from cutscore.scoring import cllr, decompose, log_loss, min_cllr
+from cutscore.core.findings.base import Where
+from cutscore.sweeps.proper_scores import cllr, decompose, log_loss, min_cllr
 from raising import finding, warned
 from strategies import Case, rows, weights
 

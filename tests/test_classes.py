@@ -17,14 +17,14 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import cutscore as cs
-from cutscore._rows import ArrayRows
-from cutscore.errors import UndefinedError
+from cutscore.core.errors import UndefinedError
 from cutscore.estimators import DetectorBank, Fisher, GaussianDiscriminant, LeastSquares, Logistic
 from cutscore.linear import Discriminants
 from cutscore.linear import multinomial as module
 from cutscore.linear.closed import gaussian_classes, least_squares_classes
+from cutscore.linear.moments import ClassMoments
 from cutscore.linear.multinomial import multinomial
-from cutscore.moments import ClassMoments
+from cutscore.linear.rows import ArrayRows
 from raising import finding, warned
 
 IRIS = load_iris(return_X_y=True)

@@ -66,7 +66,7 @@ def test_help_needs_neither_numpy_nor_matplotlib():
     code = (
         "import sys\nfrom cutscore.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "assert not {'numpy', 'matplotlib', 'cutscore._native'} & set(sys.modules)"
+        "assert not {'numpy', 'matplotlib', 'cutscore.core._native'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 

@@ -18,9 +18,9 @@ import pytest
 
 from clusters import local_session, needs_spark
 from cutscore.cli import main
-from cutscore.engines.scan import as_label
-from cutscore.errors import DataError
+from cutscore.core.errors import DataError
 from cutscore.tables import open_table, write_table
+from cutscore.tables.scans.scan import as_label
 from raising import finding
 
 
@@ -277,7 +277,7 @@ def test_a_small_table_waits_for_no_other_engine(tmp_path: Path, command: str) -
     assert done.returncode == 0, done.stderr
     loaded = set(done.stderr.split())
     assert "cutscore.cli.engines" in loaded
-    assert not loaded & {"pandas", "pyarrow.dataset", "cutscore.engines.scan", "pyspark"}
+    assert not loaded & {"pandas", "pyarrow.dataset", "cutscore.tables.scans.scan", "pyspark"}
 
 
 # Not every integer is a float: the two next to 2**53 are one.

@@ -17,11 +17,11 @@ import pytest
 import cutscore as cs
 from cutscore.cli import main
 from cutscore.cli.revise import Revision
+from cutscore.core.findings import COMMAND, Fix
+from cutscore.core.findings.models import CostsMissing, LimitsKept
 from cutscore.detector import Detector
 from cutscore.detector.artefact import Training
-from cutscore.export import to_markdown
-from cutscore.findings import COMMAND, Fix
-from cutscore.findings.models import CostsMissing, LimitsKept
+from cutscore.detector.export import to_markdown
 from cutscore.tables import write_table
 from raising import finding
 

@@ -19,8 +19,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutscore as cs
-from cutscore._rows import ArrayRows
-from cutscore.errors import UndefinedError
+from cutscore.core.errors import UndefinedError
 from cutscore.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
 from cutscore.linear.closed import (
     fisher,
@@ -29,7 +28,8 @@ from cutscore.linear.closed import (
     mean_difference,
     shrinkage_of,
 )
-from cutscore.moments import ClassMoments
+from cutscore.linear.moments import ClassMoments
+from cutscore.linear.rows import ArrayRows
 from raising import finding
 
 LEARN: dict[str, Callable[..., Any]] = {

@@ -15,9 +15,9 @@ from numpy.testing import assert_array_equal
 from sklearn import metrics
 
 import cutscore as cs
-from cutscore._html import fact_table
-from cutscore.confusion import ALIASES
-from cutscore.objectives import MEASURES
+from cutscore.core.html import fact_table
+from cutscore.measures.confusion import ALIASES
+from cutscore.measures.objectives import MEASURES
 from raising import finding
 
 COUNTS = ("positives", "negatives", "total", "flagged")

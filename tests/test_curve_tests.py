@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import cutscore as cs
-from cutscore.findings.base import Where
+from cutscore.core.findings.base import Where
 from raising import finding
 
 Array = NDArray[Any]

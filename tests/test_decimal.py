@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutscore.cli import main
+from cutscore.core.errors import DataError
 from cutscore.detector import Encoding
-from cutscore.errors import DataError
 from cutscore.tables import open_table, parts, write_table
 from raising import finding
 

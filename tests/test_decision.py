@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 import oracle
-from cutscore import decision, guarantee
+from cutscore.decision.choice import choice as decision
+from cutscore.inference.intervals import guarantee
 from raising import finding
 from strategies import Case, rows
 
@@ -539,8 +540,8 @@ def test_bad_objectives(objective: Any) -> None:
 
 
 def test_measures_are_called_as_they_are_printed() -> None:
-    from cutscore.objectives import MEASURES, as_limits, as_objective
-    from cutscore.report.text import WORDS
+    from cutscore.measures.objectives import MEASURES, as_limits, as_objective
+    from cutscore.report.terminal import WORDS
 
     for name, words in WORDS.items():
         if name != "cost":

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
+from cutscore.core.errors import CutscoreError, DataError, UndefinedError
+from cutscore.core.findings import Fix
+from cutscore.core.findings.training import ColumnUnused, Leak
 from cutscore.detector import CategoryTerm, Detector, Encoding, NumberTerm, Training
 from cutscore.detector.artefact import GROUP, as_text, lowest_score
-from cutscore.errors import CutscoreError, DataError, UndefinedError
-from cutscore.findings import Fix
-from cutscore.findings.training import ColumnUnused, Leak
 from cutscore.tables import open_table, write_table
 from raising import finding
 from test_encoding import tables

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array, csr_array
 
 import cutscore as cs
+from cutscore.core.findings.base import Where
+from cutscore.core.findings.training import ColumnUnused
 from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, summaries
-from cutscore.findings.base import Where
-from cutscore.findings.training import ColumnUnused
 from cutscore.tables import open_table, write_table
 from cutscore.training import train
 from raising import finding

@@ -42,7 +42,7 @@ from cutscore.estimators import (
     Structural,
     expected_failed_checks,
 )
-from cutscore.scoring import cllr, log_loss
+from cutscore.sweeps.proper_scores import cllr, log_loss
 from raising import finding, warned
 
 X, Y = make_classification(

@@ -23,14 +23,14 @@ from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
 
 import cutscore as cs
-from cutscore._written import MISSING
+from cutscore.core.errors import DataError
+from cutscore.core.findings.base import Foreign
 from cutscore.detector import Detector, Encoding, Training
-from cutscore.errors import DataError
-from cutscore.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
-from cutscore.export.markdown import text
-from cutscore.findings.base import Foreign
-from cutscore.selection import Expected
+from cutscore.detector.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
+from cutscore.detector.export.markdown import text
+from cutscore.inference.selection import Expected
 from cutscore.tables import open_table
+from cutscore.tables.literals import MISSING
 from cutscore.training import train
 from raising import finding
 

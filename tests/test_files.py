@@ -24,13 +24,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
-from cutscore import _sweep
-from cutscore.engines import files
-from cutscore.engines.draw import draw
-from cutscore.engines.memory import Spill, limit_of
-from cutscore.engines.runs import merged, pack, quantiles, split, stacked, unpack
 from cutscore.report import summarise_sweeps
+from cutscore.sweeps import sweep as _sweep
 from cutscore.tables import open_table
+from cutscore.tables.scans import files
+from cutscore.tables.scans.memory import Spill, limit_of
+from cutscore.tables.scans.runs import merged, pack, quantiles, split, stacked, unpack
+from cutscore.tables.scans.sample import draw
 from raising import finding
 
 FIELDS = ("threshold", "pos", "neg", "pos2", "neg2", "top")
@@ -94,7 +94,7 @@ def test_the_sweep_of_memory(
                 self.pool, self.sorted = 1, 1024
 
         monkeypatch.setattr(files, "_Plan", Tiny)
-        monkeypatch.setattr("cutscore.tables.parquet._PIECE", 1)
+        monkeypatch.setattr("cutscore.tables.formats.parquet._PIECE", 1)
     found = cs.sweep_file(folder, label="y", score="s")
     same(found, cs.sweep(data["y"], data["s"]))
     same(
@@ -118,7 +118,7 @@ def test_weights_are_added_in_the_order_of_the_rows(
     data = columns(40_000, kind, np.float64)
     data["w"] = 10 ** np.random.default_rng(1).uniform(-6, 6, 40_000)
     folder = written(tmp_path, data, parts=3)
-    monkeypatch.setattr("cutscore.tables.parquet._PIECE", 1)
+    monkeypatch.setattr("cutscore.tables.formats.parquet._PIECE", 1)
     if small:
 
         class Tiny(files._Plan):
@@ -218,9 +218,9 @@ def test_the_auc_inside_groups(
     ]
     folder = written(tmp_path, data, parts=3)
     if limit:  # as if there were much more of it
-        monkeypatch.setattr("cutscore.engines.groups._ROW", 1 << 16)
-        monkeypatch.setattr("cutscore.engines.groups._CHUNK", 1000)
-        monkeypatch.setattr("cutscore.tables.parquet._PIECE", 1)
+        monkeypatch.setattr("cutscore.tables.scans.groups._ROW", 1 << 16)
+        monkeypatch.setattr("cutscore.tables.scans.groups._CHUNK", 1000)
+        monkeypatch.setattr("cutscore.tables.formats.parquet._PIECE", 1)
     for weight in (None, "w"):
         found = cs.by_group_file(
             folder, label="y", score="s", group="user", weight=weight, memory_limit=limit
@@ -509,7 +509,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("compact", [False, True], ids=["in a file", "compact"])
 def test_peak_memory_stays_within_the_limit(large: Path, compact: bool) -> None:
     code = f"""
-import cutscore as cs, cutscore.engines.files, scipy.special
+import cutscore as cs, cutscore.tables.scans.sweeps, scipy.special
 def status(name):
     return int(open("/proc/self/status").read().partition(name)[2].split()[0]) // 1024
 start = status("VmRSS:")
@@ -660,7 +660,7 @@ def test_files_that_change_are_found_out(tmp_path: Path) -> None:
     data = columns(4000, "plain")
     file = written(tmp_path, data, group=1000) / "part-0.parquet"
     source = open_table(file)
-    from cutscore.engines.scan import Scan
+    from cutscore.tables.scans.scan import Scan
 
     scan = Scan(source, label="y", score="s")
     other = {name: column[:3200] for name, column in data.items()}

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cutscore.errors import CutscoreWarning, DataError, UndefinedError
-from cutscore.findings import (
+from cutscore.core.errors import CutscoreWarning, DataError, UndefinedError
+from cutscore.core.findings import (
     COMMAND,
     PYTHON,
     BadArgument,
@@ -25,8 +25,8 @@ from cutscore.findings import (
     kinds,
     loads,
 )
-from cutscore.findings.base import Foreign, Shown, counted, either, some
-from cutscore.findings.catalogue import page
+from cutscore.core.findings.base import Foreign, Shown, counted, either, some
+from cutscore.core.findings.catalogue import page
 
 KINDS = list(kinds().values())
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
-from cutscore._names import in_sql, named_columns, no_column
 from cutscore.cli import main
+from cutscore.core.errors import DataError
+from cutscore.core.names import in_sql, named_columns, no_column
 from cutscore.detector import Detector, Encoding
-from cutscore.errors import DataError
 from cutscore.tables import open_table
 from cutscore.training import train
 from raising import finding

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 import cutscore as cs
-from cutscore._units import exceeding
-from cutscore.guarantee import _starts, just_above, most, most_weight, precise
+from cutscore.inference.guarantee import _starts, just_above, most, most_weight, precise
+from cutscore.inference.units import exceeding
 from raising import finding
 
 

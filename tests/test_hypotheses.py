@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import cutscore as cs
-from cutscore.inference import area_variance, partial_placements
-from cutscore.paired.hypotheses import Hypothesis
+from cutscore.inference.hypotheses import Hypothesis
+from cutscore.inference.intervals import area_variance, partial_placements
 from raising import finding
 
 Array = NDArray[Any]

@@ -17,8 +17,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import cutscore as cs
-from cutscore import _native
-from cutscore.inference import Sampler, _acceleration, clopper_pearson, wilson
+from cutscore.core import _native
+from cutscore.inference.intervals import Sampler, _acceleration, clopper_pearson, wilson
 from raising import finding
 from strategies import Case, rows, weights
 

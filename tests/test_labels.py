@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutscore._labels import Labelled, against, labelled
+from cutscore.core.labels import Labelled, against, labelled
 
 
 def test_labels_beyond_floats_are_told_apart():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cutscore.cli import main
-from cutscore.findings import base
+from cutscore.core.findings import base
 from cutscore.tables import write_table
 
 # Asked rightly and wrongly, of every command. {} is a folder of its own for what is written.

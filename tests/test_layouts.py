@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import cutscore as cs
-from cutscore import _native
-from cutscore._frozen import Frozen
+from cutscore.core import _native
+from cutscore.core.frozen import Frozen
 from layouts import (
     LAYOUTS,
     PLAIN,

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cutscore import _native
-from cutscore._rows import Block, readable
+from cutscore.core import _native
+from cutscore.linear.rows import Block, readable
 
 # Around whole eights and fours of columns, and around the tile of sums.
 COLUMNS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 50, 1023, 1024, 1029)

@@ -20,13 +20,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutscore as cs
-from cutscore._rows import ArrayRows, Block
-from cutscore.errors import DataError, UndefinedError
+from cutscore.core.errors import DataError, UndefinedError
 from cutscore.estimators._logistic import Logistic
 from cutscore.linear import logistic as module
 from cutscore.linear import newton
 from cutscore.linear.detector import Fit
 from cutscore.linear.logistic import logistic
+from cutscore.linear.rows import ArrayRows, Block
 from raising import finding, warned
 
 Floats = NDArray[np.float64]

@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cutscore._written import MISSING
 from cutscore.cli import main
+from cutscore.core.errors import DataError
 from cutscore.detector import Encoding
-from cutscore.errors import DataError
 from cutscore.tables import open_table, parts, write_table
+from cutscore.tables.literals import MISSING
 from raising import finding
 
 

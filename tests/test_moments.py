@@ -18,11 +18,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from cutscore import _rows, moments
-from cutscore._rows import ArrayRows, Block, one_thread_blas
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.base import Where
-from cutscore.moments import ClassMoments
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.base import Where
+from cutscore.linear import moments
+from cutscore.linear import rows as _rows
+from cutscore.linear.moments import ClassMoments
+from cutscore.linear.rows import ArrayRows, Block, one_thread_blas
 from raising import finding
 
 RNG = np.random.default_rng(0)

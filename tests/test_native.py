@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import oracle
-from cutscore import _native
+from cutscore.core import _native
 from strategies import Array, Case, rows
 
 # Where the kernels change their way: no buckets / buckets, one part / several, sort / rank.
@@ -132,7 +132,7 @@ def test_the_first_fault_is_named(n: int, share: float, threads: int) -> None:
 
 NANS = """
 import numpy as np
-from cutscore import _native
+from cutscore.core import _native
 for n in (10, 5000, 40_000):
     for bits, width in ((0x7FF8 << 48, 64), (0x7FF0 << 48 | 1, 64), (0xFFF8 << 48, 64),
                         (2**63 - 1, 64), (2**64 - 1, 64), (0x7FC0 << 16, 32), (2**32 - 1, 32)):

@@ -25,7 +25,7 @@ import pytest
         ),
         (
             "sklearn",
-            "import cutscore.export.sklearn",
+            "import cutscore.detector.export.sklearn",
             "to_sklearn needs scikit-learn",
             "sklearn",
         ),

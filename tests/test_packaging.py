@@ -73,7 +73,7 @@ def test_the_sdist_has_what_it_is_built_from_and_nothing_else(sdist: Path) -> No
     assert found == wanted | {"PKG-INFO"}
     assert {
         "src/cutscore/py.typed",
-        "src/cutscore/_native.pyi",
+        "src/cutscore/core/_native.pyi",
         "src/cutscore/report/page.js",
     } <= found
 

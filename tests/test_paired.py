@@ -25,12 +25,12 @@ from scipy import stats
 import cutscore as cs
 import oracle
 from cutscore.cli import main
-from cutscore.findings.base import Where
-from cutscore.inference import auc_variance, score_interval
-from cutscore.objectives import Aim, Costs
-from cutscore.paired.costs import _Gains, _Ranked
-from cutscore.paired.rows import read
-from cutscore.selection import select_among
+from cutscore.core.findings.base import Where
+from cutscore.inference.cost_comparison import _Gains, _Ranked
+from cutscore.inference.intervals import auc_variance, score_interval
+from cutscore.inference.labelled_rows import read
+from cutscore.inference.selection import select_among
+from cutscore.measures.objectives import Aim, Costs
 from raising import finding
 from strategies import scores, weights
 

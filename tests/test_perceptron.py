@@ -17,11 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutscore as cs
-from cutscore._rows import ArrayRows, Block
-from cutscore.errors import DataError
+from cutscore.core.errors import DataError
 from cutscore.estimators import Perceptron, expected_failed_checks
 from cutscore.linear import perceptron as module
 from cutscore.linear.perceptron import Pass, State, perceptron, perceptron_pass
+from cutscore.linear.rows import ArrayRows, Block
 from raising import finding, warned
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cutscore as cs
-from cutscore.findings.base import Where
+from cutscore.core.findings.base import Where
 from raising import finding
 
 pytest.importorskip("matplotlib")

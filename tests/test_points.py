@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 import cutscore as cs
-from cutscore.points import _mid_p
+from cutscore.inference.points import _mid_p
 from raising import finding
 from strategies import Case, rows, weights
 

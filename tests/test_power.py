@@ -12,9 +12,9 @@ from scipy.special import owens_t
 
 import cutscore as cs
 from cutscore import power
-from cutscore.guarantee import most
-from cutscore.paired.comparing import AucCovariance
-from cutscore.power import AucPair, SampleSize, _above_both, _OneAuc
+from cutscore.inference.comparison import AucCovariance
+from cutscore.inference.guarantee import most
+from cutscore.inference.power import AucPair, SampleSize, _above_both, _OneAuc
 from raising import finding
 
 # pROC's aSAH: 41 positives, 72 negatives, and what pROC's own tests say of its scores.

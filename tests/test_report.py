@@ -21,20 +21,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
-from cutscore.confusion import counted
-from cutscore.decision import natural, worth
-from cutscore.decision import told as told_of
-from cutscore.findings.base import COMMAND, Foreign, Where
-from cutscore.findings.report import CertainAndWrong, FewRows
+from cutscore.core.findings.base import COMMAND, Foreign, Where
+from cutscore.core.findings.report import CertainAndWrong, FewRows
+from cutscore.decision.choice import natural, worth
+from cutscore.decision.choice import told as told_of
+from cutscore.measures.confusion import counted
 from cutscore.report import Summary, making, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import trace as of_trace
-from cutscore.report.drawing import path
 from cutscore.report.figures import precision_steps
-from cutscore.report.live import share_text
+from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
-from cutscore.report.text import shown
-from cutscore.report.trace import Axis, by_parts, largest_tie
+from cutscore.report.svg import path
+from cutscore.report.terminal import shown
+from cutscore.report.traces import Axis, by_parts, largest_tie
 from raising import finding
 from strategies import Case, rows
 

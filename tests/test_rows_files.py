@@ -27,19 +27,19 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import ipc
 
-from cutscore import _rows
-from cutscore._rows import ArrayRows, Block, Rows
-from cutscore._spool import Later, Spool, StreamRows
-from cutscore.engines.rows import rows_file
-from cutscore.errors import DataError
-from cutscore.findings.rows import NoRows
+from cutscore.core.errors import DataError
+from cutscore.core.findings.rows import NoRows
+from cutscore.linear import rows as _rows
 from cutscore.linear.closed import fisher, gaussian, least_squares, mean_difference
 from cutscore.linear.detector import Fit
 from cutscore.linear.logistic import logistic
+from cutscore.linear.moments import ClassMoments
 from cutscore.linear.perceptron import State, mixed, perceptron, perceptron_pass
+from cutscore.linear.rows import ArrayRows, Block, Rows
+from cutscore.linear.streams import Later, Spool, StreamRows
 from cutscore.linear.structural import as_aim, structural
-from cutscore.moments import ClassMoments
 from cutscore.tables import open_table
+from cutscore.tables.scans.rows import rows_file
 from raising import finding
 
 LEARNERS: dict[str, Callable[[Rows], Fit]] = {
@@ -392,7 +392,7 @@ def test_the_file_goes_with_the_rows() -> None:
 def test_nothing_is_left_by_a_process_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import os, signal, numpy as np\n"
-        "from cutscore._spool import StreamRows\n"
+        "from cutscore.linear.streams import StreamRows\n"
         "from cutscore.linear import Block\n"
         "X = np.zeros((1000, 10))\n"
         "rows = StreamRows(lambda: iter([Block(X, X[:, 0] > 0, None, 0)]), 10).spooled()\n"

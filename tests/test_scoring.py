@@ -17,8 +17,8 @@ from sklearn import metrics
 
 import cutscore as cs
 import oracle
-from cutscore import scoring
-from cutscore.scoring import (
+from cutscore.sweeps import proper_scores as scoring
+from cutscore.sweeps.proper_scores import (
     Decomposition,
     brier,
     cllr,

@@ -12,12 +12,20 @@ import pytest
 import scipy.stats
 
 import cutscore as cs
-from cutscore import _native
-from cutscore.confusion import Confusion
-from cutscore.decision import OperatingPoint, against_trivial
-from cutscore.guarantee import most
-from cutscore.objectives import Aim, Limit, as_limits, as_objective
-from cutscore.selection import Expected, Selection, _Items, _most, _numbers, select, select_among
+from cutscore.core import _native
+from cutscore.decision.choice import OperatingPoint, against_trivial
+from cutscore.inference.guarantee import most
+from cutscore.inference.selection import (
+    Expected,
+    Selection,
+    _Items,
+    _most,
+    _numbers,
+    select,
+    select_among,
+)
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.objectives import Aim, Limit, as_limits, as_objective
 
 COSTS = cs.Costs(fp=1, fn=3)
 Asked = tuple[Any, list[str], float | None, float | None]

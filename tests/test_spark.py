@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 from clusters import local_session, needs_spark
-from cutscore.engines.runs import stacked, unpack
-from cutscore.findings.statistics import Undefined
+from cutscore.core.findings.statistics import Undefined
 from cutscore.linear import ArrayRows, closed
 from cutscore.linear.logistic import logistic
 from cutscore.linear.perceptron import perceptron
 from cutscore.linear.structural import as_aim, structural
+from cutscore.tables.scans.runs import stacked, unpack
 from raising import finding
 from strategies import Case
 from strategies import rows as drawn_rows
@@ -36,7 +36,7 @@ from cutscore.spark.columns import Columns, Located, chunks, labelled
 from cutscore.spark.messages import in_order, received
 from cutscore.spark.partitions import _Make, _Plan, _Steps, _Summaries, _Task, _told
 from cutscore.spark.sources import RowGroup, _plain_files, _tasks
-from cutscore.spark.sweeping import _Cut, _Merge, _Work
+from cutscore.spark.sweeps import _Cut, _Merge, _Work
 
 pytestmark = [needs_spark, pytest.mark.filterwarnings("ignore:.*pandas")]
 

@@ -23,7 +23,7 @@ import pytest
 
 import cutscore as cs
 from clusters import Cluster, needs_spark, standalone
-from cutscore import _native as native
+from cutscore.core import _native as native
 from cutscore.linear import ArrayRows
 from cutscore.linear.logistic import logistic
 

@@ -21,10 +21,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutscore as cs
-from cutscore._rows import ArrayRows
 from cutscore.estimators import Structural, expected_failed_checks
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise, on_simplex
+from cutscore.linear.rows import ArrayRows
 from cutscore.linear.structural import RowRisk, as_aim, structural
 from cutscore.linear.surrogates import Classes, Masses, Surrogate
 from raising import finding, warned
@@ -422,7 +422,7 @@ def test_as_named_ranks_and_its_constant_runs_away(aim: str) -> None:
     ],
     expected_failed_checks=expected_failed_checks,
 )
-@pytest.mark.filterwarnings("ignore::cutscore.errors.CutscoreWarning")
+@pytest.mark.filterwarnings("ignore::cutscore.core.errors.CutscoreWarning")
 def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 

@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 from pyarrow import feather, ipc
 
 import cutscore as cs
-from cutscore._files import written_aside
-from cutscore.errors import DataError
-from cutscore.findings import Finding, Where
-from cutscore.findings.tables import SeparatorFound
+from cutscore.core.errors import DataError
+from cutscore.core.files import written_aside
+from cutscore.core.findings import Finding, Where
+from cutscore.core.findings.tables import SeparatorFound
 from cutscore.tables import Source, open_table, parts, write_table
 from cutscore.training import train
 from raising import finding

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import cutscore as cs
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.base import Where
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.base import Where
 from raising import finding
 
 torch = pytest.importorskip("torch")

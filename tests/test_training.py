@@ -15,11 +15,9 @@ from numpy.testing import assert_allclose
 
 import cutscore as cs
 from cutscore.calibration.methods import candidate
-from cutscore.detector import Detector, Encoding
-from cutscore.detector.roles import Roles
-from cutscore.findings import Fix, Where
-from cutscore.findings.report import FlagsAlike
-from cutscore.findings.training import (
+from cutscore.core.findings import Fix, Where
+from cutscore.core.findings.report import FlagsAlike
+from cutscore.core.findings.training import (
     ColumnUnused,
     FoldsApart,
     Leak,
@@ -28,13 +26,15 @@ from cutscore.findings.training import (
     LearnerUnfinished,
     RowsWeightless,
 )
-from cutscore.learners import LEARNERS, Learner
+from cutscore.detector import Detector, Encoding
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
+from cutscore.tables.roles import Roles
 from cutscore.training import checks, folds, train
 from cutscore.training.data import Data
 from cutscore.training.folds import Plan, Scale, out_of_fold
+from cutscore.training.learners import LEARNERS, Learner
 from raising import finding
 
 NAMES = list(LEARNERS)
@@ -70,7 +70,7 @@ def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
 
 
 def rows(X: Any, y: Any) -> Any:
-    from cutscore._rows import ArrayRows
+    from cutscore.linear.rows import ArrayRows
 
     return ArrayRows(X, y)
 
@@ -526,7 +526,7 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("made dense")
 
-    monkeypatch.setattr("cutscore.tables.libsvm.LibsvmPart.batches", refuse)
+    monkeypatch.setattr("cutscore.tables.formats.libsvm.LibsvmPart.batches", refuse)
     t = train(source, "label")
     assert t.detector.training.auc > 0.85
     assert t.detector.positive == "1"

@@ -18,17 +18,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import csv
 
 import cutscore as cs
-from cutscore import _rows
-from cutscore._spool import StreamRows
-from cutscore.detector.roles import Roles
-from cutscore.findings import Where
-from cutscore.findings.training import LearnerSampled
-from cutscore.learners import LEARNERS
+from cutscore.core.findings import Where
+from cutscore.core.findings.training import LearnerSampled
+from cutscore.linear import rows as _rows
+from cutscore.linear.streams import StreamRows
 from cutscore.report import summarise_fit
 from cutscore.tables import open_table
+from cutscore.tables.roles import Roles
 from cutscore.training import Trained, checks, folds, train
 from cutscore.training import data as tables
 from cutscore.training.data import Data
+from cutscore.training.learners import LEARNERS
 from raising import finding
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cutscore as cs
-from cutscore.objectives import Aim, as_objective
-from cutscore.selection import Expected, select_among
+from cutscore.inference.selection import Expected, select_among
+from cutscore.measures.objectives import Aim, as_objective
 from cutscore.training import train
 from truths import Truth, truth_of
 

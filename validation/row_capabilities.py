@@ -703,9 +703,9 @@ def _() -> None:
     from sklearn.linear_model import LogisticRegression
 
     from cutscore import spark
-    from cutscore.learners import LEARNERS
     from cutscore.linear.closed import fisher
     from cutscore.linear.logistic import logistic
+    from cutscore.training.learners import LEARNERS
 
     X, y = two_classes(600)
     lda = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).coef_[0]
@@ -746,7 +746,7 @@ def _() -> None:
     import onnxruntime
 
     from cutscore.detector import Detector
-    from cutscore.export import onnx_inputs, to_onnx, to_sklearn, to_sql
+    from cutscore.detector.export import onnx_inputs, to_onnx, to_sklearn, to_sql
     from cutscore.training import train
 
     X, y = two_classes(300)

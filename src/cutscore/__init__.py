@@ -7,29 +7,11 @@ summaries of blocks of rows.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cutscore.core.lazy import attributes
 
 if TYPE_CHECKING:
-    from cutscore._hull import CostRange as CostRange
-    from cutscore._hull import Hull as Hull
-    from cutscore._hull import JointHull as JointHull
-    from cutscore._hull import hull as hull
-    from cutscore._interval import Interval as Interval
-    from cutscore._sweep import Sweep as Sweep
-    from cutscore._sweep import sweep as sweep
-    from cutscore._units import Units as Units
-    from cutscore.areas import PartialAuc as PartialAuc
-    from cutscore.areas import auc as auc
-    from cutscore.areas import average_precision as average_precision
-    from cutscore.areas import equal_error_rate as equal_error_rate
-    from cutscore.areas import gini as gini
-    from cutscore.areas import kolmogorov_smirnov as kolmogorov_smirnov
-    from cutscore.areas import partial_auc as partial_auc
-    from cutscore.benefit import Estimates as Estimates
-    from cutscore.benefit import NetBenefitAt as NetBenefitAt
-    from cutscore.benefit import net_benefit_at as net_benefit_at
-    from cutscore.binned import BinnedSweep as BinnedSweep
     from cutscore.calibration.calibrators import Affine as Affine
     from cutscore.calibration.calibrators import Beta as Beta
     from cutscore.calibration.calibrators import Calibrator as Calibrator
@@ -47,97 +29,120 @@ if TYPE_CHECKING:
     from cutscore.calibration.odds import probability as probability
     from cutscore.calibration.shift import PriorShift as PriorShift
     from cutscore.calibration.shift import prior_shift as prior_shift
-    from cutscore.confusion import Confusion as Confusion
-    from cutscore.costs import CostCurve as CostCurve
-    from cutscore.costs import NetBenefit as NetBenefit
-    from cutscore.costs import cost_curve as cost_curve
-    from cutscore.costs import h_measure as h_measure
-    from cutscore.costs import net_benefit as net_benefit
-    from cutscore.costs import thresholds_for as thresholds_for
-    from cutscore.curves import Det as Det
-    from cutscore.curves import Gain as Gain
-    from cutscore.curves import Lift as Lift
-    from cutscore.curves import PrecisionRecall as PrecisionRecall
-    from cutscore.curves import Roc as Roc
-    from cutscore.curves import det as det
-    from cutscore.curves import gain as gain
-    from cutscore.curves import lift as lift
-    from cutscore.curves import pr as pr
-    from cutscore.curves import roc as roc
-    from cutscore.decision import OperatingPoint as OperatingPoint
-    from cutscore.decision import Stability as Stability
-    from cutscore.decision import choose as choose
-    from cutscore.engines.files import sweep_file as sweep_file
-    from cutscore.engines.groups import by_group_file as by_group_file
-    from cutscore.engines.rows import rows_file as rows_file
-    from cutscore.errors import CutscoreError as CutscoreError
-    from cutscore.errors import DataError as DataError
-    from cutscore.errors import UndefinedError as UndefinedError
-    from cutscore.inference import Band as Band
-    from cutscore.inference import Bootstrap as Bootstrap
-    from cutscore.inference import auc_interval as auc_interval
-    from cutscore.inference import auc_variance as auc_variance
-    from cutscore.inference import bootstrap as bootstrap
-    from cutscore.inference import interval as interval
-    from cutscore.inference import roc_band as roc_band
+    from cutscore.core.errors import CutscoreError as CutscoreError
+    from cutscore.core.errors import DataError as DataError
+    from cutscore.core.errors import UndefinedError as UndefinedError
+    from cutscore.core.interval import Interval as Interval
+    from cutscore.decision.choice import OperatingPoint as OperatingPoint
+    from cutscore.decision.choice import Stability as Stability
+    from cutscore.decision.choice import choose as choose
+    from cutscore.detector import export as export
+    from cutscore.inference import power as power
+    from cutscore.inference.comparison import AucCovariance as AucCovariance
+    from cutscore.inference.comparison import Comparison as Comparison
+    from cutscore.inference.comparison import ContrastTest as ContrastTest
+    from cutscore.inference.comparison import auc_covariance as auc_covariance
+    from cutscore.inference.comparison import compare as compare
+    from cutscore.inference.comparison import compare_unpaired as compare_unpaired
+    from cutscore.inference.curve_tests import CurveTest as CurveTest
+    from cutscore.inference.curve_tests import compare_curves as compare_curves
+    from cutscore.inference.curve_tests import compare_curves_unpaired as compare_curves_unpaired
+    from cutscore.inference.groups import GroupAuc as GroupAuc
+    from cutscore.inference.groups import by_group as by_group
+    from cutscore.inference.groups import compare_groups as compare_groups
+    from cutscore.inference.intervals import Band as Band
+    from cutscore.inference.intervals import Bootstrap as Bootstrap
+    from cutscore.inference.intervals import auc_interval as auc_interval
+    from cutscore.inference.intervals import auc_variance as auc_variance
+    from cutscore.inference.intervals import bootstrap as bootstrap
+    from cutscore.inference.intervals import interval as interval
+    from cutscore.inference.intervals import roc_band as roc_band
+    from cutscore.inference.labelled_rows import units as units
+    from cutscore.inference.net_benefit import Estimates as Estimates
+    from cutscore.inference.net_benefit import NetBenefitAt as NetBenefitAt
+    from cutscore.inference.net_benefit import net_benefit_at as net_benefit_at
+    from cutscore.inference.net_benefit_difference import (
+        NetBenefitDifference as NetBenefitDifference,
+    )
+    from cutscore.inference.net_benefit_difference import compare_net_benefit as compare_net_benefit
+    from cutscore.inference.points import CurvePoint as CurvePoint
+    from cutscore.inference.points import sensitivity_at as sensitivity_at
+    from cutscore.inference.points import specificity_at as specificity_at
+    from cutscore.inference.row_bootstrap import bootstrap_rows as bootstrap_rows
+    from cutscore.inference.smoothing import SmoothRoc as SmoothRoc
+    from cutscore.inference.smoothing import smooth_roc as smooth_roc
+    from cutscore.inference.units import Units as Units
     from cutscore.linear.detector import Fit as Fit
     from cutscore.linear.detector import LinearDetector as LinearDetector
     from cutscore.linear.detector import Margins as Margins
-    from cutscore.moments import ClassMoments as ClassMoments
-    from cutscore.objectives import Aim as Aim
-    from cutscore.objectives import Costs as Costs
-    from cutscore.objectives import f as f
-    from cutscore.paired.benefit import NetBenefitDifference as NetBenefitDifference
-    from cutscore.paired.benefit import compare_net_benefit as compare_net_benefit
-    from cutscore.paired.comparing import AucCovariance as AucCovariance
-    from cutscore.paired.comparing import Comparison as Comparison
-    from cutscore.paired.comparing import ContrastTest as ContrastTest
-    from cutscore.paired.comparing import auc_covariance as auc_covariance
-    from cutscore.paired.comparing import compare as compare
-    from cutscore.paired.comparing import compare_unpaired as compare_unpaired
-    from cutscore.paired.curves import CurveTest as CurveTest
-    from cutscore.paired.curves import compare_curves as compare_curves
-    from cutscore.paired.curves import compare_curves_unpaired as compare_curves_unpaired
-    from cutscore.paired.drawing import bootstrap_rows as bootstrap_rows
-    from cutscore.paired.groups import GroupAuc as GroupAuc
-    from cutscore.paired.groups import by_group as by_group
-    from cutscore.paired.groups import compare_groups as compare_groups
-    from cutscore.paired.rows import units as units
-    from cutscore.points import CurvePoint as CurvePoint
-    from cutscore.points import sensitivity_at as sensitivity_at
-    from cutscore.points import specificity_at as specificity_at
-    from cutscore.scoring import Decomposition as Decomposition
-    from cutscore.scoring import Reliability as Reliability
-    from cutscore.scoring import brier as brier
-    from cutscore.scoring import cllr as cllr
-    from cutscore.scoring import decompose as decompose
-    from cutscore.scoring import log_loss as log_loss
-    from cutscore.scoring import min_cllr as min_cllr
-    from cutscore.scoring import reliability as reliability
-    from cutscore.smoothing import SmoothRoc as SmoothRoc
-    from cutscore.smoothing import smooth_roc as smooth_roc
+    from cutscore.linear.moments import ClassMoments as ClassMoments
+    from cutscore.measures.confusion import Confusion as Confusion
+    from cutscore.measures.objectives import Aim as Aim
+    from cutscore.measures.objectives import Costs as Costs
+    from cutscore.measures.objectives import f as f
+    from cutscore.sweeps.areas import PartialAuc as PartialAuc
+    from cutscore.sweeps.areas import auc as auc
+    from cutscore.sweeps.areas import average_precision as average_precision
+    from cutscore.sweeps.areas import equal_error_rate as equal_error_rate
+    from cutscore.sweeps.areas import gini as gini
+    from cutscore.sweeps.areas import kolmogorov_smirnov as kolmogorov_smirnov
+    from cutscore.sweeps.areas import partial_auc as partial_auc
+    from cutscore.sweeps.binned import BinnedSweep as BinnedSweep
+    from cutscore.sweeps.cost_curve import CostCurve as CostCurve
+    from cutscore.sweeps.cost_curve import NetBenefit as NetBenefit
+    from cutscore.sweeps.cost_curve import cost_curve as cost_curve
+    from cutscore.sweeps.cost_curve import h_measure as h_measure
+    from cutscore.sweeps.cost_curve import net_benefit as net_benefit
+    from cutscore.sweeps.cost_curve import thresholds_for as thresholds_for
+    from cutscore.sweeps.curves import Det as Det
+    from cutscore.sweeps.curves import Gain as Gain
+    from cutscore.sweeps.curves import Lift as Lift
+    from cutscore.sweeps.curves import PrecisionRecall as PrecisionRecall
+    from cutscore.sweeps.curves import Roc as Roc
+    from cutscore.sweeps.curves import det as det
+    from cutscore.sweeps.curves import gain as gain
+    from cutscore.sweeps.curves import lift as lift
+    from cutscore.sweeps.curves import pr as pr
+    from cutscore.sweeps.curves import roc as roc
+    from cutscore.sweeps.hull import CostRange as CostRange
+    from cutscore.sweeps.hull import Hull as Hull
+    from cutscore.sweeps.hull import JointHull as JointHull
+    from cutscore.sweeps.hull import hull as hull
+    from cutscore.sweeps.proper_scores import Decomposition as Decomposition
+    from cutscore.sweeps.proper_scores import Reliability as Reliability
+    from cutscore.sweeps.proper_scores import brier as brier
+    from cutscore.sweeps.proper_scores import cllr as cllr
+    from cutscore.sweeps.proper_scores import decompose as decompose
+    from cutscore.sweeps.proper_scores import log_loss as log_loss
+    from cutscore.sweeps.proper_scores import min_cllr as min_cllr
+    from cutscore.sweeps.proper_scores import reliability as reliability
+    from cutscore.sweeps.sweep import Sweep as Sweep
+    from cutscore.sweeps.sweep import sweep as sweep
+    from cutscore.tables.scans.groups import by_group_file as by_group_file
+    from cutscore.tables.scans.rows import rows_file as rows_file
+    from cutscore.tables.scans.sweeps import sweep_file as sweep_file
 
 __version__ = "0.1.0"
 
 # Where each public name lives. Loaded on first use: `cutscore --help` and `import cutscore` need no
 # NumPy. A test holds this table and the imports above together.
 _HOME = {
-    "CostRange": "_hull",
-    "Hull": "_hull",
-    "JointHull": "_hull",
-    "hull": "_hull",
-    "Interval": "_interval",
-    "Sweep": "_sweep",
-    "sweep": "_sweep",
-    "Units": "_units",
-    "PartialAuc": "areas",
-    "auc": "areas",
-    "average_precision": "areas",
-    "equal_error_rate": "areas",
-    "gini": "areas",
-    "kolmogorov_smirnov": "areas",
-    "partial_auc": "areas",
-    "BinnedSweep": "binned",
+    "CostRange": "sweeps.hull",
+    "Hull": "sweeps.hull",
+    "JointHull": "sweeps.hull",
+    "hull": "sweeps.hull",
+    "Interval": "core.interval",
+    "Sweep": "sweeps.sweep",
+    "sweep": "sweeps.sweep",
+    "Units": "inference.units",
+    "PartialAuc": "sweeps.areas",
+    "auc": "sweeps.areas",
+    "average_precision": "sweeps.areas",
+    "equal_error_rate": "sweeps.areas",
+    "gini": "sweeps.areas",
+    "kolmogorov_smirnov": "sweeps.areas",
+    "partial_auc": "sweeps.areas",
+    "BinnedSweep": "sweeps.binned",
     "Affine": "calibration.calibrators",
     "Beta": "calibration.calibrators",
     "Calibrator": "calibration.calibrators",
@@ -155,105 +160,98 @@ _HOME = {
     "probability": "calibration.odds",
     "PriorShift": "calibration.shift",
     "prior_shift": "calibration.shift",
-    "Confusion": "confusion",
-    "CostCurve": "costs",
-    "NetBenefit": "costs",
-    "cost_curve": "costs",
-    "h_measure": "costs",
-    "net_benefit": "costs",
-    "thresholds_for": "costs",
-    "Det": "curves",
-    "Gain": "curves",
-    "Lift": "curves",
-    "PrecisionRecall": "curves",
-    "Roc": "curves",
-    "det": "curves",
-    "gain": "curves",
-    "lift": "curves",
-    "pr": "curves",
-    "roc": "curves",
-    "OperatingPoint": "decision",
-    "Stability": "decision",
-    "choose": "decision",
-    "sweep_file": "engines.files",
-    "by_group_file": "engines.groups",
-    "rows_file": "engines.rows",
-    "CutscoreError": "errors",
-    "DataError": "errors",
-    "UndefinedError": "errors",
-    "Band": "inference",
-    "Bootstrap": "inference",
-    "auc_interval": "inference",
-    "auc_variance": "inference",
-    "bootstrap": "inference",
-    "interval": "inference",
-    "roc_band": "inference",
+    "Confusion": "measures.confusion",
+    "CostCurve": "sweeps.cost_curve",
+    "NetBenefit": "sweeps.cost_curve",
+    "cost_curve": "sweeps.cost_curve",
+    "h_measure": "sweeps.cost_curve",
+    "net_benefit": "sweeps.cost_curve",
+    "thresholds_for": "sweeps.cost_curve",
+    "Det": "sweeps.curves",
+    "Gain": "sweeps.curves",
+    "Lift": "sweeps.curves",
+    "PrecisionRecall": "sweeps.curves",
+    "Roc": "sweeps.curves",
+    "det": "sweeps.curves",
+    "gain": "sweeps.curves",
+    "lift": "sweeps.curves",
+    "pr": "sweeps.curves",
+    "roc": "sweeps.curves",
+    "OperatingPoint": "decision.choice",
+    "Stability": "decision.choice",
+    "choose": "decision.choice",
+    "sweep_file": "tables.scans.sweeps",
+    "by_group_file": "tables.scans.groups",
+    "rows_file": "tables.scans.rows",
+    "CutscoreError": "core.errors",
+    "DataError": "core.errors",
+    "UndefinedError": "core.errors",
+    "Band": "inference.intervals",
+    "Bootstrap": "inference.intervals",
+    "auc_interval": "inference.intervals",
+    "auc_variance": "inference.intervals",
+    "bootstrap": "inference.intervals",
+    "interval": "inference.intervals",
+    "roc_band": "inference.intervals",
     "Fit": "linear.detector",
     "LinearDetector": "linear.detector",
     "Margins": "linear.detector",
-    "ClassMoments": "moments",
-    "Aim": "objectives",
-    "Costs": "objectives",
-    "f": "objectives",
-    "AucCovariance": "paired.comparing",
-    "Comparison": "paired.comparing",
-    "ContrastTest": "paired.comparing",
-    "CurveTest": "paired.curves",
-    "GroupAuc": "paired.groups",
-    "auc_covariance": "paired.comparing",
-    "bootstrap_rows": "paired.drawing",
-    "by_group": "paired.groups",
-    "compare": "paired.comparing",
-    "compare_unpaired": "paired.comparing",
-    "compare_curves": "paired.curves",
-    "compare_curves_unpaired": "paired.curves",
-    "compare_groups": "paired.groups",
-    "units": "paired.rows",
-    "Decomposition": "scoring",
-    "Reliability": "scoring",
-    "brier": "scoring",
-    "cllr": "scoring",
-    "decompose": "scoring",
-    "log_loss": "scoring",
-    "min_cllr": "scoring",
-    "reliability": "scoring",
-    "Estimates": "benefit",
-    "NetBenefitAt": "benefit",
-    "net_benefit_at": "benefit",
-    "NetBenefitDifference": "paired.benefit",
-    "compare_net_benefit": "paired.benefit",
-    "CurvePoint": "points",
-    "sensitivity_at": "points",
-    "specificity_at": "points",
-    "SmoothRoc": "smoothing",
-    "smooth_roc": "smoothing",
+    "ClassMoments": "linear.moments",
+    "Aim": "measures.objectives",
+    "Costs": "measures.objectives",
+    "f": "measures.objectives",
+    "AucCovariance": "inference.comparison",
+    "Comparison": "inference.comparison",
+    "ContrastTest": "inference.comparison",
+    "CurveTest": "inference.curve_tests",
+    "GroupAuc": "inference.groups",
+    "auc_covariance": "inference.comparison",
+    "bootstrap_rows": "inference.row_bootstrap",
+    "by_group": "inference.groups",
+    "compare": "inference.comparison",
+    "compare_unpaired": "inference.comparison",
+    "compare_curves": "inference.curve_tests",
+    "compare_curves_unpaired": "inference.curve_tests",
+    "compare_groups": "inference.groups",
+    "units": "inference.labelled_rows",
+    "Decomposition": "sweeps.proper_scores",
+    "Reliability": "sweeps.proper_scores",
+    "brier": "sweeps.proper_scores",
+    "cllr": "sweeps.proper_scores",
+    "decompose": "sweeps.proper_scores",
+    "log_loss": "sweeps.proper_scores",
+    "min_cllr": "sweeps.proper_scores",
+    "reliability": "sweeps.proper_scores",
+    "Estimates": "inference.net_benefit",
+    "NetBenefitAt": "inference.net_benefit",
+    "net_benefit_at": "inference.net_benefit",
+    "NetBenefitDifference": "inference.net_benefit_difference",
+    "compare_net_benefit": "inference.net_benefit_difference",
+    "CurvePoint": "inference.points",
+    "sensitivity_at": "inference.points",
+    "specificity_at": "inference.points",
+    "SmoothRoc": "inference.smoothing",
+    "smooth_roc": "inference.smoothing",
 }
-_MODULES = (
-    "detector",
-    "estimators",
-    "export",
-    "linear",
-    "metrics",
-    "plot",
-    "power",
-    "report",
-    "spark",
-    "tables",
-    "torch",
-    "training",
-)
+# Modules that go by a short name.
+_MODULES = {
+    "detector": "detector",
+    "estimators": "estimators",
+    "export": "detector.export",
+    "linear": "linear",
+    "metrics": "metrics",
+    "plot": "plot",
+    "power": "inference.power",
+    "report": "report",
+    "spark": "spark",
+    "tables": "tables",
+    "torch": "torch",
+    "training": "training",
+}
 
 __all__ = list(_HOME)  # not the modules: import * must not need torch
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"cutscore.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'cutscore' has no attribute {name!r}")
-    value = getattr(import_module(f"cutscore.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = attributes(__name__, _HOME, _MODULES)
 
 
 def __dir__() -> list[str]:

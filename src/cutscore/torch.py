@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from cutscore.errors import DataError, missing_library
-from cutscore.findings.arguments import BadArgument, Conflict
-from cutscore.findings.base import Shown
-from cutscore.findings.models import FieldMissing, FieldUnfit
-from cutscore.findings.rows import TooManyLabels
-from cutscore.findings.statistics import CantMerge
+from cutscore.core.errors import DataError, missing_library
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.base import Shown
+from cutscore.core.findings.models import FieldMissing, FieldUnfit
+from cutscore.core.findings.rows import TooManyLabels
+from cutscore.core.findings.statistics import CantMerge
 
 try:
     import torch
@@ -34,9 +34,9 @@ except ImportError as error:  # pragma: no cover
         missing_library("cutscore.torch", "PyTorch", "torch"), name="torch"
     ) from error
 
-from cutscore._check import check_rows
-from cutscore._sweep import Sweep, area
-from cutscore._sweep import sweep as _host_sweep
+from cutscore.core.checks import check_rows
+from cutscore.sweeps.sweep import Sweep, area
+from cutscore.sweeps.sweep import sweep as _host_sweep
 
 __all__ = ["AUROC", "roc_auc_score", "sweep"]
 

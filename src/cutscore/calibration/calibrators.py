@@ -12,21 +12,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cutscore import _native
-from cutscore._check import array_of, score_column
-from cutscore._frozen import Frozen, derived
-from cutscore._html import fact_table
-from cutscore._json import Positive, loads, plain, read_fields
-from cutscore._sweep import Floats
 from cutscore.calibration.comparison import MethodComparison
 from cutscore.calibration.odds import probability, shaped
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Where
-from cutscore.findings.models import FieldUnfit, FormatUnknown
-from cutscore.findings.rows import LengthsDiffer, ScoreMissing
-from cutscore.findings.statistics import NotProbabilities, Undefined
-from cutscore.objectives import Costs, check_costs
+from cutscore.core import _native
+from cutscore.core.checks import array_of, score_column
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Where
+from cutscore.core.findings.models import FieldUnfit, FormatUnknown
+from cutscore.core.findings.rows import LengthsDiffer, ScoreMissing
+from cutscore.core.findings.statistics import NotProbabilities, Undefined
+from cutscore.core.frozen import Frozen, derived
+from cutscore.core.html import fact_table
+from cutscore.core.json import Positive, loads, plain, read_fields
+from cutscore.measures.objectives import Costs, check_costs
+from cutscore.sweeps.sweep import Floats
 
 # Scores are mapped in blocks that stay in the cache with everything computed of them.
 _BLOCK = 1 << 14

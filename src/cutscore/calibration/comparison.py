@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
-from cutscore.findings.base import Finding
+from cutscore.core.findings.base import Finding
 
 
 class Entry(NamedTuple):

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows, one_of
-from cutscore._sweep import Floats, Masses, Sweep, check_sweep, sweep
 from cutscore.calibration.calibrators import Calibrator, Monotone
 from cutscore.calibration.comparison import Entry, MethodComparison
 from cutscore.calibration.methods import CANDIDATES, METHODS, candidate, family, starts_of, thinned
-from cutscore.errors import CutscoreError, DataError, UndefinedError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Finding, either, shown
-from cutscore.findings.rows import LengthsDiffer
-from cutscore.findings.statistics import FoldOneClass, TooFew
-from cutscore.scoring import check_seed
+from cutscore.core.checks import check_rows, one_of
+from cutscore.core.errors import CutscoreError, DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Finding, either, shown
+from cutscore.core.findings.rows import LengthsDiffer
+from cutscore.core.findings.statistics import FoldOneClass, TooFew
+from cutscore.sweeps.proper_scores import check_seed
+from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep, sweep
 
 Flags = NDArray[np.bool_]
 Folds = NDArray[np.intp]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import score_column, vector
-from cutscore._frozen import Frozen, derived
-from cutscore._sweep import Floats, Sweep, check_sweep
-from cutscore.errors import DataError
-from cutscore.findings.base import Where
-from cutscore.findings.rows import ScoreMissing
+from cutscore.core.checks import score_column, vector
+from cutscore.core.errors import DataError
+from cutscore.core.findings.base import Where
+from cutscore.core.findings.rows import ScoreMissing
+from cutscore.core.frozen import Frozen, derived
+from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,15 +7,15 @@ from statistics import NormalDist
 
 import numpy as np
 
-from cutscore._html import fact_table
-from cutscore._interval import Interval
-from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.logistic import fit, overlaps
 from cutscore.calibration.odds import sigmoid
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.statistics import NoOverlap, NotProbabilities, NoVariation
-from cutscore.objectives import check_level
-from cutscore.scoring import check_probabilities
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.statistics import NoOverlap, NotProbabilities, NoVariation
+from cutscore.core.html import fact_table
+from cutscore.core.interval import Interval
+from cutscore.measures.objectives import check_level
+from cutscore.sweeps.proper_scores import check_probabilities
+from cutscore.sweeps.sweep import Floats, Sweep
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import threads
-from cutscore._sweep import Floats, Masses, Sweep
+from cutscore.core.checks import threads
+from cutscore.sweeps.sweep import Floats, Masses, Sweep
 
 # Rows of features, one for each coefficient but the constant, of a block of scores.
 Features = Callable[[Floats], list[Floats]]

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.calibrators import EPS, Affine, Beta, Calibrator, Gaussian, Monotone
 from cutscore.calibration.logistic import fit, overlaps
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.arguments import Conflict
-from cutscore.findings.statistics import BeyondFloats, NoOverlap, NotFinite, NoVariation
-from cutscore.scoring import blocks, check_probabilities
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import Conflict
+from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, NoVariation
+from cutscore.sweeps.proper_scores import blocks, check_probabilities
+from cutscore.sweeps.sweep import Floats, Sweep
 
 _CHUNK = 1 << 15
 

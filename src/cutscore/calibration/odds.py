@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import array_of, score_column
-from cutscore._sweep import Floats
-from cutscore.errors import DataError
-from cutscore.findings.base import Where
-from cutscore.findings.rows import ValueMissing
-from cutscore.findings.statistics import NotProbabilities
-from cutscore.objectives import log_odds
+from cutscore.core.checks import array_of, score_column
+from cutscore.core.errors import DataError
+from cutscore.core.findings.base import Where
+from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.statistics import NotProbabilities
+from cutscore.measures.objectives import log_odds
+from cutscore.sweeps.sweep import Floats
 
 
 def probability(llr: Any, prior: float) -> Any:

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from cutscore._check import vector
-from cutscore._html import fact_table
-from cutscore._interval import Interval
-from cutscore._sweep import Floats, Masses, Sweep, check_sweep
 from cutscore.calibration.odds import column, probability, shaped
-from cutscore.errors import CutscoreWarning, UndefinedError
-from cutscore.findings.statistics import NotAMixture, TooFew, Undefined
-from cutscore.objectives import check_level
+from cutscore.core.checks import vector
+from cutscore.core.errors import CutscoreWarning, UndefinedError
+from cutscore.core.findings.statistics import NotAMixture, TooFew, Undefined
+from cutscore.core.html import fact_table
+from cutscore.core.interval import Interval
+from cutscore.measures.objectives import check_level
+from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 
 # Polynomials of the place among the labelled rows that the test of the mixture compares.
 _DEGREE = 3

@@ -8,8 +8,8 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 
-from cutscore.errors import CutscoreError
-from cutscore.findings.base import COMMAND
+from cutscore.core.errors import CutscoreError
+from cutscore.core.findings.base import COMMAND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, NoReturn
 
-    from cutscore.findings.base import Finding
+    from cutscore.core.findings.base import Finding
 
 # Exit codes. Whatever a program prints, scripts look at these.
 DONE, FAILED, WRONGLY_ASKED, INFEASIBLE, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
@@ -183,8 +183,8 @@ _EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sk
 
 def _finding(error: Exception, arguments: Namespace | None) -> Finding:
     """What went wrong, as a fact."""
-    from cutscore.findings.arguments import LibraryMissing
-    from cutscore.findings.command import NoAccess, OutOfMemory, Unexpected
+    from cutscore.core.findings.arguments import LibraryMissing
+    from cutscore.core.findings.command import NoAccess, OutOfMemory, Unexpected
 
     if isinstance(error, CutscoreError):
         return error.finding

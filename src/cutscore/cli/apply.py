@@ -8,17 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from cutscore._progress import progress
 from cutscore.cli import UsageError, shared
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.command import RowsFlagged
+from cutscore.core.findings.models import NotAModel
+from cutscore.core.progress import progress
 from cutscore.detector import Detector
 from cutscore.detector.artefact import check_kept
 from cutscore.detector.novelty import Novelty
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.command import RowsFlagged
-from cutscore.findings.models import NotAModel
 from cutscore.tables import Source, write_table
-from cutscore.tables.writing import is_text_format
+from cutscore.tables.writer import is_text_format
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
-from cutscore.decision import OperatingPoint, choose, described, expectation, rule_of
-from cutscore.errors import UndefinedError
-from cutscore.findings import BadArgument, Conflict, some
-from cutscore.findings.report import Inverted
+from cutscore.core.errors import UndefinedError
+from cutscore.core.findings import BadArgument, Conflict, some
+from cutscore.core.findings.report import Inverted
+from cutscore.core.progress import progress
+from cutscore.decision.choice import OperatingPoint, choose, described, expectation, rule_of
 
 _FEW = 1_000_000
 

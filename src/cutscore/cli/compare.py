@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from cutscore._progress import progress
 from cutscore.cli import UsageError, shared
-from cutscore.findings import BadArgument, some
-from cutscore.findings.command import OptionNeeds
-from cutscore.findings.report import Inverted
-from cutscore.paired import Comparison, compare
+from cutscore.core.findings import BadArgument, some
+from cutscore.core.findings.command import OptionNeeds
+from cutscore.core.findings.report import Inverted
+from cutscore.core.progress import progress
+from cutscore.inference.comparison import Comparison, compare
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

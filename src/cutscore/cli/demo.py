@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from cutscore.demo import run as demonstrate
+from cutscore.cli.demonstration import run as demonstrate
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore._labels import Labelled, against, no_label
-from cutscore._sweep import Sweep, sweep
 from cutscore.cli import UsageError, shared, with_pandas
-from cutscore.engines.memory import limit_of
-from cutscore.errors import DataError
-from cutscore.findings import BadArgument, Finding, LibraryMissing
-from cutscore.findings.command import Usage
-from cutscore.paired import GroupAuc
-from cutscore.report.making import MOST_DRAWN, Drawn
+from cutscore.core.errors import DataError
+from cutscore.core.findings import BadArgument, Finding, LibraryMissing
+from cutscore.core.findings.command import Usage
+from cutscore.core.labels import Labelled, against, no_label
+from cutscore.inference.groups import GroupAuc
+from cutscore.report.analysis import MOST_DRAWN, Drawn
+from cutscore.sweeps.sweep import Sweep, sweep
 from cutscore.tables import Source
+from cutscore.tables.scans.memory import limit_of
 
 Tell = Callable[[float, str], None]
 
@@ -99,10 +99,10 @@ def swept(
 def _by_arrow(
     arguments: Namespace, what: shared.Named, group: str | None, tell: Tell | None, compact: bool
 ) -> Swept:
-    from cutscore.engines.draw import draw
-    from cutscore.engines.files import swept
-    from cutscore.engines.groups import by_group_file
-    from cutscore.engines.scan import Scan
+    from cutscore.tables.scans.groups import by_group_file
+    from cutscore.tables.scans.sample import draw
+    from cutscore.tables.scans.scan import Scan
+    from cutscore.tables.scans.sweeps import swept
 
     table, label, scores = what
     roles: dict[str, Any] = {
@@ -193,8 +193,8 @@ def _by_spark(  # noqa: PLR0913, PLR0917 - as above
     compact: bool,
 ) -> Swept:
     from cutscore import spark as engine
-    from cutscore.engines.scan import as_label
-    from cutscore.spark.drawing import draw
+    from cutscore.spark.sample import draw
+    from cutscore.tables.scans.scan import as_label
 
     table, label, scores = what
     positive = arguments.positive

@@ -6,13 +6,13 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from cutscore._names import worded
-from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
-from cutscore.findings import COMMAND
-from cutscore.findings.base import spelled
-from cutscore.findings.command import Usage
-from cutscore.findings.report import GroupsNotUnits
+from cutscore.core.findings import COMMAND
+from cutscore.core.findings.base import spelled
+from cutscore.core.findings.command import Usage
+from cutscore.core.findings.report import GroupsNotUnits
+from cutscore.core.names import worded
+from cutscore.core.progress import progress
 from cutscore.report import summarise, summarise_sweeps
 
 

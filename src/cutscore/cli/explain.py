@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from textwrap import wrap
 
 from cutscore.cli import UsageError, shared
-from cutscore.findings import COMMAND, BadArgument, kinds
-from cutscore.findings.catalogue import meaning
+from cutscore.core.findings import COMMAND, BadArgument, kinds
+from cutscore.core.findings.catalogue import meaning
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

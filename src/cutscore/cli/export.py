@@ -7,10 +7,10 @@ from argparse import Namespace
 from pathlib import Path
 
 from cutscore.cli import UsageError, shared
+from cutscore.core.findings.base import spelled
+from cutscore.core.findings.command import Usage
 from cutscore.detector import Detector
-from cutscore.export import to_markdown, to_onnx, to_sql
-from cutscore.findings.base import spelled
-from cutscore.findings.command import Usage
+from cutscore.detector.export import to_markdown, to_onnx, to_sql
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
 
@@ -19,7 +19,7 @@ _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs c
 """
 
 from cutscore.detector import Detector
-from cutscore.export import to_sklearn
+from cutscore.detector.export import to_sklearn
 
 MODEL = {model!r}
 

@@ -6,12 +6,12 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import Any
 
-from cutscore._names import worded
-from cutscore._progress import progress
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
-from cutscore.findings import COMMAND, BadArgument
-from cutscore.findings.base import spelled
-from cutscore.findings.command import NothingWritten
+from cutscore.core.findings import COMMAND, BadArgument
+from cutscore.core.findings.base import spelled
+from cutscore.core.findings.command import NothingWritten
+from cutscore.core.names import worded
+from cutscore.core.progress import progress
 from cutscore.report import summarise_fit
 from cutscore.training import train
 
@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         tell = stack.enter_context(progress("fitting", not arguments.quiet))
         stream: Any = engine == "arrow"
         if engine == "spark":
-            from cutscore.spark.learning import encoded
+            from cutscore.spark.training import encoded
 
             spark = stack.enter_context(engines.session(arguments))
             stream = encoded(arguments.paths, spark=spark)

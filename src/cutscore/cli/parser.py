@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from cutscore import __version__
-from cutscore.learners import LEARNERS
+from cutscore.training.learners import LEARNERS
 
 _LEARNERS = ("auto", *LEARNERS)
 _FORMS = {

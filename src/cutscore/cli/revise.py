@@ -9,15 +9,15 @@ from math import inf, isinf
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from cutscore._check import check_threshold
 from cutscore.calibration.odds import sigmoid
 from cutscore.cli import UsageError, shared
-from cutscore.confusion import Confusion
+from cutscore.core.checks import check_threshold
+from cutscore.core.errors import DataError
+from cutscore.core.findings.base import shown, spelled
+from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.detector import Detector
-from cutscore.errors import DataError
-from cutscore.findings.base import shown, spelled
-from cutscore.findings.command import NothingWritten, Usage
-from cutscore.objectives import log_odds
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.objectives import log_odds
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

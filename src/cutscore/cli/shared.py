@@ -15,13 +15,11 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from cutscore._files import written_aside
-from cutscore._interval import Interval
-from cutscore._labels import against, labelled
 from cutscore.cli import UsageError
-from cutscore.errors import DataError
-from cutscore.findings import COMMAND, BadArgument, Conflict, Finding, either, some
-from cutscore.findings.command import (
+from cutscore.core.errors import DataError
+from cutscore.core.files import written_aside
+from cutscore.core.findings import COMMAND, BadArgument, Conflict, Finding, either, some
+from cutscore.core.findings.command import (
     ColumnUnstated,
     LessIsBetter,
     OptionNeeds,
@@ -29,13 +27,15 @@ from cutscore.findings.command import (
     Unwritable,
     Usage,
 )
-from cutscore.guarantee import check_guarantee
-from cutscore.objectives import Costs, as_limits, as_objective, check_level, check_prior
-from cutscore.scoring import check_seed
-from cutscore.selection import Expected
+from cutscore.core.interval import Interval
+from cutscore.core.labels import against, labelled
+from cutscore.inference.guarantee import check_guarantee
+from cutscore.inference.selection import Expected
+from cutscore.measures.objectives import Costs, as_limits, as_objective, check_level, check_prior
+from cutscore.sweeps.proper_scores import check_seed
 from cutscore.tables import Source, open_table
-from cutscore.tables.formats import WRITTEN, written_as
-from cutscore.tables.opening import check_decimal
+from cutscore.tables.files import check_decimal
+from cutscore.tables.formats.registry import WRITTEN, written_as
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
 _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")

@@ -12,29 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore import __version__
-from cutscore._check import check_threshold, number
-from cutscore._files import written_aside
-from cutscore._html import fact_table
-from cutscore._interval import Interval
-from cutscore._json import Count, Extended
-from cutscore._sweep import Floats
-from cutscore._written import parsed
 from cutscore.calibration.calibrators import Calibrator, Chain, Gaussian
 from cutscore.calibration.odds import sigmoid
-from cutscore.confusion import Confusion
+from cutscore.core.checks import check_threshold, number
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.files import written_aside
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Finding, Fix, Shown, shown
+from cutscore.core.findings.models import ColumnReserved, CostsMissing, LimitsKept, NoColumns
+from cutscore.core.findings.rows import NoRows
+from cutscore.core.findings.statistics import Undefined
+from cutscore.core.html import fact_table
+from cutscore.core.interval import Interval
+from cutscore.core.json import Count, Extended
 from cutscore.detector.encoding import Encoding
 from cutscore.detector.novelty import Novelty
 from cutscore.detector.terms import CategoryTerm, Term, folded
 from cutscore.detector.values import coded, stream
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Finding, Fix, Shown, shown
-from cutscore.findings.models import ColumnReserved, CostsMissing, LimitsKept, NoColumns
-from cutscore.findings.rows import NoRows
-from cutscore.findings.statistics import Undefined
+from cutscore.inference.selection import Expected
 from cutscore.linear.detector import LinearDetector
-from cutscore.objectives import WORDS, Aim, Costs, check_costs, check_prior, log_odds
-from cutscore.selection import Expected
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.objectives import WORDS, Aim, Costs, check_costs, check_prior, log_odds
+from cutscore.sweeps.sweep import Floats
+from cutscore.tables.literals import parsed
 
 # Terms are added up in groups, so that a sum written as one expression is nowhere deep.
 GROUP = 256

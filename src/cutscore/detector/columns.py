@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._frozen import derived
-from cutscore._json import Positive, Share
-from cutscore._sweep import Floats
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.rows import LengthsDiffer
+from cutscore.core.frozen import derived
+from cutscore.core.json import Positive, Share
 from cutscore.detector.values import flags, numbers, texts
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.rows import LengthsDiffer
+from cutscore.sweeps.sweep import Floats
 
 NumberKind = Literal["number", "date"]
 CategoryKind = Literal["category", "boolean"]

@@ -12,26 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import check_weights
-from cutscore._frozen import derived
-from cutscore._rows import block_rows
-from cutscore._sweep import Floats
-from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
-from cutscore.detector.roles import Roles
-from cutscore.detector.summaries import Limits, Summary, of_kind, summed
-from cutscore.detector.values import as_table, kind_of, schema_of, stream
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Shown
-from cutscore.findings.rows import LengthsDiffer, NoRows
-from cutscore.findings.training import (
+from cutscore.core.checks import check_weights
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Shown
+from cutscore.core.findings.rows import LengthsDiffer, NoRows
+from cutscore.core.findings.training import (
     ColumnNote,
     ColumnsNumbers,
     ColumnUnreadable,
     ColumnUnused,
     NothingToLearnFrom,
 )
+from cutscore.core.frozen import derived
+from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
+from cutscore.detector.summaries import Limits, Summary, of_kind, summed
+from cutscore.detector.values import as_table, kind_of, schema_of, stream
 from cutscore.linear.detector import LinearDetector
+from cutscore.linear.rows import block_rows
+from cutscore.sweeps.sweep import Floats
+from cutscore.tables.roles import Roles
 
 # Numbers in a block that stays in the second-level cache.
 _CACHED = 1 << 17

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cutscore.core.findings.base import Finding
+from cutscore.core.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.terms import Term
 from cutscore.detector.values import in_words
-from cutscore.findings.base import Finding
-from cutscore.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
 
 
 @dataclass

@@ -6,16 +6,16 @@ import os
 from dataclasses import fields
 from typing import Any
 
-from cutscore._json import digest, dumps, loads, plain, read_fields
-from cutscore.detector.artefact import Detector
-from cutscore.errors import DataError
-from cutscore.findings.models import (
+from cutscore.core.errors import DataError
+from cutscore.core.findings.models import (
     FieldMissing,
     FormatUnknown,
     ModelChanged,
     ModelUnreadable,
     NotAModel,
 )
+from cutscore.core.json import digest, dumps, loads, plain, read_fields
+from cutscore.detector.artefact import Detector
 
 FORMAT = "cutscore.detector/2"
 

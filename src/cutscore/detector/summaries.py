@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._sweep import Floats
+from cutscore.core.errors import DataError
+from cutscore.core.findings.base import shown
+from cutscore.core.findings.models import NumbersTooLarge
+from cutscore.core.findings.rows import LengthsDiffer, NoRows
+from cutscore.core.findings.training import ColumnCategory, ColumnNote, ColumnNumber, ColumnUnused
 from cutscore.detector.columns import (
     CategoryColumn,
     CategoryKind,
@@ -21,11 +25,7 @@ from cutscore.detector.columns import (
     NumberKind,
 )
 from cutscore.detector.values import flags, in_words, numbers, stream, texts, whole_numbers
-from cutscore.errors import DataError
-from cutscore.findings.base import shown
-from cutscore.findings.models import NumbersTooLarge
-from cutscore.findings.rows import LengthsDiffer, NoRows
-from cutscore.findings.training import ColumnCategory, ColumnNote, ColumnNumber, ColumnUnused
+from cutscore.sweeps.sweep import Floats
 
 # More different values than this are not counted any further.
 _MOST_VALUES = 1 << 17

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._frozen import derived
-from cutscore._sweep import Floats
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.rows import LengthsDiffer
+from cutscore.core.frozen import derived
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.encoding import Encoding
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.rows import LengthsDiffer
+from cutscore.sweeps.sweep import Floats
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._names import named_columns, no_column
-from cutscore._sweep import Floats
-from cutscore._written import NUMBER, floats, unmarked
-from cutscore.errors import DataError
-from cutscore.findings.base import Where, shown
-from cutscore.findings.models import ColumnTwice, NotATable, ValueUnfit
+from cutscore.core.errors import DataError
+from cutscore.core.findings.base import Where, shown
+from cutscore.core.findings.models import ColumnTwice, NotATable, ValueUnfit
+from cutscore.core.names import named_columns, no_column
+from cutscore.sweeps.sweep import Floats
+from cutscore.tables.literals import NUMBER, floats, unmarked
 
 _BATCH = 1 << 16
 _DAY = 86_400

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from cutscore.errors import missing_library
+from cutscore.core.errors import missing_library
 
 if find_spec("sklearn") is None:
     raise ImportError(

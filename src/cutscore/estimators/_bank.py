@@ -21,17 +21,17 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from cutscore._check import number
-from cutscore._sweep import Floats
-from cutscore.errors import DataError
+from cutscore.core.checks import number
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.base import Shown, shown
+from cutscore.core.findings.statistics import BadCosts
 from cutscore.estimators._base import check_positive
 from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
-from cutscore.findings.arguments import BadArgument, Conflict
-from cutscore.findings.base import Shown, shown
-from cutscore.findings.statistics import BadCosts
-from cutscore.objectives import Costs
+from cutscore.measures.objectives import Costs
+from cutscore.sweeps.sweep import Floats
 
 
 def _calibrates(bank: DetectorBank) -> bool:

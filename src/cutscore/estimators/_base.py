@@ -21,15 +21,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from cutscore._progress import Report
-from cutscore._rows import ArrayRows, Floats
 from cutscore.calibration.odds import sigmoid
-from cutscore.errors import CutscoreWarning, DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Shown, shown
+from cutscore.core.errors import CutscoreWarning, DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Shown, shown
+from cutscore.core.progress import Report
 from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.detector import Step
-from cutscore.objectives import Costs
+from cutscore.linear.rows import ArrayRows, Floats
+from cutscore.measures.objectives import Costs
 
 
 def two_classes(

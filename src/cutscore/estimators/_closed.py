@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from cutscore._rows import ArrayRows
 from cutscore.estimators._base import LinearEstimator, LogOdds, check_positive
 from cutscore.estimators._shares import class_shares
 from cutscore.linear import ClassesFit, Fit
@@ -18,7 +17,8 @@ from cutscore.linear.closed import (
     mean_difference,
     shrinkage_of,
 )
-from cutscore.moments import ClassMoments
+from cutscore.linear.moments import ClassMoments
+from cutscore.linear.rows import ArrayRows
 
 
 class _FromMoments(LinearEstimator):

@@ -6,13 +6,13 @@ import warnings
 from math import isinf
 from typing import Any
 
-from cutscore._progress import progress
-from cutscore._rows import ArrayRows, Floats
+from cutscore.core.findings.statistics import NotConverged
+from cutscore.core.progress import progress
 from cutscore.estimators._base import LinearEstimator, LogOdds, StoppedEarly, closing
-from cutscore.findings.statistics import NotConverged
 from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.multinomial import multinomial
+from cutscore.linear.rows import ArrayRows, Floats
 
 
 class Logistic(LogOdds, LinearEstimator):

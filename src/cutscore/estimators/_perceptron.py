@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from cutscore._progress import progress
-from cutscore._rows import ArrayRows
+from cutscore.core.findings.statistics import NotConverged
+from cutscore.core.progress import progress
 from cutscore.estimators._base import LinearEstimator, StoppedEarly, row_weights
-from cutscore.findings.statistics import NotConverged
 from cutscore.linear.detector import Fit
 from cutscore.linear.perceptron import Pass, PerceptronFit, Variant, perceptron
+from cutscore.linear.rows import ArrayRows
 
 
 class Perceptron(LinearEstimator):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import number
-from cutscore._sweep import Floats
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import shown
+from cutscore.core.checks import number
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import shown
+from cutscore.sweeps.sweep import Floats
 
 
 def class_shares(prior: Any, names: list[Any]) -> Floats:

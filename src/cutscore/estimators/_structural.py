@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from cutscore._check import number
-from cutscore._progress import progress
-from cutscore._rows import ArrayRows, Floats
-from cutscore._sweep import sweep
-from cutscore.decision import choose
-from cutscore.errors import CutscoreWarning
+from cutscore.core.checks import number
+from cutscore.core.errors import CutscoreWarning
+from cutscore.core.findings.statistics import LearnedNothing, NotConverged, PositiveAssumed
+from cutscore.core.progress import progress
+from cutscore.decision.choice import choose
 from cutscore.estimators._base import (
     LinearEstimator,
     StoppedEarly,
@@ -24,10 +23,11 @@ from cutscore.estimators._base import (
     closing,
     names_positive,
 )
-from cutscore.findings.statistics import LearnedNothing, NotConverged, PositiveAssumed
 from cutscore.linear import Fit, LinearDetector
+from cutscore.linear.rows import ArrayRows, Floats
 from cutscore.linear.structural import Aim, RowRisk, as_aim, structural
-from cutscore.objectives import f
+from cutscore.measures.objectives import f
+from cutscore.sweeps.sweep import sweep
 
 # Measures for which the two classes are the same but for their names.
 _SYMMETRIC = ("auc", "balanced", "error")

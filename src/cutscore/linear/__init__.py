@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cutscore._rows import ArrayRows, Block, Rows
 from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector, Margins
+from cutscore.linear.rows import ArrayRows, Block, Rows
 
 __all__ = [
     "ArrayRows",

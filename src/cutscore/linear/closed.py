@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutscore._check import number
-from cutscore._rows import Flags, Floats, Rows, one_thread_blas
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
+from cutscore.core.checks import number
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
 from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector
-from cutscore.moments import ClassMoments
-from cutscore.objectives import log_odds
+from cutscore.linear.moments import ClassMoments
+from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
+from cutscore.measures.objectives import log_odds
 
 __all__ = [
     "fisher",

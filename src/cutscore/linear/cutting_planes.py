@@ -21,8 +21,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cutscore._rows import Floats
 from cutscore.linear.detector import Step
+from cutscore.linear.rows import Floats
 from cutscore.linear.surrogates import Classes, Worst
 
 # How near a search comes to the minimum on its line, as a share of the gap.

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows
-from cutscore._frozen import Frozen
-from cutscore._rows import ArrayRows, Flags, Floats, Matrix
-from cutscore._sweep import sweep
 from cutscore.calibration.calibrators import Affine
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Shown
-from cutscore.findings.rows import NotAColumn, NotNumbers
-from cutscore.findings.statistics import Undefined
+from cutscore.core.checks import check_rows
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Shown
+from cutscore.core.findings.rows import NotAColumn, NotNumbers
+from cutscore.core.findings.statistics import Undefined
+from cutscore.core.frozen import Frozen
+from cutscore.linear.rows import ArrayRows, Flags, Floats, Matrix
+from cutscore.sweeps.sweep import sweep
 
 
 @dataclass(frozen=True, eq=False)

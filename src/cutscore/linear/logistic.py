@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore import _native
-from cutscore._rows import ArrayRows, Block, Floats, Matrix, Rows, one_thread_blas, readable
-from cutscore.errors import DataError, UndefinedError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.statistics import BeyondFloats, NoOverlap, NotFinite, OneClass
+from cutscore.core import _native
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, OneClass
 from cutscore.linear.detector import Fit, LinearDetector, Step
 from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
+from cutscore.linear.rows import ArrayRows, Block, Floats, Matrix, Rows, one_thread_blas, readable
 
 __all__ = ["logistic"]
 
@@ -71,7 +71,7 @@ def logistic(
     Examples
     --------
     >>> import numpy as np
-    >>> from cutscore._rows import ArrayRows
+    >>> from cutscore.linear.rows import ArrayRows
     >>> from cutscore.linear.logistic import logistic
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> fit = logistic(ArrayRows(X, np.array([False, True, False, True])))

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._rows import Block, Floats, Rows, one_thread_blas
-from cutscore.errors import UndefinedError
-from cutscore.findings.statistics import ClassEmpty
+from cutscore.core.errors import UndefinedError
+from cutscore.core.findings.statistics import ClassEmpty
 from cutscore.linear.detector import ClassesFit, Discriminants, Step
 from cutscore.linear.logistic import Scale, added, check_options, parts_of
 from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
+from cutscore.linear.rows import Block, Floats, Rows, one_thread_blas
 
 __all__ = ["multinomial"]
 

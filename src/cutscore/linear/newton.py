@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cutscore._rows import Floats
 from cutscore.linear.detector import Step
+from cutscore.linear.rows import Floats
 
 _EPS = float(np.finfo(np.float64).eps)
 # Values of the objective that differ by such a share of it may differ by rounding only.

@@ -12,11 +12,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore import _native
-from cutscore._rows import Block, Floats, Rows, readable, sliced
-from cutscore.errors import DataError
-from cutscore.findings.statistics import BeyondFloats
+from cutscore.core import _native
+from cutscore.core.errors import DataError
+from cutscore.core.findings.statistics import BeyondFloats
 from cutscore.linear.detector import Fit, LinearDetector, Margins
+from cutscore.linear.rows import Block, Floats, Rows, readable, sliced
 
 __all__ = ["Pass", "PerceptronFit", "perceptron"]
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._check import number
-from cutscore._rows import Flags, Floats, Rows, one_thread_blas
-from cutscore.errors import CutscoreError, DataError
-from cutscore.findings.arguments import BadArgument, Conflict
-from cutscore.findings.base import shown
+from cutscore.core.checks import number
+from cutscore.core.errors import CutscoreError, DataError
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.base import shown
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise
 from cutscore.linear.detector import Fit, LinearDetector, Step
+from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.linear.surrogates import Classes, Masses, Surrogate, Worst
-from cutscore.objectives import MEASURES, Measure, as_objective
+from cutscore.measures.objectives import MEASURES, Measure, as_objective
 
 __all__ = ["Aim", "as_aim", "structural"]
 

@@ -24,11 +24,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cutscore import _native
-from cutscore._check import threads
-from cutscore._rows import Flags, Floats
-from cutscore.errors import UndefinedError
-from cutscore.findings.statistics import Undefined
+from cutscore.core import _native
+from cutscore.core.checks import threads
+from cutscore.core.errors import UndefinedError
+from cutscore.core.findings.statistics import Undefined
+from cutscore.linear.rows import Flags, Floats
 
 __all__ = ["Classes", "Masses", "Surrogate", "Worst"]
 

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cutscore._check import Columns
-from cutscore._sweep import Sweep
-from cutscore.areas import average_precision, partial_auc
+from cutscore.core.checks import Columns
 from cutscore.metrics._columns import (
     AREA,
     SWEEP,
@@ -29,6 +27,8 @@ from cutscore.metrics._columns import (
     with_positive,
 )
 from cutscore.metrics._drop_in import drop_in, need
+from cutscore.sweeps.areas import average_precision, partial_auc
+from cutscore.sweeps.sweep import Sweep
 
 Metric = Callable[[Columns, Iterable[Reading]], float | None]
 """A number, or None where scikit-learn has a warning to give instead."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore import _native
-from cutscore._check import Columns, array_of, check_rows, threads
-from cutscore.errors import DataError
+from cutscore.core import _native
+from cutscore.core.checks import Columns, array_of, check_rows, threads
+from cutscore.core.errors import DataError
 from cutscore.metrics._drop_in import Irregular, need
 
 Array = NDArray[Any]

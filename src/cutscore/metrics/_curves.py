@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cutscore._sweep import Floats
 from cutscore.metrics._columns import (
     SWEEP,
     Array,
@@ -21,6 +20,7 @@ from cutscore.metrics._columns import (
     with_positive,
 )
 from cutscore.metrics._drop_in import drop_in, need
+from cutscore.sweeps.sweep import Floats
 
 
 @drop_in

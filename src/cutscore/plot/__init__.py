@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutscore import curves
-from cutscore._sweep import Sweep
-from cutscore.areas import average_precision
 from cutscore.plot._canvas import needs, new_figure
 from cutscore.plot._curves import cost_curve, det, gain, hull, lift, net_benefit, pr, roc
 from cutscore.plot._features import distances, surface
@@ -24,6 +21,9 @@ from cutscore.plot._scores import (
     reliability,
     stability,
 )
+from cutscore.sweeps import curves
+from cutscore.sweeps.areas import average_precision
+from cutscore.sweeps.sweep import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cutscore._sweep import Floats
-from cutscore.decision import OperatingPoint
-from cutscore.errors import DataError, missing_library
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import either
+from cutscore.core.errors import DataError, missing_library
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import either
+from cutscore.decision.choice import OperatingPoint
+from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

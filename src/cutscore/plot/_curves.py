@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore._hull import Hull, JointHull, check_points
-from cutscore._sweep import Floats
-from cutscore.benefit import NetBenefitAt
-from cutscore.costs import CostCurve, NetBenefit
-from cutscore.curves import Det, Gain, Lift, PrecisionRecall, Roc
-from cutscore.decision import OperatingPoint
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.inference import Band
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.decision.choice import OperatingPoint
+from cutscore.inference.intervals import Band
+from cutscore.inference.net_benefit import NetBenefitAt
+from cutscore.inference.smoothing import SmoothRoc
 from cutscore.plot._canvas import (
     COLOURS,
     artists,
@@ -33,7 +30,10 @@ from cutscore.plot._canvas import (
     thinned,
     wide_axes,
 )
-from cutscore.smoothing import SmoothRoc
+from cutscore.sweeps.cost_curve import CostCurve, NetBenefit
+from cutscore.sweeps.curves import Det, Gain, Lift, PrecisionRecall, Roc
+from cutscore.sweeps.hull import Hull, JointHull, check_points
+from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

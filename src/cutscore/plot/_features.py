@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.methods import logistic, normal_classes
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Where
+from cutscore.core.findings.rows import ColumnMissing
+from cutscore.core.findings.statistics import NotFinite
 from cutscore.detector import Detector
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Where
-from cutscore.findings.rows import ColumnMissing
-from cutscore.findings.statistics import NotFinite
-from cutscore.objectives import check_prior
-from cutscore.paired.rows import columns_of, read
+from cutscore.inference.labelled_rows import columns_of, read
+from cutscore.measures.objectives import check_prior
 from cutscore.plot._canvas import axes, legend, needs, new_axes
 from cutscore.plot._scores import NEGATIVE, POSITIVE, bin_edges, distributions
+from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore._sweep import Floats, Sweep
 from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
-from cutscore.confusion import counted
-from cutscore.decision import OperatingPoint, Stability
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.statistics import TooFew
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.statistics import TooFew
+from cutscore.decision.choice import OperatingPoint, Stability
 from cutscore.linear import Margins
+from cutscore.measures.confusion import counted
 from cutscore.plot._canvas import (
     COLOURS,
     artists,
@@ -34,7 +33,8 @@ from cutscore.plot._canvas import (
     thinned,
     wide_axes,
 )
-from cutscore.scoring import Reliability
+from cutscore.sweeps.proper_scores import Reliability
+from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

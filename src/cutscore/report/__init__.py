@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cutscore.core.lazy import attributes
 
 if TYPE_CHECKING:
-    from cutscore.report.fitted import summarise_fit as summarise_fit
-    from cutscore.report.html import render as render
-    from cutscore.report.making import Drawn as Drawn
-    from cutscore.report.making import summarise as summarise
-    from cutscore.report.making import summarise_sweeps as summarise_sweeps
+    from cutscore.report.analysis import Drawn as Drawn
+    from cutscore.report.analysis import summarise as summarise
+    from cutscore.report.analysis import summarise_sweeps as summarise_sweeps
+    from cutscore.report.page import render as render
     from cutscore.report.summary import Difference as Difference
     from cutscore.report.summary import Estimate as Estimate
     from cutscore.report.summary import Groups as Groups
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from cutscore.report.summary import ScoreSummary as ScoreSummary
     from cutscore.report.summary import Summary as Summary
     from cutscore.report.summary import Weight as Weight
+    from cutscore.report.training import summarise_fit as summarise_fit
 
 _HOME = {
     "Difference": "summary",
-    "Drawn": "making",
+    "Drawn": "analysis",
     "Estimate": "summary",
     "Groups": "summary",
     "Learner": "summary",
@@ -36,10 +37,10 @@ _HOME = {
     "ScoreSummary": "summary",
     "Summary": "summary",
     "Weight": "summary",
-    "render": "html",
-    "summarise": "making",
-    "summarise_fit": "fitted",
-    "summarise_sweeps": "making",
+    "render": "page",
+    "summarise": "analysis",
+    "summarise_fit": "training",
+    "summarise_sweeps": "analysis",
 }
 
 __all__ = [
@@ -59,8 +60,4 @@ __all__ = [
     "summarise_sweeps",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'cutscore.report' has no attribute {name!r}")
-    return getattr(import_module(f"cutscore.report.{_HOME[name]}"), name)
+__getattr__ = attributes(__name__, _HOME)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._sweep import Floats
-from cutscore.report.drawing import UNIT, area, line, path, region, stairs, ticks
 from cutscore.report.escaped import name_of, safe
-from cutscore.report.live import benefit_ends, live, on_score_axis, start_ratio
+from cutscore.report.scenario import benefit_ends, live, on_score_axis, start_ratio
 from cutscore.report.summary import ScoreSummary, Summary
-from cutscore.report.text import fixed
-from cutscore.report.trace import Axis
+from cutscore.report.svg import UNIT, area, line, path, region, stairs, ticks
+from cutscore.report.terminal import fixed
+from cutscore.report.traces import Axis
+from cutscore.sweeps.sweep import Floats
 
 # As many scores as there are colours to tell apart; the rest share the last.
 COLOURS = 7

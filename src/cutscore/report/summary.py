@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._interval import Interval
-from cutscore._sweep import Floats
-from cutscore.confusion import counted
-from cutscore.decision import OperatingPoint
-from cutscore.errors import UndefinedError
-from cutscore.findings.base import PYTHON, Finding, Surface
-from cutscore.objectives import Aim, Costs, Measure
-from cutscore.paired import GroupAuc
-from cutscore.report.trace import Shares, Trace
+from cutscore.core.errors import UndefinedError
+from cutscore.core.findings.base import PYTHON, Finding, Surface
+from cutscore.core.interval import Interval
+from cutscore.decision.choice import OperatingPoint
+from cutscore.inference.groups import GroupAuc
+from cutscore.measures.confusion import counted
+from cutscore.measures.objectives import Aim, Costs, Measure
+from cutscore.report.traces import Shares, Trace
+from cutscore.sweeps.sweep import Floats
 
 SCHEMA = "cutscore.summary/1"
 
@@ -249,7 +249,7 @@ class Summary:
         >>> d["schema"], d["scores"][0]["auc"]["value"]
         ('cutscore.summary/1', 1.0)
         """
-        from cutscore.report.plain import as_dict
+        from cutscore.report.json import as_dict
 
         return as_dict(self, on)
 
@@ -270,7 +270,7 @@ class Summary:
           average precision        0.7708
         ...
         """
-        from cutscore.report.text import text
+        from cutscore.report.terminal import text
 
         return text(self, width, on)
 

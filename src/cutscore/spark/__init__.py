@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from cutscore.errors import missing_library
+from cutscore.core.errors import missing_library
 
 if find_spec("pyspark") is None:
     raise ImportError(missing_library("cutscore.spark", "PySpark", "spark"), name="pyspark")
 
 from cutscore.spark.errors import SparkError
-from cutscore.spark.grouping import by_group
-from cutscore.spark.learning import encoded
+from cutscore.spark.groups import by_group
 from cutscore.spark.partitions import SparkRows, rows
 from cutscore.spark.sessions import check_executors, session
-from cutscore.spark.sweeping import sweep
+from cutscore.spark.sweeps import sweep
+from cutscore.spark.training import encoded
 
 __all__ = [
     "SparkError",

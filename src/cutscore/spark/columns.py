@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows
-from cutscore.errors import DataError
-from cutscore.findings import Where
-from cutscore.findings.base import shown
-from cutscore.findings.rows import NotNumbers, PositiveUnknown, TooManyLabels
+from cutscore.core.checks import check_rows
+from cutscore.core.errors import DataError
+from cutscore.core.findings import Where
+from cutscore.core.findings.base import shown
+from cutscore.core.findings.rows import NotNumbers, PositiveUnknown, TooManyLabels
 from cutscore.tables.parts import filled, is_text, kind_of, plain, row_of
 
 Array = NDArray[Any]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from cutscore.errors import CutscoreError
-from cutscore.findings.spark import SparkFailed
+from cutscore.core.errors import CutscoreError
+from cutscore.core.findings.spark import SparkFailed
 
 
 class SparkError(CutscoreError, RuntimeError):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from cutscore.errors import DataError
-from cutscore.findings import dumps, loads
+from cutscore.core.errors import DataError
+from cutscore.core.findings import dumps, loads
 from cutscore.spark.errors import in_a_sentence
 
 if TYPE_CHECKING:

@@ -13,18 +13,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cutscore._check import check_rows
-from cutscore._rows import Block, one_thread_blas
-from cutscore._sweep import area
-from cutscore.errors import CutscoreError, DataError
-from cutscore.findings import BadArgument, Where, dumps, loads
-from cutscore.findings.rows import NoRows
-from cutscore.findings.spark import RowsChanged, SparkFailed
-from cutscore.findings.statistics import NotFinite
+from cutscore.core.checks import check_rows
+from cutscore.core.errors import CutscoreError, DataError
+from cutscore.core.findings import BadArgument, Where, dumps, loads
+from cutscore.core.findings.rows import NoRows
+from cutscore.core.findings.spark import RowsChanged, SparkFailed
+from cutscore.core.findings.statistics import NotFinite
+from cutscore.linear.rows import Block, one_thread_blas
 from cutscore.spark.columns import Chunk, Located, chunks, labelled, one_other
 from cutscore.spark.errors import SparkError, in_a_sentence
 from cutscore.spark.messages import Message, begin_task, calm, origin, sent, settings
 from cutscore.spark.sources import Files, Frame, opened, read
+from cutscore.sweeps.sweep import area
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,9 +15,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cutscore.errors import DataError
-from cutscore.findings import BadArgument
-from cutscore.findings.spark import SparkFailed
+from cutscore.core.errors import DataError
+from cutscore.core.findings import BadArgument
+from cutscore.core.findings.spark import SparkFailed
 from cutscore.spark.errors import SparkError, in_a_sentence
 
 if TYPE_CHECKING:

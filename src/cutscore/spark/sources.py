@@ -15,15 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from cutscore._names import no_column
-from cutscore.errors import DataError
-from cutscore.findings import BadArgument
-from cutscore.findings.base import shown, spelled
-from cutscore.findings.spark import RowsChanged, SparkFailed
+from cutscore.core.errors import DataError
+from cutscore.core.findings import BadArgument
+from cutscore.core.findings.base import shown, spelled
+from cutscore.core.findings.spark import RowsChanged, SparkFailed
+from cutscore.core.names import no_column
 from cutscore.spark.columns import Located
 from cutscore.spark.messages import begin_task, mapped
 from cutscore.tables import open_table
-from cutscore.tables.parquet import UNREADABLE, cut_off, damaged
+from cutscore.tables.formats.parquet import UNREADABLE, cut_off, damaged
 from cutscore.tables.parts import plain
 
 if TYPE_CHECKING:

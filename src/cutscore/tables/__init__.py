@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cutscore.tables.opening import open_table
-from cutscore.tables.source import Source
-from cutscore.tables.writing import write_table
+from cutscore.tables.files import open_table
+from cutscore.tables.table import Source
+from cutscore.tables.writer import write_table
 
 __all__ = ["Source", "open_table", "write_table"]

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutscore._names import in_sql
-from cutscore._written import NUMBER, floats
-from cutscore.errors import CutscoreError, DataError
-from cutscore.findings import Finding, Fix, Where
-from cutscore.findings.rows import Inexact, ValueMissing
-from cutscore.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
+from cutscore.core.errors import CutscoreError, DataError
+from cutscore.core.findings import Finding, Fix, Where
+from cutscore.core.findings.rows import Inexact, ValueMissing
+from cutscore.core.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
+from cutscore.core.names import in_sql
+from cutscore.tables.literals import NUMBER, floats
 
 # Rows that are handed on at a time.
 BATCH = 1 << 16

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._interval import Interval
-from cutscore._rows import Flags, Floats
-from cutscore._sweep import Sweep
-from cutscore.decision import OperatingPoint, against_trivial
-from cutscore.findings.base import Finding, Fix
-from cutscore.findings.report import FlagsAlike, NoBetterThanChance, Trivial
-from cutscore.findings.training import FoldsApart, Leak
+from cutscore.core.findings.base import Finding, Fix
+from cutscore.core.findings.report import FlagsAlike, NoBetterThanChance, Trivial
+from cutscore.core.findings.training import FoldsApart, Leak
+from cutscore.core.interval import Interval
+from cutscore.decision.choice import OperatingPoint, against_trivial
+from cutscore.linear.rows import Flags, Floats
+from cutscore.sweeps.sweep import Sweep
 from cutscore.training.data import Data, column_of
 
 # One feature alone that ranks the classes so well is likely to know the outcome.

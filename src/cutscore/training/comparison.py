@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from cutscore._interval import Interval
-from cutscore._rows import Floats
-from cutscore._sweep import Sweep
-from cutscore.decision import OperatingPoint, choose, expectation
-from cutscore.errors import CutscoreError
-from cutscore.findings.base import Finding
-from cutscore.inference import auc_interval
-from cutscore.learners import LEARNERS
-from cutscore.objectives import Aim
-from cutscore.paired import auc_covariance, compare
-from cutscore.selection import many, select_among
+from cutscore.core.errors import CutscoreError
+from cutscore.core.findings.base import Finding
+from cutscore.core.interval import Interval
+from cutscore.decision.choice import OperatingPoint, choose, expectation
+from cutscore.inference.comparison import auc_covariance, compare
+from cutscore.inference.intervals import auc_interval
+from cutscore.inference.selection import many, select_among
+from cutscore.linear.rows import Floats
+from cutscore.measures.objectives import Aim
+from cutscore.sweeps.sweep import Sweep
 from cutscore.training.data import Data
 from cutscore.training.folds import OutOfFold
+from cutscore.training.learners import LEARNERS
 
 _REPLICATES = 200
 

@@ -9,29 +9,29 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._check import Columns, check_rows
-from cutscore._labels import against, labelled
-from cutscore._names import no_column
-from cutscore._rows import ArrayRows, Block, Flags, Floats, Rows
-from cutscore._spool import StreamRows
-from cutscore._sweep import Sweep, area, sweep, sweep_of
 from cutscore.calibration.fitting import dealt
-from cutscore.detector import Encoding
-from cutscore.detector.roles import Roles
-from cutscore.detector.summaries import Limits
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Finding, Where
-from cutscore.findings.rows import BadWeight, ValueMissing
-from cutscore.findings.training import (
+from cutscore.core.checks import Columns, check_rows
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Finding, Where
+from cutscore.core.findings.rows import BadWeight, ValueMissing
+from cutscore.core.findings.training import (
     ClassMissing,
     ClassTooSmall,
     NothingToLearnFrom,
     RowsWeightless,
     UnitsTooFew,
 )
+from cutscore.core.labels import against, labelled
+from cutscore.core.names import no_column
+from cutscore.detector import Encoding
+from cutscore.detector.summaries import Limits
 from cutscore.linear.detector import LinearDetector
-from cutscore.scoring import check_seed
+from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Rows
+from cutscore.linear.streams import StreamRows
+from cutscore.sweeps.proper_scores import check_seed
+from cutscore.sweeps.sweep import Sweep, area, sweep, sweep_of
+from cutscore.tables.roles import Roles
 
 
 class Elsewhere(Rows, Protocol):

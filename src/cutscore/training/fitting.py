@@ -9,33 +9,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._html import fact_table
-from cutscore._interval import Interval
-from cutscore._rows import Flags, Floats
-from cutscore._sweep import Sweep
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate_across
 from cutscore.calibration.odds import probability
-from cutscore.decision import OperatingPoint, choose, expectation
-from cutscore.detector import Detector, Encoding, NumberColumn, Training
-from cutscore.detector.artefact import as_text, is_label
-from cutscore.detector.roles import Roles
-from cutscore.detector.summaries import Limits
-from cutscore.errors import DataError
-from cutscore.findings.arguments import BadArgument
-from cutscore.findings.base import Finding
-from cutscore.findings.training import (
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Finding
+from cutscore.core.findings.training import (
     LearnerEmpty,
     LearnerUnfinished,
     NoLearner,
     NothingLearned,
     RowsWeighted,
 )
-from cutscore.learners import LEARNERS, Learner
+from cutscore.core.html import fact_table
+from cutscore.core.interval import Interval
+from cutscore.decision.choice import OperatingPoint, choose, expectation
+from cutscore.detector import Detector, Encoding, NumberColumn, Training
+from cutscore.detector.artefact import as_text, is_label
+from cutscore.detector.summaries import Limits
+from cutscore.inference.labelled_rows import units
+from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
-from cutscore.objectives import Aim, Costs
-from cutscore.paired import units
-from cutscore.selection import Expected
+from cutscore.linear.rows import Flags, Floats
+from cutscore.measures.objectives import Aim, Costs
+from cutscore.sweeps.sweep import Sweep
+from cutscore.tables.roles import Roles
 from cutscore.training.checks import apart, leaks, useless
 from cutscore.training.comparison import (
     Compared,
@@ -48,6 +47,7 @@ from cutscore.training.comparison import (
 )
 from cutscore.training.data import Data, MakeRows, column_of
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
+from cutscore.training.learners import LEARNERS, Learner
 
 
 class Plane(NamedTuple):

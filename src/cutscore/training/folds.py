@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore._rows import Flags, Floats
-from cutscore.errors import CutscoreError, DataError
-from cutscore.findings.base import Finding
-from cutscore.findings.training import (
+from cutscore.core.errors import CutscoreError, DataError
+from cutscore.core.findings.base import Finding
+from cutscore.core.findings.training import (
     FoldHasClass,
     LearnerEmpty,
     LearnerFailed,
@@ -28,10 +27,11 @@ from cutscore.findings.training import (
     LearnerSampled,
     LearnerUnfinished,
 )
-from cutscore.learners import Learner
 from cutscore.linear.detector import LinearDetector
-from cutscore.objectives import Aim, Objective
+from cutscore.linear.rows import Flags, Floats
+from cutscore.measures.objectives import Aim, Objective
 from cutscore.training.data import HELD, Data, scores_of
+from cutscore.training.learners import Learner
 
 # Told how much is done, from 0 to 1, and what comes next.
 Report = Callable[[float, str], None]

@@ -1,0 +1,374 @@
+"""What a finding is, and how each surface words it.
+
+A finding is a fact: what went wrong or should be known, with the values that belong to it.
+Exceptions carry one; warnings, notes in models and notices in reports are findings. Nobody reads
+the text of one: whoever wants to know what happened asks for its code and its fields.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import reprlib
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from importlib import import_module
+from math import isfinite
+from typing import Any, ClassVar, Self
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    """It could not be done."""
+    WARNING = "warning"
+    """It was done; a number may not be what it seems."""
+    NOTE = "note"
+    """It was done; this is how."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place of a finding, as far as it is known. Rows are counted from 0, lines from 1."""
+
+    row: int | None = None
+    parameter: str | None = None
+    """The argument that holds the row, where arrays were passed: "score"."""
+    column: str | None = None
+    """The column of a table."""
+    file: str | None = None
+    line: int | None = None
+    part: str | None = None
+    """Which of several things of one kind: "the score a", "partition 3"."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A way out: a parameter, and the value to give it. ``...`` stands for one of the user's."""
+
+    parameter: str
+    value: Any = ...
+
+
+class Surface:
+    """How places, parameters and fixes are named in Python."""
+
+    name = "python"
+
+    def parameter(self, name: str) -> str:
+        """A parameter in a sentence."""
+        return name
+
+    def fix(self, fix: Fix) -> str:
+        """What to write."""
+        if fix.value is ...:
+            return f"{fix.parameter}=..."
+        value = repr(fix.value) if isinstance(fix.value, str) else shown(fix.value)
+        return f"{fix.parameter}={value}"
+
+    def place(self, where: Where) -> str:
+        """The place of a value in a sentence: "score[3]", "row 4 of 'amount'"."""
+        if where.parameter is not None and where.row is not None:
+            return f"{where.parameter}[{where.row}]"
+        return _place(where)
+
+
+class Command(Surface):
+    """On the command line a parameter is an option, and rows are those of a table."""
+
+    name = "command"
+
+    def parameter(self, name: str) -> str:
+        return option_of(name)
+
+    def fix(self, fix: Fix) -> str:
+        option = option_of(fix.parameter)
+        if fix.value is ...:
+            return f"{option} {METAVARS.get(fix.parameter, 'VALUE')}"
+        if fix.value is True or fix.parameter in SWITCHES:
+            return option
+        return f"{option} {shlex.quote(str(fix.value))}"
+
+    def place(self, where: Where) -> str:
+        if where.parameter is not None and where.row is not None:
+            return f"the {where.parameter} of row {where.row + 1:,}"
+        return _place(where)
+
+
+class Page(Surface):
+    """A page is read by those who use either, and rows are those of a table."""
+
+    name = "page"
+
+    def fix(self, fix: Fix) -> str:
+        return f"{COMMAND.fix(fix)}, in Python {PYTHON.fix(fix)}"
+
+    def place(self, where: Where) -> str:
+        return COMMAND.place(where)
+
+
+PYTHON, COMMAND, PAGE = Surface(), Command(), Page()
+
+# What parameters are called on the command line, where that is not --name.
+OPTIONS = {
+    "costs": "--cost",
+    "scores": "--score",
+    "columns": "--column",
+    "categories": "--category",
+    "numbers": "--number",
+    "header": "--no-header",
+    "output": "-o",
+    "paths": "FILE",
+}
+# What stands for a value of the user's.
+METAVARS = {
+    "positive": "VALUE",
+    "costs": "fp=1,fn=20",
+    "subject_to": "'precision >= 0.9'",
+    "threshold": "SCORE",
+    "scores": "NAME",
+    "score": "NAME",
+    "label": "NAME",
+    "sql": "QUERY",
+    "report": "report.html",
+}
+# Options without a value.
+SWITCHES = {"header", "drop_limits"}
+
+
+def option_of(parameter: str) -> str:
+    """The option of the command line for a parameter."""
+    return OPTIONS.get(parameter) or "--" + parameter.replace("_", "-")
+
+
+def _place(where: Where) -> str:
+    parts = []
+    if where.row is not None:
+        parts.append(f"row {where.row + 1:,}")
+    if where.column is not None:
+        parts.append(f"{'of ' if parts else ''}{shown(where.column)}")
+    text = " ".join(parts)
+    if where.file is not None:
+        line = f"line {where.line:,} of " if where.line is not None else ""
+        place = f"{line}{spelled(where.file)}"
+        text = f"{text} ({place})" if text else place
+    return text or where.part or "it"
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+# What every text goes through. A test puts another language here: nothing but words may change.
+voice: Callable[[str], str] = _unchanged
+
+_REGISTRY: dict[str, type[Finding]] = {}
+# Where kinds of findings stand, for those that come back from a file or another process.
+MODULES = (
+    *("arguments", "rows", "statistics", "tables", "models", "training", "report", "cluster"),
+    *("command", "spark"),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One kind of fact a subclass; its docstring says what it means.
+
+    A kind has a ``code``, fields of its own, and ``text``, which words them for a surface.
+    """
+
+    code: ClassVar[str] = ""
+    severity: ClassVar[Severity] = Severity.ERROR
+    example: ClassVar[Mapping[str, Any]] = {}
+    """Fields of an example, for the page of messages."""
+
+    where: Where | None = field(default=None, kw_only=True)
+    fixes: tuple[Fix, ...] = field(default=(), kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.code:
+            known = _REGISTRY.setdefault(cls.code, cls)
+            if known.__qualname__ != cls.__qualname__:
+                raise TypeError(f"{cls.code} is the code of {known.__qualname__} already")
+
+    def text(self, on: Surface) -> str:
+        """The fact in a sentence or two, for a surface: rule, value, place, way out."""
+        raise NotImplementedError(type(self).__name__)
+
+    def render(self, on: Surface = PYTHON) -> str:
+        """The text for a surface, with what it is about in front."""
+        text = self.text(on)
+        if self.where is not None and self.where.part is not None:
+            text = f"{self.where.part}: {text}"
+        return voice(text)
+
+    def at(self, **place: Any) -> Self:
+        """The same finding with more known of its place."""
+        return replace(self, where=replace(self.where or Where(), **place))
+
+    def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
+        """The finding for JSON: code, severity, place, fixes, its own fields, and the text."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _COMMON}
+        own = {name: plain(value) for name, value in values.items() if value is not ...}
+        where = self.where or Where()
+        place = {f.name: v for f in fields(where) if (v := getattr(where, f.name)) is not None}
+        return {
+            "code": self.code,
+            "severity": self.severity.value,
+            "where": place or None,
+            "fixes": [{"parameter": f.parameter, "value": plain(f.value)} for f in self.fixes],
+            "fields": own,
+            "text": self.render(on),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Finding:
+        """What :meth:`as_dict` wrote. Of a kind that is not known here, code and text remain."""
+        kind = kinds().get(data["code"])
+        where = None if data["where"] is None else Where(**data["where"])
+        fixes = tuple(
+            Fix(f["parameter"], ... if f["value"] is None else _frozen(f["value"]))
+            for f in data["fixes"]
+        )
+        if kind is None:
+            return Foreign(data["code"], data["severity"], data["text"], where=where, fixes=fixes)
+        own = {name: _frozen(value) for name, value in data["fields"].items()}
+        return kind(**own, where=where, fixes=fixes)
+
+
+_COMMON = ("where", "fixes")
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        if "number" in value:
+            return float(value["number"])
+        return Shown(value["shown"])
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def plain(value: Any) -> Any:
+    """A value of a field for JSON; what JSON has no type for is worded."""
+    if value is ...:
+        return None
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, float) and not isfinite(value):
+        return {"number": str(float(value))}
+    if not isinstance(value, Shown) and isinstance(value, (str, int, float, type(None))):
+        return value
+    return {"shown": shown(value)}
+
+
+def kinds() -> dict[str, type[Finding]]:
+    """All kinds of findings by their code."""
+    for name in MODULES:
+        import_module(f"cutscore.core.findings.{name}")
+    return dict(sorted(_REGISTRY.items()))
+
+
+def dumps(finding: Finding) -> str:
+    """A finding as a line of JSON, to cross processes."""
+    return json.dumps(finding.as_dict())
+
+
+def loads(text: str) -> Finding:
+    """What :func:`dumps` wrote."""
+    return Finding.from_dict(json.loads(text))
+
+
+@dataclass(frozen=True)
+class Foreign(Finding):
+    """A finding of another version of cutscore, of a kind that this one does not know."""
+
+    name: str
+    level: str
+    said: str
+
+    def text(self, on: Surface) -> str:
+        return self.said
+
+    def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
+        """As it came, but for its fields."""
+        return super().as_dict(on) | {"code": self.name, "severity": self.level, "fields": {}}
+
+
+# ------------------------------------------------------------------------------------------ words
+
+
+class _Short(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python prints no integers of thousands of digits
+            return f"an integer of {x.bit_length():,} bits"
+
+
+_short = _Short()
+
+
+class Shown(str):
+    """A value that is worded already: what a finding keeps of an object that it should not hold."""
+
+    __slots__ = ()
+
+
+def shown(value: Any) -> str:
+    """A value for a message: cut short, and never an error of its own."""
+    if isinstance(value, Shown):
+        return str(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, (numpy.number, numpy.bool_)):
+        return str(value)
+    return _short.repr(value)
+
+
+def kept(value: Any) -> Any:
+    """A value as a finding keeps it: numbers and text as they are, of anything else its words."""
+    if value is ... or (isinstance(value, (str, int, float, bool, type(None))) and fits(value)):
+        return value
+    return Shown(" ".join(shown(value).split()))  # on one line
+
+
+def fits(value: Any) -> bool:
+    """Whether a value is small enough to be kept, and of one of Python's own types."""
+    if type(value) is int:
+        return value.bit_length() < 1000
+    return type(value) in (bool, float, type(None)) or (
+        isinstance(value, str) and len(value) < 1000
+    )
+
+
+def spelled(path: Any) -> str:
+    """A path in full, on one line: what can't be printed is escaped."""
+    text = os.fspath(path)
+    return text if text.isprintable() and text else repr(text)
+
+
+def some(values: Iterable[Any], most: int = 5, *, show: Callable[[Any], str] = shown) -> str:
+    """The first of several values, and how many there are."""
+    listed = list(values)
+    first = ", ".join(map(show, listed[:most]))
+    return first + (f", … ({len(listed):,} in all)" if len(listed) > most else "")
+
+
+def counted(n: float, noun: str, plural: str | None = None) -> str:
+    """``1 row``, ``2 rows``."""
+    number = f"{n:,}" if isinstance(n, int) else f"{n:.4g}"
+    return f"{number} {noun if number == '1' else plural or noun + 's'}"
+
+
+def either(values: Sequence[Any], last: str = "or", *, show: Callable[[Any], str] = shown) -> str:
+    """``'a', 'b' or 'c'``."""
+    words = [show(value) for value in values]
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def sentence(*parts: str) -> str:
+    """Parts with a space between them; empty ones are left out."""
+    return " ".join(filter(None, parts))

@@ -1,0 +1,420 @@
+"""Saved detectors: reading, applying and exporting them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cutscore.core.findings.base import (
+    Finding,
+    Fix,
+    Severity,
+    Surface,
+    Where,
+    kept,
+    sentence,
+    shown,
+    spelled,
+)
+
+# ------------------------------------------------------------------------------- values of columns
+
+
+@dataclass(frozen=True)
+class ValueUnfit(Finding):
+    """A column holds a value of another kind than it should: text among numbers, say."""
+
+    code = "value-unfit"
+    example = {"column": "age", "wanted": "numbers", "value": "?", "where": Where(6, column="age")}
+    column: str
+    wanted: str
+    """What it must hold: "numbers", "dates", "true and false"."""
+    value: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", kept(self.value))
+
+    def text(self, on: Surface) -> str:
+        row = "it" if self.where is None else f"row {(self.where.row or 0) + 1:,}"
+        return (
+            f"{shown(self.column)} must hold {self.wanted}; {row} has {shown(self.value)}. Convert "
+            "the column, or correct that row."
+        )
+
+
+@dataclass(frozen=True)
+class NumbersTooLarge(Finding):
+    """Numbers whose squares are past every float: they can't be standardised."""
+
+    code = "numbers-too-large"
+    example = {"column": "x", "low": -1e300, "high": 1e300}
+    column: str
+    low: float
+    high: float
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"numbers must be small enough to be squared; {shown(self.column)} reaches from "
+            f"{self.low:g} to {self.high:g}. Rescale it."
+        )
+
+
+@dataclass(frozen=True)
+class NotATable(Finding):
+    """What was passed as a table is none."""
+
+    code = "not-a-table"
+    example = {"reason": "it is 3"}
+    reason: str
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        rule = (
+            "a table must be one of cutscore.tables, pyarrow, pandas or polars, or a mapping from "
+            "names to columns of one length"
+        )
+        return sentence(f"{rule}; {self.reason}.", self.hint)
+
+
+@dataclass(frozen=True)
+class ColumnTwice(Finding):
+    """Two columns of a table have one name."""
+
+    code = "column-twice"
+    example = {"column": "age"}
+    column: str
+
+    def text(self, on: Surface) -> str:
+        return f"column names must differ; {shown(self.column)} is there twice. Rename one."
+
+
+@dataclass(frozen=True)
+class RolesConflict(Finding):
+    """One column has two roles that exclude each other."""
+
+    code = "roles-conflict"
+    example = {"column": "age", "roles": ("categories", "numbers")}
+    column: str
+    roles: tuple[str, str]
+    """The parameters that name it."""
+
+    def text(self, on: Surface) -> str:
+        first, second = map(on.parameter, self.roles)
+        return f"{shown(self.column)} can't be named by both {first} and {second}. Name it once."
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+@dataclass(frozen=True)
+class NotJson(Finding):
+    """A file that should be JSON is not, or was cut off."""
+
+    code = "not-json"
+    example = {"what": "a detector", "reason": "this is not", "line": 7}
+    what: str
+    reason: str
+    line: int | None = None
+
+    def text(self, on: Surface) -> str:
+        line = "" if self.line is None else f", from line {self.line} on"
+        return (
+            f"{self.what} is JSON text in UTF-8; {self.reason}{line}. It may have been cut off; "
+            "copy it again."
+        )
+
+
+@dataclass(frozen=True)
+class FieldMissing(Finding):
+    """A saved value lacks a field."""
+
+    code = "field-missing"
+    example = {"field": "training.rows"}
+    field: str
+
+    def text(self, on: Surface) -> str:
+        return f"{self.field} is missing."
+
+
+@dataclass(frozen=True)
+class FieldUnknown(Finding):
+    """A saved value has a field that this version does not know, or has one twice."""
+
+    code = "field-unknown"
+    example = {"field": "extra", "of": "training"}
+    field: str
+    of: str
+    twice: bool = False
+
+    def text(self, on: Surface) -> str:
+        if self.twice:
+            return f"a key must be there once; {shown(self.field)} is there twice."
+        return f"{self.of} has an unknown key {shown(self.field)}."
+
+
+@dataclass(frozen=True)
+class FieldUnfit(Finding):
+    """A field of a saved value has a value that it can't have."""
+
+    code = "field-unfit"
+    example = {"field": "threshold", "rule": "a number", "value": "high"}
+    field: str
+    rule: str
+    value: Any = ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", kept(self.value))
+
+    def text(self, on: Surface) -> str:
+        is_ = "" if self.value is ... else f"; it is {shown(self.value)}"
+        return f"{self.field} must be {self.rule}{is_}."
+
+
+@dataclass(frozen=True)
+class FormatUnknown(Finding):
+    """A file of another format, or of another version of it."""
+
+    code = "format-unknown"
+    example = {"format": "cutscore.detector/9", "reads": "cutscore.detector/2"}
+    format: Any
+    reads: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "format", kept(self.format))
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"this cutscore reads the format {self.reads!r}; this is {shown(self.format)}. Read it "
+            "with the cutscore that wrote it, or newer."
+        )
+
+
+@dataclass(frozen=True)
+class ModelChanged(Finding):
+    """A model whose checksum does not fit was changed after it was written."""
+
+    code = "model-changed"
+    example = {}
+
+    def text(self, on: Surface) -> str:
+        way = (
+            "cutscore revise original.json --cost fp=1,fn=20 -o new.json"
+            if on.name == "command"
+            else "Detector.load(original).revised(costs=..., prior=...).save(path)"
+        )
+        return (
+            "its checksum does not fit: it was changed after it was written. Get the original; for "
+            f"other costs or another prior, {way} moves the threshold with them. If the change was "
+            "meant, Detector.load(path, verify=False).save(path) makes the file whole again."
+        )
+
+
+@dataclass(frozen=True)
+class NotAModel(Finding):
+    """A file that nobody wrote as a model."""
+
+    code = "not-a-model"
+    example = {"path": "t.csv"}
+    path: str
+    hint: str = ""
+
+    def text(self, on: Surface) -> str:
+        return sentence(
+            f"{spelled(self.path)} is no model of cutscore: a model is JSON text, as cutscore fit "
+            "and Detector.save write it.",
+            self.hint,
+        )
+
+
+@dataclass(frozen=True)
+class ModelUnreadable(Finding):
+    """A model's file is not there, or can't be read."""
+
+    code = "model-unreadable"
+    example = {"path": "m.json", "reason": "there is no such file"}
+    path: str
+    reason: str
+
+    def text(self, on: Surface) -> str:
+        return f"{spelled(self.path)} can't be read as a model: {self.reason}."
+
+
+# --------------------------------------------------------------------------------- use of a model
+
+
+@dataclass(frozen=True)
+class NoColumns(Finding):
+    """A detector without columns: it can't score a table, and has no inputs to export."""
+
+    code = "detector-without-columns"
+    example = {}
+
+    def text(self, on: Surface) -> str:
+        return "a detector must have columns to score a table by; this one has none."
+
+
+@dataclass(frozen=True)
+class ColumnReserved(Finding):
+    """A column to keep has the name of one that a detector adds."""
+
+    code = "column-reserved"
+    example = {"column": "score"}
+    column: str
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{shown(self.column)} is what a detector adds; a column of that name can't be kept. "
+            "Rename it first."
+        )
+
+
+@dataclass(frozen=True)
+class CostsMissing(Finding):
+    """A threshold is to follow from costs, and the detector has none."""
+
+    code = "costs-missing"
+    example = {"fixes": (Fix("costs"), Fix("threshold"))}
+
+    def text(self, on: Surface) -> str:
+        costs, threshold = on.fix(Fix("costs")), on.fix(Fix("threshold"))
+        return (
+            "a threshold follows from costs and prior; this detector has no costs. Give some "
+            f"({costs}), or a threshold ({threshold})."
+        )
+
+
+@dataclass(frozen=True)
+class LimitsKept(Finding):
+    """A detector was chosen under limits, which another threshold need not meet."""
+
+    code = "limits-kept"
+    example = {"limits": ("recall >= 0.9",), "fixes": (Fix("drop_limits", True),)}
+    limits: tuple[str, ...]
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"this detector keeps to {' and '.join(self.limits)}, which another threshold need "
+            f"not. Fit it again, or drop the limits: {on.fix(Fix('drop_limits', True))}."
+        )
+
+
+class _Unseen(Finding):
+    """Rows with a value such as no training row had in a column."""
+
+    severity = Severity.WARNING
+    column: str
+    rows: int
+    of: int
+
+    def _count(self) -> str:
+        have = "has" if self.rows == 1 else "have"
+        share = f"{100 * self.rows / self.of:.2g} %"
+        return f"{self.rows:,} of {self.of:,} rows ({share}) {have}"
+
+
+@dataclass(frozen=True)
+class UnseenLevel(_Unseen):
+    """Rows with a level that no training row had: it counts as the average."""
+
+    code = "unseen-level"
+    example = {"column": "city", "rows": 2, "of": 3, "value": "Rome"}
+    column: str
+    rows: int
+    of: int
+    """How many rows there are in all."""
+    value: str
+    """One of them."""
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{self._count()} a level of {shown(self.column)} that no training row had, such as "
+            f"{shown(self.value)}."
+        )
+
+
+@dataclass(frozen=True)
+class UnseenMissing(_Unseen):
+    """Rows without a value in a column in which every training row had one: as the average."""
+
+    code = "unseen-missing"
+    example = {"column": "age", "rows": 1, "of": 3}
+    column: str
+    rows: int
+    of: int
+
+    def text(self, on: Surface) -> str:
+        return f"{self._count()} no {shown(self.column)}, which every training row had."
+
+
+@dataclass(frozen=True)
+class UnseenNumber(_Unseen):
+    """Rows with a number or a date outside of the range of the training rows."""
+
+    code = "unseen-number"
+    example = {"column": "age", "rows": 1, "of": 3, "low": "18", "high": "90", "value": "131"}
+    column: str
+    rows: int
+    of: int
+    low: str
+    high: str
+    """The range of the training rows."""
+    value: str
+    """The one farthest from it."""
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{self._count()} {shown(self.column)} outside of {self.low} to {self.high}, the range "
+            f"of the training rows, such as {self.value}."
+        )
+
+
+# ------------------------------------------------------------------------------------------ export
+
+
+@dataclass(frozen=True)
+class NamesCoincide(Finding):
+    """Two columns would be one in a database, which does not tell capital letters apart."""
+
+    code = "names-coincide"
+    example = {"first": "Age", "second": "age"}
+    first: str
+    second: str
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"databases don't tell capital letters apart; {shown(self.first)} and "
+            f"{shown(self.second)} would be one column. Rename one before fitting."
+        )
+
+
+@dataclass(frozen=True)
+class NotExportable(Finding):
+    """A name or a level that the other format can't hold."""
+
+    code = "not-exportable"
+    example = {"value": "a\0b", "format": "SQL", "reason": "the character NUL is in it"}
+    value: str
+    format: str
+    reason: str
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{self.format} can't hold {shown(self.value)}: {self.reason}. Rename it before "
+            "fitting."
+        )
+
+
+@dataclass(frozen=True)
+class DialectNeeded(Finding):
+    """A model with dates, which databases write in different ways."""
+
+    code = "dialect-needed"
+    example = {"column": "day", "fixes": (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))}
+    column: str
+
+    def text(self, on: Surface) -> str:
+        ways = " or ".join(on.fix(Fix("dialect", name)) for name in ("duckdb", "sqlite"))
+        return (
+            f"dates differ from one database to another, and {shown(self.column)} is one. Say "
+            f"which it is: {ways}."
+        )

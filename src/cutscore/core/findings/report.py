@@ -1,0 +1,276 @@
+"""What should be known before the numbers of a report are believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cutscore.core.findings.base import Finding, Fix, Severity, Surface, counted, shown
+
+
+class Notice(Finding):
+    """A warning; ``where.part`` names the score where there are several."""
+
+    severity = Severity.WARNING
+
+
+@dataclass(frozen=True)
+class FewRows(Notice):
+    """So few rows of one class that every rate of it is vague."""
+
+    code = "few-rows"
+    example = {"of": "positive", "rows": 12.0}
+    of: str
+    """"positive" or "negative"."""
+    rows: float
+    """How many; of weighted rows the effective number."""
+    weighted: bool = False
+
+    def text(self, on: Surface) -> str:
+        points = f"{100 / max(self.rows, 1):.{0 if self.rows < 10 else 1}f}"
+        if self.weighted:
+            what = f"The effective number of {self.of}s is {self.rows:.3g}"
+        else:
+            there = "There is" if self.rows == 1 else "There are"
+            what = f"{there} only {counted(self.rows, self.of)}"
+        return f"{what}: one more or less moves a rate of {self.of}s by {points} points."
+
+
+@dataclass(frozen=True)
+class PriorFar(Notice):
+    """The prior that was given is far from the share of positives in the rows."""
+
+    code = "prior-far"
+    example = {"prior": 0.0001, "share": 0.05, "times": 526.0}
+    prior: float
+    share: float
+    times: float
+    """By which factor the odds differ."""
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"The prior, {100 * self.prior:.3g} %, is far from the share of positives in these "
+            f"rows, {100 * self.share:.3g} %: odds differ {self.times:,.3g}-fold. Precision and "
+            "costs hold only if both classes score there as they do here."
+        )
+
+
+@dataclass(frozen=True)
+class Inverted(Notice):
+    """The score ranks negatives above positives."""
+
+    code = "inverted"
+    example = {"auc": 0.2, "score": "risk"}
+    auc: float
+    score: str
+    reverse: bool = False
+    """Whether low scores were said to mean positive."""
+
+    def text(self, on: Surface) -> str:
+        if self.reverse:
+            return (
+                f"The AUC of {shown(self.score)} is {self.auc:.4f}, below one half: low scores go "
+                f"with negatives. Leave "
+                f"{on.parameter('reverse')} out, or name the other label as the positive one."
+            )
+        return (
+            f"The AUC of {shown(self.score)} is {self.auc:.4f}, below one half: high scores go "
+            "with negatives. If low scores mean positive, say so "
+            f"({on.fix(Fix('reverse', self.score))}), or name the other label as the positive one."
+        )
+
+
+@dataclass(frozen=True)
+class NoBetterThanChance(Notice):
+    """The AUC may be one half: the score need not tell anything about the label."""
+
+    code = "no-better-than-chance"
+    example = {"auc": 0.52, "low": 0.47, "high": 0.57}
+    auc: float
+    low: float | None = None
+    high: float | None = None
+
+    def text(self, on: Surface) -> str:
+        span = "" if self.low is None else f" [{self.low:.4f}, {self.high:.4f}]"
+        return (
+            f"The AUC is {self.auc:.4f}{span}: these rows don't show that the score ranks better "
+            "than chance."
+        )
+
+
+@dataclass(frozen=True)
+class Separated(Notice):
+    """The classes are separated almost perfectly, which is rare: a leak is more likely."""
+
+    code = "separated"
+    example = {"auc": 1.0}
+    auc: float
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"The classes are separated almost perfectly (AUC {self.auc:.6g}). That is rare: look "
+            "for leakage, a column that knows the label, or rows that the detector was fitted to."
+        )
+
+
+@dataclass(frozen=True)
+class FewErrors(Notice):
+    """Single rows decide about the AUC. A sample without them looks better, and surer, than the
+    score is: where the rarer class has the wider scores, the interval covers too little."""
+
+    code = "few-errors"
+    example = {"errors": 1.2, "of": "positive", "rows": 60.0}
+    errors: float
+    """As if so many rows ranked on the wrong side of all of the other class."""
+    of: str
+    """The rarer class: "positive" or "negative"."""
+    rows: float
+    """How many it has; of weighted rows the effective number."""
+
+    def text(self, on: Surface) -> str:
+        place, other = ("below", "negative") if self.of == "positive" else ("above", "positive")
+        return (
+            "The AUC depends on few errors: as if "
+            f"{self.errors:.2g} of {counted(self.rows, self.of)} ranked {place} all {other}s. If "
+            f"scores of {self.of}s vary much more than those of {other}s, its interval is too "
+            "narrow."
+        )
+
+
+@dataclass(frozen=True)
+class CertainAndWrong(Notice):
+    """Cases with probability 0 or 1 that turned out otherwise: the log loss is infinite."""
+
+    code = "certain-and-wrong"
+    example = {"cases": 3, "probability": 0, "label": "positive"}
+    cases: float
+    probability: int
+    label: str
+
+    def text(self, on: Surface) -> str:
+        were = "was" if self.cases == 1 else "were"
+        return (
+            f"{counted(self.cases, 'case')} had probability {self.probability} and {were} "
+            f"{self.label}: the log loss of a certainty that is wrong is infinite. Clip the "
+            "probabilities, or calibrate them."
+        )
+
+
+@dataclass(frozen=True)
+class Ties(Notice):
+    """One score is shared by a large part of the cases."""
+
+    code = "ties"
+    example = {"score": 0.5, "share": 0.4}
+    score: float
+    share: float
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"The score {self.score:.6g} is shared by {100 * self.share:.3g} % of the cases: no "
+            "threshold can tell them apart."
+        )
+
+
+@dataclass(frozen=True)
+class Outlier(Notice):
+    """One score is far from all others, as a mark of missing scores would be."""
+
+    code = "outlier"
+    example = {"score": -9999.0, "cases": 12, "low": 0.01, "high": 0.98}
+    score: float
+    cases: int
+    low: float
+    high: float
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"The score {self.score:.12g} of {counted(self.cases, 'case')} is an outlier; all "
+            f"others lie between {self.low:.6g} and {self.high:.6g}. If it stands for a missing "
+            "score, leave such cases out."
+        )
+
+
+@dataclass(frozen=True)
+class Miscalibrated(Notice):
+    """Scores between 0 and 1 that are not right as probabilities."""
+
+    code = "miscalibrated"
+    example = {"outside": 0.7}
+    outside: float
+    """The share of the cases outside of the consistency band."""
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"The scores are off as probabilities: {100 * self.outside:.3g} % of the cases are "
+            "outside of the band where calibrated ones would be. Calibrate them on other rows "
+            "before reading them so (cutscore.calibrate)."
+        )
+
+
+@dataclass(frozen=True)
+class Infeasible(Notice):
+    """No threshold meets the limits."""
+
+    code = "infeasible"
+    example = {"limits": ("precision >= 0.9",)}
+    limits: tuple[str, ...]
+    confidence: float | None = None
+
+    def text(self, on: Surface) -> str:
+        asked = " and ".join(self.limits)
+        if self.confidence is None:
+            return f"Infeasible: no cut has {asked}; this is the nearest."
+        return (
+            f"Infeasible: no cut can be shown to have {asked} with a confidence of "
+            f"{100 * self.confidence:g} % on these rows; this is the nearest. More rows, a lower "
+            "confidence or a weaker limit would help."
+        )
+
+
+@dataclass(frozen=True)
+class FlagsAlike(Notice):
+    """The best threshold flags everything, or nothing: the score decides nothing."""
+
+    code = "flags-alike"
+    example = {"what": "nothing", "costs": True}
+    what: str
+    costs: bool
+
+    def text(self, on: Surface) -> str:
+        aim = "these costs" if self.costs else "this aim"
+        return f"For {aim} it is best to flag {self.what}: the score then decides nothing."
+
+
+@dataclass(frozen=True)
+class Trivial(Notice):
+    """The threshold is not shown to cost less than flagging everything, or nothing."""
+
+    code = "trivial"
+    example = {"doubt": "not shown to beat flagging nothing, at 0.5 a case"}
+    doubt: str
+
+    def text(self, on: Surface) -> str:
+        return f"At these costs the threshold is {self.doubt}."
+
+
+@dataclass(frozen=True)
+class GroupsNotUnits(Notice):
+    """Averages over groups count groups; all other intervals count rows."""
+
+    code = "groups-not-units"
+    severity = Severity.NOTE
+    example = {"group": "patient"}
+    group: str
+
+    def text(self, on: Surface) -> str:
+        return (
+            "Intervals of averages over groups count groups; all others count rows, and are too "
+            f"narrow if rows of one {self.group!r} are correlated: then name it as the cluster id "
+            f"({on.fix(Fix('unit', self.group))})."
+        )
+
+
+def about(notice: Notice, score: Any) -> Finding:
+    """A notice about one of several scores."""
+    return notice if score is None else notice.at(part=str(score))

@@ -1,0 +1,1 @@
+"""The choice of a threshold, and the operating point it leads to."""

@@ -1,0 +1,768 @@
+"""The decision: which cut, for these costs or this aim, under these limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, gcd, lcm, log10, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore.core.errors import CutscoreError, DataError, UndefinedError
+from cutscore.core.findings.arguments import Conflict
+from cutscore.core.findings.statistics import RowsDependent
+from cutscore.core.frozen import Frozen, derived
+from cutscore.core.html import fact_table, roc_thumbnail
+from cutscore.core.interval import Interval
+from cutscore.inference.guarantee import (
+    Certified,
+    Rule,
+    allowance,
+    guaranteed,
+    just_above,
+    rate_of_units,
+    wanting,
+)
+from cutscore.inference.intervals import Sampler, check_samples, interval, percentiles
+from cutscore.inference.selection import Expected, Selection, in_places, many, select
+from cutscore.inference.units import Units, as_units
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.objectives import (
+    Aim,
+    Costs,
+    Limit,
+    as_limits,
+    as_objective,
+    undefined,
+)
+from cutscore.sweeps.curves import from_zero
+from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
+
+
+class Status(NamedTuple):
+    """A limit that was asked for, the measure's value at the point, and whether the limit holds."""
+
+    limit: str
+    value: float
+    holds: bool
+
+
+class Baseline(NamedTuple):
+    """Flagging everything or nothing, whichever costs less, beside a chosen cut."""
+
+    name: str
+    """``"flag all"`` or ``"flag none"``."""
+    value: float
+    """Its cost of a case, at the share of positives that was asked about."""
+    difference: Expected | None
+    """What the chosen cut is expected to cost, less that; None where ``expected`` is."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether the chosen cut is shown to cost less: the interval is below 0."""
+        return self.difference is not None and self.difference.high < 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OperatingPoint:
+    """A threshold, why it was chosen and what it does; see :func:`cutscore.choose`.
+
+    Parameters
+    ----------
+    threshold
+        Flag a case iff its score is at least this.
+    confusion
+        What that does on the rows of the sweep.
+    value
+        The objective's value there. Of costs it is the expected cost of a case.
+    feasible
+        Whether the limits hold. If no cut satisfies them this is the nearest to doing so.
+    status
+        Each limit, with the measure's value and whether it holds.
+    cut
+        How many of the distinct scores are flagged.
+    sweep
+        The rows it was chosen on.
+    question
+        What was asked for: goal, limits, prior, confidence, units.
+    among
+        What choosing it together with something else came to on folds, a learner say; None if the
+        threshold alone was chosen.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+    >>> p = cs.choose(s, cs.Costs(fp=1, fn=20))
+    >>> p
+    flag from 0.7 on, for the least cost: 0.0101 (95 % CI 0.0051–0.0200) expected, 0.0101 on these
+    rows
+    on these rows: of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
+    expected cost of 1,000 cases: 10.1
+    """
+
+    threshold: float
+    confusion: Confusion
+    value: float
+    feasible: bool
+    status: tuple[Status, ...]
+    cut: int
+    sweep: Sweep
+    question: Aim
+    among: Selection | None = None
+
+    @property
+    def objective(self) -> str:
+        """What was asked for, by name."""
+        return self.question.goal.name
+
+    @property
+    def deployed(self) -> Confusion:
+        """The confusion of as many cases with the prior that was given, else of these."""
+        prior = self.question.prior
+        return self.confusion if prior is None else self.confusion.deployed(prior)
+
+    @property
+    def cost_per_1000(self) -> float | None:
+        """Expected cost of 1,000 cases, if costs were the objective."""
+        return 1000 * self.value if isinstance(self.question.goal, Costs) else None
+
+    @derived
+    def interval(self) -> Interval:
+        """A 95 % interval of the value at this threshold, as if it had not been chosen on these
+        rows: too narrow, and around a value that is too good. ``expected`` knows of the choice.
+
+        For other levels and measures: ``cutscore.interval(s, measure, at=point)``.
+        """
+        q = self.question
+        return interval(self.sweep, q.goal, at=self.threshold, prior=q.prior)
+
+    @derived
+    def expected(self) -> Expected | None:
+        """The value expected on new rows, with its 95 % interval; see :meth:`expect`."""
+        return self.expect(self.question.goal)
+
+    def expect(self, measure: Any, *, level: float = 0.95) -> Expected | None:
+        """A measure expected on new rows, with its confidence interval: as the threshold was chosen
+        on these rows, it does better on them than it will.
+
+        The choice is made again on nine tenths of the rows and judged on the tenth left out, ten
+        times in turn; how far that may be off is seen on bootstrap samples. None where the measure
+        is 0/0, and for aims that this is not known for: functions, likelihood ratios, a precision
+        with a confidence, and weighted rows if the sweep was made without ``squares``, or with
+        limits that have a confidence. None as well if a class has a single row.
+
+        Parameters
+        ----------
+        measure
+            The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn).
+        level
+            The confidence of the interval.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat([1, 0], (40, 360))
+        >>> p = cs.choose(cs.sweep(y, rng.standard_normal(400) + 1.5 * y), cs.Costs(fp=1, fn=20))
+        >>> p.value, p.expected, p.expect("recall")
+        (0.4125, 0.559 (95 % CI 0.339–0.873), 0.891 (95 % CI 0.671–0.970))
+        """
+        goal = as_objective(measure)
+        if self.sweep.weighted and self.sweep.pos2 is None:
+            return None
+        if self._trivial or many(self.sweep):
+            # Flagging all or nothing does the same on any rows; and many rows leave little choice.
+            q = self.question
+            value = float(goal(self.deployed))
+            if np.isnan(value):
+                return None
+            span = interval(self.sweep, goal, at=self.threshold, prior=q.prior, level=level)
+            return Expected(value, span.low, span.high, level)
+        found = self._selection
+        return None if found is None else found.expect(goal, level)
+
+    @property
+    def typical(self) -> Confusion | None:
+        """What to expect of as many new rows as these; None where :meth:`expect` knows nothing."""
+        if self._trivial or many(self.sweep):
+            return self.confusion
+        return None if self._selection is None else self._selection.confusion
+
+    @derived
+    def baseline(self) -> Baseline | None:
+        """What flagging everything or nothing would cost, whichever is less, and the difference
+        that is expected on new rows; None if costs were not the objective, or if limits allow
+        neither.
+
+        A score that knows nothing does no better than that, and one of few rows may not be shown
+        to. The difference is that of :meth:`expect`: the same choices on folds and the same
+        bootstrap samples, in which the cost of the baseline varies with the share of positives.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat([1, 0], (40, 360))
+        >>> p = cs.choose(cs.sweep(y, rng.standard_normal(400) + 0.5 * y), cs.Costs(fp=1, fn=9))
+        >>> p.baseline.name, p.baseline.value, p.baseline.difference.value < 0, p.baseline.shown
+        ('flag all', 0.9, True, False)
+        """
+        q, c = self.question, self.deployed
+        if not isinstance(q.goal, Costs):
+            return None
+        gain, loss = q.goal.fn + q.goal.tp, q.goal.fp + q.goal.tn
+        # The difference is itself a cost: of what is flagged, beside flagging nothing, and of what
+        # is not, beside flagging everything.
+        found = [
+            ("flag none", Costs(fp=loss, fn=0, tp=gain), Confusion(0, 0, c.positives, c.negatives)),
+            ("flag all", Costs(fp=0, fn=gain, tn=loss), Confusion(c.positives, c.negatives, 0, 0)),
+        ]
+        allowed = [
+            (float(q.goal(does)), name, beside)
+            for name, beside, does in found
+            if all(limit.holds(limit.sees(does, does)) for limit in q.limits)
+        ]
+        if not allowed:
+            return None
+        value, name, beside = min(allowed, key=lambda one: one[0])
+        with suppress(CutscoreError):
+            return Baseline(name, value, self.expect(beside))
+        return Baseline(name, value, None)
+
+    @property
+    def _trivial(self) -> bool:
+        """Whether all is flagged, or nothing."""
+        return self.cut in (0, len(self.sweep))
+
+    @derived
+    def _selection(self) -> Selection | None:
+        return self.among or select(self.sweep, self.question)
+
+    def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
+        """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
+
+        Each sample's threshold is judged on the rows of the sweep: its regret is how much worse it
+        does there than this point. One that breaks a limit there may do better, but could not have
+        been chosen; it has no regret. A weighted sweep needs squares, as for
+        :func:`cutscore.bootstrap`.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.random(2000) < 0.1
+        >>> p = cs.choose(cs.sweep(y, rng.standard_normal(2000) + 2 * y), "f1")
+        >>> p.threshold, p.stability(100).thresholds
+        (1.7, [1.60..., 2.01...] at 95 %)
+        """
+        q = self.question
+        if q.units is not None:
+            hint = "Choose without units to see how the threshold moves if they were."
+            raise UndefinedError(RowsDependent("stability", hint))
+        sampler = Sampler(self.sweep, seed)
+        samples = range(check_samples(n))
+        threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
+        cuts = _at_thresholds(self.sweep, q, threshold)
+        broken = np.full(len(threshold), not self.feasible)
+        for limit in q.limits:
+            broken |= ~limit.holds(limit.sees(cuts.c, cuts.deployed))
+        allowed = np.full(len(threshold), self.feasible)
+        for rule in _rules(self.sweep, q):
+            allowed &= rule.holds(cuts.judged(rule))
+        value, best = cuts.values(), q.goal.better * self.value
+        with np.errstate(invalid="ignore"):  # inf − inf
+            regret = np.where(value == best, 0.0, best - value)
+        return Stability(threshold, np.where(allowed, regret, np.nan), broken)
+
+    def __repr__(self) -> str:
+        return "\n".join(described(self))
+
+    @property
+    def explanation(self) -> str:
+        """Why the limits can't be met, if they can't."""
+        if self.feasible:
+            return "all limits hold"
+        asked = " and ".join(limit.text for limit in self.question.limits)
+        if self.question.confidence:
+            return (
+                f"no cut can be shown to have {asked} with that confidence, on these rows; this is "
+                "the nearest. More rows, a lower confidence or a weaker limit would help."
+            )
+        return f"infeasible: no cut has {asked}; this is the nearest."
+
+    def _repr_html_(self) -> str:
+        title, *lines = described(self)
+        facts = [("", line) for line in lines]
+        picture = ""
+        if self.sweep.P > 0 and self.sweep.N > 0:
+            at = (self.confusion.fpr, self.confusion.recall)
+            picture = roc_thumbnail(*self.sweep.sketch(), point=at)
+        return fact_table(title, facts, picture)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Frozen):
+    """What choosing again on bootstrap samples gives; see
+    :meth:`cutscore.OperatingPoint.stability`."""
+
+    threshold: Floats
+    """The threshold that each sample chose."""
+    regret: Floats
+    """How much worse each does on the rows of the sweep than the point itself; nan where it could
+    not be chosen there, because of the limits and the confidence that was asked for."""
+    broken: NDArray[np.bool_]
+    """Whether it breaks a limit there."""
+
+    @property
+    def thresholds(self) -> Interval:
+        """The range of 95 % of the thresholds."""
+        return percentiles(self.threshold, 0.95)
+
+    @property
+    def comparable(self) -> NDArray[np.bool_]:
+        """Whether it has a regret."""
+        return ~np.isnan(self.regret)
+
+    @property
+    def regrets(self) -> Interval:
+        """The range of 95 % of the regrets; nan if there are none."""
+        known = self.regret[self.comparable]
+        return percentiles(known, 0.95) if len(known) else Interval(nan, nan, 0.95)
+
+    @property
+    def mean_regret(self) -> float:
+        """The mean of the regrets; nan if there are none."""
+        known = self.regret[self.comparable]
+        return float(np.mean(known)) if len(known) else nan
+
+    def __repr__(self) -> str:
+        text = (
+            f"thresholds {self.thresholds.low:.6g} to {self.thresholds.high:.6g} in 95 % of "
+            f"{len(self.threshold):,} samples"
+        )
+        known = np.count_nonzero(self.comparable)
+        if known:
+            text += f", mean regret {self.mean_regret:.4g}"
+        if known < len(self.regret):
+            text += f" of the {known:,} that" if known else ", none of which"
+            text += " could be chosen on these rows"
+        if self.broken.any():
+            text += f", limits broken by {100 * np.mean(self.broken):.3g} %"
+        return text
+
+
+def choose(  # noqa: PLR0913 - all but two are options
+    s: Sweep,
+    objective: Any,
+    *,
+    subject_to: str | Limit | Sequence[str | Limit] | None = None,
+    prior: float | None = None,
+    confidence: float | None = None,
+    units: Units | None = None,
+) -> OperatingPoint:
+    """The best of all cuts there are, exactly: no grid, no search that may miss it.
+
+    Parameters
+    ----------
+    s
+        The sweep.
+    objective
+        What to aim at: ``Costs(fp=1, fn=20)``; the name of a measure, such as "f1", "balanced",
+        "youden", "mcc", "recall", "precision" or "fpr" (a rate of errors, and flagged, is made
+        small; anything else large); ``"precision@500"``, ``"recall@5 %"``: a measure where as many
+        rows are flagged as that, those that score highest; ``f(beta)``; or a function of
+        (tp, fp, fn, tn), arrays with an entry a cut, whose largest value is best. Or a
+        :class:`cutscore.Aim`, which has all of the rest.
+    subject_to
+        Limits, each a text such as "precision >= 0.9", "fpr <= 0.1 %" or "flagged <= 500". A
+        measure that is 0/0 satisfies none.
+    prior
+        The share of positives where decisions will be made, if it differs from that of the sweep.
+        Rates and limits on rates refer to that share. Limits on counts, such as "flagged <= 500",
+        always count rows of the sweep.
+    confidence
+        Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
+        recall, specificity, precision and the share flagged.
+    units
+        For limits with a confidence, where rows of one unit (patient, user) are not independent:
+        ``cutscore.units(y, score, unit)``, of the rows of the sweep. Limits are then on the mean
+        rate of units, each of which counts once; not for precision.
+
+    Returns
+    -------
+    OperatingPoint
+        If no cut satisfies the limits, the nearest one, with ``feasible=False``: that whose worst
+        shortfall, as a share of the limit, is least.
+
+    Notes
+    -----
+    There are m + 1 cuts of m distinct scores, from flagging nothing to flagging everything. Of
+    equally good ones that with the fewest false alarms is chosen, and of those the one that catches
+    most. "Equally good" is exact for costs, accuracy, balanced rate and Youden's J: costs are taken
+    as the decimals they are written as, and compared in integers. The threshold is placed between
+    scores by :meth:`Sweep.threshold_of`. (Where scores are ``+inf``, no threshold flags nothing.)
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+    >>> cs.choose(s, "f1").confusion
+    of 8 cases 4 are positive: 4 caught, 0 missed, 2 false alarms
+    >>> cs.choose(s, "recall", subject_to=["flagged <= 4", "fpr <= 30 %"]).threshold
+    0.67
+    >>> p = cs.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95)
+    >>> p.feasible, p.threshold  # four negatives prove nothing: only flagging nothing is safe
+    (True, inf)
+    >>> cs.choose(s, lambda tp, fp, fn, tn: tp - 0.5 * fp).threshold
+    0.45
+    """
+    if units is not None and confidence is None:
+        rule, hint = "units are for limits with a confidence", "Give {1} too, such as 0.95."
+        raise DataError(Conflict(("units", "confidence"), rule, hint))
+    if not isinstance(objective, Aim):
+        objective = Aim(
+            as_objective(objective),
+            tuple(as_limits(subject_to)),
+            prior,
+            confidence,
+            as_units(units),
+        )
+    elif (subject_to, prior, confidence, units) != (None, None, None, None):
+        rule = "an Aim has its own limits, prior, confidence and units"
+        raise DataError(Conflict(("objective", "subject_to"), rule, "Give them to it."))
+    return _choose(check_sweep(s), objective)
+
+
+def _choose(s: Sweep, q: Aim) -> OperatingPoint:
+    s.needs_rows("an operating point")
+    if q.prior is not None:
+        s.needs_both_classes("an operating point for another prior")
+    rules, ranked = _rules(s, q), q.ranked
+    cuts = _promising(s, ranked, rules)
+    ok = _allowed(s, cuts, rules)
+    feasible = bool(ok.any())
+    if not feasible:
+        cuts = _Cuts(s, ranked, *_all(s))
+        short = np.max([rule.shortfall(cuts.judged(rule)) for rule in rules], axis=0)
+        short[0] = short[0] if s.threshold[0] < np.inf else np.inf
+        ok = short <= short.min() * (1 + 1e-12)  # equally near, but for rounding
+    k = _best(s, ranked, cuts, ok)
+    tp, fp = cuts.c.tp[k].item(), cuts.c.fp[k].item()
+    confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
+    deployed = confusion if q.prior is None else confusion.deployed(q.prior)
+    cut = int(cuts.cut[k])
+    threshold = s.threshold_of(cut)
+    if any(isinstance(rule, Certified) for rule in rules) and 0 < cut < len(s):
+        # What was tested is flagging all that lies above the next lower score.
+        threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    status = tuple(
+        Status(
+            limit.text,
+            float(limit.measure(limit.sees(confusion, deployed)))
+            if q.units is None
+            else rate_of_units(q.units, limit, threshold),
+            bool(rule.holds(cuts.judged(rule, k))),
+        )
+        for limit, rule in zip(q.limits, rules, strict=True)
+    )
+    value = float(q.goal(deployed))
+    return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def _rules(s: Sweep, q: Aim) -> list[Rule]:
+    """What the limits ask of cuts of this sweep."""
+    if q.confidence is None:
+        return list(q.limits)
+    return guaranteed(s, list(q.limits), q.confidence, q.prior, q.units)
+
+
+class _Cuts:
+    """Some cuts: what they do on the rows of the sweep, on what the objective looks at, and on what
+    limits look at."""
+
+    def __init__(
+        self, s: Sweep, q: Aim, cut: NDArray[Any], tp: NDArray[Any], fp: NDArray[Any]
+    ) -> None:
+        self.cut, self.q = cut, q
+        self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
+        self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
+
+    def judged(self, rule: Rule, k: Any = slice(None)) -> Confusion:
+        """What a limit looks at; a guarantee looks at the rows themselves."""
+        if isinstance(rule, Certified) or self.q.confidence is not None:
+            j = self.c
+        else:
+            j = rule.sees(self.c, self.deployed)
+        return Confusion(j.tp[k], j.fp[k], j.fn[k], j.tn[k])
+
+    def values(self) -> Floats:
+        """The objective's values, of which more is better."""
+        return self.q.goal.better * np.asarray(self.q.goal(self.deployed), np.float64)
+
+
+def _all(s: Sweep) -> tuple[NDArray[Any], ...]:
+    return np.arange(len(s) + 1), from_zero(s.tp), from_zero(s.fp)
+
+
+def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
+    """All cuts that can be the best, among few others.
+
+    No cut of a block of cuts catches more than the last of them, nor has fewer false alarms than
+    the first. Where that does an objective good, it bounds what the block can reach, and blocks
+    that can't be better than the best of their ends are not looked into.
+    """
+    by_bounds = q.goal.helpful and all(
+        rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
+    )
+    if s.merged and not (
+        (_gains(s, q) is not None or getattr(q.goal, "beta", None))
+        and all(rule.helpful for rule in rules)
+    ):
+        # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
+        # and what is 0/0 at an end may be known there.
+        s.needs_scores("this aim, under these limits,")
+    if not by_bounds or len(s) <= 4 * s.blocks.size:
+        return _Cuts(s, q, *_all(s))
+    cut, tp, fp = s.blocks.cut, s.blocks.tp, s.blocks.fp
+    ends = _Cuts(s, q, cut, tp, fp)
+    most = _Cuts(s, q, cut[1:], tp[1:], fp[:-1])
+    bound = most.values()
+    bound[np.isnan(bound)] = np.inf  # 0/0 here, but perhaps not inside
+    open_ = np.ones(len(bound), np.bool_)
+    for rule in rules:
+        assert isinstance(rule, Limit)
+        if rule.helpful:
+            open_ &= rule.may_hold(most.judged(rule))
+        else:  # monotone: if it holds anywhere inside, then at one of the ends
+            holds = rule.holds(ends.judged(rule))
+            open_ &= holds[1:] | holds[:-1]
+    found = ends.values()[_allowed(s, ends, rules)]
+    best = np.nanmax(found, initial=-np.inf)
+    slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
+    return _Cuts(s, q, *_inside(s, np.flatnonzero(open_ & (bound >= best - slack))))
+
+
+def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
+    """All cuts of some blocks, in order, and flagging nothing."""
+    at, there = s.inside(blocks)
+    tp, fp = (
+        np.cumsum(np.column_stack((start[blocks], mass[at])), axis=1)[:, 1:][there]
+        for mass, start in ((s.pos, s.blocks.tp), (s.neg, s.blocks.fp))
+    )
+    s.forget()
+    return from_zero(at[there] + 1), from_zero(tp), from_zero(fp)
+
+
+def _allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+    ok = np.ones(len(cuts.cut), np.bool_)
+    for rule in rules:
+        ok &= rule.holds(cuts.judged(rule))
+    ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
+    return ok
+
+
+def _best(s: Sweep, q: Aim, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
+    """The best of the cuts that are allowed."""
+    allowed = np.flatnonzero(ok)
+    tp, fp = cuts.c.tp[allowed], cuts.c.fp[allowed]
+    gains = _gains(s, q)
+    if gains is not None:
+        value = _linear(s, gains, tp, fp)
+    else:
+        everywhere = cuts.values()
+        if np.isnan(everywhere).all():
+            raise undefined(q.goal.name)
+        value = np.maximum(everywhere[allowed], np.finfo(np.float64).min)
+        value[np.isnan(value)] = -np.inf  # 0/0 is worse than any value
+    # Of equally good cuts the first has the fewest false alarms; others with as few may catch more.
+    first = int(np.argmax(value))
+    same = int(np.searchsorted(fp, fp[first], side="right"))
+    return int(allowed[same - 1 - int(np.argmax(value[first:same][::-1] == value[first]))])
+
+
+def _gains(s: Sweep, q: Aim) -> tuple[Fraction, Fraction] | None:
+    """What a TP gains and an FP loses, for objectives where that is the same at every cut."""
+    P, N = Fraction(s.P), Fraction(s.N)
+    if q.prior is None:
+        return q.goal.gains(P, N)
+    prior = Fraction(repr(q.prior))
+    # One row of the sweep stands for so many cases of its class.
+    as_pos, as_neg = prior * (P + N) / P, (1 - prior) * (P + N) / N
+    gains = q.goal.gains(as_pos * P, as_neg * N)
+    return None if gains is None else (gains[0] * as_pos, gains[1] * as_neg)
+
+
+def _linear(
+    s: Sweep, gains: tuple[Fraction, Fraction], tp: NDArray[Any], fp: NDArray[Any]
+) -> NDArray[Any]:
+    """Something that is greatest, and equal, exactly where a·TP − b·FP is."""
+    scale = lcm(gains[0].denominator, gains[1].denominator)
+    a, b = int(gains[0] * scale), int(gains[1] * scale)
+    common = gcd(a, b)
+    a, b = a // common, b // common
+    if not s.weighted and a * int(s.P) + b * int(s.N) < 2**62:
+        return np.asarray(a * tp - b * fp)
+    # Too large for integers of the processor: floats find the few that may be best.
+    x, y = (float(Fraction(g, max(a, b))) for g in (a, b))
+    rough = x * tp - y * fp
+    near = np.flatnonzero(rough >= rough.max() - 1e-12 * (x * float(s.P) + y * float(s.N)))
+    pairs = zip(tp[near].tolist(), fp[near].tolist(), strict=True)
+    exact = [a * Fraction(t) - b * Fraction(f) for t, f in pairs]
+    best, most = np.zeros(len(tp)), max(exact)
+    best[near] = [value == most for value in exact]
+    return best
+
+
+def _at_thresholds(s: Sweep, q: Aim, threshold: Floats) -> _Cuts:
+    k = s.cuts(threshold)
+    return _Cuts(s, q, k, *s.flagged(k))
+
+
+def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None]:
+    """What is flagged: ``"nothing"``, ``"everything"``, ``"from"`` a threshold on; ``"up to"`` it,
+    where scores were negated since low ones mean positive. And that threshold."""
+    if p.threshold == np.inf and not p.confusion.flagged:
+        return "nothing", None
+    if p.threshold == -np.inf:
+        return "everything", None
+    return ("up to", 0.0 - p.threshold) if reverse else ("from", p.threshold)
+
+
+def headline(p: OperatingPoint, reverse: bool = False) -> str:
+    """What to do, in four words."""
+    rule, threshold = rule_of(p, reverse)
+    # In full: a rounded threshold may be another rule.
+    known = "" if threshold is None else f" {threshold!r}"
+    return f"Flag {rule}{known}{' on' if rule == 'from' else ''}"
+
+
+def described(p: OperatingPoint, reverse: bool = False) -> list[str]:
+    """An operating point in a few lines: what to do, why, and what that does; before that, if it is
+    not shown to be worth doing."""
+    aim = "least" if p.question.goal.better < 0 else "most"
+    first = f"{headline(p, reverse)}, for the {aim} {p.objective}: {worth(p)}"
+    doubt = filter(None, [against_trivial(p)])
+    return [*doubt, first[0].lower() + first[1:], *told(p)]
+
+
+def worth(p: OperatingPoint, level: float = 0.95) -> str:
+    """The value to expect on new rows, and the one on these."""
+    if np.isnan(p.value):
+        return f"0/0 {_where(p.confusion)}"
+    expected = expectation(p, p.question.goal, level)
+    if expected is None:
+        return f"{in_places(p.value)[0]} on these rows"
+    _, here = in_places(expected.value, p.value)
+    return f"{expected!r} expected, {here} on these rows"
+
+
+def expectation(p: OperatingPoint, measure: Any = None, level: float = 0.95) -> Expected | None:
+    """The value expected on new rows, or another measure, for those who show it: None if these rows
+    can't tell."""
+    with suppress(CutscoreError):
+        return p.expected if measure is None else p.expect(measure, level=level)
+    return None
+
+
+def told(p: OperatingPoint) -> list[str]:
+    """What an operating point does, in a few lines."""
+    q = p.question
+    lines = [in_cases(p)]
+    if p.cost_per_1000 is not None:
+        expected = expectation(p)
+        if expected is None:
+            lines.append(f"cost of 1,000 cases like these: {in_places(p.cost_per_1000)[0]}")
+        else:
+            lines.append(f"expected cost of 1,000 cases: {in_places(1000 * expected.value)[0]}")
+    sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
+    sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
+    for limit, status in zip(q.limits, p.status, strict=True):
+        is_ = f"{status.value:.6g} here"
+        if np.isnan(status.value):
+            is_ = f"0/0 {_where(p.confusion)}"
+        elif limit.measure.is_count and not p.sweep.weighted:
+            is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
+        lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
+        if q.confidence and not p.sweep.weighted:
+            error = allowance(q.limits, q.confidence)
+            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+    return lines if p.feasible else [*lines, p.explanation]
+
+
+def against_trivial(p: OperatingPoint) -> str | None:
+    """What to say of a choice for costs that is not shown to beat flagging everything or nothing;
+    None if it is, or if these rows can't tell."""
+    base = p.baseline
+    if base is None or base.difference is None or base.shown:
+        return None
+    value, low, high, level = base.difference
+    cost, *rest = in_places(base.value, value, low, high)
+    trivial = f"flagging {'everything' if base.name == 'flag all' else 'nothing'}"
+    if value == 0 and p.confusion.flagged in (0, p.confusion.total):
+        return f"these scores gain nothing over {trivial}, at {cost} a case"
+    value_, low_, high_ = (text.replace("-", "−") for text in rest)
+    return (
+        f"not shown to beat {trivial}, at {cost} a case: expected difference {value_} "
+        f"({100 * level:g} % CI {low_} to {high_})"
+    )
+
+
+def outcome(p: OperatingPoint, status: Status) -> str:
+    """What became of a limit. With a confidence it may hold on these rows, and not be shown to."""
+    if status.holds:
+        return "holds"
+    return "can't be shown" if p.question.confidence else "fails"
+
+
+def _where(c: Confusion) -> str:
+    """Where a measure has no value."""
+    if not (c.positives and c.negatives):
+        return f"where no row is {'negative' if c.positives else 'positive'}"
+    if not c.flagged:
+        return "where nothing is flagged"
+    return "where everything is flagged" if c.flagged == c.total else "here"
+
+
+def in_cases(p: OperatingPoint) -> str:
+    """What it did with these rows; of more than 10,000, or at another prior, what to expect of so
+    many cases."""
+    prior = p.question.prior
+    expected = None if in_rows(p.confusion, prior) else p.typical
+    if expected is None:
+        return f"on these rows: {natural(p.confusion, prior)}"
+    return natural(expected, prior)
+
+
+def natural(c: Confusion, prior: float | None) -> str:
+    """In natural frequencies: of every 10,000 cases, or of so many more that ten are positive; the
+    counts themselves where they are no more than that."""
+    if in_rows(c, prior):
+        return repr(c)
+    d = c if prior is None else c.deployed(prior)
+    base = 10_000
+    if 0 < d.prevalence < 0.001:
+        base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
+    p, tp, fp = (_rounded(base * float(m) / float(d.total)) for m in (d.positives, d.tp, d.fp))
+    are, alarms = "is" if p == 1 else "are", "alarm" if fp == 1 else "alarms"
+    return (
+        f"of every {base:,} cases {_shown(p)} {are} positive: "
+        f"{_shown(tp)} caught, {_shown(p - tp)} missed, {_shown(fp)} false {alarms}"
+    )
+
+
+def in_rows(c: Confusion, prior: float | None) -> bool:
+    """Whether natural frequencies are the counts of the rows."""
+    return bool(prior is None and c.total <= 10_000)
+
+
+def _rounded(x: float) -> float:
+    return round(x, 0 if x >= 10 else 1) if x >= 0.1 else x
+
+
+def _shown(x: float) -> str:
+    return f"{x:,.0f}" if x == round(x) else f"{x:,.1f}" if x >= 0.1 else f"{x:.2g}"

@@ -1,0 +1,48 @@
+"""Detectors elsewhere: in a database, in ONNX, in scikit-learn, and on paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cutscore.detector.export.markdown import to_markdown
+from cutscore.detector.export.onnx import onnx_inputs, to_onnx
+from cutscore.detector.export.sql import to_sql
+
+__all__ = ["onnx_inputs", "to_markdown", "to_onnx", "to_sklearn", "to_sql"]
+
+
+def to_sklearn(detector: Any) -> Any:
+    """A fitted classifier of scikit-learn: for data frames, pipelines, search and inspection.
+
+    ``decision_function`` gives the score less the threshold, ``predict_proba`` the probabilities at
+    the detector's prior, and ``predict`` the decision: flagged rows get the positive label, all
+    others the negative one. A detector that was trained on two labels predicts these, as they were:
+    0/1, -1/1, "legit" and "fraud". Where there were several negative ones, or they are not known
+    (a file of an earlier version, a detector made by hand without ``labels``), both are text:
+    "fraud" and "not fraud". Without a positive label they are False and True.
+
+    ``classes_`` are sorted, as scikit-learn has it. Where the positive label comes first (0 of 0/1,
+    "fraud" of "fraud"/"legit"), so does its column of ``predict_proba``, and ``decision_function``
+    is the threshold less the score.
+
+    Parameters
+    ----------
+    detector
+        A :class:`cutscore.detector.Detector`.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import cutscore as cs
+    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector.export import to_sklearn
+    >>> frame = pd.DataFrame({"age": [30, 40, 50, 60]})
+    >>> line = cs.LinearDetector(np.array([2.0]), 0.5)
+    >>> d = Detector.of(Encoding.fit(frame), line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.2), threshold=1.0)
+    >>> to_sklearn(d).predict(frame)
+    array([False, False,  True,  True])
+    """
+    from cutscore.detector.export.sklearn import DetectorClassifier
+
+    return DetectorClassifier(detector).fit()

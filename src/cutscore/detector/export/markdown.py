@@ -1,0 +1,219 @@
+"""A detector on paper: what it is, what it was learned from, and where not to use it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from cutscore.core.findings.base import PAGE
+from cutscore.decision.choice import natural
+from cutscore.detector.artefact import Detector
+from cutscore.detector.saved import FORMAT
+from cutscore.detector.terms import NumberTerm, Term
+from cutscore.detector.values import in_words
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.objectives import WORDS, Costs
+
+_MOST_LEVELS = 12
+
+
+def to_markdown(detector: Detector, *, title: str | None = None) -> str:
+    """A model card in Markdown.
+
+    Names and notes from the data are shown as text, whatever they contain.
+
+    Parameters
+    ----------
+    detector
+        The detector.
+    title
+        The heading; "Detector of column = label" if it is not given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector.export import to_markdown
+    >>> e = Encoding.fit({"age": [20, 40, 60]})
+    >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.5), threshold=1.0, target="ill", positive="yes")
+    >>> print(to_markdown(d).splitlines()[0])
+    # Detector of ill = yes
+    """
+    d = detector
+    target = "positives" if d.target is None else f"{d.target} = {d.positive}"
+    parts = [
+        f"# {text(title or f'Detector of {target}')}",
+        _what(d, target),
+        _point(d),
+        _data(d),
+        _columns(d),
+        _limits(d),
+        f"Made by {text(d.library)}; format {FORMAT}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def text(value: Any) -> str:
+    """Text as text: no markup of Markdown or HTML, and on one line.
+
+    What means nothing where it stands is left alone, for those who read the card as it is.
+    """
+    one = "".join(c if c.isprintable() else "\ufffd" for c in re.sub(r"\s+", " ", str(value)))
+    marked = _MARKUP.sub(lambda found: _HTML.get(found[0]) or rf"\{found[0]}", one)
+    return _BEGINS.sub(lambda found: rf"{found[0][:-1]}\{found[0][-1]}", marked)
+
+
+_HTML = {"&": "&amp;", "<": "&lt;"}
+_MARKUP = re.compile(
+    r"[\\`*{}\[\]|~$]"  # anywhere; parentheses and ! mean something beside brackets only
+    r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis neither begins nor ends inside a word
+    r"|<(?!=?\s)"  # before a blank, < and <= open no tag
+    r"|&(?=#?\w+;)"  # an entity
+    r"|(?<!\S)#"  # of a heading, at its beginning or end
+)
+# Quotes, lists and rules are what they are by how a line begins.
+_BEGINS = re.compile(r"^ ?(?:\d{1,9}[.)](?= |$)|[-+](?=[ +-]|$)|>)")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _what(d: Detector, target: str) -> str:
+    a = d.aim
+    aim = [f"for the best {a.goal.name}"]
+    aim += [f"subject to {' and '.join(a.limit_texts)}"] if a.limit_texts else []
+    aim += [f"with {100 * a.confidence:g} % confidence"] if a.confidence else []
+    chosen = "" if d.given else f" The threshold was chosen {' '.join(aim)}."
+    costs = f" {_in_words(a.costs)}." if a.costs else ""
+    return (
+        f"A linear detector of **{text(target)}**: the score of a case is {d.base:.6g} plus what "
+        f"each column adds, and the rule is to **{text(d.rule)}**.{text(chosen)}{text(costs)}\n\n"
+        f"Scores become log-likelihood ratios: {text(d.calibration)}. Probabilities are those "
+        f"where {100 * d.prior:.4g} % of the cases are positive."
+    )
+
+
+def _point(d: Detector) -> str:
+    lines = ["## What it does"]
+    t = d.training
+    if t.confusion is None:
+        lines.append(
+            "This threshold has not been evaluated on rows that the detector had not seen."
+        )
+    else:
+        if t.rates is not None:
+            recall, fpr = t.rates
+            told = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.prior)
+            lines.append(f"{told[0].upper()}{told[1:]}.")
+        if t.expected:
+            rows = [[text(WORDS.get(name, name)), repr(e)] for name, e in t.expected.items()]
+            lines.append("To expect on new rows:\n\n" + _table(["", ""], rows))
+        c = t.confusion
+        lines.append(
+            "On cross-fitted scores of the training rows, on which the threshold was chosen:\n\n"
+            + _table(
+                ["", "positive", "negative"],
+                [
+                    ["flagged", _total(c.tp), _total(c.fp)],
+                    ["not flagged", _total(c.fn), _total(c.tn)],
+                ],
+            )
+        )
+    if t.auc is not None:
+        sure = f", {t.auc_interval!r}" if t.auc_interval else ""
+        lines.append(f"AUC, cross-fitted: {t.auc:.4f}{sure}.")
+    return "\n\n".join(lines)
+
+
+def _total(x: float) -> str:
+    """Rows in full; of weights five digits."""
+    return f"{x:,.0f}" if x == round(x) else f"{float(f'{x:.5g}'):,.10g}"
+
+
+def _in_words(costs: Costs) -> str:
+    words = [f"A false alarm costs {costs.fp:.6g}, a miss {costs.fn:.6g}"]
+    words += [f"a catch brings in {costs.tp:.6g}"] if costs.tp else []
+    words += [f"a negative left alone brings in {costs.tn:.6g}"] if costs.tn else []
+    return "; ".join(words)
+
+
+def _data(d: Detector) -> str:
+    t = d.training
+    lines = ["## Data"]
+    if t.rows:
+        learner = f" by {text(t.learner)}" if t.learner else ""
+        lines.append(
+            f"Learned{learner} from {t.rows:,} rows, of which {t.positives:,} "
+            f"({100 * t.positives / t.rows:.3g} %) are positive."
+        )
+    if d.fingerprint:
+        lines.append(f"Fingerprint of the rows: `{re.sub('[^0-9A-Za-z:]', '', d.fingerprint)}`.")
+    if t.notes:
+        lines.append("\n".join(f"- {text(note.render(PAGE))}" for note in t.notes))
+    return "\n\n".join(lines)
+
+
+def _columns(d: Detector) -> str:
+    rows: list[list[str]] = []
+    for term in sorted(d.terms, key=lambda term: -term.size):
+        rows += _rows(term)
+    return (
+        "## Columns\n\nWhat each adds to the score, the most important first; compared with an "
+        "average row.\n\n" + _table(["column", "value", "adds", "share of rows"], rows)
+    )
+
+
+def _rows(term: Term) -> list[list[str]]:
+    name = text(term.column.name)
+    if isinstance(term, NumberTerm):
+        c = term.column
+        date = c.kind == "date"
+        start = in_words(c.mean, c.kind)
+        spread = f"{c.scale:.4g} days" if date else f"{c.scale:.4g}"
+        value = f"each {'day' if date else 'unit'} above {start} (standard deviation {spread})"
+        rows = [[name, value, _signed(term.weight), _share(1 - c.missing)]]
+        return [
+            *rows,
+            *([[name, "missing", _signed(term.missing), _share(c.missing)]] if c.missing else []),
+        ]
+    states = [*map(text, term.column.levels), "*other*", "*missing*"]
+    rows = [
+        [name, state, _signed(weight), _share(share)]
+        for state, weight, share in zip(
+            states, term.table.tolist(), term.column.share.tolist(), strict=True
+        )
+        if share or weight
+    ]
+    if len(rows) > _MOST_LEVELS:
+        more = len(rows) - _MOST_LEVELS
+        rows = sorted(rows, key=lambda row: -abs(float(row[2].replace("−", "-"))))[:_MOST_LEVELS]
+        rows.append([name, f"{more:,} more levels", "", ""])
+    return rows
+
+
+def _signed(x: float) -> str:
+    return f"{x:+.4g}".replace("-", "−", 1) if x < 0 else f"{x:+.4g}"
+
+
+def _share(x: float) -> str:
+    return f"{100 * x:.3g} %"
+
+
+def _limits(d: Detector) -> str:
+    lines = [
+        "## Limits of use",
+        "- It decides by these columns alone, and each adds its part whatever the others are.",
+        "- Figures hold for cases like the training rows. Levels that they did not have count as "
+        "the average of those that they had, and so do missing values where none were missing.",
+        f"- Probabilities assume that {100 * d.prior:.4g} % of the cases are positive. Where that "
+        "differs, give the prior that holds there.",
+    ]
+    if 0 < d.training.positives < 100:
+        lines.append("- It was learned from few positives: rates of theirs are uncertain.")
+    return "\n".join([lines[0], "", *lines[1:]])

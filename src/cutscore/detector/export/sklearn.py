@@ -1,0 +1,87 @@
+"""A detector as a classifier of scikit-learn; imported only when it is asked for."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from cutscore.core.errors import missing_library
+
+if find_spec("sklearn") is None:
+    raise ImportError(missing_library("to_sklearn", "scikit-learn", "sklearn"), name="sklearn")
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Shown
+from cutscore.detector.artefact import Detector
+
+
+class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A detector as scikit-learn sees it; see :func:`cutscore.detector.export.to_sklearn`.
+
+    It has learned already: ``fit`` learns nothing, so that it can stand in pipelines and be cloned.
+
+    Parameters
+    ----------
+    detector
+        The detector.
+    """
+
+    def __init__(self, detector: Detector) -> None:
+        self.detector = detector
+
+    def fit(self, X: Any = None, y: Any = None) -> DetectorClassifier:  # noqa: ARG002
+        """Nothing is learned; what scikit-learn expects of a fitted classifier is set."""
+        d = self.detector
+        labels = d.labels or (
+            (False, True) if d.positive is None else (f"not {d.positive}", d.positive)
+        )
+        # Scorers take the classes to be sorted, and the second to be what scores rise with.
+        self.classes_ = np.array(sorted(labels))
+        self._last = labels[1] == max(labels)
+        self.feature_names_in_ = np.array(d.columns, object)
+        self.n_features_in_ = len(d.columns)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """How far each row of a data frame is on the side of the second class: the score less the
+        threshold, at least 0 iff flagged. Where the positive label is the first class, it is the
+        threshold less the score, at most 0 iff flagged."""
+        away = self.scores(X) - self.detector.threshold
+        return away if self._last else -away
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """The score of each row, as the detector's own."""
+        check_is_fitted(self)
+        return self.detector.scores(self._frame(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of either class for each row, in the order of ``classes_``, at the
+        detector's prior."""
+        check_is_fitted(self)
+        p = self.detector.probability(self._frame(X))
+        return np.column_stack((1 - p, p) if self._last else (p, 1 - p))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The positive label for the rows that are flagged, those at the threshold too."""
+        check_is_fitted(self)
+        # Not by the sign of decision_function, which is 0 at the threshold for either order.
+        flagged = self.detector.decide(self._frame(X))
+        return np.asarray(self.classes_[(flagged == self._last).astype(np.intp)])
+
+    def _frame(self, X: Any) -> Any:
+        if isinstance(X, np.ndarray):
+            if X.ndim != 2 or X.shape[1] != len(self.detector.columns):
+                rule = f"have the {len(self.detector.columns):,} columns of the detector, in order"
+                shape = Shown(f"of the shape {X.shape}")
+                raise DataError(BadArgument("X", rule, shape, "Or pass a data frame."))
+            return {name: X[:, k] for k, name in enumerate(self.detector.columns)}
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")

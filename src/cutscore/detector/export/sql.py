@@ -1,0 +1,375 @@
+"""A detector as one SELECT, for DuckDB, SQLite and what is like them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite, log
+
+import numpy as np
+
+from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Fix
+from cutscore.core.findings.models import (
+    ColumnReserved,
+    DialectNeeded,
+    NamesCoincide,
+    NotExportable,
+)
+from cutscore.core.names import in_sql
+from cutscore.detector.artefact import GROUP, Detector
+from cutscore.detector.terms import CategoryTerm, Term
+from cutscore.measures.objectives import log_odds
+from cutscore.tables.literals import EXACT, MISSING, NUMBER
+
+_DIALECTS = ("standard", "duckdb", "sqlite")
+_GIVEN = ("score", "llr", "probability", "decision")
+_MOST = 1.7976931348623157e308
+
+
+def to_sql(
+    detector: Detector,
+    table: str = "data",
+    *,
+    dialect: str = "standard",
+    keep: Sequence[str] = (),
+) -> str:
+    """One SELECT with the score, the LLR, the probability and the decision of each row of a table.
+
+    Parameters
+    ----------
+    detector
+        The detector.
+    table
+        The name of the table. A dot in it belongs to the name.
+    dialect
+        "standard" runs on DuckDB and SQLite alike. Only dates need one of the two to be named:
+        "duckdb" or "sqlite"; and so do categories of whole numbers that are stored as text with
+        signs, zeros in front or exponents.
+    keep
+        Columns to put in front.
+
+    Notes
+    -----
+    Terms are added up in the order of the detector, in double precision: decisions are the same as
+    those of :meth:`cutscore.detector.Detector.apply`, at the threshold too. Columns are named with
+    their table, so that one that is not there is an error everywhere. NULL, NaN and empty text are
+    missing values. What ``apply`` refuses, an infinite number or text among numbers, dates or
+    booleans, gets NULL for score, LLR, probability and decision.
+
+    A category of whole numbers may be stored as integers, decimals, floats or text; one of text as
+    text, or as whole numbers. Numbers must be stored as numbers, except for the dialect "sqlite":
+    its ``.import`` makes text of everything, which is read as numbers, with decimal points, and the
+    words that are missing values in CSV (nothing, NA, NaN, null, …) as missing unless they are
+    levels. Dates are of a date type in DuckDB, and ISO text in SQLite, to the microsecond.
+    SQLite needs its mathematical functions, which most builds have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cutscore as cs
+    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector.export import to_sql
+    >>> e = Encoding.fit({"age": [20, 40, 60]})
+    >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
+    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    ...                 aim=cs.Aim(prior=0.5), threshold=1.0)
+    >>> print(to_sql(d, "people"))
+    WITH scored AS MATERIALIZED (SELECT
+      0.5e0 + (
+        CASE WHEN d."age" BETWEEN -1.7976931348623157e+308 AND 1.7976931348623157e+308
+          THEN 0.06123724356957945e0 * (d."age" - 40.0e0)
+          WHEN d."age" IS NULL OR LOWER(CAST(d."age" AS VARCHAR)) = 'nan' THEN 0.0e0 END) AS "score"
+    FROM "people" AS d),
+    step0 AS MATERIALIZED (SELECT *,
+      CASE WHEN "score" IS NOT NULL THEN 1.0e0 * ("score" - 0.0e0) END AS "llr" FROM scored)
+    SELECT "score", "llr",
+      CASE WHEN "llr" + 0.0e0 >= 0 THEN 1 / (1 + EXP(-("llr" + 0.0e0)))
+        ELSE EXP("llr" + 0.0e0) / (1 + EXP("llr" + 0.0e0)) END AS "probability",
+      CASE WHEN "score" IS NOT NULL THEN "score" >= 1.0e0 END AS "decision"
+    FROM step0
+    """
+    if dialect not in _DIALECTS:
+        raise DataError(BadArgument("dialect", f"be one of {', '.join(_DIALECTS)}", dialect))
+    names = detector.columns
+    if isinstance(keep, str):
+        raise DataError(BadArgument("keep", "be a list of names", keep))
+    kept = list(dict.fromkeys(keep))
+    _check_names([*names, *kept], kept)
+    groups = [
+        " + ".join(f"\n    {_term(term, dialect)}" for term in detector.terms[k : k + GROUP])
+        for k in range(0, len(detector.terms), GROUP)
+    ]
+    score = " + ".join([_float(detector.base), *(f"({group})" for group in groups)])
+    front = "".join(f"d.{_name(name)},\n  " for name in kept)
+    # MATERIALIZED: or a database may put the whole sum in each place where the score is used.
+    query = [
+        "WITH scored AS MATERIALIZED (SELECT\n"
+        f'  {front}{score} AS "score"\nFROM {_name(table)} AS d)'
+    ]
+    steps = (
+        detector.calibrator.steps
+        if isinstance(detector.calibrator, Chain)
+        else (detector.calibrator,)
+    )
+    before, last = '"score"', "scored"
+    for k, step in enumerate(steps):
+        name = '"llr"' if k == len(steps) - 1 else f'"llr {k + 1}"'
+        query.append(
+            f"step{k} AS MATERIALIZED (SELECT *,\n"
+            f"  {_or_null(_llr(step, before), before)} AS {name} FROM {last})"
+        )
+        before, last = name, f"step{k}"
+    odds = f'"llr" + {_float(log_odds(detector.prior))}'
+    decision = _or_null(_decision(detector.threshold), '"score"')
+    front = ", ".join([*map(_name, kept), '"score"', '"llr"'])
+    return ",\n".join(query) + (
+        f"\nSELECT {front},\n"
+        f"  CASE WHEN {odds} >= 0 THEN 1 / (1 + EXP(-({odds})))\n"
+        f'    ELSE EXP({odds}) / (1 + EXP({odds})) END AS "probability",\n'
+        f'  {decision} AS "decision"\n'
+        f"FROM {last}"
+    )
+
+
+def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
+    folded: dict[str, str] = {}
+    for name in names:
+        key = name.casefold()
+        if folded.setdefault(key, name) != name:
+            raise DataError(NamesCoincide(folded[key], name))
+    for name in kept:
+        if name.casefold() in _GIVEN:
+            raise DataError(ColumnReserved(name))
+
+
+def _name(name: str) -> str:
+    return in_sql(_printed(name))
+
+
+def _text(value: str) -> str:
+    return "'" + _printed(value).replace("'", "''") + "'"
+
+
+def _printed(text: str) -> str:
+    if "\0" in text:
+        raise DataError(NotExportable(text, "SQL", "the character NUL is in it"))
+    return text
+
+
+def _float(x: float) -> str:
+    """A literal of double precision: without an exponent DuckDB would take it as a decimal."""
+    if not isfinite(x):
+        return "(1e308 * 10)" if x > 0 else "(-1e308 * 10)"
+    text = repr(float(x))
+    return text if "e" in text else text + "e0"
+
+
+def _decision(threshold: float) -> str:
+    if isfinite(threshold):
+        return f'"score" >= {_float(threshold)}'
+    return "(1 = 0)" if threshold > 0 else "(1 = 1)"
+
+
+def _or_null(value: str, of: str) -> str:
+    """A value, but NULL where the score it is made of is: of cases and constants it would be some
+    number."""
+    return f"CASE WHEN {of} IS NOT NULL THEN {value} END"
+
+
+def _term(term: Term, dialect: str) -> str:
+    column = f"d.{_name(term.column.name)}"
+    if isinstance(term, CategoryTerm):
+        write = _boolean if term.column.kind == "boolean" else _category
+        return write(term, column, dialect)
+    if term.column.kind == "date":
+        value = f"({_days(_microseconds(term.column.name, column, dialect))})"
+    else:
+        value = _number(column) if dialect == "sqlite" else column
+    # Nothing else: what is neither a number nor missing makes the whole sum NULL.
+    return (
+        f"CASE WHEN {value} BETWEEN {_float(-_MOST)} AND {_float(_MOST)}\n"
+        f"      THEN {_float(term.weight)} * ({value} - {_float(term.column.mean)})\n"
+        f"      WHEN {_gone(column, dialect)} THEN {_float(term.missing)} END"
+    )
+
+
+def _number(column: str) -> str:
+    """A number of SQLite, which .import stores as text. Compared with a number, text that is one
+    becomes it, and other text stays text: so what is not wholly a number is NULL."""
+    text = f"TRIM({column})"
+    return (
+        f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
+        f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS NUMERIC) END)"
+    )
+
+
+def _gone(column: str, dialect: str, levels: Sequence[str] = ()) -> str:
+    """Whether a value is missing."""
+    if dialect == "sqlite":
+        # .import stores what is missing as it is written.
+        return f"{column} IS NULL OR {column} IN ({_words(levels)})"
+    return f"{column} IS NULL OR LOWER(CAST({column} AS VARCHAR)) = 'nan'"
+
+
+def _words(levels: Sequence[str] = ()) -> str:
+    return ", ".join(_text(word) for word in MISSING if word not in levels)
+
+
+_DAY = 86_400_000_000
+
+
+def _microseconds(name: str, column: str, dialect: str) -> str:
+    """A date as a whole number since 1970, cut to microseconds; NULL for what is none."""
+    if dialect == "duckdb":
+        # epoch_us would round nanoseconds, and take a time of day.
+        ns = f"epoch_ns({column})"
+        return (
+            f"CASE TYPEOF({column}) WHEN 'TIME' THEN NULL WHEN 'TIMESTAMP_NS' "
+            f"THEN ({ns} - ({ns} % 1000 + 1000) % 1000) // 1000 ELSE epoch_us({column}) END"
+        )
+    if dialect == "sqlite":
+        # Its own functions round to thousandths. So seconds come from the text without a fraction,
+        # and the fraction from its digits; a day that is not in the calendar would be another one.
+        zone = f"LTRIM(SUBSTR({column}, 20), '.0123456789')"
+        seconds = f"CAST(STRFTIME('%s', SUBSTR({column}, 1, 19) || {zone}) AS INTEGER)"
+        digits = f"CASE WHEN SUBSTR({column}, 20, 1) = '.' THEN SUBSTR({column}, 21, 6) ELSE '' END"
+        rest = f"CAST(ROUND(CAST('0.' || {digits} AS REAL) * 1e6) AS INTEGER)"
+        day = f"SUBSTR({column}, 1, 10)"
+        return (
+            f"CASE WHEN TYPEOF({column}) = 'text' AND DATE({day}, '+0 days') = {day} "
+            f"AND SUBSTR({column}, 12, 2) < '24' AND {column} NOT LIKE '% ' "
+            f"AND {column} NOT LIKE '%.' THEN 1000000 * {seconds} + {rest} END"
+        )
+    ways = (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))
+    raise DataError(DialectNeeded(name, fixes=ways))
+
+
+def _days(microseconds: str) -> str:
+    """Days since 1970, as the detector computes them: whole ones, and what is left of a day."""
+    us = f"({microseconds})"
+    rest = f"(({us} % {_DAY} + {_DAY}) % {_DAY})"
+    return f"CAST(({us} - {rest}) / {_DAY} AS BIGINT) + {rest} / {_float(_DAY)}"
+
+
+def _boolean(term: CategoryTerm, column: str, dialect: str) -> str:
+    # By text, which tells 1 and 0 from NaN, and from all else.
+    text = f"LOWER(TRIM(CAST({column} AS VARCHAR)))"
+    weight = dict(zip(term.column.levels, term.weights, strict=True))
+    yes, no = (weight.get(level, term.other) for level in ("true", "false"))
+    gone = f"{_gone(column, dialect)} OR CAST({column} AS VARCHAR) IN ({_words()})"
+    return (
+        f"CASE WHEN {text} IN ('true', '1') OR {text} LIKE '1.0%' AND {_stripped(text)} = '1' "
+        f"THEN {_float(yes)}\n"
+        f"      WHEN {text} IN ('false', '0') OR {text} LIKE '0.0%' AND {_stripped(text)} = '0' "
+        f"THEN {_float(no)}\n"
+        f"      WHEN {gone} THEN {_float(term.missing)} END"
+    )
+
+
+def _stripped(text: str) -> str:
+    """A number with a point, without zeros at its end: floats of whole numbers have one, decimals
+    several."""
+    return f"RTRIM(RTRIM({text}, '0'), '.')"
+
+
+def _category(term: CategoryTerm, column: str, dialect: str) -> str:
+    missing, other = _float(term.missing), _float(term.other)
+    if term.column.level_type == "date":
+        key = _microseconds(term.column.name, column, dialect)
+        keys = [str(np.datetime64(level, "us").astype(np.int64)) for level in term.column.levels]
+        known = f"WHEN {key} IS NOT NULL THEN {other} END"
+        rest = f"WHEN {_gone(column, dialect)} THEN {missing} {known}"
+    else:
+        text, kind = f"CAST({column} AS VARCHAR)", f"UPPER(TYPEOF({column}))"
+        is_float = f"({kind} IN ('DOUBLE', 'FLOAT', 'REAL') OR {kind} LIKE 'DECIMAL(%')"
+        whole, is_whole = _whole(column, text, dialect)
+        key, keys = f"CASE WHEN {is_float} THEN {whole} ELSE {text} END", []
+        if term.column.level_type == "whole" and dialect != "standard":
+            key, keys = _whole_of_text(column, text, dialect), list(term.column.levels)
+        elif term.column.level_type == "whole":
+            key = f"CASE WHEN {text} LIKE '%.%' THEN {_stripped(text)} ELSE {text} END"
+        keys = keys or list(map(_text, term.column.levels))
+        gone = f"{column} IS NULL OR {text} = '' OR ({is_float} AND {text} = 'nan')"
+        if dialect == "sqlite":
+            gone = _gone(column, dialect, term.column.levels)
+        # What is no whole number is refused; as text these others would be other levels, or none.
+        odd = f"{is_float} AND NOT {is_whole}"
+        odd += f" OR {kind} IN ('BOOLEAN', 'DATE') OR {kind} LIKE 'TIME%'"
+        rest = f"WHEN {gone} THEN {missing} WHEN {odd} THEN NULL ELSE {other} END"
+    if not keys:
+        return f"CASE {rest}"
+    cases = "".join(
+        f"\n      WHEN {level} THEN {_float(weight)}"
+        for level, weight in zip(keys, term.weights, strict=True)
+    )
+    return f"CASE {key}{cases}\n      ELSE CASE {rest} END"
+
+
+def _whole(column: str, text: str, dialect: str) -> tuple[str, str]:
+    """The text of a whole number that is stored as a float or a decimal, and whether it is one."""
+    if dialect == "sqlite":
+        number = f"CAST({column} AS INTEGER)"
+        is_whole = f"({column} = {number} AND ABS({column}) < {EXACT})"
+        return f"CAST({number} AS TEXT)", is_whole
+    if dialect == "duckdb":
+        number = f"TRY_CAST({text} AS DOUBLE)"
+        is_whole = f"(ABS({number}) < {EXACT} AND {number} = FLOOR({number}))"
+        return f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)", is_whole
+    # Without functions of a database: a point that is left, an exponent, or infinity.
+    stripped = _stripped(text)
+    return stripped, f"({text} LIKE '%.%' AND {stripped} NOT LIKE '%.%' AND {text} NOT LIKE '%e%')"
+
+
+def _whole_of_text(column: str, text: str, dialect: str) -> str:
+    """A whole number, however it is stored; NULL for anything else."""
+    if dialect == "sqlite":
+        return _number(column)
+    trimmed = f"TRIM({text})"
+    number = f"TRY_CAST({trimmed} AS DOUBLE)"
+    return (
+        f"CASE WHEN REGEXP_MATCHES({trimmed}, '^[+-]?[0-9]+$') THEN TRY_CAST({trimmed} AS HUGEINT) "
+        f"WHEN REGEXP_MATCHES({trimmed}, {_text(NUMBER)}) AND ABS({number}) < {EXACT} "
+        f"AND {number} = FLOOR({number}) THEN TRY_CAST({number} AS HUGEINT) END"
+    )
+
+
+def _llr(step: Calibrator, score: str) -> str:
+    if isinstance(step, Affine):
+        if not step.gamma:
+            return "0e0"
+        return f"{_float(step.gamma)} * ({score} - {_float(step.d0)})"
+    if isinstance(step, Gaussian):
+        u = f"(({score} - {_float(step.neg_mean)}) / {_float(step.neg_sd)})"
+        v = f"(({score} - {_float(step.pos_mean)}) / {_float(step.pos_sd)})"
+        return f"0.5e0 * ({u} - {v}) * ({u} + {v}) + {_float(log(step.neg_sd / step.pos_sd))}"
+    assert isinstance(step, Monotone)
+    return _monotone(step, score)
+
+
+def _monotone(step: Monotone, score: str) -> str:
+    at, value = step._rising
+    if step.interpolate:
+        pieces = [_float(value[0])]
+        for a, b, y, z in zip(at[:-1], at[1:], value[:-1], value[1:], strict=True):
+            slope = _float(float((z - y) / (b - a)))
+            pieces.append(f"{slope} * ({score} - {_float(float(a))}) + {_float(float(y))}")
+        pieces.append(_float(value[-1]))
+    else:
+        pieces = [_float(float(v)) for v in value]
+    out = _tree(score, [float(t) for t in at], pieces)
+    if step.tilt:
+        z = f"(({score} - {_float(step.centre)}) / {_float(step.scale)})"
+        out = f"{out} + {_float(step.tilt)} * ({z} / (1 + ABS({z})))"
+    return out
+
+
+def _tree(score: str, at: list[float], pieces: list[str]) -> str:
+    """The piece for a score, by halving: databases limit how long a chain of cases may be."""
+    if len(pieces) == 1:
+        return pieces[0]
+    k = len(at) // 2
+    low, high = _tree(score, at[:k], pieces[: k + 1]), _tree(score, at[k + 1 :], pieces[k + 1 :])
+    test = f"{score} >= {_float(at[k])}" if at[k] < inf else "(1 = 0)"
+    return f"(CASE WHEN {test} THEN {high} ELSE {low} END)"

@@ -1,0 +1,238 @@
+"""Whether two ROC curves are the same everywhere, and not only in their area."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cutscore.core.errors import UndefinedError
+from cutscore.core.findings.statistics import CountsRows
+from cutscore.core.html import fact_table
+from cutscore.inference.intervals import check_samples
+from cutscore.inference.labelled_rows import Bools, Ints, needs_both_classes, read
+from cutscore.sweeps.proper_scores import check_seed
+from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
+
+# As many keys are sorted at once.
+_BLOCK = 2**18
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CurveTest:
+    """Venkatraman's test of two ROC curves.
+
+    Made by :func:`cutscore.compare_curves` and :func:`cutscore.compare_curves_unpaired`.
+
+    Parameters
+    ----------
+    statistic
+        E, the distance of the two curves: see the functions.
+    p_value
+        (1 + the permutations that are at least as far apart) / (1 + permutations).
+    n
+        The number of permutations.
+    paired
+        Whether the two scores are of the same rows.
+    """
+
+    statistic: float
+    p_value: float
+    n: int
+    paired: bool
+
+    def __repr__(self) -> str:
+        words = f"E = {self.statistic:.4g}, p = {self.p_value:.2g}"
+        kind = "paired" if self.paired else "unpaired"
+        what = "test whether the curves of a and b differ"
+        return f"{what}: {words} ({self.n:,} {kind} permutations)"
+
+    def _repr_html_(self) -> str:
+        return fact_table("Test of curves", [("test", repr(self))])
+
+
+def compare_curves(  # noqa: PLR0913 - all but three are options
+    y: Any, score_a: Any, score_b: Any, *, positive: Any = None, n: int = 2000, seed: int = 0
+) -> CurveTest:
+    r"""Test whether two scores of the same rows have the same ROC curve.
+
+    Curves may cross and have the same area; :func:`cutscore.compare` sees nothing then. Of N rows
+    in the order of a score, let :math:`e(k)` be the errors that are made if all but the lowest k
+    are flagged. Venkatraman and Begg's distance is
+
+    .. math:: E = \sum_{k=1}^{N-1} |e_a(k) - e_b(k)|.
+
+    It is compared with that of permutations, in each of which every row has its two ranks swapped
+    or not by the toss of a coin. Ties are broken at random, those of the scores once and those of
+    swapped ranks each time; where many scores are tied, the p-value depends on the ``seed``.
+
+    Parameters
+    ----------
+    y, positive
+        As in :func:`cutscore.sweep`.
+    score_a, score_b
+        The two scores of each row. They may be on different scales.
+    n, seed
+        How many permutations, and the seed of their random numbers.
+
+    References
+    ----------
+    Venkatraman & Begg, "A distribution-free procedure for comparing receiver operating
+    characteristic curves from a paired experiment", Biometrika 83 (1996).
+    https://doi.org/10.1093/biomet/83.4.835
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(300) % 2
+    >>> a = rng.normal(size=300) + 1.5 * y
+    >>> b = rng.normal(size=300) * (1 + 3 * y) + 3.5 * y  # crosses the curve of a
+    >>> cs.compare_curves(y, a, b)
+    test whether the curves of a and b differ: E = 4896, p = 0.0015 (2,000 paired permutations)
+    >>> cs.compare(y, a, b).p_value > 0.05
+    True
+    """
+    rows = read(y, {"score_a": score_a, "score_b": score_b}, None, positive)
+    needs_both_classes(rows, "a test of curves")
+    rng = np.random.default_rng(check_seed(seed))
+    rank = np.stack([_ranked(s, rng) for s in rows.scores])
+    found = _distances(rank[:1], rank[1:], rows.ones)[0]
+
+    def permuted(size: int) -> Floats:
+        swap = rng.random((size, len(rows.ones))) < 0.5
+        a, b = (
+            np.where(swap, other, one) + rng.random(swap.shape) for one, other in (rank, rank[::-1])
+        )
+        return _distances(a, b, rows.ones).astype(np.float64)
+
+    p_value = _p_value(float(found), permuted, check_samples(n), len(rows.ones))
+    return CurveTest(float(found), p_value, int(n), paired=True)
+
+
+def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0) -> CurveTest:
+    r"""Test whether two sweeps of different rows have the same ROC curve.
+
+    Both samples are seen as if they had the same share of positives :math:`\kappa`, that of all
+    rows. With p the share of such a mixture that is below a threshold, let :math:`e(p)` be the
+    errors that are made if all above are flagged. Venkatraman's distance is
+
+    .. math:: E = \int_0^1 |e_a(p) - e_b(p)| \, dp = 2 \kappa \int_0^1 |F_a(p) - F_b(p)| \, dp,
+
+    where F is the share of positives below the threshold. It is compared with that of permutations,
+    in each of which the p of the positives are dealt anew to the two samples, and those of the
+    negatives as well. Ties are broken at random: see :func:`cutscore.compare_curves`.
+
+    Parameters
+    ----------
+    a, b
+        Sweeps of rows without weights.
+    n, seed
+        How many permutations, and the seed of their random numbers.
+
+    References
+    ----------
+    Venkatraman, "A permutation test to compare receiver operating characteristic curves",
+    Biometrics 56 (2000). https://doi.org/10.1111/j.0006-341X.2000.01134.x
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(300) % 2
+    >>> a = cs.sweep(y, rng.normal(size=300) + 1.5 * y)
+    >>> b = cs.sweep(y, rng.normal(size=300) * (1 + 3 * y) + 3.5 * y)  # crosses the curve of a
+    >>> cs.compare_curves_unpaired(a, b, n=500)
+    test whether the curves of a and b differ: E = 0.0544, p = 0.004 (500 unpaired permutations)
+    """
+    for s in (a, b):
+        check_sweep(s).needs_both_classes("a test of curves")
+        if s.weighted:
+            raise UndefinedError(CountsRows("a permutation"))
+        s.needs_rows("a test of curves")
+    rng, share = np.random.default_rng(check_seed(seed)), (a.P + b.P) / (a.P + b.P + a.N + b.N)
+    labels = [_ordered(s, rng) for s in (a, b)]
+    # In the middle of what a row takes up: samples may differ in size.
+    places = [(x[:-1] + x[1:]) / 2 for x, _ in (_line(ones, share) for ones in labels)]
+    found = _area_between(labels[0], labels[1], share)
+    # What is dealt: the places of all positives, and those of all negatives.
+    stock = [np.concatenate([p[ones == one] for p, ones in zip(places, labels, strict=True)])
+             for one in (True, False)]  # fmt: skip
+
+    def permuted(size: int) -> Floats:
+        out = np.empty(size)
+        for k in range(size):
+            pos, neg = (rng.permutation(of) for of in stock)
+            samples = ((pos[: a.P], neg[: a.N]), (pos[a.P :], neg[a.N :]))
+            dealt = [
+                (np.arange(len(p) + len(q)) < len(p))[_order(np.concatenate((p, q)), rng)]
+                for p, q in samples
+            ]
+            out[k] = _area_between(dealt[0], dealt[1], share)
+        return out
+
+    p_value = _p_value(found, permuted, check_samples(n), sum(map(len, labels)))
+    return CurveTest(found, p_value, int(n), paired=False)
+
+
+def _ranked(score: Floats, rng: np.random.Generator) -> Ints:
+    """Ranks from 0 on, ties broken at random."""
+    rank = np.empty(len(score), np.int64)
+    rank[_order(score, rng)] = np.arange(len(score))
+    return rank
+
+
+def _order(key: Any, rng: np.random.Generator) -> Ints:
+    """The order of keys, ties broken at random."""
+    return np.lexsort((rng.random(len(key)), key))
+
+
+def _distances(a: Any, b: Any, ones: Bools) -> Ints:
+    """E of each line of two tables of keys: e(k) is a constant less k plus twice the positives
+    among the lowest k, so that E is twice the sum of their differences."""
+    below = (np.cumsum(ones[np.argsort(of, axis=1)], axis=1, dtype=np.int32) for of in (a, b))
+    total: Ints = 2 * np.abs(np.subtract(*below)).sum(axis=1, dtype=np.int64)
+    return total
+
+
+def _ordered(s: Sweep, rng: np.random.Generator) -> Bools:
+    """Which rows are positives, from the lowest score to the highest, ties broken at random."""
+    cells = np.stack([s.neg, s.pos], axis=1)[::-1].ravel()
+    ones = np.repeat(np.tile([False, True], len(s)), cells)
+    at = np.repeat(np.arange(len(s)), (s.pos + s.neg)[::-1])
+    ordered: Bools = ones[_order(at, rng)]
+    return ordered
+
+
+def _line(ones: Bools, share: float) -> tuple[Floats, Floats]:
+    """F as a function of p: the places in a mixture with that share of positives up to which rows
+    reach, and the shares of positives up to there. Both start at 0."""
+    pos = np.cumsum(ones) / np.count_nonzero(ones)
+    neg = np.cumsum(~ones) / np.count_nonzero(~ones)
+    return np.concatenate(([0.0], share * pos + (1 - share) * neg)), np.concatenate(([0.0], pos))
+
+
+def _area_between(a: Bools, b: Bools, share: float) -> float:
+    """2κ ∫ |F_a − F_b| dp, of two broken lines that may cross."""
+    (x, f), (z, g) = _line(a, share), _line(b, share)
+    grid = np.union1d(x, z)
+    gap = np.interp(grid, x, f) - np.interp(grid, z, g)
+    left, right, width = gap[:-1], gap[1:], np.diff(grid)
+    both = np.abs(left) + np.abs(right)
+    # Of two triangles where the lines cross: (l² + r²) / 2(l + r).
+    crossed = np.divide(left**2 + right**2, both, out=np.zeros(len(both)), where=both > 0)
+    return float(share * np.sum(width * np.where(left * right < 0, crossed, both)))
+
+
+def _p_value(found: float, permuted: Callable[[int], Floats], n: int, rows: int) -> float:
+    least = found * (1 - 1e-12)  # rounding
+    beyond = sum(int(np.count_nonzero(permuted(k) >= least)) for k in _blocks(n, rows))
+    return (1 + beyond) / (1 + n)
+
+
+def _blocks(n: int, rows: int) -> Iterator[int]:
+    """How many permutations to draw at once."""
+    each = max(1, _BLOCK // rows)
+    return (min(each, n - first) for first in range(0, n, each))

@@ -1,0 +1,314 @@
+"""Pairs of rows of the same group only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore.core.checks import one_of
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.statistics import NoVariation, TooFew
+from cutscore.core.frozen import Frozen
+from cutscore.core.html import fact_table
+from cutscore.core.interval import Interval
+from cutscore.inference.comparison import Comparison, difference_tested
+from cutscore.inference.labelled_rows import Bools, encoded, read
+from cutscore.measures.confusion import counted
+from cutscore.measures.objectives import check_level
+from cutscore.sweeps.sweep import Floats, Masses
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupAuc(Frozen):
+    """The AUC inside each group of rows, and three ways to make one number of them.
+
+    Made by :func:`cutscore.by_group`. A group of one class has no AUC (``nan``) and counts in none
+    of the three; :attr:`covered` says how much of the data that leaves, :meth:`interval` how sure
+    each of them is.
+
+    Parameters
+    ----------
+    group
+        The groups, in the order in which they first appear.
+    P, N
+        Mass of the positives and negatives in each: int64 counts, or float64 sums of weights.
+    auc
+        The AUC in each.
+    """
+
+    group: NDArray[Any]
+    P: Masses
+    N: Masses
+    auc: Floats
+
+    @property
+    def pooled(self) -> float:
+        """Σ U_g / Σ P_g N_g: the share of pairs inside a group that are ranked right."""
+        return self._mean("pooled")
+
+    @property
+    def weighted(self) -> float:
+        """Σ n_g AUC_g / Σ n_g with n_g = P_g + N_g: what advertising calls GAUC."""
+        return self._mean("weighted")
+
+    @property
+    def macro(self) -> float:
+        """The plain mean of the groups' AUCs."""
+        return self._mean("macro")
+
+    @property
+    def covered(self) -> float:
+        """The share of the rows, or of their weight, that is in groups with both classes."""
+        mass = self.P + self.N
+        if not len(mass):
+            raise UndefinedError(TooFew("the share of rows that is covered", 1, "row", 0))
+        return float(mass[~np.isnan(self.auc)].sum() / mass.sum())
+
+    def interval(self, average: str = "weighted", *, level: float = 0.95) -> Interval:
+        r"""Confidence interval of one of the three, for groups that are a sample of many.
+
+        Rows of one group depend on each other, so groups are what counts: each is left out in turn
+        (the jackknife). With :math:`h_g` its share of the weight and :math:`A` the average,
+
+        .. math:: \mathrm{se}^2 = \frac{G-1}{G} \sum_g
+                  \left(\frac{h_g (A_g - A)}{1 - h_g}\right)^2, \qquad
+                  A \pm t_{df}\,\mathrm{se}, \quad df = \frac{1}{\sum_g h_g^2} - 1,
+
+        cut off at 0 and 1. Few groups that have most of the weight, as large ones have in
+        ``"pooled"``, leave few degrees of freedom.
+
+        Parameters
+        ----------
+        average
+            ``"weighted"``, ``"pooled"`` or ``"macro"``.
+        level
+            The confidence.
+
+        Raises
+        ------
+        UndefinedError
+            If there are not two groups with both classes, or all have the same AUC: that it does
+            not vary tells how few groups there are, and not how sure it is.
+
+        References
+        ----------
+        MacKinnon, Nielsen & Webb, "Cluster-robust inference: A guide to empirical practice",
+        Journal of Econometrics 232 (2023). https://doi.org/10.1016/j.jeconom.2022.04.001
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> y, score = [1, 0, 0, 1, 0, 1, 1, 0, 0], [9, 3, 2, 4, 6, 5, 8, 7, 1]
+        >>> g = cs.by_group(y, score, list("aaabbbccc"))
+        >>> g.macro, g.interval("macro", level=0.8)
+        (0.666..., [0.038..., 1] at 80 %)
+        """
+        level = check_level(level)
+        weight = self._weights(average)
+        value = self.auc[self._both]
+        error, df = _jackknife(value, weight)
+        if not error > 1e-14:  # what rounding leaves of 0
+            raise UndefinedError(
+                NoVariation(f"the AUC, {value[0]:.6g},", f"over {len(value):,} groups")
+            )
+        from scipy.special import stdtrit
+
+        middle, reach = self._mean(average), float(stdtrit(df, (1 + level) / 2)) * error
+        return Interval(max(0.0, middle - reach), min(1.0, middle + reach), level)
+
+    def _mean(self, average: str) -> float:
+        weight = self._weights(average)
+        return float(np.sum(self.auc[self._both] * weight) / np.sum(weight))
+
+    def _weights(self, average: str) -> Floats:
+        """What each group with both classes counts, the largest of them about 1: sums of weights
+        and their products could leave the floats."""
+        one_of("average", average, ("weighted", "pooled", "macro"))
+        both = self._both
+        if average == "macro":
+            return np.ones(np.count_nonzero(both))
+        if average == "pooled":
+            (p, up), (n, right) = np.frexp(self.P[both]), np.frexp(self.N[both])
+            size = up + right
+            weight = np.ldexp(p * n, size - size.max())
+        else:
+            weight = (self.P + self.N)[both]
+        return np.asarray(weight / weight.max())
+
+    @property
+    def _both(self) -> Bools:
+        both: Bools = ~np.isnan(self.auc)
+        if not both.any():
+            of, hint = "group with positives and negatives", "Group the rows more coarsely."
+            raise UndefinedError(TooFew("the AUC inside groups", 1, of, 0, hint))
+        return both
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def _facts(self) -> dict[str, str]:
+        both = int(np.count_nonzero(~np.isnan(self.auc)))
+        facts = {"groups": f"{len(self):,}", "with both classes": f"{both:,}"}
+        if both:
+            mass = counted((self.P + self.N).sum())
+            rows = f"{mass} rows" if self.P.dtype.kind == "i" else f"weight {mass}"
+            facts |= {
+                "covered": f"{100 * self.covered:.3g} % of {rows}",
+                "pooled": f"{self.pooled:.6g}",
+                "weighted": f"{self.weighted:.6g}",
+                "macro": f"{self.macro:.6g}",
+            }
+        return facts
+
+    def __repr__(self) -> str:
+        fact = self._facts()
+        words = (
+            f"GroupAuc of {fact['groups']} groups: {fact['with both classes']} have both classes"
+        )
+        if "covered" not in fact:
+            return f"{words}, no AUC"
+        aucs = ", ".join(f"{fact[name]} {name}" for name in ("pooled", "weighted", "macro"))
+        return f"{words} ({fact['covered']}), AUC {aucs}"
+
+    def _repr_html_(self) -> str:
+        return fact_table("AUC inside groups", list(self._facts().items()))
+
+
+def by_group(
+    y: Any, score: Any, group: Any, *, weight: Any = None, positive: Any = None
+) -> GroupAuc:
+    r"""The AUC inside each group: only pairs of rows of the same group are compared.
+
+    For scores that rank the items of one user, query or session, and are never compared between
+    two of them. The groups' AUCs are exact, as :attr:`Sweep.auc` is.
+
+    Parameters
+    ----------
+    y, score, weight, positive
+        As in :func:`cutscore.sweep`.
+    group
+        The group each row belongs to: numbers, text, dates, or anything else that can be told
+        apart.
+
+    Returns
+    -------
+    GroupAuc
+
+    References
+    ----------
+    Zhu et al., "Optimized cost per click in Taobao display advertising", KDD (2017).
+    https://doi.org/10.1145/3097983.3098134
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> user = ["ann", "ann", "ann", "bob", "bob", "eve"]
+    >>> g = cs.by_group([1, 0, 0, 1, 0, 1], [0.9, 0.3, 0.2, 0.4, 0.6, 0.8], user)
+    >>> g
+    GroupAuc of 3 groups: 2 have both classes (83.3 % of 6 rows), AUC 0.666667 pooled, 0.6 weighted,
+    0.5 macro
+    >>> g.auc
+    array([ 1.,  0., nan])
+    """
+    rows = read(y, {"score": score}, weight, positive)
+    label, code = encoded(group, "group", rows)
+    cell = 2 * code + rows.ones
+    neg, pos = mass = np.bincount(cell, rows.weight, 2 * len(label)).reshape(-1, 2).T
+    if rows.weight is None:
+        part: Masses = np.ones(len(code), np.int64)
+    else:
+        # Weights as whole parts of their class in their group. Integers add up exactly, and may
+        # wrap around in the running sum over all groups: the differences are right all the same.
+        part = np.rint(rows.weight / mass.T.ravel()[cell] * 2.0**60).astype(np.int64)
+    order = np.lexsort((-rows.scores[0], code))
+    code, s, one, part = code[order], rows.scores[0][order], rows.ones[order], part[order]
+    fresh = np.ones(len(s), np.bool_)  # first row of a group and score
+    fresh[1:] = (code[1:] != code[:-1]) | (s[1:] != s[:-1])
+    at = np.flatnonzero(fresh)
+    p, q = (np.add.reduceat(np.where(of, part, 0), at) for of in (one, ~one))
+    code = code[at]
+    start = np.searchsorted(code, np.arange(len(label)))
+    above = np.cumsum(p) - p
+    above -= above[start][code]
+    if rows.weight is not None:
+        above, p, q = above.astype(np.float64), p.astype(np.float64), q.astype(np.float64)
+    right = np.add.reduceat(q * (2 * above + p), start)  # twice the pairs
+    pairs = 2 * np.add.reduceat(p, start) * np.add.reduceat(q, start)
+    auc = np.full(len(label), np.nan)
+    np.divide(right, pairs, out=auc, where=pairs > 0)
+    return GroupAuc(label, pos, neg, np.minimum(auc, 1.0))
+
+
+def compare_groups(
+    a: GroupAuc, b: GroupAuc, *, average: str = "weighted", level: float = 0.95
+) -> Comparison:
+    r"""Compare the AUCs of two scores inside the same groups.
+
+    The test of :meth:`cutscore.GroupAuc.interval`, applied to the differences that the groups have:
+    groups are left out in turn, whatever the rows inside of them have to do with each other.
+
+    Parameters
+    ----------
+    a, b
+        From :func:`cutscore.by_group`, of two scores of the same rows.
+    average
+        Which average of the groups: ``"weighted"``, ``"pooled"`` or ``"macro"``.
+    level
+        The confidence of the interval.
+
+    Returns
+    -------
+    Comparison
+        ``z`` is Student's t.
+
+    Raises
+    ------
+    UndefinedError
+        If there are not two groups with both classes; or if the AUCs differ by the same in each of
+        them: see :func:`cutscore.compare`.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> y, user = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0], list("aaabbbcccddd")
+    >>> new = cs.by_group(y, [9, 3, 2, 7, 8, 1, 9, 6, 4, 5, 3, 4], user)
+    >>> old = cs.by_group(y, [4, 5, 1, 2, 8, 6, 7, 3, 2, 1, 2, 3], user)
+    >>> cs.compare_groups(new, old)
+    weighted auc a 0.8750, b 0.3750: a is better by 0.5 [-0.1496, 1] at 95 %, which may be chance,
+    t(3) = 2.45, p = 0.092 (paired by group)
+    """
+    level = check_level(level)
+    for name, given in (("a", a), ("b", b)):
+        if not isinstance(given, GroupAuc):
+            hint = "Call compare_groups(by_group(y, a, group), by_group(y, b, group))."
+            raise DataError(BadArgument(name, "be what by_group returns", given, hint))
+    if not all(np.array_equal(getattr(a, of), getattr(b, of)) for of in ("group", "P", "N")):
+        rule = "both scores must be of the same rows in the same groups"
+        hint = "Pass the same y, group and weight to by_group."
+        raise DataError(Conflict(("a", "b"), rule, hint))
+    weight, both = a._weights(average), a._both
+    error, df = _jackknife(a.auc[both] - b.auc[both], weight)
+    values = a._mean(average), b._mean(average)
+    return difference_tested(
+        *values, error, level, statistic=f"{average} auc", method="groups", df=df
+    )
+
+
+def _jackknife(value: Floats, weight: Floats) -> tuple[float, float]:
+    """The standard error of a weighted mean of groups, and its degrees of freedom."""
+    share = weight / weight.sum()
+    df = float(1 / np.sum(share * share)) - 1
+    if not df > 1e-3:
+        hint = "Group the rows more finely, so that none has nearly all of the weight."
+        raise UndefinedError(
+            TooFew("the error of an average", 2, "groups with both classes", df + 1, hint)
+        )
+    # By how much the mean moves when a group is left out.
+    moved = share * (value - np.sum(share * value)) / (1 - share)
+    count = len(value)
+    return sqrt((count - 1) / count * float(np.sum(moved * moved))), df

@@ -1,0 +1,151 @@
+"""Rows with one score or several, and columns that say which of them belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore.core.checks import array_of, check_rows, check_totals, missing_row, vector
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Where, shown
+from cutscore.core.findings.rows import LengthsDiffer, ValueMissing
+from cutscore.core.findings.statistics import OneClass
+from cutscore.inference.units import Units
+from cutscore.sweeps.sweep import Floats, area
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRows:
+    """Rows of positive weight: which of them are positives, their scores, their weights."""
+
+    ones: Bools
+    scores: list[Floats]
+    weight: Floats | None
+    kept: Bools
+    """Which they are of the rows that came in."""
+
+
+def read(y: Any, scores: Mapping[Any, Any], weight: Any, positive: Any) -> ScoredRows:
+    """Rows as :func:`cutscore.sweep` reads them, one score after the other."""
+    columns = []
+    for name, score in scores.items():
+        try:
+            rows = check_rows(y, score, weight, positive)
+            area(rows)  # the core finds what is wrong with single rows
+        except DataError as error:
+            if len(scores) == 1:
+                raise
+            raise DataError(error.finding.at(part=str(name))) from None
+        columns.append(rows.score.astype(np.float64) + 0.0)  # and -0.0 becomes 0.0
+    ones: Bools = rows.label == rows.positive
+    if rows.weight is None:
+        return ScoredRows(ones, columns, None, np.ones(len(ones), np.bool_))
+    check_totals(rows.weight[ones], rows.weight[~ones])
+    kept = rows.weight > 0
+    w = rows.weight[kept].astype(np.float64)
+    return ScoredRows(ones[kept], [s[kept] for s in columns], w, kept)
+
+
+def needs_both_classes(rows: ScoredRows, measure: str) -> None:
+    """Refuse rows of one class."""
+    if rows.ones.all() or not rows.ones.any():
+        only = "positive" if rows.ones.any() else "negative"
+        have = f"{only} ({len(rows.ones):,} of them)"
+        raise UndefinedError(OneClass(measure, "positives and negatives", have))
+
+
+def units(y: Any, score: Any, unit: Any, *, positive: Any = None) -> Units:
+    """Rows with the unit each belongs to: what :func:`cutscore.choose` needs to guarantee limits
+    where rows of one unit are not independent.
+
+    Parameters
+    ----------
+    y, score, positive
+        As in :func:`cutscore.sweep`.
+    unit
+        The unit each row belongs to (patient, user, session).
+
+    Returns
+    -------
+    Units
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> patient = np.repeat(np.arange(400), 10)  # ten visits of each
+    >>> y = rng.random(4000) < 0.2
+    >>> score = rng.normal(size=400)[patient] + rng.normal(size=4000) + 3 * y
+    >>> s, limit = cs.sweep(y, score), "fpr <= 0.05"
+    >>> as_rows = cs.choose(s, "recall", subject_to=limit, confidence=0.95)
+    >>> u = cs.units(y, score, patient)
+    >>> as_patients = cs.choose(s, "recall", subject_to=limit, confidence=0.95, units=u)
+    >>> u, as_rows.threshold < as_patients.threshold
+    (400 units of 4,000 rows, True)
+    """
+    rows = read(y, {"score": score}, None, positive)
+    order = np.argsort(-rows.scores[0], kind="stable")
+    _, of = encoded(unit, "unit", rows)
+    return Units._adopt(rows.scores[0][order], rows.ones[order], of[order])
+
+
+def columns_of(scores: Any) -> dict[Any, Any]:
+    """Several scores by name, or by number where they have none."""
+    if isinstance(scores, Mapping):
+        columns = dict(scores)
+    elif type(scores).__name__ == "DataFrame":
+        columns = {name: scores[name] for name in scores.columns}
+    elif isinstance(scores, (list, tuple)):
+        columns = dict(enumerate(scores))
+    else:
+        a = array_of(scores, "scores")
+        if a.ndim != 2:
+            rule = f"have two dimensions, a column for each score, not the shape {a.shape}"
+            raise DataError(BadArgument("scores", rule, hint="Pass a list of columns."))
+        columns = dict(enumerate(a.T))
+    if not columns:
+        raise DataError(BadArgument("scores", "have at least one column"))
+    return columns
+
+
+def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
+    """The different values of a column in the order of their appearance, and each row's number."""
+    a = vector(values, name)
+    if len(a) != len(rows.kept):
+        raise DataError(LengthsDiffer(name, "score", len(a), len(rows.kept)))
+    if a.dtype.kind in "biufmM":
+        missing = np.isnan(a)
+        if missing.any():
+            _refuse_missing(name, int(missing.argmax()), a[missing][0])
+        label, first, code = np.unique(a[rows.kept], return_index=True, return_inverse=True)
+        rank = np.argsort(first)
+        return label[rank], np.argsort(rank)[code]
+    # By hash: text takes long to sort, and other objects may have no order.
+    listed = a.tolist()
+    try:
+        seen = dict.fromkeys(listed)
+    except TypeError:
+        raise DataError(BadArgument(name, "hold plain values, numbers or text", listed)) from None
+    row = missing_row(listed, seen)
+    if row is not None:
+        _refuse_missing(name, row, listed[row])
+    if not rows.kept.all():
+        listed = list(compress(listed, rows.kept))
+        seen = dict.fromkeys(listed)
+    number = {value: i for i, value in enumerate(seen)}
+    label = np.fromiter(number, a.dtype if a.dtype.kind in "SU" else object, len(number))
+    return label, np.fromiter(map(number.__getitem__, listed), np.int64, len(listed))
+
+
+def _refuse_missing(name: str, row: int, value: Any) -> NoReturn:
+    hint = f"Drop such rows, or give them a {name} of their own."
+    raise DataError(ValueMissing(name, f"missing ({shown(value)})", hint, where=Where(row, name)))

@@ -1,0 +1,846 @@
+"""How many rows a study needs: power, sample size and the least effect that can be found.
+
+All of it is planning: it rests on values that are expected, not known. Scores are taken to be
+normal with equal spreads in both classes, unless data of a pilot study say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import asin, ceil, exp, inf, pi, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from cutscore.core.checks import number, one_of
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.statistics import BadLimit, NoVariation, OutOfReach
+from cutscore.inference.comparison import AucCovariance
+from cutscore.inference.guarantee import most
+from cutscore.inference.hypotheses import Hypothesis, as_hypothesis, quantile
+from cutscore.inference.intervals import placement_variances
+from cutscore.measures.objectives import Limit, as_limits, check_level, check_prior
+from cutscore.sweeps.areas import auc as area_under
+from cutscore.sweeps.sweep import Sweep
+
+__all__ = [
+    "AucPair",
+    "LimitSize",
+    "SampleSize",
+    "auc_power",
+    "auc_sample_size",
+    "detectable_auc",
+    "detectable_difference",
+    "difference_power",
+    "difference_sample_size",
+    "limit_power",
+    "limit_sample_size",
+    "rate_sample_size",
+    "sensitivity_sample_size",
+]
+
+_MOST = 1e12
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSize:
+    """How many rows of each class; see :func:`cutscore.inference.power.auc_sample_size`."""
+
+    positives: int
+    negatives: int
+
+    @property
+    def total(self) -> int:
+        """Rows of both classes."""
+        return self.positives + self.negatives
+
+    def __repr__(self) -> str:
+        return f"{self.positives:,} positives and {self.negatives:,} negatives"
+
+
+# ---------------------------------------------------------------------------------------- one AUC
+
+
+def auc_power(  # noqa: PLR0913 - options have names
+    auc: float | Sweep,
+    positives: float,
+    negatives: float,
+    *,
+    against: float = 0.5,
+    alternative: str = "two-sided",
+    method: str = "score",
+    level: float = 0.95,
+) -> float:
+    r"""The probability that an AUC is found to differ from another value.
+
+    With :math:`v(\theta)` the variance of an AUC of so many rows, it is
+
+    .. math:: \Phi\left(\frac{|\theta - \theta_0| - z \sqrt{v(\theta_0)}}{\sqrt{v(\theta)}}\right).
+
+    Parameters
+    ----------
+    auc
+        The AUC :math:`\theta` that is expected; or the sweep of a pilot study, whose AUC and whose
+        DeLong variance are then expected (at other AUCs in the proportions of normal scores).
+    positives, negatives
+        How many rows of each class there will be.
+    against
+        The AUC :math:`\theta_0` that is to be ruled out.
+    alternative
+        ``"two-sided"``, ``"greater"`` (the AUC is above) or ``"less"``.
+    method
+        ``"score"``: :math:`\theta_0` is ruled out if :func:`cutscore.auc_interval` excludes it. The
+        variance is that of normal scores; if :math:`\theta_0` is true, with the interval's
+        allowance for few rows. ``"obuchowski"``: the formula of Obuchowski et al., as pROC has it,
+        :math:`P v(\theta) = 0.0099 e^{-A^2/2} (5 A^2 + 8 + (A^2 + 8) / \kappa)` with
+        :math:`A = 1.414 \Phi^{-1}(\theta)` and :math:`\kappa = N/P`; it overstates the variance of
+        high AUCs.
+    level
+        One less the error that is allowed: 0.95 for tests at 5 %.
+
+    References
+    ----------
+    Obuchowski, Lieber & Wians, "ROC curves in clinical chemistry: uses, misuses, and possible
+    solutions", Clinical Chemistry 50 (2004). https://doi.org/10.1373/clinchem.2004.031823
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> round(cs.power.auc_power(0.73, positives=41, negatives=72), 3)
+    0.988
+    >>> round(cs.power.auc_power(0.73, positives=41, negatives=72, method="obuchowski"), 7)
+    0.9897453
+    """
+    test = _OneAuc.of(auc, against, alternative, method, level)
+    return test.power(_rows(positives, "positives"), _rows(negatives, "negatives"))
+
+
+def auc_sample_size(  # noqa: PLR0913 - options have names
+    auc: float | Sweep,
+    *,
+    power: float = 0.8,
+    ratio: float = 1.0,
+    against: float = 0.5,
+    alternative: str = "two-sided",
+    method: str = "score",
+    level: float = 0.95,
+) -> SampleSize:
+    """How many rows it takes to find that an AUC differs from another value.
+
+    Parameters
+    ----------
+    auc, against, alternative, method, level
+        As in :func:`cutscore.inference.power.auc_power`.
+    power
+        The probability to find it.
+    ratio
+        Negatives per positive.
+
+    Returns
+    -------
+    SampleSize
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.power.auc_sample_size(0.73, power=0.95, ratio=1.7)
+    32 positives and 54 negatives
+    >>> cs.power.auc_sample_size(0.73, power=0.95, ratio=1.7, method="obuchowski")
+    30 positives and 51 negatives
+    """
+    test, kappa = _OneAuc.of(auc, against, alternative, method, level), _ratio(ratio)
+    return _least(lambda n: test.power(n, kappa * n), check_level(power, "power"), kappa)
+
+
+def detectable_auc(  # noqa: PLR0913 - options have names
+    positives: float,
+    negatives: float,
+    *,
+    power: float = 0.8,
+    against: float = 0.5,
+    alternative: str = "two-sided",
+    method: str = "score",
+    level: float = 0.95,
+) -> float:
+    """The AUC nearest to another value that will be found to differ from it.
+
+    Parameters
+    ----------
+    positives, negatives, against, method, level
+        As in :func:`cutscore.inference.power.auc_power`.
+    power
+        The probability to find it.
+    alternative
+        ``"two-sided"`` and ``"greater"`` ask for an AUC above, ``"less"`` for one below.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> round(cs.power.detectable_auc(41, 72, power=0.95), 3)
+    0.703
+    """
+    pos, neg = _rows(positives, "positives"), _rows(negatives, "negatives")
+    test = _OneAuc.of(against, against, alternative, method, level)
+    return _nearest(
+        lambda x: replace(test, auc=x).power(pos, neg),
+        check_level(power, "power"),
+        test.against,
+        0.0 if alternative == "less" else 1.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OneAuc:
+    """A test of one AUC."""
+
+    auc: float
+    against: float
+    asked: Hypothesis
+    level: float
+    score: bool
+    spread: tuple[float, float] | None
+    """Variances of the placements of a pilot study."""
+
+    @classmethod
+    def of(cls, auc: Any, against: Any, alternative: Any, method: Any, level: Any) -> _OneAuc:
+        one_of("method", method, ("score", "obuchowski"))
+        if method == "obuchowski" and isinstance(auc, Sweep):
+            rule = "Obuchowski's formula takes an AUC and no pilot study"
+            hint = "Give {1}=s.auc, or leave {0} out."
+            raise DataError(Conflict(("method", "auc"), rule, hint))
+        one_of("alternative", alternative, ("two-sided", "greater", "less"))
+        other, level, spread = _rate(against, "against"), check_level(level), None
+        if isinstance(auc, Sweep):
+            spread, auc = placement_variances(auc, area_under), auc.auc
+            if not sum(spread) > 0:
+                what, so = "the AUC of the pilot study", "nothing can be planned from it"
+                hint = "Give the AUC that you expect, such as 0.95."
+                raise UndefinedError(NoVariation(what, so=so, hint=hint))
+        asked = Hypothesis(alternative)
+        return cls(_rate(auc, "auc"), other, asked, level, method == "score", spread)
+
+    def power(self, positives: float, negatives: float) -> float:
+        gap = self.auc - self.against
+        gap = {"greater": gap, "less": -gap}.get(self.asked.alternative, abs(gap))
+        z = quantile(inf, self.asked.of_interval(self.level)[0])
+        null, there = (self.variance(x, positives, negatives) for x in (self.against, self.auc))
+        if self.score:
+            null *= 1 + 1 / sqrt(min(positives, negatives))
+        return _NORMAL.cdf((gap - z * sqrt(null)) / sqrt(there))
+
+    def variance(self, auc: float, positives: float, negatives: float) -> float:
+        if not self.score:
+            a, ratio = 1.414 * _NORMAL.inv_cdf(auc), negatives / positives
+            each = 0.0099 * exp(-a * a / 2) * (5 * a * a + 8 + (a * a + 8) / ratio)
+            return each / positives
+        normal = AucPair(auc, self.auc, 0.0).variances(positives, negatives)
+        if self.spread is None:
+            return normal[0]
+        measured = self.spread[0] / positives + self.spread[1] / negatives
+        return normal[0] * measured / normal[1]
+
+
+# --------------------------------------------------------------------------------- a difference
+
+
+@dataclass(frozen=True, slots=True)
+class AucPair:
+    """The AUCs that are expected of two scores of the same rows.
+
+    Parameters
+    ----------
+    a, b
+        The AUCs.
+    correlation
+        How the two scores are correlated within a class; from 0 to less than 1.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.power.difference_sample_size(cs.power.AucPair(0.85, 0.8, correlation=0.6))
+    242 positives and 242 negatives
+    """
+
+    a: float
+    b: float
+    correlation: float
+
+    def __post_init__(self) -> None:
+        _rate(self.a, "a")
+        _rate(self.b, "b")
+        if not 0 <= number(self.correlation) < 1:
+            rule = "be at least 0 and less than 1"
+            raise DataError(BadArgument("correlation", rule, self.correlation))
+
+    def variances(self, positives: float, negatives: float) -> tuple[float, float, float]:
+        """Those of a and of b and their covariance, for normal scores of equal spreads.
+
+        Of all pairs of a positive and a negative, the covariance of two that share a row is that
+        of two normal variables correlated at half the correlation of the scores.
+        """
+        h, k = _NORMAL.inv_cdf(self.a), _NORMAL.inv_cdf(self.b)
+
+        def covariance(h: float, k: float, r: float, same: float) -> float:
+            others = (positives + negatives - 2) * _above_both(h, k, r / 2)
+            return (others + same) / (positives * negatives)
+
+        return (
+            covariance(h, h, 1.0, self.a * (1 - self.a)),
+            covariance(k, k, 1.0, self.b * (1 - self.b)),
+            covariance(h, k, self.correlation, _above_both(h, k, self.correlation)),
+        )
+
+
+def _above_both(h: float, k: float, r: float) -> float:
+    """P(X < h, Z < k) − P(X < h) P(Z < k) of standard normal variables correlated at r.
+
+    Its derivative by the correlation is the density at (h, k) (Plackett), integrated here over
+    the angle whose sine the correlation is.
+    """
+    node, weight = np.polynomial.legendre.leggauss(64)
+    angle = asin(r) * (node + 1) / 2
+    cosine = np.cos(angle)
+    density = np.exp(-(h * h + k * k - 2 * h * k * np.sin(angle)) / (2 * cosine * cosine))
+    return float(asin(r) / 2 * np.sum(weight * density) / (2 * pi))
+
+
+def difference_power(  # noqa: PLR0913 - options have names
+    expected: AucPair | AucCovariance,
+    positives: float,
+    negatives: float | None = None,
+    *,
+    alternative: str = "two-sided",
+    margin: float = 0.0,
+    method: str = "t",
+    level: float = 0.95,
+) -> float:
+    r"""The probability that :func:`cutscore.compare` shows what it is to show.
+
+    With :math:`\mathrm{se}^2 = v_a + v_b - 2c` the variance of the difference that is expected, t
+    is noncentral: shifted by the difference (plus the margin, if there is one) over se.
+
+    Parameters
+    ----------
+    expected
+        An :class:`cutscore.inference.power.AucPair`; or the :func:`cutscore.auc_covariance` of two
+        scores in a pilot study.
+    positives, negatives
+        How many rows of each class there will be; or units, if those of the pilot study are.
+        Negatives that are left out are as many per positive as in the pilot study, or one. (A
+        covariance of a pilot study holds for its own ratio only.)
+    alternative, margin, level
+        As in :func:`cutscore.compare`.
+    method
+        ``"t"``: of the test that :func:`cutscore.compare` makes. ``"obuchowski"``: Obuchowski and
+        McClish's formula, as pROC has it, with z and a variance of 2 (v − c) if there is no
+        difference, v that of the first score.
+
+    References
+    ----------
+    Obuchowski & McClish, "Sample size determination for diagnostic accuracy studies involving
+    binormal ROC curve indices", Statistics in Medicine 16 (1997).
+    https://doi.org/10.1002/(SICI)1097-0258(19970715)16:13<1529::AID-SIM565>3.0.CO;2-H
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> pair = cs.power.AucPair(0.85, 0.8, correlation=0.6)
+    >>> round(cs.power.difference_power(pair, positives=100, negatives=400), 3)
+    0.621
+    >>> equal = cs.power.AucPair(0.8, 0.8, correlation=0.6)
+    >>> round(cs.power.difference_power(equal, 100, 400, alternative="equivalent", margin=0.05), 3)
+    0.394
+    """
+    study = _Study.of(expected, method)
+    asked = as_hypothesis(alternative, margin, check_level(level), 1.0)
+    pos = _rows(positives, "positives")
+    ratio = study.ratio or 1.0
+    if negatives is not None:
+        given = _rows(negatives, "negatives") / pos
+        if study.ratio is not None and abs(given - ratio) > 0.01 * ratio:
+            rule = f"be {ratio:.4g} per positive, as in the pilot study"
+            hint = "Leave negatives out, or give an AucPair."
+            raise DataError(BadArgument("negatives", rule, negatives, hint))
+        ratio = given
+    return study.power(pos, ratio * pos, asked, level)
+
+
+def difference_sample_size(  # noqa: PLR0913 - options have names
+    expected: AucPair | AucCovariance,
+    *,
+    power: float = 0.8,
+    ratio: float | None = None,
+    alternative: str = "two-sided",
+    margin: float = 0.0,
+    method: str = "t",
+    level: float = 0.95,
+) -> SampleSize:
+    """How many rows it takes for :func:`cutscore.compare` to show what it is to show.
+
+    Parameters
+    ----------
+    expected, alternative, margin, method, level
+        As in :func:`cutscore.inference.power.difference_power`.
+    power
+        The probability to show it.
+    ratio
+        Negatives per positive: 1 if left out, or that of the pilot study, which can't be changed.
+
+    Returns
+    -------
+    SampleSize
+
+    Examples
+    --------
+    Is the new score at most 0.03 worse than the old one, if both are expected to be equal?
+
+    >>> import cutscore as cs
+    >>> equal = cs.power.AucPair(0.8, 0.8, correlation=0.6)
+    >>> cs.power.difference_sample_size(equal, alternative="greater", margin=0.03, ratio=4)
+    363 positives and 1,451 negatives
+    """
+    study = _Study.of(expected, method)
+    asked = as_hypothesis(alternative, margin, check_level(level), 1.0)
+    if ratio is not None and study.ratio is not None:
+        rule = f"be left out with a pilot study, which has {study.ratio:.4g} of its own"
+        raise DataError(BadArgument("ratio", rule, ratio, "Or give an AucPair."))
+    kappa = study.ratio or _ratio(1.0 if ratio is None else ratio)
+    wanted = check_level(power, "power")
+    return _least(lambda n: study.power(n, kappa * n, asked, level), wanted, kappa)
+
+
+def detectable_difference(  # noqa: PLR0913 - options have names
+    b: float,
+    positives: float,
+    negatives: float,
+    *,
+    correlation: float,
+    power: float = 0.8,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+) -> float:
+    """By how much an AUC must be above that of the other score to be found better.
+
+    Parameters
+    ----------
+    b
+        The AUC that is expected of the other score.
+    positives, negatives
+        How many rows of each class there will be.
+    correlation
+        How the two scores are correlated within a class.
+    power
+        The probability to find it.
+    alternative, level
+        As in :func:`cutscore.compare`; ``"two-sided"`` or ``"greater"``.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> round(cs.power.detectable_difference(0.8, 100, 400, correlation=0.6), 4)
+    0.0611
+    """
+    one_of("alternative", alternative, ("two-sided", "greater"))
+    pair, asked = AucPair(b, b, correlation), as_hypothesis(alternative, 0.0, level, 1.0)
+    pos, neg = _rows(positives, "positives"), _rows(negatives, "negatives")
+
+    def found(a: float) -> float:
+        return _Study.of(replace(pair, a=a), "t").power(pos, neg, asked, level)
+
+    return _nearest(found, check_level(power, "power"), pair.b, 1.0) - pair.b
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """A difference and how much it varies."""
+
+    difference: float
+    variances: Callable[[float, float], tuple[float, float, float]]
+    ratio: float | None
+    t: bool
+
+    @classmethod
+    def of(cls, expected: Any, method: str) -> _Study:
+        one_of("method", method, ("t", "obuchowski"))
+        if isinstance(expected, AucPair):
+            return cls(expected.a - expected.b, expected.variances, None, method == "t")
+        if not isinstance(expected, AucCovariance) or len(expected.auc) != 2:
+            rule = "be an AucPair(a, b, correlation), or the auc_covariance of two scores"
+            raise DataError(BadArgument("expected", rule, expected))
+        (pos, neg), (a, b) = expected.sizes, expected.auc.tolist()
+        (v, c), (_, w) = expected.covariance.tolist()
+
+        def scaled(positives: float, _: float) -> tuple[float, float, float]:
+            return v * pos / positives, w * pos / positives, c * pos / positives
+
+        return cls(a - b, scaled, neg / pos, method == "t")
+
+    def power(self, positives: float, negatives: float, asked: Hypothesis, level: float) -> float:
+        v, w, shared = self.variances(positives, negatives)
+        error = sqrt(max(v + w - 2 * shared, 0.0))
+        df = min(positives, negatives) - 1 if self.t else inf
+        if not error > 0 or not df > 0:
+            return 0.0
+        # What the test multiplies by its quantile, as a share of the error.
+        null = 1.0 if self.t else sqrt(max(2 * (v - shared), 0.0)) / error
+        above = (self.difference + asked.margin) / error
+        below = (asked.margin - self.difference) / error
+        reach = quantile(df, asked.of_interval(level)[0]) * null
+        if asked.alternative == "equivalent":
+            return max(0.0, _beyond(reach, df, above) + _beyond(reach, df, below) - 1)
+        if asked.alternative == "two-sided" and self.t:
+            return _beyond(reach, df, above) + _beyond(reach, df, -above)
+        shift = {"greater": above, "less": below}.get(asked.alternative, abs(above))
+        return _beyond(reach, df, shift)
+
+
+def _beyond(reach: float, df: float, shift: float) -> float:
+    """The probability that a noncentral t, or a normal variable, is above ``reach``."""
+    from scipy.special import nctdtr
+
+    if df > 1e6:
+        return _NORMAL.cdf(shift - reach)
+    return float(1 - nctdtr(df, shift, reach))
+
+
+# ------------------------------------------------------------------------------- limits and rates
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSize:
+    """How many rows a limit takes; see :func:`cutscore.inference.power.limit_sample_size`.
+
+    Parameters
+    ----------
+    rows
+        How many,
+    of
+        and of which class: "positives", "negatives" or "rows" of both.
+    errors
+        How many of them may break the rule: false alarms, or missed positives.
+    power
+        The probability that no more do.
+    total
+        Rows of both classes, at the prevalence that was given.
+    """
+
+    rows: int
+    of: str
+    errors: int
+    power: float
+    total: int | None = None
+
+    def __repr__(self) -> str:
+        total = "" if self.total is None else f" ({self.total:,} rows in all)"
+        return (
+            f"{self.rows:,} {self.of}{total}, of which {self.errors:,} may err; "
+            f"power {100 * self.power:.3g} %"
+        )
+
+
+def limit_sample_size(
+    limit: str | Limit,
+    *,
+    expected: float | None = None,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    prevalence: float | None = None,
+) -> LimitSize:
+    """How many rows it takes until a limit can be shown to hold.
+
+    A limit such as ``"fpr <= 0.001"`` is shown to hold if so few of n negatives are false alarms
+    that a true rate above the limit would rarely have had so few: the count of
+    ``choose(..., confidence=)``. Exact, by the binomial distribution. Somewhat more rows may have
+    a little less power, until one more false alarm is allowed.
+
+    Parameters
+    ----------
+    limit
+        On fpr, specificity, fnr, recall or flagged_rate.
+    expected
+        The true rate that is expected, on the right side of the limit. If it is left out, the best
+        there is (no error at all): with fewer rows nothing can be shown whatever they say.
+    confidence
+        The confidence of the guarantee.
+    power
+        The probability that the rows will show it.
+    prevalence
+        The share of positives among all rows, to tell how many rows that makes.
+
+    References
+    ----------
+    Flahault, Cadilhac & Thomas, "Sample size calculation should be performed for design accuracy in
+    diagnostic test studies", Journal of Clinical Epidemiology 58 (2005).
+    https://doi.org/10.1016/j.jclinepi.2004.12.009
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.power.limit_sample_size("fpr <= 0.001")
+    2,995 negatives, of which 0 may err; power 100 %
+    >>> cs.power.limit_sample_size("fpr <= 0.001", expected=0.0005, prevalence=0.02)
+    19,439 negatives (19,836 rows in all), of which 12 may err; power 81.7 %
+    >>> cs.power.limit_sample_size("recall >= 0.8", expected=0.9, power=0.9)
+    112 positives, of which 15 may err; power 90.8 %
+    """
+    of, bound, rate = _of_limit(limit, expected)
+    error = 1 - check_level(confidence, "confidence")
+    wanted = check_level(power, "power")
+    share = None if prevalence is None else check_prior(prevalence)
+    part = {"positives": share, "negatives": None if share is None else 1 - share}.get(of, 1.0)
+    rows, errors, found = _least_rows(bound, rate, error, wanted)
+    total = None if part is None or share is None else ceil(rows / part - 1e-9)
+    return LimitSize(rows, of, errors, found, total)
+
+
+def limit_power(
+    limit: str | Limit, rows: int, *, expected: float, confidence: float = 0.95
+) -> float:
+    """The probability that a limit will be shown to hold.
+
+    Parameters
+    ----------
+    limit, expected, confidence
+        As in :func:`cutscore.inference.power.limit_sample_size`.
+    rows
+        How many rows of the class that the limit is about.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> round(cs.power.limit_power("fpr <= 0.001", 20_000, expected=0.0005), 3)
+    0.792
+    """
+    from scipy.special import bdtr
+
+    _, bound, rate = _of_limit(limit, expected)
+    n = int(_rows(rows, "rows"))
+    k = most(n, bound, 1 - check_level(confidence, "confidence"))
+    return float(bdtr(k, n, rate)) if k >= 0 else 0.0
+
+
+# Whose rows a rate counts.
+_COUNTED = {True: "positives", False: "negatives", None: "rows"}
+
+
+def _of_limit(limit: str | Limit, expected: float | None) -> tuple[str, float, float]:
+    """The class that a limit counts, the share of errors that it allows, and the one expected."""
+    limits = as_limits(limit)
+    if len(limits) != 1:
+        raise DataError(BadArgument("limit", "be one limit", limit))
+    (one,) = limits
+    measure = one.measure
+    counted = measure.of_class is not None or measure.name == "flagged_rate"
+    if not counted or one.sign[0] not in measure.guaranteed:
+        rule = (
+            "sample sizes exist for upper limits on fpr and fnr, lower limits on recall and "
+            "specificity, and limits on flagged_rate"
+        )
+        raise DataError(BadLimit(one.text, rule))
+    of, upper = _COUNTED[measure.of_class], one.sign[0] == "<"
+    bound = one.bound if upper else 1 - one.bound
+    if not 0 < bound < 1:
+        raise DataError(BadLimit(one.text, "a limit must need rows to be shown"))
+    if expected is None:
+        return of, bound, 0.0
+    given = number(expected)
+    rate = given if upper else 1 - given
+    if not 0 <= rate < bound:
+        raise DataError(BadArgument("expected", f"keep the limit {one.text!r}", expected))
+    return of, bound, rate
+
+
+def _least_rows(bound: float, rate: float, error: float, power: float) -> tuple[int, int, float]:
+    """The fewest rows of which so many may err that it happens with enough power."""
+    from scipy.special import bdtr, betainc
+
+    first, size = 0, 64
+    while first < 2**24:
+        k = np.arange(first, first + size)
+        # The fewest rows that allow k errors: P(Bin(n, bound) ≤ k) ≤ error.
+        low, high = k.astype(np.int64), np.full(size, 2**40)
+        while (high - low > 1).any():
+            n = (low + high) // 2
+            enough = betainc(n - k, k + 1, 1 - bound) <= error
+            low, high = np.where(enough, low, n), np.where(enough, n, high)
+        found = bdtr(k, high, rate)
+        if (found >= power).any():
+            at = int(np.argmax(found >= power))
+            return int(high[at]), int(k[at]), float(found[at])
+        first, size = first + size, min(4 * size, 2**16)
+    what = (
+        f"a rate of {rate:g} is too near to the limit of {bound:g}: it would take more than 10⁷ "
+        "errors to tell them apart"
+    )
+    raise UndefinedError(OutOfReach(what, "Expect a better one, or ask for less."))
+
+
+def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> int:
+    """How many rows it takes to know a rate at a fixed threshold to within a half-width.
+
+    For recall, count positives; for fpr and specificity, negatives. The interval is Wilson's.
+
+    Parameters
+    ----------
+    rate
+        The rate that is expected.
+    half_width
+        Half the width that the interval may have.
+    level
+        Its confidence.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.power.rate_sample_size(0.9, 0.05)
+    141
+    """
+    r, half = _rate(rate, "rate"), _rate(half_width, "half_width")
+    z = quantile(inf, (1 - check_level(level)) / 2)
+
+    def wide(n: float) -> float:
+        return z * sqrt(r * (1 - r) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+
+    return _first(lambda n: wide(n) <= half)
+
+
+def sensitivity_sample_size(  # noqa: PLR0913 - options have names
+    sensitivity: float,
+    specificity: float,
+    *,
+    half_width: float | None = None,
+    above: float | None = None,
+    power: float = 0.8,
+    ratio: float = 1.0,
+    level: float = 0.95,
+) -> SampleSize:
+    r"""How many rows it takes to know the sensitivity at a specificity that is fixed.
+
+    The threshold is that of the negatives, so that they add to the variance:
+
+    .. math:: \frac{s (1 - s)}{P} + \left(\frac{\varphi(\Phi^{-1}(s))}{\varphi(\Phi^{-1}(f))}
+              \right)^2 \frac{f (1 - f)}{N}, \qquad f = 1 - \text{specificity},
+
+    with the slope of the ROC curve of normal scores of equal spreads. Where the *threshold* is
+    fixed beforehand, only positives count: :func:`cutscore.inference.power.rate_sample_size`, and
+    :func:`cutscore.inference.power.limit_sample_size` with ``"recall >= 0.8"``.
+
+    Parameters
+    ----------
+    sensitivity, specificity
+        Those that are expected.
+    half_width
+        Half the width that the interval of the sensitivity may have; or
+    above
+        a lower sensitivity that is to be ruled out (a one-sided test).
+    power
+        The probability to rule it out.
+    ratio
+        Negatives per positive.
+    level
+        The confidence.
+
+    References
+    ----------
+    Linnet, "Comparison of quantitative diagnostic tests: type I error, power, and sample size",
+    Statistics in Medicine 6 (1987). https://doi.org/10.1002/sim.4780060207
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> cs.power.sensitivity_sample_size(0.8, 0.9, half_width=0.1, ratio=2)
+    106 positives and 211 negatives
+    >>> cs.power.sensitivity_sample_size(0.8, 0.9, above=0.7, ratio=2)
+    215 positives and 429 negatives
+    """
+    s, f = _rate(sensitivity, "sensitivity"), 1 - _rate(specificity, "specificity")
+    kappa, level = _ratio(ratio), check_level(level)
+    if (half_width is None) == (above is None):
+        rule = "a study either estimates (half_width) or tests (above)"
+        raise DataError(Conflict(("half_width", "above"), rule, "Give {0} or {1}."))
+
+    def variance(at: float) -> float:
+        slope = _NORMAL.pdf(_NORMAL.inv_cdf(at)) / _NORMAL.pdf(_NORMAL.inv_cdf(f))
+        return at * (1 - at) + slope * slope * f * (1 - f) / kappa
+
+    if half_width is not None:
+        half = _rate(half_width, "half_width")
+        n = (quantile(inf, (1 - level) / 2) / half) ** 2 * variance(s)
+    else:
+        bound = _rate(above, "above")
+        if not bound < s:
+            raise DataError(BadArgument("above", f"be below the sensitivity, {s:g}", above))
+        z, beta = (quantile(inf, 1 - x) for x in (level, check_level(power, "power")))
+        n = ((z * sqrt(variance(bound)) + beta * sqrt(variance(s))) / (s - bound)) ** 2
+    return _sized(n, kappa)
+
+
+# --------------------------------------------------------------------------------- solve and check
+
+
+def _least(power: Callable[[float], float], wanted: float, ratio: float) -> SampleSize:
+    """The fewest positives, and negatives in that ratio, that have the power."""
+    low, high = 1.0, 2.0
+    while power(high) < wanted:
+        low, high = high, 2 * high
+        if high > _MOST:
+            what = "no number of rows has that power: what is expected is not what is to be shown"
+            hint = "Expect a larger difference, or allow a wider margin."
+            raise UndefinedError(OutOfReach(what, hint))
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(middle) >= wanted else (middle, high)
+    return _sized(high, ratio)
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    """The first whole number for which something holds that holds from there on."""
+    low, high = 0, 1
+    while not holds(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _sized(positives: float, ratio: float) -> SampleSize:
+    """Whole rows; a hair of rounding is no row."""
+    return SampleSize(ceil(positives - 1e-9), ceil(positives * ratio - 1e-9))
+
+
+def _nearest(power: Callable[[float], float], wanted: float, start: float, end: float) -> float:
+    """The value nearest to ``start``, on the way to ``end``, that has the power."""
+    inner, outer = start, end + (start - end) * 1e-12
+    if power(outer) < wanted:
+        what = "so few rows have that power for no AUC, not even a perfect one"
+        raise UndefinedError(OutOfReach(what, "Take more rows, or ask for less power."))
+    for _ in range(100):
+        middle = (inner + outer) / 2
+        inner, outer = (inner, middle) if power(middle) >= wanted else (middle, outer)
+    return outer
+
+
+def _rate(value: Any, name: str) -> float:
+    x = number(value)
+    if not 0 < x < 1:
+        raise DataError(BadArgument(name, "lie between 0 and 1", value))
+    return x
+
+
+def _ratio(value: Any) -> float:
+    x = number(value)
+    if not 0 < x < inf:
+        raise DataError(BadArgument("ratio", "be negatives per positive, above 0", value))
+    return x
+
+
+def _rows(value: Any, name: str) -> float:
+    x = number(value)
+    if not 1 <= x < _MOST:
+        raise DataError(BadArgument(name, "be a number of rows, at least 1", value))
+    return x

@@ -1,0 +1,648 @@
+"""summarise: from rows to a summary, with everything that is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import exp, inf, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutscore.calibration.calibrators import Calibrator
+from cutscore.core.checks import check_rows
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Finding, shown
+from cutscore.core.findings.report import (
+    CertainAndWrong,
+    FewErrors,
+    FewRows,
+    FlagsAlike,
+    Infeasible,
+    Inverted,
+    Miscalibrated,
+    NoBetterThanChance,
+    Notice,
+    Outlier,
+    PriorFar,
+    Separated,
+    Ties,
+    Trivial,
+    about,
+)
+from cutscore.core.interval import Interval
+from cutscore.core.names import worded
+from cutscore.decision.choice import OperatingPoint, against_trivial, choose, expectation
+from cutscore.inference.comparison import AucCovariance, auc_covariance, difference_tested
+from cutscore.inference.groups import GroupAuc, by_group
+from cutscore.inference.intervals import auc_interval, sizes_of
+from cutscore.inference.labelled_rows import encoded, read, units
+from cutscore.inference.selection import Expected, Selection, select_among
+from cutscore.inference.units import Units
+from cutscore.measures.objectives import MEASURES as KNOWN
+from cutscore.measures.objectives import Aim, Costs
+from cutscore.report.summary import (
+    MEASURES,
+    Difference,
+    Estimate,
+    Groups,
+    ScoreSummary,
+    Summary,
+    maybe,
+)
+from cutscore.report.traces import (
+    by_parts,
+    largest_tie,
+    shares,
+    trace,
+)
+from cutscore.sweeps.areas import average_precision
+from cutscore.sweeps.hull import hull
+from cutscore.sweeps.proper_scores import brier, log_loss
+from cutscore.sweeps.sweep import Floats, Sweep, far_ends, sweep
+
+
+def summarise(  # noqa: PLR0913 - options have names
+    y: Any,
+    scores: Mapping[str, Any],
+    *,
+    weight: Any = None,
+    positive: Any = None,
+    group: Any = None,
+    unit: Any = None,
+    costs: Costs | None = None,
+    maximize: Any = None,
+    subject_to: Any = (),
+    prior: float | None = None,
+    confidence: float | None = None,
+    level: float = 0.95,
+    calibrators: Mapping[str, Calibrator] | None = None,
+    forecasts: Mapping[str, Any] | None = None,
+    among: Mapping[str, Selection | None] | None = None,
+    reverse: Collection[str] = (),
+    label: str = "",
+    group_name: str = "group",
+    source: str = "",
+) -> Summary:
+    """Everything worth saying about one score or several of the same rows.
+
+    Parameters
+    ----------
+    y, weight, positive
+        As for :func:`cutscore.sweep`.
+    scores
+        The scores by name, or a frame of them.
+    group
+        The group of each row, for the AUC inside groups.
+    unit
+        The unit each row belongs to (patient, user), where rows of one unit are not independent:
+        all intervals count units then, but for those of the share of positives by score; and limits
+        with a confidence are on the mean rate of units.
+    costs, maximize
+        What to aim at: costs, or any objective of :func:`cutscore.choose`. Of neither, the mean of
+        recall and specificity ("balanced_rate"), and the summary says so.
+    subject_to, prior, confidence
+        Limits, the share of positives where decisions are made, and the confidence with which
+        limits hold out of sample: as for :func:`cutscore.choose`.
+    level
+        Of all intervals.
+    calibrators
+        Calibrators by the name of their score: the reliability is that of their probabilities.
+    forecasts
+        Probabilities of the rows by the name of their score, for calibrators that were fitted to
+        these rows: out of fold, as of :func:`cutscore.cross_fit`. Then the Brier score, the log
+        loss and the reliability are those of these.
+    among
+        What choosing a score together with its threshold came to, by the name of the score: the
+        ``point.among`` of :func:`cutscore.training.train`.
+    reverse
+        The names of scores of which low ones mean positive, such as credit scores: cases are
+        flagged up to a threshold rather than from it on. Text, page and JSON tell scores as they
+        are, and so calibrators take them; the ``point`` of a score is of ``-score``.
+    label, group_name, source
+        For display: what is positive, what groups are, and where the rows are from.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    UndefinedError
+        If a class is missing.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.report import summarise
+    >>> y, a, b = [1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1], [8, 3, 6, 5, 4, 7, 2, 1]
+    >>> summary = summarise(y, {"old": a, "new": b}, costs=cs.Costs(fp=1, fn=3))
+    >>> summary.scores[1].point.threshold, summary.differences[0].difference
+    (4.5, -0.25)
+    """
+    if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame
+        scores = {str(name): scores[name] for name in scores.columns}
+    if not isinstance(scores, Mapping) or not scores:
+        rule = "be columns by name, such as {'score': ...}"
+        raise DataError(BadArgument("scores", rule, scores))
+    aim = Aim.asked(
+        costs=costs,
+        maximize=maximize,
+        subject_to=subject_to,
+        prior=prior,
+        confidence=confidence,
+        level=level,
+    )
+    low = _some_of(scores, reverse, "reverse")
+    _some_of(scores, calibrators or (), "calibrators")
+    _some_of(calibrators or {}, forecasts or (), "forecasts", "scores with a calibrator")
+    columns = {str(name): column for name, column in scores.items()}
+    sweeps: dict[str, Sweep] = {}
+    for name, column in columns.items():
+        try:
+            s = sweep(y, column, weight, positive, squares=weight is not None)
+        except DataError as error:
+            if len(scores) == 1:
+                raise
+            raise DataError(error.finding.at(part=name)) from None
+        s.needs_both_classes("a report")
+        if name in low:
+            s = s.negated()
+            columns[name] = 0.0 - check_rows(y, column, weight, positive).score
+        sweeps[name] = s
+    inside = None
+    if group is not None:
+        inside = {
+            name: by_group(y, column, group, weight=weight, positive=positive)
+            for name, column in columns.items()
+        }
+    among = among or {}
+    if unit is not None:
+        areas = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
+        sure = _Sure.of_units(areas, list(columns), aim.level)
+        rows = read(y, columns, weight, positive)
+        _, code = encoded(unit, "unit", rows)
+        if aim.confidence is None:  # of guarantees for units it is not known what they come to
+            found = {
+                name: select_among(rows.ones, [one], aim, weight=rows.weight, unit=code)
+                for name, one in zip(columns, rows.scores, strict=True)
+                if among.get(name) is None
+            }
+            among = {**among, **found}
+    else:
+        drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
+        sure = _Sure.of_rows(sweeps, drawn, aim.level)
+    return _summary(
+        sweeps,
+        aim,
+        rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
+        sure=sure,
+        among=among,
+        groups=None if inside is None else Groups(group_name, inside),
+        calibrators=calibrators,
+        forecasts={
+            str(name): sweep(y, p, weight, positive, squares=weight is not None)
+            for name, p in (forecasts or {}).items()
+        },
+        of_units=None
+        if unit is None or aim.confidence is None
+        else {name: units(y, column, unit, positive=positive) for name, column in columns.items()},
+        reverse=low,
+        label=f"{label} = {worded(positive)}" if label and positive is not None else label,
+        source=source,
+    )
+
+
+def _some_of(
+    scores: Mapping[str, Any], names: Collection[str], option: str, what: str = "scores"
+) -> set[str]:
+    """Names that an option gives, all of which must be known."""
+    found = {names} if isinstance(names, str) else set(map(str, names))
+    for name in sorted(found - set(map(str, scores))):
+        rule = f"name {what}, which are {', '.join(map(shown, scores)) or 'none'}"
+        raise DataError(BadArgument(option, rule, name))
+    return found
+
+
+def summarise_sweeps(  # noqa: PLR0913 - options have names
+    sweeps: Mapping[str, Sweep],
+    *,
+    rows: int | None = None,
+    drawn: tuple[Drawn, Drawn] | None = None,
+    groups: Mapping[str, GroupAuc] | None = None,
+    costs: Costs | None = None,
+    maximize: Any = None,
+    subject_to: Any = (),
+    prior: float | None = None,
+    confidence: float | None = None,
+    level: float = 0.95,
+    reverse: Collection[str] = (),
+    label: str = "",
+    group_name: str = "group",
+    source: str = "",
+) -> Summary:
+    """The same as :func:`cutscore.report.summarise` where the rows are elsewhere: from sweeps.
+
+    Parameters
+    ----------
+    sweeps
+        The sweeps of the scores, by name, each with all of its scores; weighted ones with their
+        squares.
+    rows
+        How many rows there were, if not as many as the sweeps have mass.
+    drawn
+        Of the same rows, some of each class: what differences between scores are tested with.
+    groups
+        The AUC inside groups by each score.
+    costs, maximize, subject_to, prior, confidence, level, reverse, label, group_name, source
+        As there.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.report import summarise_sweeps
+    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> summarise_sweeps({"score": s}, costs=cs.Costs(fp=1, fn=3)).scores[0].auc.value
+    0.75
+    """
+    aim = Aim.asked(
+        costs=costs,
+        maximize=maximize,
+        subject_to=subject_to,
+        prior=prior,
+        confidence=confidence,
+        level=level,
+    )
+    for s in sweeps.values():
+        s.needs_both_classes("a report")
+        s.needs_scores("a report")
+    low = _some_of(sweeps, reverse, "reverse")
+    sweeps = {name: s.negated() if name in low else s for name, s in sweeps.items()}
+    if drawn is not None:
+        drawn = drawn[0].negated(low), drawn[1].negated(low)
+    if groups is not None:
+        groups = {
+            name: replace(g, auc=1.0 - g.auc) if name in low else g for name, g in groups.items()
+        }
+    first = next(iter(sweeps.values()))
+    return _summary(
+        sweeps,
+        aim,
+        rows=int(first.P + first.N) if rows is None else rows,
+        sure=_Sure.of_rows(sweeps, drawn, aim.level),
+        groups=None if groups is None else Groups(group_name, groups),
+        reverse=low,
+        label=label,
+        source=source,
+    )
+
+
+def _point(s: Sweep, aim: Aim, among: Selection | None) -> OperatingPoint:
+    point = choose(s, aim)
+    return point if among is None else replace(point, among=among)
+
+
+def _summary(  # noqa: PLR0913 - what is known
+    sweeps: Mapping[str, Sweep],
+    aim: Aim,
+    *,
+    rows: int,
+    sure: _Sure,
+    among: Mapping[str, Selection | None] | None = None,
+    groups: Groups | None,
+    calibrators: Mapping[str, Calibrator] | None = None,
+    forecasts: Mapping[str, Sweep] | None = None,
+    of_units: Mapping[str, Units] | None = None,
+    reverse: Collection[str],
+    label: str,
+    source: str,
+) -> Summary:
+    points = {
+        name: _point(s, replace(aim, units=(of_units or {}).get(name)), (among or {}).get(name))
+        for name, s in sweeps.items()
+    }
+    first, level = next(iter(sweeps.values())), aim.level
+    # Pages of many scores, or of weights, which have more digits than counts, stay small.
+    detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
+    made = tuple(
+        _summarised(
+            name,
+            s,
+            points[name],
+            sure.interval[name],
+            level,
+            (calibrators or {}).get(name),
+            (forecasts or {}).get(name),
+            detail,
+            name in reverse,
+        )
+        for name, s in sweeps.items()
+    )
+    out = Summary(
+        rows=rows,
+        P=first.P,
+        N=first.N,
+        weighted=first.weighted,
+        asked=aim,
+        scores=made,
+        differences=_differences(sweeps, sure, level),
+        groups=groups,
+        label=label,
+        source=source,
+    )
+    return replace(out, notices=tuple(_notices(out, sweeps)))
+
+
+def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
+    name: str,
+    s: Sweep,
+    point: OperatingPoint,
+    auc: Interval | None,
+    level: float,
+    calibrator: Calibrator | None,
+    forecast: Sweep | None,
+    detail: float,
+    reverse: bool,
+) -> ScoreSummary:
+    h = hull(s)
+    low, high = float(s.threshold[-1]), float(s.threshold[0])
+    probabilities = 0 <= low <= high <= 1
+    fitted, of = (s, h)
+    cross_fitted = calibrator is not None and forecast is not None
+    if calibrator is not None and forecast is None:
+        # At the prior of the rows: then forecasts and what happened speak of the same cases.
+        p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
+        forecast = Sweep.from_counts(p, s.pos, s.neg)
+    if calibrator is not None and forecast is not None:
+        fitted, of = forecast, hull(forecast)
+    return ScoreSummary(
+        name=name,
+        distinct=len(s),
+        lowest=0.0 - high if reverse else low,
+        highest=0.0 - low if reverse else high,
+        probabilities=probabilities,
+        auc=Estimate(s.auc, auc),
+        average_precision=average_precision(s),
+        brier=by_parts(fitted, brier) if probabilities or calibrator is not None else None,
+        log_loss=by_parts(fitted, log_loss) if probabilities or calibrator is not None else None,
+        hull_vertices=len(h),
+        hull_auc=h.auc,
+        point=point,
+        measures=_measures(point, level),
+        trace=trace(s, h, point.cut, level=level, detail=detail),
+        shares=shares(
+            fitted, of, level=level, probabilities=probabilities or calibrator is not None
+        ),
+        calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
+        certain=_certain(fitted) if probabilities or calibrator is not None else (0, 0),
+        cross_fitted=cross_fitted,
+        reverse=reverse,
+    )
+
+
+def _certain(s: Sweep) -> tuple[float, float]:
+    """The positives with probability 0, and the negatives with probability 1."""
+    first, last = s.threshold[0], s.threshold[-1]
+    pos, neg = (s.pos[-1] if last == 0 else 0), (s.neg[0] if first == 1 else 0)
+    return (float(pos), float(neg)) if s.weighted else (int(pos), int(neg))
+
+
+def _measures(point: OperatingPoint, level: float) -> dict[str, Estimate]:
+    """What to expect on new rows; where nothing is known of them, what there is on these."""
+    d, goal = point.deployed, point.question.goal
+    out = {}
+    for name in MEASURES:
+        found = expectation(point, name, level)
+        if found is None:
+            out[name] = Estimate(float(getattr(d, name)))
+        else:
+            sure = KNOWN[name].binomial or name == goal.name
+            out[name] = Estimate(found.value, _interval(found) if sure else None)
+    if isinstance(goal, Costs):
+        found = expectation(point, goal, level)
+        out["cost"] = (
+            Estimate(point.value) if found is None else Estimate(found.value, _interval(found))
+        )
+    return out
+
+
+def _interval(e: Expected) -> Interval:
+    return Interval(e.low, e.high, e.level)
+
+
+class _Sure(NamedTuple):
+    """How sure the AUCs are, and the differences of two: of rows, or of units of them."""
+
+    interval: Mapping[str, Interval | None]
+    error: Callable[[str, str], float | None]
+    """The standard error of a difference, if the rows can tell it."""
+    df: float
+    """Its degrees of freedom."""
+
+    @classmethod
+    def of_rows(
+        cls, sweeps: Mapping[str, Sweep], drawn: tuple[Drawn, Drawn] | None, level: float
+    ) -> _Sure:
+        spans = {name: maybe(auc_interval, s, level=level) for name, s in sweeps.items()}
+        placed = [_placements(one, sweeps) for one in drawn or ()]
+
+        def error(a: str, b: str) -> float | None:
+            if not placed:
+                return None
+            return sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
+
+        sizes = maybe(sizes_of, next(iter(sweeps.values())), "a comparison")
+        return cls(spans, error, inf if sizes is None else min(sizes) - 1)
+
+    @classmethod
+    def of_units(cls, units: AucCovariance | None, names: list[str], level: float) -> _Sure:
+        if units is None:  # those of rows would be too narrow
+            return cls(dict.fromkeys(names), lambda _a, _b: None, inf)
+        v = units.covariance
+
+        def error(a: str, b: str) -> float:
+            j, k = names.index(a), names.index(b)
+            return sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
+
+        spans = dict(zip(names, units.intervals(level=level), strict=True))
+        return cls(spans, error, min(units.sizes) - 1)
+
+
+def _differences(sweeps: Mapping[str, Sweep], sure: _Sure, level: float) -> tuple[Difference, ...]:
+    """All pairs; of more than five scores only those with the first."""
+    if len(sweeps) < 2:
+        return ()
+    names = list(sweeps)
+    pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
+    out = []
+    for a, b in pairs:
+        values, error = (sweeps[a].auc, sweeps[b].auc), sure.error(a, b)
+        found = None
+        if error is not None:
+            found = maybe(
+                difference_tested, *values, error, level, statistic="auc", method="t", df=sure.df
+            )
+        if found is None:
+            out.append(Difference(a, b, values[0] - values[1], None, None))
+        else:
+            out.append(Difference(a, b, found.difference, found.interval, found.p_value))
+    return tuple(out)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Some rows of one class, and what they stand for; for
+    :func:`cutscore.report.summarise_sweeps`."""
+
+    positive: bool
+    scores: Mapping[str, Floats]
+    weight: Floats | None
+    n: int
+    """How many rows of the class there are,"""
+    pairs: float
+    """and W² − Σw² of all of them, in the unit of the weights: n(n − 1) if there are none."""
+
+    @property
+    def times(self) -> float:
+        """As how many rows each counts."""
+        return self.n / max(len(next(iter(self.scores.values()))), 1)
+
+    def negated(self, names: Collection[str]) -> Drawn:
+        """With these scores turned round."""
+        return replace(
+            self, scores={n: 0.0 - x if n in names else x for n, x in self.scores.items()}
+        )
+
+
+# Of a class with more rows than this, the variance of a difference is estimated from so many.
+MOST_DRAWN = 100_000
+
+
+def _drawn(y: Any, columns: Mapping[str, Any], weight: Any, positive: Any) -> tuple[Drawn, Drawn]:
+    rows = {name: check_rows(y, column, weight, positive) for name, column in columns.items()}
+    one = next(iter(rows.values()))
+    ones = np.asarray(one.label == one.positive)
+    both = []
+    for own, is_positive in ((ones, True), (~ones, False)):
+        at = np.flatnonzero(own if one.weight is None else own & (one.weight > 0))
+        n, w = len(at), None
+        pairs = float(n * (n - 1))
+        if one.weight is not None:
+            w = one.weight[at] / one.weight[at].max()  # they will be squared
+            pairs = float(w.sum() ** 2 - np.square(w).sum())
+        if n > MOST_DRAWN:
+            some = np.random.default_rng(0).choice(n, MOST_DRAWN, replace=False, shuffle=False)
+            at, w = at[some], None if w is None else w[some]
+        scores = {name: rows[name].score[at].astype(np.float64) for name in columns}
+        both.append(Drawn(is_positive, scores, w, n, pairs))
+    return both[0], both[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Placements of some rows of one class by each score, and their weights."""
+
+    v: Mapping[str, Floats]
+    of: Drawn
+
+
+def _placements(drawn: Drawn, sweeps: Mapping[str, Sweep]) -> _Placed:
+    """Looked up in the sweeps: nothing is sorted again."""
+    v = {}
+    for name, s in sweeps.items():
+        # In order, so that neighbours look in the same place.
+        score, back = np.unique(drawn.scores[name], return_inverse=True)
+        cut = s.cuts(score)
+        (tp, fp), (above_tp, above_fp) = s.flagged(cut), s.flagged(cut - 1)
+        if drawn.positive:
+            v[name] = (((s.N - fp) + 0.5 * (fp - above_fp)) / s.N)[back]
+        else:
+            v[name] = ((tp - 0.5 * (tp - above_tp)) / s.P)[back]
+    return _Placed(v, drawn)
+
+
+def _variance(d: Floats, of: _Placed) -> float:
+    """Of the mean difference of one class's placements."""
+    if not of.of.pairs > 0:
+        return 0.0
+    w = np.ones(len(d)) if of.of.weight is None else of.of.weight
+    middle = float(np.sum(w * d) / np.sum(w))
+    return float(of.of.times * np.sum(np.square(w * (d - middle))) / of.of.pairs)
+
+
+def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Finding]:
+    s = next(iter(sweeps.values()))
+    out: list[Finding] = [*_few(s), *_far(summary)]
+    for one in summary.scores:
+        name = one.name if len(sweeps) > 1 else None
+        found = (*_about(one, sweeps[one.name]), *_about_point(one))
+        out += [about(notice, name) for notice in found]
+    return sorted(out, key=lambda notice: notice.code != Trivial.code)  # the verdict comes first
+
+
+def _few(s: Sweep) -> Iterator[Notice]:
+    known = not s.weighted or s.pos2 is not None
+    sizes = sizes_of(s, "a report") if known else (float(s.P), float(s.N))
+    for word, rows in zip(("positive", "negative"), sizes, strict=True):
+        if rows < 50:
+            yield FewRows(word, rows, s.pos2 is not None)
+
+
+def _far(summary: Summary) -> Iterator[Notice]:
+    prior, here = summary.asked.prior, summary.prevalence
+    if prior is None:
+        return
+    times = exp(abs(log(prior / (1 - prior)) - log(here / (1 - here))))
+    if times >= 10:
+        yield PriorFar(prior, here, times)
+
+
+def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
+    auc, span = one.auc.value, one.auc.interval
+    if span is not None and span.high < 0.5:
+        yield Inverted(auc, one.name, one.reverse)
+    elif auc < 0.5:
+        yield NoBetterThanChance(auc, *((span.low, span.high) if span is not None else ()))
+    elif auc >= 0.999:
+        yield Separated(auc)
+    elif span is not None:
+        yield from _few_errors(auc, s)
+    for mass, word, chance in zip(one.certain, ("positive", "negative"), (0, 1), strict=True):
+        if mass:
+            yield CertainAndWrong(mass, chance, word)
+    at, share = largest_tie(s)
+    if share >= 0.1 and s.P + s.N > 50:
+        yield Ties(0.0 - at if one.reverse else at, share)
+    yield from _outliers(s, reverse=one.reverse)
+    outside = one.shares.outside
+    if outside is not None and outside > 0.5:
+        yield Miscalibrated(outside)
+
+
+def _few_errors(auc: float, s: Sweep) -> Iterator[Notice]:
+    """Where single rows decide about the AUC: a sample without them looks better and surer."""
+    rows, of = min(zip(sizes_of(s, "a report"), ("positive", "negative"), strict=True))
+    if rows * (1 - auc) < 4:
+        yield FewErrors(rows * (1 - auc), of, rows)
+
+
+def _outliers(s: Sweep, *, reverse: bool) -> Iterator[Notice]:
+    t = s.threshold
+    if s.weighted or not np.isfinite(t[[0, -1]]).all():
+        return
+    for ends in far_ends(t, s.pos[[0, -1]] + s.neg[[0, -1]]):
+        at, *others = (0.0 - x if reverse else x for x in t[list(ends)].tolist())
+        yield Outlier(at, int(s.pos[ends[0]] + s.neg[ends[0]]), min(others), max(others))
+
+
+def _about_point(one: ScoreSummary) -> Iterator[Notice]:
+    p = one.point
+    if not p.feasible:
+        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
+    elif p.confusion.flagged in (0, p.confusion.total) and one.auc.value >= 0.5:
+        what = "nothing" if p.confusion.flagged == 0 else "everything"
+        yield FlagsAlike(what, p.objective == "cost")
+    elif (doubt := against_trivial(p)) is not None:
+        yield Trivial(doubt)

@@ -1,0 +1,177 @@
+"""A summary as JSON: see ``Summary.as_dict``."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from cutscore import __version__
+from cutscore.core.findings.base import Surface
+from cutscore.decision.choice import expectation, rule_of, told
+from cutscore.measures.objectives import Aim
+from cutscore.report.summary import (
+    AVERAGES,
+    MEASURES,
+    SCHEMA,
+    Estimate,
+    Groups,
+    Learners,
+    ScoreSummary,
+    Summary,
+    group_means,
+)
+
+
+def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
+    """See ``Summary.as_dict``."""
+    out: dict[str, Any] = _plain(
+        {
+            "schema": SCHEMA,
+            "version": __version__,
+            "source": summary.source,
+            "label": summary.label,
+            "rows": {
+                "count": summary.rows,
+                "positives": summary.P,
+                "negatives": summary.N,
+                "weighted": summary.weighted,
+                "prevalence": summary.prevalence,
+            },
+            "asked": _asked(summary.asked),
+            "scores": [_score(one, summary.asked.level) for one in summary.scores],
+            "differences": [
+                {
+                    "a": d.a,
+                    "b": d.b,
+                    "difference": _estimate(Estimate(d.difference, d.interval)),
+                    "p_value": d.p_value,
+                }
+                for d in summary.differences
+            ],
+            "groups": None
+            if summary.groups is None
+            else _groups(summary.groups, summary.asked.level),
+            "warnings": [notice.as_dict(on) for notice in summary.notices],
+            "learners": None if summary.learners is None else _learners(summary.learners),
+            "training": [{"name": name, "value": value} for name, value in summary.training],
+            "weights": [
+                {"column": w.column, "weight": w.weight, "scaled": w.scaled}
+                for w in summary.weights
+            ],
+        }
+    )
+    return out
+
+
+def _plain(value: Any) -> Any:
+    """With Python's own types, and None for what JSON has no number for."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _estimate(e: Estimate) -> dict[str, Any]:
+    low, high, level = (None,) * 3
+    if e.interval is not None:
+        low, high, level = e.interval.low, e.interval.high, e.interval.level
+    return {"value": e.value, "low": low, "high": high, "level": level}
+
+
+def _asked(asked: Aim) -> dict[str, Any]:
+    c = asked.costs
+    return {
+        "objective": asked.goal.name,
+        "assumed": asked.assumed,
+        "costs": None if c is None else {"fp": c.fp, "fn": c.fn, "tp": c.tp, "tn": c.tn},
+        "limits": list(asked.limit_texts),
+        "confidence": asked.confidence,
+        "prior": asked.prior,
+        "level": asked.level,
+    }
+
+
+def _score(one: ScoreSummary, level: float) -> dict[str, Any]:
+    calibrated = one.probabilities or one.calibrator is not None
+    return {
+        "name": one.name,
+        "reverse": one.reverse,
+        "distinct": one.distinct,
+        "lowest": one.lowest,
+        "highest": one.highest,
+        "probabilities": one.probabilities,
+        "auc": _estimate(one.auc),
+        "hull": {"vertices": one.hull_vertices, "auc": one.hull_auc},
+        "average_precision": one.average_precision,
+        "brier": one.brier,
+        "log_loss": one.log_loss,
+        "calibration": {"calibrator": one.calibrator, "outside_band": one.shares.outside}
+        if calibrated
+        else None,
+        "operating_point": _point(one, level),
+    }
+
+
+def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
+    p, c = one.point, one.point.confusion
+    rule, threshold = rule_of(p, one.reverse)
+    expected = expectation(p, p.question.goal, level)
+    return {
+        "rule": rule,
+        "threshold": threshold,
+        "feasible": p.feasible,
+        "value": p.value,
+        "expected": None if expected is None else expected._asdict(),
+        "here": {name: getattr(p.deployed, name) for name in MEASURES},
+        "limits": [{"limit": t.limit, "value": t.value, "holds": t.holds} for t in p.status],
+        "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
+        "measures": {name: _estimate(e) for name, e in one.measures.items()},
+        "text": told(p),
+    }
+
+
+def _groups(groups: Groups, level: float) -> dict[str, Any]:
+    means = {name: group_means(g, level) for name, g in groups.by_score.items()}
+    return {
+        "name": groups.name,
+        "scores": [
+            {
+                "name": name,
+                "groups": [
+                    {"group": str(label), "positives": p, "negatives": n, "auc": a}
+                    for label, p, n, a in zip(
+                        g.group.tolist(), g.P.tolist(), g.N.tolist(), g.auc.tolist(), strict=True
+                    )
+                ],
+                **{one: means[name][one].value if means[name] else None for one in AVERAGES},
+                "covered": g.covered,
+                "averages": {one: _estimate(e) for one, e in means[name].items()} or None,
+            }
+            for name, g in groups.by_score.items()
+        ],
+    }
+
+
+def _learners(learners: Learners) -> dict[str, Any]:
+    return {
+        "measure": learners.measure,
+        "chosen": learners.chosen,
+        "why": learners.why,
+        "rows": [
+            {
+                "name": one.name,
+                "value": _estimate(one.value),
+                "difference": None if one.difference is None else _estimate(one.difference),
+                "seconds": one.seconds,
+                "note": one.note,
+            }
+            for one in learners.rows
+        ],
+    }

@@ -1,0 +1,146 @@
+"""The summary of a fit: the summary of its out-of-fold scores, and how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+
+from cutscore.core.findings.base import shown
+from cutscore.core.findings.training import ColumnUnused
+from cutscore.core.names import worded
+from cutscore.detector import NumberColumn
+from cutscore.report.analysis import summarise
+from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary, Weight
+from cutscore.training import Trained
+
+# So many unused columns are named in one line too.
+_MANY = 12
+
+
+def summarise_fit(t: Trained, source: str = "") -> Summary:
+    """What the terminal, the page and JSON say about a fit: see :func:`cutscore.training.train`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.report import summarise_fit
+    >>> from cutscore.training import train
+    >>> rng = np.random.default_rng(0)
+    >>> bad = rng.random(500) < 0.3
+    >>> t = train({"bad": bad, "gap": rng.normal(size=500) + 2 * bad}, "bad", learner="fisher")
+    >>> summary = summarise_fit(t)
+    >>> summary.rows, summary.weights[0].column
+    (500, 'gap')
+    """
+    d = t.detector
+    aim = d.aim
+    asked: dict[str, Any] = {"costs": aim.costs} if aim.costs else {"maximize": aim.goal}
+    summary = summarise(
+        t.y,
+        {d.training.learner: t.scores[d.training.learner]},
+        weight=t.weight,
+        unit=t.units,
+        subject_to=aim.limit_texts,
+        prior=t.point.question.prior,
+        confidence=aim.confidence,
+        calibrators={d.training.learner: d.calibrator},
+        forecasts={d.training.learner: t.probability},
+        among={d.training.learner: t.point.among},
+        label=f"{worded(d.target)} = {worded(d.positive)}",
+        source=source,
+        **asked,
+    )
+    rows = tuple(
+        Learner(
+            c.name,
+            Estimate(c.value, c.interval),
+            None if c.difference is None else Estimate(c.difference, c.difference_interval),
+            c.seconds,
+            " ".join(found.render() for found in c.notes),
+        )
+        for c in t.compared
+    )
+    if t.unit is not None and d.training.auc_interval is not None:
+        # Units were drawn, not rows: the interval of the rows would be too narrow.
+        first = summary.scores[0]
+        auc = Estimate(first.auc.value, d.training.auc_interval)
+        summary = replace(summary, scores=(replace(first, auc=auc), *summary.scores[1:]))
+    said = {found.code for found in t.warnings}
+    return replace(
+        summary,
+        asked=replace(summary.asked, assumed=t.measure == "auc"),
+        # What the training says is not said again.
+        notices=(*t.warnings, *(found for found in summary.notices if found.code not in said)),
+        learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
+        training=_facts(t),
+        weights=_weights(t),
+        grid=_grid(t),
+    )
+
+
+# Points of the grid along each column.
+_GRID = 49
+
+
+def _grid(t: Trained) -> ProbabilityGrid | None:
+    """The probability over two columns of numbers, from the lowest to the highest value drawn."""
+    if t.plane is None or not len(t.plane.x1):
+        return None
+    names, x1, x2, positive = t.plane
+    ends = [(float(x.min()), float(x.max())) for x in (x1, x2)]
+    if not all(isfinite(high - low) and high > low for low, high in ends):
+        return None
+    pads = [0.04 * (high - low) for low, high in ends]
+    a, b = (
+        np.linspace(low - pad, high + pad, _GRID)
+        for (low, high), pad in zip(ends, pads, strict=True)
+    )
+    across, up = (grid.ravel() for grid in np.meshgrid(a, b))
+    p = t.detector.probability(dict(zip(names, (across, up), strict=True)))
+    return ProbabilityGrid(names, a, b, p.reshape(_GRID, _GRID), (x1, x2, positive))
+
+
+def _why(t: Trained) -> str:
+    if t.unit is None:
+        return t.why
+    return f"{t.why} Intervals count units."
+
+
+def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
+    facts = [
+        ("learner", _why(t)),
+        (
+            "scores",
+            "each by a line, and its probability by a calibrator, that were fitted to other rows; "
+            "the detector to all",
+        ),
+        ("features", f"{len(t.encoding.features):,}, from {len(t.encoding.columns):,} columns"),
+    ]
+    if t.unit is not None:
+        facts.append(
+            ("unit", f"{shown(t.unit)}: rows that share one are in the same fold; it is not used")
+        )
+    # Those that are not used first: a terminal shows a few, and nobody misses what is not said.
+    unused = [note for note in t.encoding.notes if isinstance(note, ColumnUnused)]
+    if len(unused) > _MANY:
+        facts.append(("not used", ", ".join(shown(note.column) for note in unused)))
+    used = (note for note in t.encoding.notes if not isinstance(note, ColumnUnused))
+    return (*facts, *(("column", note.render()) for note in (*unused, *used)))
+
+
+def _weights(t: Trained) -> tuple[Weight, ...]:
+    """Of the features, in the units of their columns; those that move the score most first."""
+    found = []
+    for column, place in zip(t.encoding.columns, t.encoding.places, strict=True):
+        weights = t.line.w[place].tolist()
+        if isinstance(column, NumberColumn):
+            found.append(Weight(column.name, weights[0] / column.scale, weights[0]))
+            names, weights, shares = column.features[1:], weights[1:], [column.missing]
+        else:
+            names, shares = column.features, column.share[column.featured].tolist()
+        for name, w, p in zip(names, weights, shares[: len(names)], strict=True):
+            found.append(Weight(name, w, w * sqrt(p * (1 - p))))
+    return tuple(sorted(found, key=lambda weight: -abs(weight.scaled))[:30])

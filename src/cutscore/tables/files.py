@@ -1,0 +1,251 @@
+"""Tables found and opened: which files, what format, or a query."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from cutscore.core.errors import DataError
+from cutscore.core.findings import BadArgument, Conflict, Where
+from cutscore.core.findings.base import spelled
+from cutscore.core.findings.tables import (
+    FileMissing,
+    FileUnreadable,
+    FolderUnfit,
+    NeedsQuery,
+    NotCsv,
+)
+from cutscore.tables.formats.parquet import PARQUET
+from cutscore.tables.formats.query import DuckPart
+from cutscore.tables.formats.registry import format_of, named
+from cutscore.tables.parts import File, Format, Style
+from cutscore.tables.table import Source
+
+
+def open_table(  # noqa: PLR0913 - how to read a file has many sides
+    paths: Any = None,
+    *,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    sql: str | None = None,
+    header: bool = True,
+    separator: str | None = None,
+    decimal: str = ".",
+    missing: str | Sequence[str] = (),
+) -> Source:
+    """Open a table that lies in one file or in several with the same columns.
+
+    Parameters
+    ----------
+    paths
+        A path, a pattern such as ``"day-*.csv"``, ``"-"`` for the standard input, a folder of
+        Parquet files, or a list of these.
+    format
+        "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl" or "libsvm". If it is not given the
+        extension tells, and where that says nothing, the first bytes. CSV, TSV, JSON lines and
+        libsvm may be compressed with gzip, bzip2 or zstd.
+    columns
+        Names that must be there; an error says at once which is not.
+    sql
+        A query. Over a file of SQLite or DuckDB, tables are those of the file. Over other files,
+        all of them together are called ``data``; without ``paths`` the query names the files, as
+        in ``select * from 'a.parquet'``. Needs the extra ``sql``, but for SQLite.
+        Files of CSV among ``paths`` are read as without a query.
+    header
+        Whether the first line of CSV holds the names. If not, columns are called c1, c2, ….
+    separator
+        What stands between the columns of CSV. If it is not given it is what the first line has
+        most of, a comma, a semicolon, a tab or a bar; ``notes`` says so if it is not a comma.
+    decimal
+        The decimal sign of numbers in CSV, "." or ",".
+    missing
+        Text that stands for a missing value in CSV, or a list of such: "-", "?", "-9999". It is
+        taken as it is written, in every column and in quotes too. Without quotes, nothing, NA, N/A,
+        NaN and null are always missing.
+
+    Returns
+    -------
+    Source
+        With ``names``, ``schema``, ``batches(columns)``, ``read(columns)`` and, for NumPy,
+        ``columns(names)``. Rows are counted from 1 in messages, without the line of names.
+
+    Notes
+    -----
+    A column of CSV has the first of these types that all of its values fit: integers of 64 bits,
+    booleans, dates and times as in 2025-04-24 10:30, floats, text. It is text, too, if as a number
+    any value would lose digits: 007 has zeros in front, and floats don't tell whole numbers beyond
+    2^53 apart. As numbers, codes that differ would become the same.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import cutscore as cs
+    >>> from cutscore.tables import open_table
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = file.write_text("y,s\\n1,0.9\\n0,0.4\\n1,0.35\\n0,0.2\\n")
+    >>> c = open_table(file).columns(["y", "s"], numbers=["s"])
+    >>> cs.sweep(c["y"], c["s"]).auc
+    0.75
+    """
+    kind = None if format is None else named(format)
+    check_decimal(decimal, separator)
+    style = Style(header, separator, decimal, _marks(missing))
+    if sql is not None and (not isinstance(sql, str) or not sql.strip()):
+        raise DataError(BadArgument("sql", "be text", sql))
+    if paths is None:
+        if sql is None:
+            raise DataError(Conflict(("paths", "sql"), "there must be a file or a query"))
+        _check_style(style, "a query")
+        return Source([DuckPart(sql)])
+    keep: list[Any] = []
+    files = [File.at(path, name) for path, name in _files(paths, keep)]
+    formats = [kind or format_of(file) for file in files]
+    source = _opened(files, formats, style, sql, keep)
+    if columns is not None:
+        source.wanted(columns)
+    return source
+
+
+def _opened(
+    files: list[File], formats: list[Format], style: Style, sql: str | None, keep: list[Any]
+) -> Source:
+    for file, format in zip(files, formats, strict=True):
+        if not format.has_style:
+            _check_style(style, format.name, Where(file=file.where))
+        if format.query is not None and (sql is None or len(files) > 1):
+            raise DataError(NeedsQuery(format.name, where=Where(file=file.where)))
+    if sql is not None and formats[0].query is not None:
+        return Source([formats[0].query(files[0], sql)], keep)
+    parts = [f.read(file, style) for f, file in zip(formats, files, strict=True) if f.read]
+    source = Source(parts, keep)
+    if sql is None:
+        return source
+    query = Source([DuckPart(sql, source.dataset, of=[file.where for file in files])], keep)
+    query.notes = source.notes
+    return query
+
+
+def check_decimal(decimal: Any, separator: str | None) -> None:
+    """Raise if this can't be a decimal sign, or not with that separator."""
+    if not isinstance(decimal, str) or decimal not in (".", ","):
+        raise DataError(BadArgument("decimal", "be a point or a comma", decimal))
+    if separator is not None and (
+        not isinstance(separator, str) or len(separator) != 1 or separator in '"\r\n'
+    ):
+        raise DataError(BadArgument("separator", "be one character", separator))
+    if decimal == separator:
+        raise DataError(BadArgument("decimal", "differ from the separator", decimal))
+
+
+def _check_style(style: Style, format: str, where: Where | None = None) -> None:
+    for name in ("header", "separator", "decimal", "missing"):
+        if vars(style)[name] != vars(Style())[name]:
+            raise DataError(NotCsv(name, format, where=where))
+
+
+def _marks(missing: Any) -> tuple[str, ...]:
+    several = (
+        [missing] if isinstance(missing, str) or not isinstance(missing, Iterable) else missing
+    )
+    marks = tuple(dict.fromkeys(several))
+    for mark in marks:
+        if not isinstance(mark, str):
+            raise DataError(BadArgument("missing", "be text, as it is written in the file", mark))
+    return marks
+
+
+def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
+    """Each file with its name in messages, patterns and folders resolved."""
+    # Asked of the type: a plan of polars would be looked through for its columns.
+    if isinstance(paths, Mapping) or hasattr(type(paths), "columns"):
+        rule = "be a path or a list of paths; a table in memory is passed on as it is"
+        raise DataError(BadArgument("paths", rule, type(paths).__name__))
+    several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
+    if not isinstance(several, Iterable):
+        raise DataError(BadArgument("paths", "be a path or a list of paths", paths))
+    out: list[tuple[str, str]] = []
+    for path in several:
+        try:
+            text = os.fspath(path)
+        except TypeError:
+            text = None
+        if not isinstance(text, str) or not text or "\0" in text:
+            raise DataError(BadArgument("paths", "be text", path, subject="a path"))
+        if text == "-":
+            out.append((_spooled(keep), "the standard input"))
+        elif os.path.isdir(text):
+            out += _folder(text)
+        elif os.path.exists(text):
+            out.append((text, spelled(text)))
+        elif glob.has_magic(text):
+            hits = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
+            if not hits:
+                raise DataError(FileMissing(pattern=True, where=Where(file=text)))
+            out += [(p, spelled(p)) for p in hits]
+        else:
+            raise _no_file(text)
+    if not out:
+        raise DataError(BadArgument("paths", "name at least one file", []))
+    return out
+
+
+def _no_file(text: str) -> DataError:
+    folder, name = os.path.split(text)
+    try:
+        # Without what all names end in, which makes short ones alike.
+        stems = {os.path.splitext(other)[0]: other for other in sorted(os.listdir(folder or "."))}
+        near = get_close_matches(os.path.splitext(name)[0], list(stems), 1, 0.7)
+    except OSError:
+        return DataError(FileMissing(folder=False, where=Where(file=text)))
+    like = os.path.join(folder, stems[near[0]]) if near else None
+    return DataError(FileMissing(like, where=Where(file=text)))
+
+
+def _folder(text: str) -> list[tuple[str, str]]:
+    """All files of a folder but hidden ones and those that begin with _, as Spark's _SUCCESS. They
+    are parts of one table, so that none is passed over: whatever its name, each must be Parquet."""
+    hits = sorted(
+        str(p)
+        for p in Path(text).rglob("*")
+        if p.is_file()
+        and not any(part.startswith((".", "_")) for part in p.relative_to(text).parts)
+    )
+    odd = [p for p in hits if not PARQUET.fits(File.at(p, spelled(p)).start)]
+    if len(odd) == len(hits):
+        raise DataError(FolderUnfit(where=Where(file=text)))
+    if odd:
+        raise DataError(FolderUnfit(odd[0], where=Where(file=text)))
+    if any("=" in part for part in Path(hits[0]).relative_to(text).parts[:-1]):
+        raise DataError(FolderUnfit(partitions=True, where=Where(file=text)))
+    return [(p, spelled(p)) for p in hits]
+
+
+def _spooled(keep: list[Any]) -> str:
+    """The standard input in a file, since tables are read more than once."""
+    handle, path = tempfile.mkstemp(prefix="cutscore-")
+
+    class Spool:
+        pass
+
+    spool = Spool()
+    weakref.finalize(spool, _removed, path)
+    keep.append(spool)
+    try:
+        with open(handle, "wb") as file:
+            shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
+    except OSError as error:
+        place = Where(file="the standard input")
+        raise DataError(FileUnreadable(str(error.strerror), where=place)) from error
+    return path
+
+
+def _removed(path: str) -> None:
+    Path(path).unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Formats of tables, one module each; the registry lists them."""

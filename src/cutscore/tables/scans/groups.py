@@ -1,0 +1,211 @@
+"""The AUC inside of each of millions of groups: rows of one group meet by the hash of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cutscore.inference.groups import GroupAuc, by_group
+from cutscore.tables.parts import Piece, is_text
+from cutscore.tables.scans.memory import Spill, limit_of
+from cutscore.tables.scans.scan import Scan, workers_for
+
+# Rows that a thread deals at a time, at most.
+_CHUNK = 1 << 20
+# Bytes of a row on its way to a slot, and while the rows of a slot are evaluated.
+_ROW = 150
+
+
+def by_group_file(  # noqa: PLR0913 - what the columns are for
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    group: str,
+    weight: str | None = None,
+    positive: Any = None,
+    filter: Any = None,
+    memory_limit: int | str | None = None,
+) -> GroupAuc:
+    """The AUC inside of each group of a table in files, however many groups there are.
+
+    The numbers, and the order of groups, are those of :func:`cutscore.by_group`.
+
+    Parameters
+    ----------
+    data, label, score, weight, positive, filter, memory_limit
+        As for :func:`cutscore.sweep_file`. Rows are kept in a temporary file, those of a group
+        together; the rows of the largest group have to fit into memory.
+    group
+        The column that says to which group a row belongs: numbers, text or dates.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import cutscore as cs
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "clicks.csv"
+    >>> rows = ["click,s,user", "1,0.9,ann", "0,0.3,ann", "0,0.2,ann", "1,0.4,bob", "0,0.6,bob"]
+    >>> _ = file.write_text("\\n".join(rows))
+    >>> cs.by_group_file(file, label="click", score="s", group="user")
+    GroupAuc of 2 groups: 2 have both classes (100 % of 5 rows), AUC 0.666667 pooled, 0.6 weighted,
+    0.5 macro
+    """
+    limit = limit_of(memory_limit)
+    scan = Scan(
+        data,
+        label=label,
+        score=score,
+        group=group,
+        weight=weight,
+        positive=positive,
+        filter=filter,
+    )
+    rows = scan.rows
+    workers = workers_for(len(scan.pieces))
+    # A quarter of the limit for rows on their way to slots, and a quarter for the rows of one slot:
+    # what was found in the slots before is held beside them.
+    chunk = min(_CHUNK, limit // 4 // workers // _ROW)
+    slots = 64 if rows is None else max(1, -(-4 * _ROW * rows // limit))
+    spill, lock = Spill(), Lock()
+    index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
+
+    def keep(origin: int, table: pa.Table) -> None:
+        for k, part in dealt(table, slots):
+            with spill.guard():
+                where = spill.write(packed(part))
+            with lock:
+                index[k].append((origin, *where))
+
+    def work(pieces: Iterator[tuple[int, Piece]]) -> None:
+        for k, piece in pieces:
+            held, n, row = [], 0, 0
+            for batch in scan.read(piece):
+                at = np.arange(row, row + len(batch.score))
+                some = slice(None) if batch.weight is None else np.flatnonzero(batch.weight)
+                columns = {
+                    "row": at[some],
+                    "one": batch.label[some].view(np.bool_),
+                    "score": batch.score[some],
+                    "group": _values(batch.group, some),
+                }
+                if batch.weight is not None:
+                    columns["weight"] = batch.weight[some]
+                held.append(pa.table(columns))
+                row += len(at)
+                n += len(at)
+                if n >= chunk:
+                    keep(k, pa.concat_tables(held))
+                    held, n = [], 0
+            if held:
+                keep(k, pa.concat_tables(held))
+
+    try:
+        scan.each(work, workers)
+        found = []
+        for some in index:
+            # In the order of the rows, whoever read them.
+            tables = [(o, unpacked(spill.read(start, length))) for o, start, length in some]
+            tables.sort(key=lambda one: (one[0], one[1].column("row")[0].as_py()))
+            if tables:
+                found.append(evaluated(tables))
+        return joined(found, weighted=weight is not None)
+    finally:
+        spill.close()
+
+
+def _values(column: Any, some: Any) -> Any:
+    """The groups of some rows: text as it is, since each would become an object, else an array."""
+    if is_text(column.type):
+        return column if isinstance(some, slice) else column.take(pa.array(some))
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)[some]
+    return values + 0.0 if values.dtype.kind == "f" else values  # -0.0 becomes 0.0
+
+
+def dealt(table: pa.Table, slots: int) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of each slot that has some, by the hash of their group."""
+    slot = slots_of(table.column("group"), slots)
+    # Stable: rows of a slot stay in their order.
+    table = table.take(pa.array(np.argsort(slot, kind="stable")))
+    ends = np.cumsum(np.bincount(slot, minlength=slots)).tolist()
+    for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        if end > start:
+            yield k, table.slice(start, end - start)
+
+
+def slots_of(column: pa.ChunkedArray, slots: int) -> NDArray[Any]:
+    """The slot of each row, the same for the same group in every process."""
+    if is_text(column.type) or column.to_numpy().dtype.kind == "O":
+        coded = pa.concat_arrays(column.dictionary_encode().unify_dictionaries().chunks)
+        text = (str(value).encode() for value in coded.dictionary.to_pylist())
+        code = np.fromiter((crc32(t) for t in text), np.uint64, len(coded.dictionary))
+        return np.asarray(_scattered(code, slots)[coded.indices.to_numpy()])
+    group = column.to_numpy()
+    if group.dtype.kind == "f":
+        # As numbers: of files one may have float32 and another float64.
+        return _scattered(group.astype(np.float64).view(np.uint64), slots)
+    return _scattered(group.astype(np.int64).view(np.uint64), slots)
+
+
+def _scattered(code: NDArray[np.uint64], slots: int) -> NDArray[Any]:
+    """Codes that follow a pattern go everywhere all the same: Fibonacci hashing, twice."""
+    code = (code ^ (code >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray(((code >> np.uint64(40)) % np.uint64(slots)).astype(np.int32))
+
+
+def packed(table: pa.Table) -> bytes:
+    """A table as bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def unpacked(blob: Any) -> pa.Table:
+    """The table that was packed."""
+    return pa.ipc.open_stream(blob).read_all()
+
+
+def evaluated(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
+    """The groups of rows (row, one, score, group and perhaps weight) that hold all rows of theirs,
+    with where each first appears: the number that came with its table, and the row."""
+    rows = [table.num_rows for _, table in tables]
+    whole = pa.concat_tables([table for _, table in tables], promote_options="permissive")
+    whole = whole.combine_chunks()
+    group = pc.dictionary_encode(whole.column("group")).combine_chunks()
+    if isinstance(group, pa.ChunkedArray):
+        group = group.chunk(0)
+    code = group.indices.to_numpy()
+    # Codes are given as values appear, so a group starts where the largest so far rises.
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(code), prepend=-1))
+    c = {name: whole.column(name).to_numpy() for name in ("one", "score", "row")}
+    weight = whole.column("weight").to_numpy() if "weight" in whole.column_names else None
+    out = by_group(c["one"], c["score"], code, weight=weight)
+    return pa.table(
+        {
+            "group": group.dictionary,
+            "P": out.P,
+            "N": out.N,
+            "auc": out.auc,
+            "origin": np.repeat([origin for origin, _ in tables], rows)[first],
+            "row": c["row"][first],
+        }
+    )
+
+
+def joined(tables: Sequence[pa.Table], *, weighted: bool) -> GroupAuc:
+    """All groups, in the order in which they first appear."""
+    if not tables:
+        none = np.empty(0)
+        return by_group(none, none, none, weight=none if weighted else None)
+    table = pa.concat_tables(tables)
+    order = pc.sort_indices(table, [("origin", "ascending"), ("row", "ascending")]).to_numpy()
+    # One column after the other, and no copy of them: there may be millions of groups.
+    columns = (table.column(name).to_numpy()[order] for name in ("group", "P", "N", "auc"))
+    return GroupAuc._adopt(*columns)

@@ -1,0 +1,120 @@
+"""Tables into files: written aside and renamed, so that a failure costs nothing that was there."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any
+
+import pyarrow as pa
+
+from cutscore.core.errors import DataError
+from cutscore.core.files import written_aside
+from cutscore.core.findings import BadArgument
+from cutscore.tables.formats.registry import WRITTEN, named, written_as
+from cutscore.tables.parts import Format, first_line
+
+
+def write_table(path: str | os.PathLike[str], columns: Any, *, format: str | None = None) -> int:
+    """Write columns to a file, and say how many rows there were.
+
+    The file is written aside and renamed at the end: if anything fails, what was there before is
+    still there.
+
+    Parameters
+    ----------
+    path
+        Where to; ``"-"`` is the standard output.
+    columns
+        A mapping from names to columns, a table of pyarrow, or an iterable of its record batches,
+        which are written as they come.
+    format
+        "csv", "tsv", "parquet", "arrow" (or "feather") or "jsonl". If it is not given the extension
+        tells; the standard output gets CSV.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from cutscore.tables import open_table, write_table
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "out.parquet"
+    >>> write_table(file, {"id": [1, 2], "score": [0.5, -1.0]})
+    2
+    >>> open_table(file).read(["score"]).to_pydict()
+    {'score': [0.5, -1.0]}
+    """
+    text = os.fspath(path)
+    kind = _format(text, format)
+    batches = _batches(columns)
+    first = next(batches, None)
+    if first is None:
+        raise DataError(BadArgument("columns", "have at least one column; there are none"))
+    with _output(text) as file:
+        return _write(file, kind, first, batches)
+
+
+def is_text_format(path: str) -> bool:
+    """Whether a table is written to this path as CSV, or as what is like it."""
+    return _format(path, None).has_style
+
+
+def _format(path: str, format: str | None) -> Format:
+    if format is not None:
+        return named(format, to_write=True)
+    found = named("csv") if path == "-" else written_as(path)
+    if found is None:
+        rule = f"end in {', '.join(WRITTEN)}, unless the format is said"
+        raise DataError(BadArgument("path", rule, path))
+    return found
+
+
+def _batches(columns: Any) -> Iterator[pa.RecordBatch]:
+    if isinstance(columns, pa.RecordBatch):
+        return iter([columns])
+    if isinstance(columns, Mapping):
+        try:
+            columns = pa.table(dict(columns))
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            rule = f"be of one length, and of one type each: {first_line(error)}"
+            raise DataError(BadArgument("columns", rule)) from error
+    if isinstance(columns, pa.Table):
+        # An empty table has columns too.
+        empty = pa.RecordBatch.from_pylist([], schema=columns.schema)
+        return iter(columns.to_batches(1 << 16) or [empty])
+    if isinstance(columns, Iterable):
+        return iter(columns)
+    raise DataError(BadArgument("columns", "be a mapping of names to columns", columns))
+
+
+@contextmanager
+def _output(path: str) -> Iterator[IO[bytes]]:
+    if path != "-":
+        with written_aside(path) as file:
+            yield file
+        return
+    sys.stdout.flush()
+    to = getattr(sys.stdout, "buffer", None)
+    if to is None:  # a notebook's, or one that tests put there: text only
+        held = io.BytesIO()
+        yield held
+        sys.stdout.write(held.getvalue().decode())
+        return
+    yield to
+    to.flush()
+
+
+def _write(
+    file: IO[bytes], kind: Format, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]
+) -> int:
+    schema = first.schema
+    rows = 0
+    assert kind.write is not None  # or it would not have been found
+    with kind.write(file, schema) as writer:
+        batch: pa.RecordBatch | None = first
+        while batch is not None:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+            batch = next(rest, None)
+    return rows
