@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 import oracle
-from cutscore.decision.choice import choice as decision
+from cutscore.decision import choice as decision
 from cutscore.inference.intervals import guarantee
 from raising import finding
 from strategies import Case, rows
@@ -540,7 +540,9 @@ def test_bad_objectives(objective: Any) -> None:
 
 
 def test_measures_are_called_as_they_are_printed() -> None:
-    from cutscore.measures.objectives import MEASURES, as_limits, as_objective
+    from cutscore.measures.aim import as_objective
+    from cutscore.measures.limits import as_limits
+    from cutscore.measures.measure import MEASURES
     from cutscore.report.terminal import WORDS
 
     for name, words in WORDS.items():

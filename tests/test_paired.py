@@ -30,7 +30,8 @@ from cutscore.inference.cost_comparison import _Gains, _Ranked
 from cutscore.inference.intervals import auc_variance, score_interval
 from cutscore.inference.labelled_rows import read
 from cutscore.inference.selection import select_among
-from cutscore.measures.objectives import Aim, Costs
+from cutscore.measures.aim import Aim
+from cutscore.measures.costs import Costs
 from raising import finding
 from strategies import scores, weights
 

@@ -24,8 +24,9 @@ from cutscore.inference.selection import (
     select,
     select_among,
 )
+from cutscore.measures.aim import Aim, as_objective
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import Aim, Limit, as_limits, as_objective
+from cutscore.measures.limits import Limit, as_limits
 
 COSTS = cs.Costs(fp=1, fn=3)
 Asked = tuple[Any, list[str], float | None, float | None]

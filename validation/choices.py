@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import cutscore as cs
 from cutscore.inference.selection import Expected, select_among
-from cutscore.measures.objectives import Aim, as_objective
+from cutscore.measures.aim import Aim, as_objective
 from cutscore.training import train
 from truths import Truth, truth_of
 

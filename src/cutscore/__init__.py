@@ -76,10 +76,10 @@ if TYPE_CHECKING:
     from cutscore.linear.detector import LinearDetector as LinearDetector
     from cutscore.linear.detector import Margins as Margins
     from cutscore.linear.moments import ClassMoments as ClassMoments
+    from cutscore.measures.aim import Aim as Aim
     from cutscore.measures.confusion import Confusion as Confusion
-    from cutscore.measures.objectives import Aim as Aim
-    from cutscore.measures.objectives import Costs as Costs
-    from cutscore.measures.objectives import f as f
+    from cutscore.measures.costs import Costs as Costs
+    from cutscore.measures.measure import f as f
     from cutscore.sweeps.areas import PartialAuc as PartialAuc
     from cutscore.sweeps.areas import auc as auc
     from cutscore.sweeps.areas import average_precision as average_precision
@@ -197,9 +197,9 @@ _HOME = {
     "LinearDetector": "linear.detector",
     "Margins": "linear.detector",
     "ClassMoments": "linear.moments",
-    "Aim": "measures.objectives",
-    "Costs": "measures.objectives",
-    "f": "measures.objectives",
+    "Aim": "measures.aim",
+    "Costs": "measures.costs",
+    "f": "measures.measure",
     "AucCovariance": "inference.comparison",
     "Comparison": "inference.comparison",
     "ContrastTest": "inference.comparison",

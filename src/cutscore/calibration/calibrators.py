@@ -25,7 +25,7 @@ from cutscore.core.findings.statistics import NotProbabilities, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table
 from cutscore.core.json import Positive, loads, plain, read_fields
-from cutscore.measures.objectives import Costs, check_costs
+from cutscore.measures.costs import Costs, check_costs
 from cutscore.sweeps.sweep import Floats
 
 # Scores are mapped in blocks that stay in the cache with everything computed of them.

@@ -13,7 +13,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.statistics import NoOverlap, NotProbabilities, NoVariation
 from cutscore.core.html import fact_table
 from cutscore.core.interval import Interval
-from cutscore.measures.objectives import check_level
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.proper_scores import check_probabilities
 from cutscore.sweeps.sweep import Floats, Sweep
 

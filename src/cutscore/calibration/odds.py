@@ -11,7 +11,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.rows import ValueMissing
 from cutscore.core.findings.statistics import NotProbabilities
-from cutscore.measures.objectives import log_odds
+from cutscore.measures.prior import log_odds
 from cutscore.sweeps.sweep import Floats
 
 

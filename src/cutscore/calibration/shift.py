@@ -17,7 +17,7 @@ from cutscore.core.errors import CutscoreWarning, UndefinedError
 from cutscore.core.findings.statistics import NotAMixture, TooFew, Undefined
 from cutscore.core.html import fact_table
 from cutscore.core.interval import Interval
-from cutscore.measures.objectives import check_level
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 
 # Polynomials of the place among the labelled rows that the test of the mixture compares.

@@ -11,7 +11,7 @@ from statistics import NormalDist
 from typing import Any
 
 from cutscore.core.files import written_aside
-from cutscore.measures.objectives import Costs
+from cutscore.measures.costs import Costs
 from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table, write_table
 from cutscore.training import train

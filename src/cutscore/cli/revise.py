@@ -17,7 +17,7 @@ from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.detector import Detector
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import log_odds
+from cutscore.measures.prior import log_odds
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

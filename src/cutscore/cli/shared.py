@@ -31,7 +31,10 @@ from cutscore.core.interval import Interval
 from cutscore.core.labels import against, labelled
 from cutscore.inference.guarantee import check_guarantee
 from cutscore.inference.selection import Expected
-from cutscore.measures.objectives import Costs, as_limits, as_objective, check_level, check_prior
+from cutscore.measures.aim import as_objective
+from cutscore.measures.costs import Costs
+from cutscore.measures.limits import as_limits
+from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.tables import Source, open_table
 from cutscore.tables.files import check_decimal

@@ -30,15 +30,10 @@ from cutscore.inference.guarantee import (
 from cutscore.inference.intervals import Sampler, check_samples, interval, percentiles
 from cutscore.inference.selection import Expected, Selection, in_places, many, select
 from cutscore.inference.units import Units, as_units
+from cutscore.measures.aim import Aim, as_objective, undefined
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import (
-    Aim,
-    Costs,
-    Limit,
-    as_limits,
-    as_objective,
-    undefined,
-)
+from cutscore.measures.costs import Costs
+from cutscore.measures.limits import Limit, as_limits
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 

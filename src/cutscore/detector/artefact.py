@@ -31,8 +31,11 @@ from cutscore.detector.terms import CategoryTerm, Term, folded
 from cutscore.detector.values import coded, stream
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import LinearDetector
+from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import WORDS, Aim, Costs, check_costs, check_prior, log_odds
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.measure import WORDS
+from cutscore.measures.prior import check_prior, log_odds
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.literals import parsed
 

@@ -30,7 +30,7 @@ from cutscore.estimators._base import check_positive
 from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
-from cutscore.measures.objectives import Costs
+from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Floats
 
 

@@ -29,7 +29,7 @@ from cutscore.core.progress import Report
 from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.detector import Step
 from cutscore.linear.rows import ArrayRows, Floats
-from cutscore.measures.objectives import Costs
+from cutscore.measures.costs import Costs
 
 
 def two_classes(

@@ -23,7 +23,8 @@ from cutscore.core.errors import CutscoreWarning
 from cutscore.core.findings.statistics import WeightsUnused
 from cutscore.estimators._base import LogOdds, check_left_out_once, check_positive, two_classes
 from cutscore.estimators._logistic import Logistic
-from cutscore.measures.objectives import Costs, check_costs, check_prior, log_odds
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.prior import check_prior, log_odds
 from cutscore.sweeps.sweep import Floats, sweep
 
 # Perfect separation is common in small folds; smoothed targets have a fit even then.

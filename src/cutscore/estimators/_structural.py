@@ -26,7 +26,7 @@ from cutscore.estimators._base import (
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.rows import ArrayRows, Floats
 from cutscore.linear.structural import Aim, RowRisk, as_aim, structural
-from cutscore.measures.objectives import f
+from cutscore.measures.measure import f
 from cutscore.sweeps.sweep import sweep
 
 # Measures for which the two classes are the same but for their names.

@@ -30,7 +30,8 @@ from cutscore.inference.intervals import (
 )
 from cutscore.inference.labelled_rows import Ints, ScoredRows, columns_of, encoded, read
 from cutscore.inference.row_bootstrap import Sampler, Score
-from cutscore.measures.objectives import Costs, check_costs, check_level, check_prior
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import PartialAuc, auc
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep

@@ -23,7 +23,8 @@ from cutscore.core.progress import Report
 from cutscore.inference.intervals import effective
 from cutscore.inference.labelled_rows import Ints, ScoredRows
 from cutscore.inference.selection import select_among
-from cutscore.measures.objectives import Aim, Costs
+from cutscore.measures.aim import Aim
+from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Floats
 
 # Samples: of more rows, whose cuts vary less, fewer are enough.

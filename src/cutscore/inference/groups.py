@@ -19,7 +19,7 @@ from cutscore.core.interval import Interval
 from cutscore.inference.comparison import Comparison, difference_tested
 from cutscore.inference.labelled_rows import Bools, encoded, read
 from cutscore.measures.confusion import counted
-from cutscore.measures.objectives import check_level
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses
 
 

@@ -56,7 +56,8 @@ from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import BadLimit, CountsRows, RowsDependent
 from cutscore.inference.units import Units, exceeding
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import MEASURES, Limit
+from cutscore.measures.limits import Limit
+from cutscore.measures.measure import MEASURES
 from cutscore.sweeps.sweep import Floats, Sweep
 
 

@@ -18,15 +18,10 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import TooFew, Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
+from cutscore.measures.aim import Top, as_objective
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import (
-    Measure,
-    Objective,
-    Top,
-    as_objective,
-    check_level,
-    check_prior,
-)
+from cutscore.measures.measure import Measure, Objective
+from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import PartialAuc, auc
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import EqualRows, Floats, Masses, Sweep, check_sweep

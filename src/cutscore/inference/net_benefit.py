@@ -14,7 +14,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.frozen import Frozen
 from cutscore.inference.intervals import effective, wilson
 from cutscore.inference.selection import Expected
-from cutscore.measures.objectives import check_level, check_prior
+from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.proper_scores import check_probabilities
 from cutscore.sweeps.sweep import Floats, Sweep
 

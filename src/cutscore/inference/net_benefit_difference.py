@@ -14,7 +14,7 @@ from cutscore.core.frozen import Frozen
 from cutscore.inference.intervals import effective
 from cutscore.inference.labelled_rows import Bools, ScoredRows, needs_both_classes, read
 from cutscore.inference.net_benefit import Estimates, check_probability_thresholds
-from cutscore.measures.objectives import check_level, check_prior
+from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.sweep import Floats
 
 

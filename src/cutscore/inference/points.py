@@ -15,7 +15,7 @@ from cutscore.core.interval import Interval
 from cutscore.inference.intervals import sizes_of
 from cutscore.inference.selection import in_places
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import check_level
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 

@@ -22,7 +22,8 @@ from cutscore.inference.comparison import AucCovariance
 from cutscore.inference.guarantee import most
 from cutscore.inference.hypotheses import Hypothesis, as_hypothesis, quantile
 from cutscore.inference.intervals import placement_variances
-from cutscore.measures.objectives import Limit, as_limits, check_level, check_prior
+from cutscore.measures.limits import Limit, as_limits
+from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import auc as area_under
 from cutscore.sweeps.sweep import Sweep
 

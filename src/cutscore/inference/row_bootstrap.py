@@ -17,7 +17,7 @@ from cutscore.inference.intervals import (
     percentiles,
 )
 from cutscore.inference.labelled_rows import Ints, ScoredRows, encoded, read
-from cutscore.measures.objectives import check_level
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep
 

@@ -35,8 +35,12 @@ from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
 from cutscore.inference.guarantee import allowance
 from cutscore.inference.intervals import effective, interval, sizes_of
+from cutscore.measures.aim import Aim, Top
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import Aim, Costs, Limit, Measure, Objective, Top, check_level
+from cutscore.measures.costs import Costs
+from cutscore.measures.limits import Limit
+from cutscore.measures.measure import Measure, Objective
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import EqualRows, Floats, Sweep
 
 _FOLDS = 10

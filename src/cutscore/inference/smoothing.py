@@ -15,7 +15,7 @@ from cutscore.core.findings.statistics import NoOverlap, NotFinite, NoVariation,
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
 from cutscore.inference.intervals import auc_interval, score_interval, sizes_of
-from cutscore.measures.objectives import check_level
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 
 _GRID = 8192  # places that scores are moved to before kernels are laid over them

@@ -25,7 +25,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector
 from cutscore.linear.moments import ClassMoments
 from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
-from cutscore.measures.objectives import log_odds
+from cutscore.measures.prior import log_odds
 
 __all__ = [
     "fisher",

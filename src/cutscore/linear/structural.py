@@ -19,7 +19,8 @@ from cutscore.linear.cutting_planes import minimise
 from cutscore.linear.detector import Fit, LinearDetector, Step
 from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.linear.surrogates import Classes, Masses, Surrogate, Worst
-from cutscore.measures.objectives import MEASURES, Measure, as_objective
+from cutscore.measures.aim import as_objective
+from cutscore.measures.measure import MEASURES, Measure
 
 __all__ = ["Aim", "as_aim", "structural"]
 

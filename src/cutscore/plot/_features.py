@@ -15,7 +15,7 @@ from cutscore.core.findings.rows import ColumnMissing
 from cutscore.core.findings.statistics import NotFinite
 from cutscore.detector import Detector
 from cutscore.inference.labelled_rows import columns_of, read
-from cutscore.measures.objectives import check_prior
+from cutscore.measures.prior import check_prior
 from cutscore.plot._canvas import axes, legend, needs, new_axes
 from cutscore.plot._scores import NEGATIVE, POSITIVE, bin_edges, distributions
 from cutscore.sweeps.sweep import Floats, Sweep

@@ -41,8 +41,9 @@ from cutscore.inference.intervals import auc_interval, sizes_of
 from cutscore.inference.labelled_rows import encoded, read, units
 from cutscore.inference.selection import Expected, Selection, select_among
 from cutscore.inference.units import Units
-from cutscore.measures.objectives import MEASURES as KNOWN
-from cutscore.measures.objectives import Aim, Costs
+from cutscore.measures.aim import Aim
+from cutscore.measures.costs import Costs
+from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.report.summary import (
     MEASURES,
     Difference,

@@ -10,7 +10,7 @@ import numpy as np
 from cutscore import __version__
 from cutscore.core.findings.base import Surface
 from cutscore.decision.choice import expectation, rule_of, told
-from cutscore.measures.objectives import Aim
+from cutscore.measures.aim import Aim
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,

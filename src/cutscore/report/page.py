@@ -20,7 +20,7 @@ from cutscore import __version__
 from cutscore.core.findings.base import PAGE
 from cutscore.decision.choice import outcome
 from cutscore.measures.confusion import Confusion, counted
-from cutscore.measures.objectives import WORDS
+from cutscore.measures.measure import WORDS
 from cutscore.report import figures
 from cutscore.report.escaped import name_of, safe, sentence
 from cutscore.report.figures import COLOURS

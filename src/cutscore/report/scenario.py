@@ -14,7 +14,7 @@ import numpy as np
 
 from cutscore.decision.choice import headline, natural, worth
 from cutscore.measures.confusion import counted
-from cutscore.measures.objectives import Costs
+from cutscore.measures.costs import Costs
 from cutscore.report.escaped import clean
 from cutscore.report.summary import MEASURES, ScoreSummary, Summary, aim_words
 from cutscore.report.terminal import general, measured

@@ -14,8 +14,10 @@ from cutscore.core.findings.base import PYTHON, Finding, Surface
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint
 from cutscore.inference.groups import GroupAuc
+from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import counted
-from cutscore.measures.objectives import Aim, Costs, Measure
+from cutscore.measures.costs import Costs
+from cutscore.measures.measure import Measure
 from cutscore.report.traces import Shares, Trace
 from cutscore.sweeps.sweep import Floats
 

@@ -12,8 +12,8 @@ import numpy as np
 from cutscore.core.findings.base import Surface
 from cutscore.decision.choice import headline, in_rows, told, worth
 from cutscore.measures.confusion import counted
-from cutscore.measures.objectives import MEASURES as KNOWN
-from cutscore.measures.objectives import WORDS
+from cutscore.measures.measure import MEASURES as KNOWN
+from cutscore.measures.measure import WORDS
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,

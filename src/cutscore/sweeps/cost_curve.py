@@ -17,7 +17,8 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
-from cutscore.measures.objectives import Costs, check_prior
+from cutscore.measures.costs import Costs
+from cutscore.measures.prior import check_prior
 from cutscore.sweeps.hull import Hull, hull, vertices
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 

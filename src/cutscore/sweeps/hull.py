@@ -17,7 +17,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import shown
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table, roc_thumbnail
-from cutscore.measures.objectives import check_prior
+from cutscore.measures.prior import check_prior
 from cutscore.sweeps.sweep import Floats, Masses, Sweep
 
 

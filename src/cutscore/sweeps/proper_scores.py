@@ -21,7 +21,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotProbabilities, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table
-from cutscore.measures.objectives import check_level
+from cutscore.measures.prior import check_level
 from cutscore.sweeps.hull import chain, vertices
 from cutscore.sweeps.sweep import EqualRows, Floats, Masses, Sweep, check_sweep
 

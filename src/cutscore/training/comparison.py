@@ -17,7 +17,7 @@ from cutscore.inference.comparison import auc_covariance, compare
 from cutscore.inference.intervals import auc_interval
 from cutscore.inference.selection import many, select_among
 from cutscore.linear.rows import Floats
-from cutscore.measures.objectives import Aim
+from cutscore.measures.aim import Aim
 from cutscore.sweeps.sweep import Sweep
 from cutscore.training.data import Data
 from cutscore.training.folds import OutOfFold

@@ -32,7 +32,8 @@ from cutscore.inference.labelled_rows import units
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.linear.rows import Flags, Floats
-from cutscore.measures.objectives import Aim, Costs
+from cutscore.measures.aim import Aim
+from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
 from cutscore.training.checks import apart, leaks, useless

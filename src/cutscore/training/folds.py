@@ -29,7 +29,8 @@ from cutscore.core.findings.training import (
 )
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import Flags, Floats
-from cutscore.measures.objectives import Aim, Objective
+from cutscore.measures.aim import Aim
+from cutscore.measures.measure import Objective
 from cutscore.training.data import HELD, Data, scores_of
 from cutscore.training.learners import Learner
 

@@ -89,7 +89,7 @@ def _structural(rows: Rows, objective: Any) -> Fit:
     """For the measure, if it is one that a line can be trained for, else for the AUC."""
     from cutscore.core.errors import CutscoreError
     from cutscore.linear.structural import as_aim, structural
-    from cutscore.measures.objectives import Top
+    from cutscore.measures.aim import Top
 
     try:
         aim = as_aim(objective.name if isinstance(objective, Top) else objective)

@@ -13,7 +13,8 @@ from cutscore.detector.saved import FORMAT
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.objectives import WORDS, Costs
+from cutscore.measures.costs import Costs
+from cutscore.measures.measure import WORDS
 
 _MOST_LEVELS = 12
 

@@ -17,7 +17,7 @@ from cutscore.core.findings.models import NoColumns, NotExportable
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
-from cutscore.measures.objectives import log_odds
+from cutscore.measures.prior import log_odds
 
 # Operators that runtimes of several years know.
 _OPSET, _ML, _IR = 17, 3, 8

@@ -20,7 +20,7 @@ from cutscore.core.findings.models import (
 from cutscore.core.names import in_sql
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, Term
-from cutscore.measures.objectives import log_odds
+from cutscore.measures.prior import log_odds
 from cutscore.tables.literals import EXACT, MISSING, NUMBER
 
 _DIALECTS = ("standard", "duckdb", "sqlite")

@@ -1,0 +1,297 @@
+"""The aim: what is asked of a threshold, as one value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.base import Shown
+from cutscore.core.findings.statistics import Undefined
+from cutscore.core.json import plain, read
+from cutscore.measures.confusion import Confusion, Number
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.limits import Limit, as_limits, parse_limit
+from cutscore.measures.measure import MEASURES, Measure, Objective, find_measure
+from cutscore.measures.prior import check_level, check_prior
+
+
+@dataclass(frozen=True)
+class _Custom:
+    """A user's function of (tp, fp, fn, tn), of which more is better."""
+
+    function: Callable[..., Any]
+    better: int = 1
+    helpful: bool = False
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        if self.label:
+            return self.label
+        name = getattr(self.function, "__name__", "<")
+        return "objective" if name.startswith("<") else name
+
+    def gains(self, _: Fraction, __: Fraction) -> None:
+        return None
+
+    def __call__(self, c: Confusion) -> Number:
+        cells = [np.atleast_1d(cell) for cell in (c.tp, c.fp, c.fn, c.tn)]
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is no value, here as elsewhere
+            value = np.asarray(self.function(*cells))
+        if value.shape != cells[0].shape or value.dtype.kind not in "biuf":
+            rule = "return a number for each cut, an array as long as tp"
+            got = Shown(f"{value.dtype} of the shape {value.shape}")
+            hint = "Write it with NumPy operations."
+            raise DataError(BadArgument("objective", rule, got, hint, "an objective"))
+        out = value.astype(np.float64)
+        return out if np.ndim(c.tp) else out.item()
+
+
+@dataclass(frozen=True)
+class Top:
+    """A measure of the rows that score highest, such as ``"precision@500"`` or ``"recall@5 %"``:
+    as many are flagged as there may be, whatever that does to the measure."""
+
+    name: str
+    measure: Measure
+    limit: Limit
+    """How many may be flagged, or which share."""
+    helpful: bool = False
+
+    @property
+    def better(self) -> int:
+        return self.measure.better
+
+    def gains(self, _: Fraction, __: Fraction) -> None:
+        return None
+
+    def __call__(self, c: Confusion) -> Number:
+        return self.measure(c)
+
+
+_AT = re.compile(r"\s*([^@]+?)\s*@\s*(\d[\d_]*(?:\.\d+)?)\s*(%?)\s*")
+
+
+def _top(name: str) -> Top | None:
+    """``measure@k``, or None if it is not written so."""
+    at = _AT.fullmatch(name)
+    if at is None:
+        return None
+    measure, number, sign = find_measure(at[1]), at[2].replace("_", ""), " %" if at[3] else ""
+    limit = parse_limit(f"flagged{'_rate' if sign else ''} <= {number}{sign}")
+    return Top(f"{measure.name}@{number}{sign}", measure, limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """What is asked of a threshold: it can be asked of other rows again.
+
+    Parameters
+    ----------
+    goal
+        What to have the most or the least of, as for :func:`cutscore.choose`. Where nobody asked,
+        the balanced rate.
+    limits
+        What must hold, as ``subject_to`` of :func:`cutscore.choose`.
+    prior
+        The share of positives where it is used; None for that of the rows.
+    confidence
+        With which the limits are to hold on new rows; None if on these.
+    units
+        For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
+    level
+        Of intervals.
+    assumed
+        Whether nobody asked for the goal.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> aim = cs.Aim("recall", "fpr <= 1 %", confidence=0.95)
+    >>> aim
+    Aim(recall, fpr <= 0.01, confidence=0.95)
+    >>> cs.Aim.from_dict(aim.to_dict())
+    Aim(recall, fpr <= 0.01, confidence=0.95)
+    """
+
+    goal: Objective = None  # type: ignore[assignment]  # never None once it is made
+    limits: tuple[Limit, ...] = ()
+    prior: float | None = None
+    confidence: float | None = None
+    units: Any = None
+    level: float = 0.95
+    assumed: bool = False
+
+    def __post_init__(self) -> None:
+        goal: Any = self.goal
+        assumed = self.assumed or goal is None
+        goal = MEASURES["balanced_rate"] if goal is None else as_objective(goal)
+        limits, confidence = as_limits(self.limits), self.confidence
+        if isinstance(goal, Top):
+            if confidence is not None:
+                rule = f"{goal.name} flags as many rows as it says, and a confidence is for limits"
+                hint = f"Ask for {goal.measure.name} subject to limits, or leave {{0}} out."
+                raise DataError(Conflict(("confidence",), rule, hint))
+            limits = [goal.limit, *(limit for limit in limits if limit != goal.limit)]
+        values = {
+            "goal": goal,
+            "limits": tuple(limits),
+            "prior": None if self.prior is None else check_prior(self.prior),
+            "confidence": None if confidence is None else check_level(confidence, "confidence"),
+            "level": check_level(self.level),
+            "assumed": assumed,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def asked(  # noqa: PLR0913 - the options of users
+        cls,
+        *,
+        costs: Any = None,
+        maximize: Any = None,
+        subject_to: Any = (),
+        prior: float | None = None,
+        confidence: float | None = None,
+        level: float = 0.95,
+    ) -> Aim:
+        """The aim of those who give costs or a measure, or neither. A confidence without limits
+        has nothing to hold."""
+        if costs is not None and maximize is not None:
+            raise DataError(Conflict(("costs", "maximize"), "there must be one aim"))
+        goal = maximize if costs is None else check_costs(costs)
+        limits = tuple(as_limits(subject_to))
+        return cls(goal, limits, prior, confidence if limits else None, level=level)
+
+    @property
+    def costs(self) -> Costs | None:
+        """The goal, if it is the least cost."""
+        return self.goal if isinstance(self.goal, Costs) else None
+
+    @property
+    def limit_texts(self) -> tuple[str, ...]:
+        """The limits besides that of the goal itself."""
+        own = self.goal.limit if isinstance(self.goal, Top) else None
+        return tuple(limit.text for limit in self.limits if limit != own)
+
+    @property
+    def words(self) -> str:
+        """The goal, limits and confidence."""
+        sure = f", with {100 * self.confidence:g} % confidence" if self.confidence else ""
+        return ", ".join([self.goal.name, *self.limit_texts]) + sure
+
+    @property
+    def on_rows(self) -> Aim:
+        """The same with limits that hold on the rows at hand alone."""
+        return replace(self, confidence=None, units=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, text and lists; all but the units."""
+        saved = _SavedAim(
+            self.goal.name,
+            self.costs,
+            self.limit_texts,
+            self.prior,
+            self.confidence,
+            self.level,
+            self.assumed,
+        )
+        out: dict[str, Any] = plain(saved)
+        return out
+
+    @classmethod
+    def from_dict(cls, data: Any, where: str = "") -> Aim:
+        """The aim that :meth:`to_dict` described; a function comes back by its name alone."""
+        saved = read(_SavedAim, data, where)
+        goal: Any = saved.costs
+        if goal is None:
+            try:
+                goal = as_objective(saved.objective)
+            except DataError:
+                goal = _Custom(_lost, label=saved.objective)
+        return cls(
+            goal,
+            tuple(as_limits(saved.limits)),
+            saved.prior,
+            saved.confidence,
+            level=saved.level,
+            assumed=saved.assumed,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """The same question; units are not looked at, nor what a function computes."""
+        return self.to_dict() == other.to_dict() if isinstance(other, Aim) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.goal.name, self.limit_texts, self.prior, self.confidence))
+
+    def __repr__(self) -> str:
+        more = [
+            f"{name}={value:g}"
+            for name, value, usual in (
+                ("prior", self.prior, None),
+                ("confidence", self.confidence, None),
+                ("level", self.level, 0.95),
+            )
+            if value is not None and value != usual
+        ]
+        goal = repr(self.goal) if isinstance(self.goal, Costs) else self.goal.name
+        return f"Aim({', '.join([goal, *self.limit_texts, *more])})"
+
+    @property
+    def ranked(self) -> Aim:
+        """What cuts are ranked by: of the rows that score highest, how many are flagged."""
+        if not isinstance(self.goal, Top):
+            return self
+        return replace(self, goal=replace(MEASURES["flagged"], better=1))
+
+    @property
+    def helpful(self) -> bool:
+        """Whether flagging a positive more never does harm: then cuts inside of a run of one class
+        need not be looked at."""
+        return bool(self.goal.helpful and all(limit.helpful for limit in self.limits))
+
+
+@dataclass(frozen=True)
+class _SavedAim:
+    """An aim in a file."""
+
+    objective: str
+    costs: Costs | None
+    limits: tuple[str, ...]
+    prior: float | None
+    confidence: float | None
+    level: float
+    assumed: bool
+
+
+def _lost(*_: Any) -> Any:
+    why = "was a function, of which the file knows the name only"
+    raise DataError(Undefined("this aim", why, "Give the function again."))
+
+
+def as_objective(wanted: Any) -> Objective:
+    """A name, Costs, f(beta) or a function of (tp, fp, fn, tn), as an objective."""
+    if isinstance(wanted, (Measure, Costs, Top, _Custom)):
+        return wanted
+    if isinstance(wanted, str):
+        return _top(wanted) or find_measure(wanted)
+    if callable(wanted):
+        return _Custom(wanted)
+    rule = (
+        "be the name of a measure, Costs(fp=..., fn=...), f(beta) or a function of (tp, fp, fn, tn)"
+    )
+    raise DataError(BadArgument("objective", rule, wanted, subject="an objective"))
+
+
+def undefined(what: str) -> UndefinedError:
+    why = "is 0/0 at every cut of this sweep, so none is the best"
+    hint = "Aim at something else, or add rows of the class that it is a share of."
+    return UndefinedError(Undefined(what, why, hint))

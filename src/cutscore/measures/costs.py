@@ -1,0 +1,167 @@
+"""What each outcome costs or brings in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import inf, log
+from typing import Any
+
+import numpy as np
+
+from cutscore.core.checks import number
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import shown
+from cutscore.core.findings.statistics import BadCosts
+from cutscore.measures.confusion import Confusion, Number
+from cutscore.measures.measure import Gains
+from cutscore.measures.prior import check_prior, log_odds
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each outcome costs or brings in: the objective of a decision.
+
+    Parameters
+    ----------
+    fp, fn
+        Cost of a false alarm and of a missed positive (λ₋ and λ₊ of the literature).
+    tp, tn
+        Benefit of a caught positive and of a negative left alone; a negative one is a cost, as that
+        of acting on a case.
+
+    Notes
+    -----
+    A decision depends on two differences only: what a positive gains by being flagged,
+    λ₊ = fn + tp, and what a negative loses by it, λ₋ = fp + tn. Neither may be less than 0.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> costs = cs.Costs(fp=1, fn=20)
+    >>> costs.ratio, round(costs.probability, 4), round(costs.log_odds, 4)
+    (0.05, 0.0476, -2.9957)
+    >>> round(costs.llr(prior=0.002), 4)  # for scores that are log-likelihood ratios
+    3.2169
+    >>> round(costs.probability_cost(prior=0.02), 4)  # the axis of cost_curve
+    0.2899
+    """
+
+    fp: float
+    fn: float
+    tp: float = 0.0
+    tn: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            cost = number(value)
+            if not abs(cost) <= 1e100:
+                rule = "a cost must be a finite number, up to 1e100"
+                each = "Where each case has its own, weigh rows by it: see 'Weights'."
+                raise DataError(
+                    BadCosts(
+                        f"{rule}; {field.name} is {shown(value)}", each if np.ndim(value) else ""
+                    )
+                )
+            object.__setattr__(self, field.name, cost)
+        for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
+            worth = getattr(self, a) + getattr(self, b)
+            if worth < 0:
+                rule = f"what a {what} by being flagged, {a} + {b}, must be at least 0"
+                hint = "Costs are positive numbers, and so are the benefits tp and tn."
+                raise DataError(BadCosts(f"{rule}; it is {worth:g}", hint))
+        if not self.on_positives + self.on_negatives:
+            raise DataError(
+                BadCosts("some decision must make a difference; with these costs none does")
+            )
+
+    @property
+    def on_positives(self) -> Fraction:
+        """λ₊ = fn + tp, as the decimal number that it is written as."""
+        return _decimal(self.fn) + _decimal(self.tp)
+
+    @property
+    def on_negatives(self) -> Fraction:
+        """λ₋ = fp + tn."""
+        return _decimal(self.fp) + _decimal(self.tn)
+
+    @property
+    def ratio(self) -> float:
+        """λ₋/λ₊: how many missed positives a false alarm is worth."""
+        if not self.on_positives:
+            return inf
+        try:
+            return float(self.on_negatives / self.on_positives)
+        except OverflowError:
+            return inf
+
+    @property
+    def log_odds(self) -> float:
+        """w₀ = ln(λ₋/λ₊): the best threshold for scores that are log posterior odds."""
+        up, down = self.on_negatives, self.on_positives
+        if not (up and down):
+            return inf if up else -inf
+        ratio = up / down
+        return log(ratio.numerator) - log(ratio.denominator)
+
+    @property
+    def probability(self) -> float:
+        """λ₋/(λ₋+λ₊): the best threshold for scores that are probabilities."""
+        return float(self.on_negatives / (self.on_negatives + self.on_positives))
+
+    def llr(self, prior: float) -> float:
+        """ln(λ₋/λ₊) − ln clr: the best threshold for scores that are log-likelihood ratios, where
+        the share ``prior`` of the cases is positive and clr = prior / (1 − prior)."""
+        return self.log_odds - log_odds(prior)
+
+    def probability_cost(self, prior: float) -> float:
+        """π₊λ₊ / (π₊λ₊ + π₋λ₋): where these costs are on the axis of a cost curve, if the share
+        ``prior`` of the cases is positive."""
+        up = Fraction(check_prior(prior)) * self.on_positives
+        return float(up / (up + (1 - Fraction(prior)) * self.on_negatives))
+
+    @property
+    def name(self) -> str:
+        """What is aimed at: "cost"."""
+        return "cost"
+
+    @property
+    def better(self) -> int:
+        """-1: less is better."""
+        return -1
+
+    @property
+    def helpful(self) -> bool:
+        """True: it never gets worse when a positive is caught or a negative left alone."""
+        return True
+
+    def gains(self, _: Fraction, __: Fraction) -> Gains:
+        """λ₊ and λ₋: what a TP gains and an FP loses, however many of each class there are."""
+        return self.on_positives, self.on_negatives
+
+    def __call__(self, c: Confusion) -> Number:
+        """Expected cost of a case."""
+        cost = self.fp * c.fp + self.fn * c.fn - self.tp * c.tp - self.tn * c.tn
+        return cost / c.total
+
+    def __repr__(self) -> str:
+        shown_fields = (
+            f"{field.name}={getattr(self, field.name):g}"
+            for field in fields(self)
+            if field.name in ("fp", "fn") or getattr(self, field.name)
+        )
+        return f"Costs({', '.join(shown_fields)})"
+
+
+def check_costs(costs: Any) -> Costs:
+    """Costs and nothing else: a mapping might miss one of them, a name is a measure."""
+    if not isinstance(costs, Costs):
+        raise DataError(BadArgument("costs", "be Costs(fp=..., fn=...)", costs))
+    return costs
+
+
+def _decimal(x: float) -> Fraction:
+    """A float as the shortest decimal that it is written as: 0.1 is 1/10."""
+    return Fraction(repr(x))

@@ -1,0 +1,33 @@
+"""The share of positives where decisions are made, and levels of confidence."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+from cutscore.core.checks import number
+from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
+
+
+def check_prior(prior: Any) -> float:
+    """A prevalence strictly between 0 and 1."""
+    p = number(prior)
+    if not 0 < p < 1:
+        hint = "It is the share of positives where decisions are made: 0.02 or 2 %."
+        raise DataError(BadArgument("prior", "lie between 0 and 1", prior, hint))
+    return p
+
+
+def log_odds(prior: float) -> float:
+    """ln clr = ln(prior / (1 − prior)), of a prior strictly between 0 and 1."""
+    p = check_prior(prior)
+    return log(p / (1 - p))
+
+
+def check_level(level: Any, name: str = "level") -> float:
+    """A confidence strictly between 0 and 1."""
+    p = number(level)
+    if not (p > 0 and (1 + p) / 2 < 1):
+        raise DataError(BadArgument(name, "lie between 0 and 1, as 0.95 does", level))
+    return p
