@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import cutscore as cs
 import oracle
 from cutscore.decision import choice as decision
-from cutscore.inference.intervals import guarantee
+from cutscore.inference import guarantee
 from raising import finding
 from strategies import Case, rows
 

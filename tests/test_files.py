@@ -27,7 +27,7 @@ import cutscore as cs
 from cutscore.report import summarise_sweeps
 from cutscore.sweeps import sweep as _sweep
 from cutscore.tables import open_table
-from cutscore.tables.scans import files
+from cutscore.tables.scans import sweeps as files
 from cutscore.tables.scans.memory import Spill, limit_of
 from cutscore.tables.scans.runs import merged, pack, quantiles, split, stacked, unpack
 from cutscore.tables.scans.sample import draw

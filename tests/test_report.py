@@ -26,9 +26,10 @@ from cutscore.core.findings.report import CertainAndWrong, FewRows
 from cutscore.decision.choice import natural, worth
 from cutscore.decision.choice import told as told_of
 from cutscore.measures.confusion import counted
-from cutscore.report import Summary, making, render, summarise, summarise_sweeps
+from cutscore.report import Summary, render, summarise, summarise_sweeps
+from cutscore.report import analysis as making
 from cutscore.report import summary as of_summary
-from cutscore.report import trace as of_trace
+from cutscore.report import traces as of_trace
 from cutscore.report.figures import precision_steps
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight

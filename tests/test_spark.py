@@ -31,7 +31,8 @@ from strategies import rows as drawn_rows
 pytest.importorskip("pyspark")
 
 import cutscore.spark
-from cutscore.spark import SparkError, sources, sweeping
+from cutscore.spark import SparkError, sources
+from cutscore.spark import sweeps as sweeping
 from cutscore.spark.columns import Columns, Located, chunks, labelled
 from cutscore.spark.messages import in_order, received
 from cutscore.spark.partitions import _Make, _Plan, _Steps, _Summaries, _Task, _told
