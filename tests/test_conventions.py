@@ -81,6 +81,7 @@ benefit-at-one benefit-at-zero
 interval-perfect interval-perfect-bootstrap interval-one-row interval-one-row-delong
 interval-one-class interval-weighted
 interval-level interval-nowhere interval-several interval-ratio interval-undefined
+interval-flag-all interval-flag-none interval-flag-all-precision
 rate-at-end rate-between rate-tied rate-perfect smooth-separated smooth-one-threshold
 smooth-infinite
 squares-merged squares-huge bootstrap-weighted bootstrap-nan bootstrap-one

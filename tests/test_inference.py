@@ -342,6 +342,47 @@ def test_intervals_of_rates() -> None:
     assert cs.interval(s, "recall", at=p, prior=0.5) == cs.interval(s, "recall", at=p)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("at", "flags"), [(-np.inf, 1.0), (np.inf, 0.0)])
+def test_flagging_all_or_nothing_is_certain(at: float, flags: float, weighted: bool) -> None:
+    """On any rows, so the rates have no interval; what depends on the share of positives has."""
+    y, score = np.repeat([1, 0], (20, 80)), np.arange(100.0)
+    s = cs.sweep(y, score, np.full(100, 3.0), squares=True) if weighted else cs.sweep(y, score)
+    rates = dict.fromkeys(("recall", "fpr", "flagged_rate"), flags)
+    rates |= dict.fromkeys(("fnr", "specificity"), 1 - flags)
+    for name, value in rates.items():
+        for options in ({}, {"prior": 0.3}, {"method": "clopper-pearson"}):
+            if options != {"prior": 0.3} or name != "flagged_rate":
+                assert cs.interval(s, name, at=at, **options) == cs.Interval(value, value, 0.95)
+    assert tuple(cs.interval(s, "flagged_rate", at=at, prior=0.3)) == pytest.approx((flags, flags))
+    assert tuple(cs.interval(s, "youden", at=at)) == (0.0, 0.0)
+    share = "precision" if flags else "npv"
+    assert cs.interval(s, share, at=at).width > 0.1
+    cost, known = (cs.interval(s, cs.Costs(1, 5), at=at, prior=p) for p in (None, 0.3))
+    # 5 × the share of positives where nothing is flagged, 1 − that share where all is.
+    jeffreys = scipy.stats.beta.ppf((0.025, 0.975), 20.5, 80.5)
+    ends = 1 - jeffreys[::-1] if flags else 5 * jeffreys
+    assert tuple(cost) == pytest.approx(tuple(ends), rel=0.02)
+    assert tuple(known) == pytest.approx((0.7, 0.7) if flags else (1.5, 1.5))
+    # At a threshold below all scores seen, others may come.
+    assert cs.interval(s, "recall", at=-1).width > 0.1
+    trivial = cs.choose(s, cs.Costs(fp=0, fn=1) if flags else cs.Costs(fp=1, fn=0.001))
+    assert trivial.threshold == at
+    recall = trivial.expect("recall")
+    assert recall is not None
+    assert (recall.low, recall.high) == (flags, flags)
+    assert repr(recall) == f"{flags:.2f}"
+
+
+def test_infinite_scores_are_not_certain_to_be_none() -> None:
+    """A threshold of +inf flags scores of +inf."""
+    s = cs.sweep([1, 1, 0, 0], [np.inf, 1, np.inf, 0])
+    assert cs.interval(s, "recall", at=np.inf).width > 0.1
+    only = cs.interval(cs.sweep([1] * 9, range(9)), cs.Costs(1, 1), at=-np.inf)
+    assert only.low == 0
+    assert only.high > 0.1, "that all rows are positive is not certain"
+
+
 def test_intervals_of_likelihood_ratios() -> None:
     """Simel, Samsa & Matchar's, on the logarithm, from the four counts."""
     s = cs.Sweep.from_counts([1, 0], pos=[90, 10], neg=[40, 160])

@@ -331,6 +331,9 @@ def interval(  # noqa: PLR0913 - options have names
         FPR, each from Jeffreys' distribution Beta(k + ½, n − k + ½), which does not take a rate
         of 0 for certain.
 
+        The thresholds -inf and +inf flag everything and nothing on any rows, so TPR, FPR and the
+        share flagged are certain there. What depends on the share of positives still is not.
+
     References
     ----------
     Simel, Samsa & Matchar, "Likelihood ratios with confidence: sample size estimation for
@@ -350,6 +353,11 @@ def interval(  # noqa: PLR0913 - options have names
 
     >>> [cs.interval(s, "recall", at=t) for t in (0.9, 0.5)]
     [[0.639581, 0.947631] at 95 %, [0.763869, 0.991119] at 95 %]
+
+    Flagging everything catches all positives; how many of the flagged are positive varies:
+
+    >>> cs.interval(s, "recall", at=-float("inf")), cs.interval(s, "precision", at=-float("inf"))
+    ([1, 1] at 95 %, [0.00129511, 0.00308735] at 95 %)
     """
     level = check_level(level)
     check_sweep(s)
@@ -368,8 +376,9 @@ def interval(  # noqa: PLR0913 - options have names
     threshold = check_threshold(getattr(at, "threshold", at))
     c = s.at(threshold)
     rows = _rows_at(s, threshold) if s.weighted else c
+    by_rule = threshold == -inf or (threshold == inf and not c.flagged)
     if isinstance(goal, Measure) and goal.binomial and (prior is None or goal.prior_free):
-        return _share(goal, c, rows, level, method or "wilson")
+        return _share(goal, c, rows, level, method or "wilson", by_rule)
     if method is not None:
         rule = f"be left out for the {goal.name}, which is no share of counted rows"
         raise DataError(BadArgument("method", rule, method))
@@ -377,7 +386,7 @@ def interval(  # noqa: PLR0913 - options have names
         part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])
         if 0 < part < 1 and 0 < whole < 1:
             return _log_ratio(part, whole, c, rows, level)
-    return _simulated(goal, c, rows, level, prior)
+    return _simulated(goal, c, rows, level, prior, by_rule)
 
 
 def _no_interval(name: str) -> UndefinedError:
@@ -392,11 +401,15 @@ def _rows_at(s: Sweep, threshold: float) -> Confusion:
     return Sweep(s.threshold, pos2, neg2, top=s.top).at(threshold)
 
 
-def _share(of: Measure, c: Confusion, rows: Confusion, level: float, method: str) -> Interval:
+def _share(  # noqa: PLR0913 - what the two formulas need
+    of: Measure, c: Confusion, rows: Confusion, level: float, method: str, by_rule: bool
+) -> Interval:
     one_of("method", method, ("wilson", "clopper-pearson"))
     part, whole = of.sums(c)
     if not of.sums(rows)[1] > 0:
         raise _no_interval(of.name)
+    if by_rule and of.name != "precision":  # which is the share of positives there
+        return Interval(float(part / whole), float(part / whole), level)
     n = whole if rows is c else _as_many(of, c, rows)
     k = part if rows is c else part / whole * n
     low, high = (wilson if method == "wilson" else clopper_pearson)(k, n, level)
@@ -455,33 +468,43 @@ def clopper_pearson(k: float, n: float, level: float) -> tuple[float, float]:
     return low, high
 
 
-def _simulated(
-    goal: Objective, c: Confusion, rows: Confusion, level: float, prior: float | None
+def _simulated(  # noqa: PLR0913 - the formula's numbers
+    goal: Objective,
+    c: Confusion,
+    rows: Confusion,
+    level: float,
+    prior: float | None,
+    by_rule: bool,
 ) -> Interval:
-    rng = np.random.default_rng(0)
-    cells = ((c.tp, c.positives, rows.positives), (c.fp, c.negatives, rows.negatives))
-    tp, fp = (_draws(rng, *cell) for cell in cells)
-    P, N = c.positives, c.negatives
-    if prior is None and P and N:
-        # So is the share of positives, if nobody has said what it is.
-        positives = _draws(rng, P, c.total, rows.total)
-        tp, fp = tp * (positives / P), fp * ((c.total - positives) / N)
-        P, N = positives, c.total - positives
-    many = Confusion(tp, fp, P - tp, N - fp)
     here = float(goal(c if prior is None else c.deployed(prior)))
     if np.isnan(here):
         raise _no_interval(goal.name)
+    if by_rule and prior is not None:
+        return Interval(here, here, level)
+    rng = np.random.default_rng(0)
+    P, N = c.positives, c.negatives
+    if by_rule:  # all are flagged, or none is, on any rows
+        recall = fpr = float(c.flagged > 0)
+    else:
+        recall = _draws(rng, c.tp, P, rows.positives)
+        fpr = _draws(rng, c.fp, N, rows.negatives)
+    if prior is None and (by_rule or (P and N)):
+        # So is the share of positives, if nobody has said what it is.
+        P = c.total * _draws(rng, P, c.total, rows.total)
+        N = c.total - P
+    tp, fp = recall * P, fpr * N
+    many = Confusion(tp, fp, P - tp, N - fp)
     values = goal(many if prior is None else many.deployed(prior))
     low, high = percentiles(values[~np.isnan(values)], level)
     return Interval(min(low, here), max(high, here), level)
 
 
-def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> NDArray[Any]:
-    """A part of a class, as it might be in truth; of counts the squares are the counts."""
+def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> Any:
+    """The share of a class, as it might be in truth; of counts the squares are the counts."""
     if not whole:
         return np.zeros(10_000)
     share, rows = part / whole, effective(whole, squares)
-    return np.asarray(whole * rng.beta(share * rows + 0.5, (1 - share) * rows + 0.5, 10_000))
+    return rng.beta(share * rows + 0.5, (1 - share) * rows + 0.5, 10_000)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -87,6 +87,8 @@ class Expected(NamedTuple):
 
     def __repr__(self) -> str:
         value, low, high = in_places(self.value, self.low, self.high)
+        if self.low == self.high:  # certain: all is flagged, or nothing
+            return value
         return f"{value} ({100 * self.level:g} % CI {low}–{high})"
 
 
