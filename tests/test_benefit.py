@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 from cutscore.core.findings.base import Where
-from cutscore.inference.intervals import wilson
+from cutscore.inference.rates import wilson
 from raising import finding
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -16,7 +16,7 @@ from scipy import stats
 
 import cutscore as cs
 from cutscore.inference.hypotheses import Hypothesis
-from cutscore.inference.intervals import area_variance, partial_placements
+from cutscore.inference.placements import area_variance, partial_placements
 from raising import finding
 
 Array = NDArray[Any]

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 from cutscore.core import _native
-from cutscore.inference.intervals import Sampler, _acceleration, clopper_pearson, wilson
+from cutscore.inference.bootstrap import Sampler, _acceleration
+from cutscore.inference.rates import clopper_pearson, wilson
 from raising import finding
 from strategies import Case, rows, weights
 

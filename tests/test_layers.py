@@ -116,15 +116,15 @@ def test_imports_point_down(path: Path) -> None:
 @pytest.mark.parametrize(
     ("component", "source"),
     [
-        ("sweeps", "from cutscore.inference.intervals import interval"),
+        ("sweeps", "from cutscore.inference.rates import interval"),
         ("sweeps", "from cutscore import inference"),
-        ("sweeps", "from ..inference import intervals"),
+        ("sweeps", "from ..inference import rates"),
         ("sweeps", "import cutscore.decision.choice"),
         ("sweeps", "import cutscore as cs"),
         ("sweeps", "from cutscore import roc"),
         ("sweeps", "def f():\n    from cutscore.decision.choice import choose"),
         ("sweeps", "if TYPE_CHECKING:\n    from cutscore.metrics import auc"),
-        ("calibration", "from cutscore.inference.intervals import interval"),
+        ("calibration", "from cutscore.inference.rates import interval"),
         ("core", "from cutscore.measures.confusion import Confusion"),
         ("sweeps", "import scipy.stats"),
         ("sweeps", "try:\n    from sklearn import metrics\nexcept ImportError: pass"),

@@ -12,7 +12,7 @@ from scipy.special import owens_t
 
 import cutscore as cs
 from cutscore import power
-from cutscore.inference.comparison import AucCovariance
+from cutscore.inference.covariance import AucCovariance
 from cutscore.inference.guarantee import most
 from cutscore.inference.power import AucPair, SampleSize, _above_both, _OneAuc
 from raising import finding

@@ -34,8 +34,8 @@ import cutscore as cs
 import page
 import points
 from cutscore.core.files import written_aside
+from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.guarantee import most
-from cutscore.inference.intervals import percentiles
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
 from truths import Truth, truth_of

@@ -38,25 +38,21 @@ if TYPE_CHECKING:
     from cutscore.decision.choice import choose as choose
     from cutscore.detector import export as export
     from cutscore.inference import power as power
-    from cutscore.inference.comparison import AucCovariance as AucCovariance
+    from cutscore.inference.auc import auc_interval as auc_interval
+    from cutscore.inference.bootstrap import Bootstrap as Bootstrap
+    from cutscore.inference.bootstrap import bootstrap as bootstrap
     from cutscore.inference.comparison import Comparison as Comparison
-    from cutscore.inference.comparison import ContrastTest as ContrastTest
-    from cutscore.inference.comparison import auc_covariance as auc_covariance
     from cutscore.inference.comparison import compare as compare
     from cutscore.inference.comparison import compare_unpaired as compare_unpaired
+    from cutscore.inference.covariance import AucCovariance as AucCovariance
+    from cutscore.inference.covariance import ContrastTest as ContrastTest
+    from cutscore.inference.covariance import auc_covariance as auc_covariance
     from cutscore.inference.curve_tests import CurveTest as CurveTest
     from cutscore.inference.curve_tests import compare_curves as compare_curves
     from cutscore.inference.curve_tests import compare_curves_unpaired as compare_curves_unpaired
     from cutscore.inference.groups import GroupAuc as GroupAuc
     from cutscore.inference.groups import by_group as by_group
     from cutscore.inference.groups import compare_groups as compare_groups
-    from cutscore.inference.intervals import Band as Band
-    from cutscore.inference.intervals import Bootstrap as Bootstrap
-    from cutscore.inference.intervals import auc_interval as auc_interval
-    from cutscore.inference.intervals import auc_variance as auc_variance
-    from cutscore.inference.intervals import bootstrap as bootstrap
-    from cutscore.inference.intervals import interval as interval
-    from cutscore.inference.intervals import roc_band as roc_band
     from cutscore.inference.labelled_rows import units as units
     from cutscore.inference.net_benefit import Estimates as Estimates
     from cutscore.inference.net_benefit import NetBenefitAt as NetBenefitAt
@@ -65,9 +61,13 @@ if TYPE_CHECKING:
         NetBenefitDifference as NetBenefitDifference,
     )
     from cutscore.inference.net_benefit_difference import compare_net_benefit as compare_net_benefit
+    from cutscore.inference.placements import auc_variance as auc_variance
     from cutscore.inference.points import CurvePoint as CurvePoint
     from cutscore.inference.points import sensitivity_at as sensitivity_at
     from cutscore.inference.points import specificity_at as specificity_at
+    from cutscore.inference.rates import interval as interval
+    from cutscore.inference.roc_band import Band as Band
+    from cutscore.inference.roc_band import roc_band as roc_band
     from cutscore.inference.row_bootstrap import bootstrap_rows as bootstrap_rows
     from cutscore.inference.smoothing import SmoothRoc as SmoothRoc
     from cutscore.inference.smoothing import smooth_roc as smooth_roc
@@ -186,13 +186,13 @@ _HOME = {
     "CutscoreError": "core.errors",
     "DataError": "core.errors",
     "UndefinedError": "core.errors",
-    "Band": "inference.intervals",
-    "Bootstrap": "inference.intervals",
-    "auc_interval": "inference.intervals",
-    "auc_variance": "inference.intervals",
-    "bootstrap": "inference.intervals",
-    "interval": "inference.intervals",
-    "roc_band": "inference.intervals",
+    "Band": "inference.roc_band",
+    "Bootstrap": "inference.bootstrap",
+    "auc_interval": "inference.auc",
+    "auc_variance": "inference.placements",
+    "bootstrap": "inference.bootstrap",
+    "interval": "inference.rates",
+    "roc_band": "inference.roc_band",
     "Fit": "linear.detector",
     "LinearDetector": "linear.detector",
     "Margins": "linear.detector",
@@ -200,12 +200,12 @@ _HOME = {
     "Aim": "measures.aim",
     "Costs": "measures.costs",
     "f": "measures.measure",
-    "AucCovariance": "inference.comparison",
+    "AucCovariance": "inference.covariance",
     "Comparison": "inference.comparison",
-    "ContrastTest": "inference.comparison",
+    "ContrastTest": "inference.covariance",
     "CurveTest": "inference.curve_tests",
     "GroupAuc": "inference.groups",
-    "auc_covariance": "inference.comparison",
+    "auc_covariance": "inference.covariance",
     "bootstrap_rows": "inference.row_bootstrap",
     "by_group": "inference.groups",
     "compare": "inference.comparison",

@@ -18,6 +18,7 @@ from cutscore.core.findings.statistics import RowsDependent
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table, roc_thumbnail
 from cutscore.core.interval import Interval
+from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
     Certified,
     Rule,
@@ -27,7 +28,7 @@ from cutscore.inference.guarantee import (
     rate_of_units,
     wanting,
 )
-from cutscore.inference.intervals import Sampler, check_samples, interval, percentiles
+from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected, Selection, in_places, many, select
 from cutscore.inference.units import Units, as_units
 from cutscore.measures.aim import Aim, as_objective, undefined

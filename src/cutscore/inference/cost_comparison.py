@@ -20,8 +20,8 @@ import numpy as np
 
 from cutscore.core.interval import Interval
 from cutscore.core.progress import Report
-from cutscore.inference.intervals import effective
 from cutscore.inference.labelled_rows import Ints, ScoredRows
+from cutscore.inference.placements import effective
 from cutscore.inference.selection import select_among
 from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Costs

@@ -11,7 +11,7 @@ import numpy as np
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.html import fact_table
-from cutscore.inference.intervals import check_samples
+from cutscore.inference.bootstrap import check_samples
 from cutscore.inference.labelled_rows import Bools, Ints, needs_both_classes, read
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep

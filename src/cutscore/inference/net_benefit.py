@@ -12,7 +12,8 @@ from cutscore.core.checks import array_of
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.frozen import Frozen
-from cutscore.inference.intervals import effective, wilson
+from cutscore.inference.placements import effective
+from cutscore.inference.rates import wilson
 from cutscore.inference.selection import Expected
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.proper_scores import check_probabilities

@@ -11,9 +11,9 @@ import numpy as np
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
-from cutscore.inference.intervals import effective
 from cutscore.inference.labelled_rows import Bools, ScoredRows, needs_both_classes, read
 from cutscore.inference.net_benefit import Estimates, check_probability_thresholds
+from cutscore.inference.placements import effective
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.sweep import Floats
 

@@ -12,7 +12,7 @@ from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.interval import Interval
-from cutscore.inference.intervals import sizes_of
+from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import in_places
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.prior import check_level

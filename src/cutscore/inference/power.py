@@ -18,10 +18,10 @@ from cutscore.core.checks import number, one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.statistics import BadLimit, NoVariation, OutOfReach
-from cutscore.inference.comparison import AucCovariance
+from cutscore.inference.covariance import AucCovariance
 from cutscore.inference.guarantee import most
 from cutscore.inference.hypotheses import Hypothesis, as_hypothesis, quantile
-from cutscore.inference.intervals import placement_variances
+from cutscore.inference.placements import placement_variances
 from cutscore.measures.limits import Limit, as_limits
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import auc as area_under

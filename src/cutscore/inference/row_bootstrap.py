@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from cutscore.core.progress import Report
-from cutscore.inference.intervals import (
+from cutscore.inference.bootstrap import (
     Bootstrap,
-    Statistic,
     as_number,
     as_statistic,
     check_samples,
     percentiles,
 )
 from cutscore.inference.labelled_rows import Ints, ScoredRows, encoded, read
+from cutscore.inference.placements import Statistic
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep

@@ -34,7 +34,8 @@ from cutscore.core.checks import threads
 from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
 from cutscore.inference.guarantee import allowance
-from cutscore.inference.intervals import effective, interval, sizes_of
+from cutscore.inference.placements import effective, sizes_of
+from cutscore.inference.rates import interval
 from cutscore.measures.aim import Aim, Top
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs

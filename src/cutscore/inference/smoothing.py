@@ -14,7 +14,8 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NoOverlap, NotFinite, NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
-from cutscore.inference.intervals import auc_interval, score_interval, sizes_of
+from cutscore.inference.auc import auc_interval, score_interval
+from cutscore.inference.placements import sizes_of
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 

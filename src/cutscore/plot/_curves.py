@@ -12,8 +12,8 @@ import numpy as np
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.decision.choice import OperatingPoint
-from cutscore.inference.intervals import Band
 from cutscore.inference.net_benefit import NetBenefitAt
+from cutscore.inference.roc_band import Band
 from cutscore.inference.smoothing import SmoothRoc
 from cutscore.plot._canvas import (
     COLOURS,

@@ -35,10 +35,12 @@ from cutscore.core.findings.report import (
 from cutscore.core.interval import Interval
 from cutscore.core.names import worded
 from cutscore.decision.choice import OperatingPoint, against_trivial, choose, expectation
-from cutscore.inference.comparison import AucCovariance, auc_covariance, difference_tested
+from cutscore.inference.auc import auc_interval
+from cutscore.inference.comparison import difference_tested
+from cutscore.inference.covariance import AucCovariance, auc_covariance
 from cutscore.inference.groups import GroupAuc, by_group
-from cutscore.inference.intervals import auc_interval, sizes_of
 from cutscore.inference.labelled_rows import encoded, read, units
+from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Expected, Selection, select_among
 from cutscore.inference.units import Units
 from cutscore.measures.aim import Aim

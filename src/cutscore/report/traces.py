@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cutscore.core.checks import threads
 from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
-from cutscore.inference.intervals import Band, roc_band
+from cutscore.inference.roc_band import Band, roc_band
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.hull import Hull, vertices
 from cutscore.sweeps.proper_scores import Reliability, reliability

@@ -13,8 +13,9 @@ from cutscore.core.errors import CutscoreError
 from cutscore.core.findings.base import Finding
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, choose, expectation
-from cutscore.inference.comparison import auc_covariance, compare
-from cutscore.inference.intervals import auc_interval
+from cutscore.inference.auc import auc_interval
+from cutscore.inference.comparison import compare
+from cutscore.inference.covariance import auc_covariance
 from cutscore.inference.selection import many, select_among
 from cutscore.linear.rows import Floats
 from cutscore.measures.aim import Aim

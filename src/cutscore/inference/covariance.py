@@ -1,0 +1,389 @@
+"""AUCs of several scores of the same rows, their covariance, and tests of contrasts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from cutscore.core.checks import one_of
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.statistics import NoVariation, TooFew
+from cutscore.core.frozen import Frozen
+from cutscore.core.html import fact_table
+from cutscore.core.interval import Interval
+from cutscore.inference.auc import score_interval
+from cutscore.inference.labelled_rows import Ints, ScoredRows, columns_of, encoded, read
+from cutscore.inference.placements import effective, partial_placements
+from cutscore.inference.row_bootstrap import Score
+from cutscore.measures.prior import check_level
+from cutscore.sweeps.sweep import Floats
+
+MISTAKES = "Get rows on which the better score makes mistakes."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AucCovariance(Frozen):
+    """AUCs of several scores of the same rows, and DeLong's covariance matrix of them.
+
+    Made by :func:`cutscore.auc_covariance`.
+
+    Parameters
+    ----------
+    auc
+        The k AUCs.
+    covariance
+        Their k × k covariance matrix.
+    names
+        What the scores are called: the keys of a mapping, the columns of a frame, else 0, 1, …
+    sizes
+        As how many equally weighted rows, or units, the positives and the negatives count.
+    rows
+        As how many equally weighted rows they count, whatever units they are of.
+    design
+        The design effect of each score: by how much units increase the variance of its AUC.
+    """
+
+    auc: Floats
+    covariance: Floats
+    names: tuple[Any, ...]
+    sizes: tuple[float, float]
+    rows: tuple[float, float]
+    design: Floats
+
+    @property
+    def standard_error(self) -> Floats:
+        """The roots of the diagonal."""
+        error: Floats = np.sqrt(np.diag(self.covariance))
+        return error
+
+    def intervals(self, *, level: float = 0.95) -> tuple[Interval, ...]:
+        """The score interval of each AUC; see :func:`cutscore.auc_interval`.
+
+        With units, the normal model counts rows / design effect of each class, but no less than
+        units; the largest variance counts units.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> y, new = [1, 1, 1, 1, 0, 0, 0, 0], [9, 7, 8, 5, 2, 4, 6, 1]
+        >>> cs.auc_covariance(y, [new], unit=[1, 1, 2, 2, 3, 3, 4, 4]).intervals()
+        ([0.440956, 0.995417] at 95 %,)
+        """
+        level = check_level(level)
+        out = []
+        for a, v, by in zip(self.auc, np.diag(self.covariance), self.design, strict=True):
+            both = zip(self.sizes, self.rows, strict=True)
+            pos, neg = (max(units, rows / by) for units, rows in both)
+            out.append(score_interval(float(a), float(v), pos, neg, level, fewer=min(self.sizes)))
+        return tuple(out)
+
+    def test(
+        self, contrasts: Any = None, *, method: str = "f", level: float = 0.95
+    ) -> ContrastTest:
+        r"""Test whether all AUCs are equal, or any other contrasts of them are 0.
+
+        With L a row for each contrast, DeLong's statistic is
+        :math:`T^2 = (L\hat\theta)^\top (L \Sigma L^\top)^+ L\hat\theta`. Where scores are copies
+        of each other the matrix has less than its full rank r, which is what counts.
+
+        Parameters
+        ----------
+        contrasts
+            A row of k numbers that add up to 0 for each contrast; all differences if left out.
+        method
+            ``"f"``: :math:`T^2 (m - r + 1) / (m r)` is judged by F with r and m − r + 1 degrees of
+            freedom, where m is the rows (or units) of the rarer class less one. Of two scores it is
+            the test of :func:`cutscore.compare`. ``"delong"``: T² is judged by chi-square with r
+            degrees of freedom, as most software does; too often significant where positives are
+            few.
+        level
+            The confidence that :attr:`ContrastTest.powerless` asks for.
+
+        Raises
+        ------
+        UndefinedError
+            If AUCs differ by an amount that doesn't vary, or positives are too few for so many
+            contrasts.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> y, rng = np.arange(200) % 4 == 0, np.random.default_rng(0)
+        >>> scores = {name: rng.normal(size=200) + d * y for name, d in zip("abc", (1, 1, 1.5))}
+        >>> cs.auc_covariance(y, scores).test()
+        test whether a, b and c differ: T² = 12.5, F(2, 48) = 6.14, p = 0.0042
+        >>> cs.auc_covariance(y, scores).test([1, -1, 0])
+        contrast of a, b and c: T² = 0.0152, F(1, 49) = 0.0152, p = 0.9
+        """
+        one_of("method", method, ("f", "delong"))
+        given, level = _contrasts(contrasts, self.names), check_level(level)
+        squared, rank = _wald(given, self.auc, self.covariance)
+        df = inf if method == "delong" else min(self.sizes) - rank
+        if not df > 0:
+            what, of = f"a test of {rank} contrasts", "rows or units of each class"
+            hint = "Compare fewer scores."
+            raise UndefinedError(TooFew(what, rank, of, float(min(self.sizes)), hint, above=True))
+        p_value, critical = _squared_test(squared, rank, df, level)
+        worst = int(np.argmin(self.auc))
+        enough = (1 - self.auc[worst]) ** 2 > critical * self.covariance[worst, worst]
+        named = tuple(str(name) for name in self.names)
+        whole = contrasts is None
+        return ContrastTest(squared, rank, df, p_value, not bool(enough), named, whole)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        columns = zip(self.names, self.auc.tolist(), self.standard_error.tolist(), strict=True)
+        return [(str(name), f"{a:.4f} ± {error:.2g}") for name, a, error in columns]
+
+    def __repr__(self) -> str:
+        return "AUC ± standard error: " + ", ".join(f"{n} {value}" for n, value in self._facts())
+
+    def _repr_html_(self) -> str:
+        return fact_table("AUC ± standard error", self._facts())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ContrastTest:
+    """A test of several AUCs at once; made by :meth:`cutscore.AucCovariance.test`, see there.
+
+    Parameters
+    ----------
+    statistic
+        T²: how far the contrasts are from 0, squared, in standard errors.
+    rank
+        How many independent contrasts there are.
+    df
+        Degrees of freedom of the denominator of F; ``inf`` for chi-square.
+    p_value
+        How probable such differences are if all contrasts are 0.
+    powerless
+        Whether the test has no power: even a perfect score would not have been found better than
+        the worst of these. A large p-value means nothing then.
+    names
+        What the scores are called.
+    all_equal
+        Whether it was tested that all AUCs are equal, and not other contrasts.
+    """
+
+    statistic: float
+    rank: int
+    df: float
+    p_value: float
+    powerless: bool
+    names: tuple[str, ...]
+    all_equal: bool = True
+
+    @property
+    def f(self) -> float:
+        """The statistic that is judged by F: T² (m − r + 1) / (m r); T² / r for chi-square."""
+        if not self.rank:
+            return 0.0
+        shrink = 1.0 if self.df == inf else self.df / (self.df + self.rank - 1)
+        return self.statistic * shrink / self.rank
+
+    def _facts(self) -> dict[str, str]:
+        names = " and ".join(filter(None, (", ".join(self.names[:-1]), self.names[-1])))
+        what = f"test whether {names} differ" if self.all_equal else f"contrast of {names}"
+        judged = f"chi²({self.rank})" if self.df == inf else f"F({self.rank}, {self.df:.4g})"
+        value = self.statistic if self.df == inf else self.f
+        test = f"{judged} = {value:.3g}, p = {self.p_value:.2g}"
+        if self.df != inf:
+            test = f"T² = {self.statistic:.3g}, {test}"
+        if self.powerless:
+            test += ", no power: these rows would not show even a perfect score as better"
+        return {what: test}
+
+    def __repr__(self) -> str:
+        ((what, test),) = self._facts().items()
+        return f"{what}: {test}"
+
+    def _repr_html_(self) -> str:
+        return fact_table("Test of AUCs", list(self._facts().items()))
+
+
+def auc_covariance(
+    y: Any, scores: Any, *, weight: Any = None, positive: Any = None, unit: Any = None
+) -> AucCovariance:
+    r"""DeLong's covariance matrix of the AUCs of several scores of the same rows.
+
+    With :math:`V` the placements of :func:`cutscore.compare` it is
+    :math:`\Sigma = \mathrm{cov}(V_+) / P + \mathrm{cov}(V_-) / N`. Any contrast :math:`c` of the
+    AUCs then has the variance :math:`c^\top \Sigma c`. With ``unit``, placements are summed over
+    each unit first.
+
+    Parameters
+    ----------
+    y, weight, positive
+        As in :func:`cutscore.sweep`. With weights a class of n rows counts as
+        :math:`(\sum w)^2 / \sum w^2`.
+    scores
+        A mapping from names to columns, a frame, an array with a column for each score, or a
+        sequence of columns.
+    unit
+        The unit each row belongs to (patient, user, session), where rows of one unit are not
+        independent.
+
+    Returns
+    -------
+    AucCovariance
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated receiver
+    operating characteristic curves: a nonparametric approach", Biometrics 44 (1988).
+    https://doi.org/10.2307/2531595
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> scores = {"new": [9, 7, 8, 5, 2, 4, 6, 1], "old": [7, 5, 6, 2, 4, 3, 6, 1]}
+    >>> c = cs.auc_covariance(y, scores)
+    >>> c
+    AUC ± standard error: new 0.9375 ± 0.088, old 0.7188 ± 0.21
+    >>> c.covariance.round(4)
+    array([[0.0078, 0.0169],
+           [0.0169, 0.0436]])
+
+    """
+    columns = columns_of(scores)
+    rows = read(y, columns, weight, positive)
+    auc = [Score(s, rows).sweep().auc for s in rows.scores]
+    units = None if unit is None else encoded(unit, "unit", rows)[1]
+    placements, of = row_placements(rows), units_by_class(rows, units)
+    covariance, design = placement_covariance(placements, of), np.ones(len(auc))
+    if of is not None:
+        alone = np.diag(placement_covariance(placements, None))
+        # Where nothing varies, units are all that is known to be independent.
+        ratio = np.divide(np.diag(covariance), alone, out=np.full(len(auc), inf), where=alone > 0)
+        design = np.maximum(1.0, ratio)
+    sizes = effective_sizes(placements, of), effective_sizes(placements, None)
+    return AucCovariance(np.array(auc), covariance, tuple(columns), *sizes, design)
+
+
+def _contrasts(contrasts: Any, names: tuple[Any, ...]) -> Floats:
+    """Contrasts of k scores as an array with a row for each."""
+    k = len(names)
+    if contrasts is None:
+        if k < 2:
+            raise DataError(TooFew("a test", 2, "scores", k))
+        return np.eye(k)[:-1] - np.eye(k)[1:]
+    try:
+        given = np.atleast_2d(np.asarray(contrasts, np.float64))
+    except (TypeError, ValueError):
+        given = np.full((1, 0), np.nan)
+    fits = given.ndim == 2 and given.shape[1] == k and np.isfinite(given).all()
+    size = np.abs(given).sum(axis=-1)
+    if not (fits and (size > 0).all() and (np.abs(given.sum(axis=1)) <= 1e-9 * size).all()):
+        rule = f"have {k} numbers, one for each score, that add up to 0 and are not all 0"
+        hint = f"Such as {[1, -1, *[0] * (k - 2)]}."
+        raise DataError(BadArgument("contrasts", rule, contrasts, hint))
+    return given
+
+
+def _wald(contrasts: Floats, auc: Floats, covariance: Floats) -> tuple[float, int]:
+    """How far contrasts are from 0, squared, in standard errors; and how many there are."""
+    _, size, basis = np.linalg.svd(contrasts, full_matrices=False)
+    basis = basis[size > 1e-9 * size.max()]  # the same contrasts, of length 1 and at right angles
+    value, matrix = basis @ auc, basis @ covariance @ basis.T
+    spread, axes = np.linalg.eigh((matrix + matrix.T) / 2)
+    along = axes.T @ value
+    varies = spread > 1e-12 * float(np.diag(covariance).max())
+    if (np.abs(along[~varies]) > 1e-12).any():
+        raise UndefinedError(NoVariation("the difference of the AUCs", hint=MISTAKES))
+    return float(np.sum(along[varies] ** 2 / spread[varies])), int(varies.sum())
+
+
+def _squared_test(squared: float, rank: int, df: float, level: float) -> tuple[float, float]:
+    """The p-value of Hotelling's T², or of chi-square; and the value that it must exceed."""
+    from scipy.special import chdtrc, chdtri, fdtrc, fdtri
+
+    if not rank:  # copies of one score
+        return 1.0, inf
+    if df == inf:
+        return float(chdtrc(rank, squared)), float(chdtri(rank, 1 - level))
+    per = rank * (df + rank - 1) / df
+    return float(fdtrc(rank, df, squared / per)), float(fdtri(rank, df, level)) * per
+
+
+def effective_sizes(
+    classes: list[tuple[Floats, Floats]], units: list[Ints] | None
+) -> tuple[float, float]:
+    """As how many rows, or units, of equal weight those of either class count."""
+    mass = [w if units is None else np.bincount(units[j], w) for j, (_, w) in enumerate(classes)]
+    pos, neg = (effective(float(w.sum()), float((w * w).sum())) for w in mass)
+    return pos, neg
+
+
+def units_by_class(rows: ScoredRows, unit: Ints | None) -> list[Ints] | None:
+    """The units of the positives, and those of the negatives."""
+    return None if unit is None else [unit[rows.ones], unit[~rows.ones]]
+
+
+def row_placements(rows: ScoredRows) -> list[tuple[Floats, Floats]]:
+    """For each class: the placements, a line for each score, and the weights of its rows.
+
+    A placement is the share of the other class that the score ranks right against this row, ties
+    counting one half: V₁₀ of a positive, V₀₁ of a negative.
+    """
+    weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight
+    out = []
+    for own, sign in ((rows.ones, 1.0), (~rows.ones, -1.0)):
+        v = [_share_below(sign * s[own], sign * s[~own], weight[~own]) for s in rows.scores]
+        out.append((np.stack(v), weight[own] / weight[own].max()))  # they will be squared
+    return out
+
+
+def partial_row_placements(
+    scores: list[Score], rows: ScoredRows, area: Any
+) -> list[tuple[Floats, Floats]]:
+    """The same for a partial AUC."""
+    weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight
+    at = [(partial_placements(score.sweep(), area), score.at) for score in scores]
+    return [
+        (np.stack([v[k][i[own]] for v, i in at]), weight[own] / weight[own].max())
+        for k, own in enumerate((rows.ones, ~rows.ones))
+    ]
+
+
+def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
+    """P(other < score) + ½ P(other = score) for each score."""
+    order = np.argsort(others, kind="stable")
+    mass = np.concatenate(([0.0], np.cumsum(weight[order])))
+    less, upto = (mass[np.searchsorted(others[order], score, side)] for side in ("left", "right"))
+    share: Floats = (less + upto) / (2 * mass[-1])
+    return share
+
+
+def placement_covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) -> Floats:
+    """Covariance matrix of the means of placements: the sum of what each class adds, and of what
+    units add that have rows of both."""
+    k = len(classes[0][0])
+    out, parts = np.zeros((k, k)), []
+    count = 0 if units is None else 1 + max(int(of.max()) for of in units)
+    for j, ((v, w), name) in enumerate(zip(classes, ("positive", "negative"), strict=True)):
+        d, mass = w * (v - np.average(v, axis=1, weights=w)[:, None]), w
+        if units is not None:
+            d = np.stack([np.bincount(units[j], x, count) for x in d])
+            mass = np.bincount(units[j], w, count).astype(np.float64)
+        # n_eff / (n_eff − 1) / W² with n_eff = W² / Σw²: 1 / n (n − 1) for equal weights.
+        square = w.sum() ** 2
+        pairs = square - (mass * mass).sum()
+        if not pairs > 1e-9 * square:
+            of = f"{name} {'rows' if units is None else 'units'}"
+            hint = "One that has nearly all of the weight counts as one."
+            have = float(square / (mass * mass).sum())
+            raise UndefinedError(TooFew("DeLong's variance", 2, of, have, hint))
+        # Not d @ d.T: its rounding depends on the threads of the BLAS.
+        out += [[np.sum(x * y) / pairs for x in d] for y in d]
+        parts.append(d / w.sum())
+    if units is not None:
+        a, b = parts
+        both = np.array([[np.sum(x * y) for x in a] for y in b]) * (count / (count - 1))
+        out += both + both.T
+        # What rounding leaves of 0.
+        np.fill_diagonal(out, np.maximum(np.diag(out), 0.0))
+    return out
