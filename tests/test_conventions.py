@@ -65,7 +65,9 @@ counts-negative counts-nan counts-too-many counts-length partial-empty partial-b
 beta-infinite beta-huge counts-too-many-huge counts-too-many-mixed counts-negative-huge
 counts-floats counts-object counts-decimal counts-decimal-parts
 
-choose-empty choose-only-negatives choose-only-positives choose-undefined choose-all-equal
+choose-empty choose-only-negatives choose-only-positives choose-no-positives
+choose-no-positives-rate choose-no-positives-top choose-no-negatives choose-no-negatives-both
+choose-all-equal
 choose-tie choose-tie-catches choose-tie-decimals choose-between choose-neighbours
 choose-next-to-inf choose-inf choose-nan choose-all-nan choose-infinite choose-infinite-nan
 choose-broken-regret choose-weighted-stability limit-undefined

@@ -659,11 +659,27 @@ def test_costs() -> None:
     assert found == pytest.approx(costs.llr(0.05), abs=0.15)
 
 
+POSITIVES = "recall fnr precision lift f1 f2 precision@1 recall@50% lift@1"
+NEGATIVES = "fpr specificity npv"
+BOTH = "youden balanced mcc lr_positive lr_negative"
+NEITHER = "accuracy error_rate flagged flagged_rate tp fp fn tn"
+
+
+@pytest.mark.parametrize("name", f"{POSITIVES} {NEGATIVES} {BOTH} {NEITHER}".split())
+def test_a_measure_of_rows_of_one_class(name: str) -> None:
+    """It has a best cut only if it says anything of the class that is there."""
+    for y, missing in ((0, POSITIVES), (1, NEGATIVES)):
+        s = cs.sweep([y, y], [1, 2])
+        if name in f"{missing} {BOTH}".split():
+            with finding("one-class", cs.UndefinedError):
+                cs.choose(s, cs.f(2) if name == "f2" else name)
+        else:
+            assert np.isfinite(cs.choose(s, cs.f(2) if name == "f2" else name).value)
+
+
 def test_one_class_and_no_rows() -> None:
     with finding("too-few", cs.UndefinedError, need=1, have=0):
         cs.choose(cs.sweep([], []), "f1")
-    with finding("undefined", cs.UndefinedError, what="recall"):
-        cs.choose(cs.sweep([0, 0], [1, 2]), "recall")
     with finding("one-class", cs.UndefinedError):
         cs.choose(cs.sweep([0, 0], [1, 2]), cs.Costs(fp=1, fn=1), prior=0.1)
     assert cs.choose(cs.sweep([0, 0], [1, 2]), cs.Costs(fp=1, fn=1)).threshold == np.inf

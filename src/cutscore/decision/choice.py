@@ -31,10 +31,11 @@ from cutscore.inference.guarantee import (
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected, Selection, in_places, many, select
 from cutscore.inference.units import Units, as_units
-from cutscore.measures.aim import Aim, as_objective, undefined
+from cutscore.measures.aim import Aim, Top, as_objective, undefined
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
+from cutscore.measures.measure import Measure, Objective
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -436,6 +437,7 @@ def choose(  # noqa: PLR0913 - all but two are options
 
 def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     s.needs_rows("an operating point")
+    _needs_classes(s, q.goal.measure if isinstance(q.goal, Top) else q.goal)
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
     rules, ranked = _rules(s, q), q.ranked
@@ -468,6 +470,15 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     )
     value = float(q.goal(deployed))
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def _needs_classes(s: Sweep, goal: Objective) -> None:
+    """Refuse rows of one class, of which the measure says nothing."""
+    positives, negatives = goal.needs if isinstance(goal, Measure) else (False, False)
+    if positives:
+        s.needs_positives(f"the best {goal.name}")
+    if negatives:
+        s.needs_negatives(f"the best {goal.name}")
 
 
 def _rules(s: Sweep, q: Aim) -> list[Rule]:

@@ -107,7 +107,7 @@ def interval(  # noqa: PLR0913 - options have names
     rows = _rows_at(s, threshold) if s.weighted else c
     by_rule = threshold == -inf or (threshold == inf and not c.flagged)
     if isinstance(goal, Measure) and goal.binomial and (prior is None or goal.prior_free):
-        return _share(goal, c, rows, level, method or "wilson", by_rule)
+        return _share(goal, c, rows, level, method or "wilson", by_rule=by_rule)
     if method is not None:
         rule = f"be left out for the {goal.name}, which is no share of counted rows"
         raise DataError(BadArgument("method", rule, method))
@@ -115,7 +115,7 @@ def interval(  # noqa: PLR0913 - options have names
         part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])
         if 0 < part < 1 and 0 < whole < 1:
             return _log_ratio(part, whole, c, rows, level)
-    return _simulated(goal, c, rows, level, prior, by_rule)
+    return _simulated(goal, c, rows, level, prior, by_rule=by_rule)
 
 
 def _no_interval(name: str) -> UndefinedError:
@@ -130,8 +130,8 @@ def _rows_at(s: Sweep, threshold: float) -> Confusion:
     return Sweep(s.threshold, pos2, neg2, top=s.top).at(threshold)
 
 
-def _share(  # noqa: PLR0913, PLR0917 - what the two formulas need
-    of: Measure, c: Confusion, rows: Confusion, level: float, method: str, by_rule: bool
+def _share(  # noqa: PLR0913 - what the two formulas need
+    of: Measure, c: Confusion, rows: Confusion, level: float, method: str, *, by_rule: bool
 ) -> Interval:
     one_of("method", method, ("wilson", "clopper-pearson"))
     part, whole = of.sums(c)
@@ -197,12 +197,13 @@ def clopper_pearson(k: float, n: float, level: float) -> tuple[float, float]:
     return low, high
 
 
-def _simulated(  # noqa: PLR0913, PLR0917 - the formula's numbers
+def _simulated(  # noqa: PLR0913 - the formula's numbers
     goal: Objective,
     c: Confusion,
     rows: Confusion,
     level: float,
     prior: float | None,
+    *,
     by_rule: bool,
 ) -> Interval:
     here = float(goal(c if prior is None else c.deployed(prior)))

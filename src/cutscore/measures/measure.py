@@ -94,6 +94,19 @@ class Measure:
         """Of a rate of one class, whether that is the positive one."""
         return {_POSITIVES: True, _NEGATIVES: False}.get(self.whole or _ALL)
 
+    @property
+    def needs(self) -> tuple[bool, bool]:
+        """Whether it says nothing of rows without positives, and of rows without negatives: it is
+        0/0 there, or has the same value at all cuts. Counts are what they are."""
+        if self.is_count:
+            return False, False
+        if self.beta is not None:
+            return True, False
+        if self.part is None or self.even:
+            return True, True
+        tp, fp, fn, tn = self.part
+        return not (fp or tn), not (tp or fn)
+
     def sums(self, c: Confusion) -> tuple[Number, Number]:
         """What is above and below the line."""
         cells = (c.tp, c.fp, c.fn, c.tn)

@@ -445,6 +445,12 @@ class Sweep(Frozen):
         if not self.P > 0:
             self._lacks("positives", measure)
 
+    def needs_negatives(self, measure: str) -> None:
+        """Raise unless negatives have mass."""
+        self.needs_rows(measure)
+        if not self.N > 0:
+            self._lacks("negatives", measure)
+
     def needs_both_classes(self, measure: str) -> None:
         """Raise unless both classes have mass."""
         self.needs_rows(measure)
