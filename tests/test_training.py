@@ -286,6 +286,20 @@ def test_auto_takes_the_best():
             assert (c.difference, c.difference_interval) == (d.difference, d.interval)
 
 
+@pytest.mark.parametrize("aim", [{"costs": cs.Costs(1, 5)}, {"maximize": "f1"}])
+def test_differences_are_those_of_the_values_shown(aim: Any) -> None:
+    t = train(table(600), "y", **aim)
+    value = {c.name: c.value for c in t.compared}
+    for c in t.compared:
+        if c.name != t.learner:
+            assert c.difference == c.value - value[t.learner]
+            assert c.difference_interval is None or c.difference in c.difference_interval
+    if "costs" in aim:
+        other = next(name for name in value if name != t.learner)
+        d = cs.compare(t.y, t.scores[other], t.scores[t.learner], **aim)
+        assert (d.cost_a, d.cost_b) == (value[other], value[t.learner])
+
+
 def test_auto_takes_the_simplest_of_equally_good_ones_only():
     """Two columns that share their noise: the mean difference adds it up, the others subtract."""
     rng = np.random.default_rng(2)

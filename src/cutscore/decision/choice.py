@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, gcd, lcm, log10, nan
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ from cutscore.inference.guarantee import (
     wanting,
 )
 from cutscore.inference.rates import interval
-from cutscore.inference.selection import Expected, Selection, in_places, many, select
+from cutscore.inference.selection import Expected, Selection, in_places, many, select, select_among
 from cutscore.inference.units import Units, as_units
 from cutscore.measures.aim import Aim, Top, as_objective, undefined
 from cutscore.measures.confusion import Confusion
@@ -470,6 +470,21 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     )
     value = float(q.goal(deployed))
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def with_choice(
+    p: OperatingPoint,
+    y: NDArray[np.bool_],
+    scores: Sequence[Floats],
+    *,
+    weight: Floats | None = None,
+    unit: NDArray[Any] | None = None,
+) -> OperatingPoint:
+    """The same point, that knows what it was chosen among: several scores of its rows, or rows of
+    units, which are numbered from 0 on."""
+    if (len(scores) == 1 and unit is None) or many(p.sweep):
+        return p
+    return replace(p, among=select_among(y, scores, p.question, weight=weight, unit=unit))
 
 
 def _needs_classes(s: Sweep, goal: Objective) -> None:

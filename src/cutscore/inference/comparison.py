@@ -85,9 +85,10 @@ class Comparison:
         have been found to be within it. A large p-value means nothing then.
     cost_a, cost_b
         Cost per case that is expected on new rows, of either score at its own best cut, if costs
-        were given.
+        were given: what ``choose(...).expected`` has for it.
     cost_interval
-        Interval of :attr:`cost_difference`; it knows that the cuts were chosen on these rows.
+        Interval of :attr:`cost_difference`; it knows that the cuts were chosen on these rows. It is
+        from bootstrap samples that both scores share, so the difference is not its middle.
     alternative, margin
         What was to be shown, as it was asked for; :attr:`hypothesis` has it in words.
     """
@@ -239,9 +240,10 @@ def compare(  # noqa: PLR0913 - all but three are options
         The difference that does not matter, at least 0. Choose it before you see the data.
     costs
         Compare the cost per case that is expected on new rows as well, each score at its own best
-        cut. On the rows it was chosen on a cut looks better than it is, a score of many values
-        more so than a rule of yes or no; by how much is seen on bootstrap samples, which choose
-        their cuts anew. There are 200 of these whatever ``n`` is, of more than 100,000 rows 50.
+        cut: the value of ``choose(...).expected``. On the rows it was chosen on a cut looks better
+        than it is, a score of many values more so than a rule of yes or no. The interval of the
+        difference is from bootstrap samples, which choose their cuts anew. There are 200 of these
+        whatever ``n`` is, of more than 100,000 rows 50.
     prior
         The share of positives where decisions are made, for ``costs``; that of the rows if left
         out.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 from typing import Any
 
@@ -12,11 +12,10 @@ import numpy as np
 from cutscore.core.errors import CutscoreError
 from cutscore.core.findings.base import Finding
 from cutscore.core.interval import Interval
-from cutscore.decision.choice import OperatingPoint, choose, expectation
+from cutscore.decision.choice import OperatingPoint, choose, expectation, with_choice
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.comparison import compare
 from cutscore.inference.covariance import auc_covariance
-from cutscore.inference.selection import many, select_among
 from cutscore.linear.rows import Floats
 from cutscore.measures.aim import Aim
 from cutscore.sweeps.sweep import Sweep
@@ -40,7 +39,7 @@ class Compared:
     interval: Interval | None
     """Of the value, where the rows can tell one."""
     difference: float | None
-    """To the chosen one, on the same rows."""
+    """To the chosen one: of the two values."""
     difference_interval: Interval | None
     seconds: float
     """What all folds took together."""
@@ -82,21 +81,18 @@ def result_of(data: Data, scores: Floats, aim: Aim) -> Result:
     feasible = point is None or point.feasible
     if aim.assumed or point is None:
         return Result(s.auc, interval_of_auc(data, scores, s, aim.level), feasible)
-    point = with_choice(point, data, [scores])
+    point = with_data(point, data, [scores])
     found = expectation(point, aim.goal, aim.level)
     if found is None:
         return Result(point.value, None, feasible)
     return Result(found.value, Interval(found.low, found.high, aim.level), feasible)
 
 
-def with_choice(point: OperatingPoint, data: Data, scores: Sequence[Floats]) -> OperatingPoint:
+def with_data(point: OperatingPoint, data: Data, scores: Sequence[Floats]) -> OperatingPoint:
     """The same point, that knows what it was chosen among: scores of some learners, or rows of
     units."""
-    if (len(scores) == 1 and data.unit is None) or many(point.sweep):
-        return point
     unit = None if data.unit is None else np.unique(data.unit, return_inverse=True)[1]
-    found = select_among(data.y, scores, point.question, weight=data.weight, unit=unit)
-    return replace(point, among=found)
+    return with_choice(point, data.y, scores, weight=data.weight, unit=unit)
 
 
 def best_of(able: Sequence[str], results: dict[str, Result], aim: Aim) -> str:
@@ -123,13 +119,18 @@ def compared_of(
         own = results[name]
         d, between = None, None
         if name != chosen:
-            found = _difference(data, out.scores[name], out.scores[chosen], aim)
-            d, between = found or (own.value - results[chosen].value, None)
+            d = own.value - results[chosen].value
+            between = _interval(data, out.scores[name], out.scores[chosen], aim)
+            if (
+                between is not None
+            ):  # it is of these rows' values, if costs are not all that is asked
+                between = Interval(min(between.low, d), max(between.high, d), between.level)
         rows.append(Compared(name, own.value, own.interval, d, between, out.seconds[name], notes))
     return tuple(rows)
 
 
-def _difference(data: Data, a: Floats, b: Floats, aim: Aim) -> tuple[float, Interval] | None:
+def _interval(data: Data, a: Floats, b: Floats, aim: Aim) -> Interval | None:
+    """Of the difference of two learners, where the rows can tell one."""
     options: Any = {"weight": data.weight, "unit": data.unit, "level": aim.level}
     if aim.costs is not None and not aim.limits:
         options |= {"costs": aim.costs, "prior": aim.prior}
@@ -143,6 +144,4 @@ def _difference(data: Data, a: Floats, b: Floats, aim: Aim) -> tuple[float, Inte
         found = compare(data.y, a, b, **options)
     except CutscoreError:  # scores that rank all rows alike, or too few rows to tell
         return None
-    if found.cost_difference is not None and found.cost_interval is not None:
-        return found.cost_difference, found.cost_interval
-    return found.difference, found.interval
+    return found.interval if found.cost_interval is None else found.cost_interval

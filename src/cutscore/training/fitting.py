@@ -44,7 +44,7 @@ from cutscore.training.comparison import (
     compared_of,
     interval_of_auc,
     result_of,
-    with_choice,
+    with_data,
 )
 from cutscore.training.data import Data, MakeRows, column_of
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
@@ -308,7 +308,7 @@ def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) 
         aim = replace(aim, units=units(data.y, scores, data.unit))
     # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
     together = [chosen] if aim.assumed else able
-    point = with_choice(choose(s, aim), data, [out.scores[name] for name in together])
+    point = with_data(choose(s, aim), data, [out.scores[name] for name in together])
     calibrator, llr = calibrate_across(s, data.y, scores, data.weight, plan.fold)
     auc = interval_of_auc(data, scores, s, aim.level)
     return _Made(chosen, s, point, auc, calibrator, probability(llr, s.prevalence))
