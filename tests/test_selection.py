@@ -557,3 +557,17 @@ def test_useless_scores_are_not_shown_to_be_of_use(share: float, costs: cs.Costs
     points = [cs.choose(_drawn(k, 150, share, 0), costs) for k in range(200)]
     shown = sum(p.baseline.shown for p in points if p.baseline is not None)
     assert shown <= scipy.stats.binom.ppf(0.9999, 200, 0.025)
+
+
+@pytest.mark.parametrize(("positives", "most"), [(900, 116), (3_000, 26), (6_000, 1)])
+def test_many_positives_need_fewer_choices(positives: int, most: int) -> None:
+    """A choice among more cuts costs more, and varies less."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], (positives, 20_000))
+    s = cs.sweep(y, rng.standard_normal(len(y)) + 1.5 * y)
+    found = select(s, Aim(as_objective(cs.Costs(1, 20))))
+    assert found is not None
+    assert len(found.repeats) + len(found.samples) == most
+    expected = found.expect(cs.Costs(1, 20))
+    assert expected is not None
+    assert expected.low < expected.value < expected.high

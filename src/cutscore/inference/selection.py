@@ -260,7 +260,7 @@ def _effort(rare: float) -> tuple[int, int]:
     class: where it is large, a choice costs more and matters less."""
     if rare <= 1_000:
         return 16, 150 if rare <= 300 else 100
-    return (4, 50) if rare <= 5_000 else (1, 0)
+    return (2, 24) if rare <= 5_000 else (1, 0)
 
 
 @dataclass(frozen=True, eq=False)
