@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import cutscore as cs
-from cutscore.inference.hypotheses import Hypothesis
+from cutscore.comparison.hypotheses import Hypothesis
 from cutscore.inference.placements import area_variance, partial_placements
 from raising import finding
 

@@ -25,7 +25,8 @@ report spark
 plot estimators metrics torch training
 detector
 tables
-decision linear
+comparison linear
+decision
 calibration inference
 sweeps
 measures

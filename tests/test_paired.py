@@ -26,10 +26,10 @@ from scipy import stats
 import cutscore as cs
 import oracle
 from cutscore.cli import main
+from cutscore.comparison.costs import _Gains, _Ranked
+from cutscore.comparison.rows import read
 from cutscore.core.findings.base import Where
 from cutscore.inference.auc import score_interval
-from cutscore.inference.cost_comparison import _Gains, _Ranked
-from cutscore.inference.labelled_rows import read
 from cutscore.inference.placements import auc_variance
 from cutscore.inference.selection import select_among
 from cutscore.measures.aim import Aim

@@ -12,9 +12,9 @@ from scipy.special import owens_t
 
 import cutscore as cs
 from cutscore import power
-from cutscore.inference.covariance import AucCovariance
+from cutscore.comparison.covariance import AucCovariance
+from cutscore.comparison.power import AucPair, SampleSize, _above_both, _OneAuc
 from cutscore.inference.guarantee import most
-from cutscore.inference.power import AucPair, SampleSize, _above_both, _OneAuc
 from raising import finding
 
 # pROC's aSAH: 41 positives, 72 negatives, and what pROC's own tests say of its scores.

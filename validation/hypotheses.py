@@ -196,7 +196,7 @@ Unpaired tests are of samples of different sizes.
 POWER_TEXT = f"""
 ## Power
 
-What `cutscore.inference.power` says and how often our own tests find it, {DRAWS:,} draws a line:
+What `cutscore.comparison.power` says and how often our own tests find it, {DRAWS:,} draws a line:
 `auc_interval` excludes the other AUC; `compare` shows the difference; there are so few errors that
 the limit is shown to hold. Obuchowski's formulas are those of pROC; they are for tests by z.
 """

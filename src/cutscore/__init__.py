@@ -29,6 +29,25 @@ if TYPE_CHECKING:
     from cutscore.calibration.odds import probability as probability
     from cutscore.calibration.shift import PriorShift as PriorShift
     from cutscore.calibration.shift import prior_shift as prior_shift
+    from cutscore.comparison import power as power
+    from cutscore.comparison.bootstrap import bootstrap_rows as bootstrap_rows
+    from cutscore.comparison.comparison import Comparison as Comparison
+    from cutscore.comparison.comparison import compare as compare
+    from cutscore.comparison.comparison import compare_unpaired as compare_unpaired
+    from cutscore.comparison.covariance import AucCovariance as AucCovariance
+    from cutscore.comparison.covariance import ContrastTest as ContrastTest
+    from cutscore.comparison.covariance import auc_covariance as auc_covariance
+    from cutscore.comparison.curves import CurveTest as CurveTest
+    from cutscore.comparison.curves import compare_curves as compare_curves
+    from cutscore.comparison.curves import compare_curves_unpaired as compare_curves_unpaired
+    from cutscore.comparison.groups import GroupAuc as GroupAuc
+    from cutscore.comparison.groups import by_group as by_group
+    from cutscore.comparison.groups import compare_groups as compare_groups
+    from cutscore.comparison.net_benefit import (
+        NetBenefitDifference as NetBenefitDifference,
+    )
+    from cutscore.comparison.net_benefit import compare_net_benefit as compare_net_benefit
+    from cutscore.comparison.rows import units as units
     from cutscore.core.errors import CutscoreError as CutscoreError
     from cutscore.core.errors import DataError as DataError
     from cutscore.core.errors import UndefinedError as UndefinedError
@@ -37,30 +56,12 @@ if TYPE_CHECKING:
     from cutscore.decision.choice import Stability as Stability
     from cutscore.decision.choice import choose as choose
     from cutscore.detector import export as export
-    from cutscore.inference import power as power
     from cutscore.inference.auc import auc_interval as auc_interval
     from cutscore.inference.bootstrap import Bootstrap as Bootstrap
     from cutscore.inference.bootstrap import bootstrap as bootstrap
-    from cutscore.inference.comparison import Comparison as Comparison
-    from cutscore.inference.comparison import compare as compare
-    from cutscore.inference.comparison import compare_unpaired as compare_unpaired
-    from cutscore.inference.covariance import AucCovariance as AucCovariance
-    from cutscore.inference.covariance import ContrastTest as ContrastTest
-    from cutscore.inference.covariance import auc_covariance as auc_covariance
-    from cutscore.inference.curve_tests import CurveTest as CurveTest
-    from cutscore.inference.curve_tests import compare_curves as compare_curves
-    from cutscore.inference.curve_tests import compare_curves_unpaired as compare_curves_unpaired
-    from cutscore.inference.groups import GroupAuc as GroupAuc
-    from cutscore.inference.groups import by_group as by_group
-    from cutscore.inference.groups import compare_groups as compare_groups
-    from cutscore.inference.labelled_rows import units as units
     from cutscore.inference.net_benefit import Estimates as Estimates
     from cutscore.inference.net_benefit import NetBenefitAt as NetBenefitAt
     from cutscore.inference.net_benefit import net_benefit_at as net_benefit_at
-    from cutscore.inference.net_benefit_difference import (
-        NetBenefitDifference as NetBenefitDifference,
-    )
-    from cutscore.inference.net_benefit_difference import compare_net_benefit as compare_net_benefit
     from cutscore.inference.placements import auc_variance as auc_variance
     from cutscore.inference.points import CurvePoint as CurvePoint
     from cutscore.inference.points import sensitivity_at as sensitivity_at
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from cutscore.inference.rates import interval as interval
     from cutscore.inference.roc_band import Band as Band
     from cutscore.inference.roc_band import roc_band as roc_band
-    from cutscore.inference.row_bootstrap import bootstrap_rows as bootstrap_rows
     from cutscore.inference.smoothing import SmoothRoc as SmoothRoc
     from cutscore.inference.smoothing import smooth_roc as smooth_roc
     from cutscore.inference.units import Units as Units
@@ -200,20 +200,20 @@ _HOME = {
     "Aim": "measures.aim",
     "Costs": "measures.costs",
     "f": "measures.measure",
-    "AucCovariance": "inference.covariance",
-    "Comparison": "inference.comparison",
-    "ContrastTest": "inference.covariance",
-    "CurveTest": "inference.curve_tests",
-    "GroupAuc": "inference.groups",
-    "auc_covariance": "inference.covariance",
-    "bootstrap_rows": "inference.row_bootstrap",
-    "by_group": "inference.groups",
-    "compare": "inference.comparison",
-    "compare_unpaired": "inference.comparison",
-    "compare_curves": "inference.curve_tests",
-    "compare_curves_unpaired": "inference.curve_tests",
-    "compare_groups": "inference.groups",
-    "units": "inference.labelled_rows",
+    "AucCovariance": "comparison.covariance",
+    "Comparison": "comparison.comparison",
+    "ContrastTest": "comparison.covariance",
+    "CurveTest": "comparison.curves",
+    "GroupAuc": "comparison.groups",
+    "auc_covariance": "comparison.covariance",
+    "bootstrap_rows": "comparison.bootstrap",
+    "by_group": "comparison.groups",
+    "compare": "comparison.comparison",
+    "compare_unpaired": "comparison.comparison",
+    "compare_curves": "comparison.curves",
+    "compare_curves_unpaired": "comparison.curves",
+    "compare_groups": "comparison.groups",
+    "units": "comparison.rows",
     "Decomposition": "sweeps.proper_scores",
     "Reliability": "sweeps.proper_scores",
     "brier": "sweeps.proper_scores",
@@ -225,8 +225,8 @@ _HOME = {
     "Estimates": "inference.net_benefit",
     "NetBenefitAt": "inference.net_benefit",
     "net_benefit_at": "inference.net_benefit",
-    "NetBenefitDifference": "inference.net_benefit_difference",
-    "compare_net_benefit": "inference.net_benefit_difference",
+    "NetBenefitDifference": "comparison.net_benefit",
+    "compare_net_benefit": "comparison.net_benefit",
     "CurvePoint": "inference.points",
     "sensitivity_at": "inference.points",
     "specificity_at": "inference.points",
@@ -241,7 +241,7 @@ _MODULES = {
     "linear": "linear",
     "metrics": "metrics",
     "plot": "plot",
-    "power": "inference.power",
+    "power": "comparison.power",
     "report": "report",
     "spark": "spark",
     "tables": "tables",

@@ -6,11 +6,11 @@ from argparse import Namespace
 from typing import Any
 
 from cutscore.cli import UsageError, shared
+from cutscore.comparison.comparison import Comparison, compare
 from cutscore.core.findings import BadArgument, some
 from cutscore.core.findings.command import OptionNeeds
 from cutscore.core.findings.report import Inverted
 from cutscore.core.progress import progress
-from cutscore.inference.comparison import Comparison, compare
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutscore.cli import UsageError, shared, with_pandas
+from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Finding, LibraryMissing
 from cutscore.core.findings.command import Usage
 from cutscore.core.labels import Labelled, against, no_label
-from cutscore.inference.groups import GroupAuc
 from cutscore.report.analysis import MOST_DRAWN, Drawn
 from cutscore.sweeps.sweep import Sweep, sweep
 from cutscore.tables import Source

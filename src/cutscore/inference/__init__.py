@@ -1,1 +1,1 @@
-"""How sure a number is: intervals, guarantees, bootstrap, tests of two scores, power."""
+"""How sure a number is: intervals, guarantees, bootstrap, the worth of a choice on new rows."""

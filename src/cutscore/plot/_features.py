@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutscore.calibration.methods import logistic, normal_classes
+from cutscore.comparison.rows import columns_of, read
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.rows import ColumnMissing
 from cutscore.core.findings.statistics import NotFinite
 from cutscore.detector import Detector
-from cutscore.inference.labelled_rows import columns_of, read
 from cutscore.measures.prior import check_prior
 from cutscore.plot._canvas import axes, legend, needs, new_axes
 from cutscore.plot._scores import NEGATIVE, POSITIVE, bin_edges, distributions

@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutscore.calibration.calibrators import Calibrator
+from cutscore.comparison.comparison import difference_tested
+from cutscore.comparison.covariance import AucCovariance, auc_covariance
+from cutscore.comparison.groups import GroupAuc, by_group
+from cutscore.comparison.rows import encoded, read, units
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
@@ -36,10 +40,6 @@ from cutscore.core.interval import Interval
 from cutscore.core.names import worded
 from cutscore.decision.choice import OperatingPoint, against_trivial, choose, expectation
 from cutscore.inference.auc import auc_interval
-from cutscore.inference.comparison import difference_tested
-from cutscore.inference.covariance import AucCovariance, auc_covariance
-from cutscore.inference.groups import GroupAuc, by_group
-from cutscore.inference.labelled_rows import encoded, read, units
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Expected, Selection, select_among
 from cutscore.inference.units import Units

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint
-from cutscore.inference.groups import GroupAuc
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import counted
 from cutscore.measures.costs import Costs

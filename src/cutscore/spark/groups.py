@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cutscore.comparison.groups import GroupAuc
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Where
 from cutscore.core.findings.rows import ValueMissing
-from cutscore.inference.groups import GroupAuc
 from cutscore.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
 from cutscore.spark.messages import (
     Message,

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.comparison.comparison import compare
+from cutscore.comparison.covariance import auc_covariance
 from cutscore.core.errors import CutscoreError
 from cutscore.core.findings.base import Finding
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, choose, expectation, with_choice
 from cutscore.inference.auc import auc_interval
-from cutscore.inference.comparison import compare
-from cutscore.inference.covariance import auc_covariance
 from cutscore.linear.rows import Floats
 from cutscore.measures.aim import Aim
 from cutscore.sweeps.sweep import Sweep

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate_across
 from cutscore.calibration.odds import probability
+from cutscore.comparison.rows import units
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Finding
@@ -28,7 +29,6 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text, is_label
 from cutscore.detector.summaries import Limits
-from cutscore.inference.labelled_rows import units
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.linear.rows import Flags, Floats

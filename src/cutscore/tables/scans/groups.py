@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cutscore.inference.groups import GroupAuc, by_group
+from cutscore.comparison.groups import GroupAuc, by_group
 from cutscore.tables.parts import Piece, is_text
 from cutscore.tables.scans.memory import Spill, limit_of
 from cutscore.tables.scans.scan import Scan, workers_for

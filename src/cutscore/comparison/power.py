@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.comparison.covariance import AucCovariance
+from cutscore.comparison.hypotheses import Hypothesis, as_hypothesis, quantile
 from cutscore.core.checks import number, one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.statistics import BadLimit, NoVariation, OutOfReach
-from cutscore.inference.covariance import AucCovariance
 from cutscore.inference.guarantee import most
-from cutscore.inference.hypotheses import Hypothesis, as_hypothesis, quantile
 from cutscore.inference.placements import placement_variances
 from cutscore.measures.limits import Limit, as_limits
 from cutscore.measures.prior import check_level, check_prior
@@ -49,7 +49,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class SampleSize:
-    """How many rows of each class; see :func:`cutscore.inference.power.auc_sample_size`."""
+    """How many rows of each class; see :func:`cutscore.comparison.power.auc_sample_size`."""
 
     positives: int
     negatives: int
@@ -135,7 +135,7 @@ def auc_sample_size(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     auc, against, alternative, method, level
-        As in :func:`cutscore.inference.power.auc_power`.
+        As in :func:`cutscore.comparison.power.auc_power`.
     power
         The probability to find it.
     ratio
@@ -172,7 +172,7 @@ def detectable_auc(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     positives, negatives, against, method, level
-        As in :func:`cutscore.inference.power.auc_power`.
+        As in :func:`cutscore.comparison.power.auc_power`.
     power
         The probability to find it.
     alternative
@@ -327,7 +327,7 @@ def difference_power(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     expected
-        An :class:`cutscore.inference.power.AucPair`; or the :func:`cutscore.auc_covariance` of two
+        An :class:`cutscore.comparison.power.AucPair`; or the :func:`cutscore.auc_covariance` of two
         scores in a pilot study.
     positives, negatives
         How many rows of each class there will be; or units, if those of the pilot study are.
@@ -385,7 +385,7 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
     Parameters
     ----------
     expected, alternative, margin, method, level
-        As in :func:`cutscore.inference.power.difference_power`.
+        As in :func:`cutscore.comparison.power.difference_power`.
     power
         The probability to show it.
     ratio
@@ -513,7 +513,7 @@ def _beyond(reach: float, df: float, shift: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LimitSize:
-    """How many rows a limit takes; see :func:`cutscore.inference.power.limit_sample_size`.
+    """How many rows a limit takes; see :func:`cutscore.comparison.power.limit_sample_size`.
 
     Parameters
     ----------
@@ -606,7 +606,7 @@ def limit_power(
     Parameters
     ----------
     limit, expected, confidence
-        As in :func:`cutscore.inference.power.limit_sample_size`.
+        As in :func:`cutscore.comparison.power.limit_sample_size`.
     rows
         How many rows of the class that the limit is about.
 
@@ -727,8 +727,8 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
               \right)^2 \frac{f (1 - f)}{N}, \qquad f = 1 - \text{specificity},
 
     with the slope of the ROC curve of normal scores of equal spreads. Where the *threshold* is
-    fixed beforehand, only positives count: :func:`cutscore.inference.power.rate_sample_size`, and
-    :func:`cutscore.inference.power.limit_sample_size` with ``"recall >= 0.8"``.
+    fixed beforehand, only positives count: :func:`cutscore.comparison.power.rate_sample_size`, and
+    :func:`cutscore.comparison.power.limit_sample_size` with ``"recall >= 0.8"``.
 
     Parameters
     ----------

@@ -8,6 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.comparison.bootstrap import Sampler
+from cutscore.comparison.costs import compare_costs
+from cutscore.comparison.covariance import (
+    MISTAKES,
+    effective_sizes,
+    partial_row_placements,
+    placement_covariance,
+    row_placements,
+    units_by_class,
+)
+from cutscore.comparison.hypotheses import TWO_SIDED, Hypothesis, as_hypothesis, quantile
+from cutscore.comparison.rows import read
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
@@ -16,19 +28,7 @@ from cutscore.core.html import fact_table
 from cutscore.core.interval import Interval
 from cutscore.core.progress import Report
 from cutscore.inference.bootstrap import as_statistic, bootstrap
-from cutscore.inference.cost_comparison import compare_costs
-from cutscore.inference.covariance import (
-    MISTAKES,
-    effective_sizes,
-    partial_row_placements,
-    placement_covariance,
-    row_placements,
-    units_by_class,
-)
-from cutscore.inference.hypotheses import TWO_SIDED, Hypothesis, as_hypothesis, quantile
-from cutscore.inference.labelled_rows import read
 from cutscore.inference.placements import Statistic, area_variance, effective, sizes_of
-from cutscore.inference.row_bootstrap import Sampler
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import PartialAuc, auc

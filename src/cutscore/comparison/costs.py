@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cutscore.comparison.rows import Ints, ScoredRows
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import TooFew
 from cutscore.core.interval import Interval
 from cutscore.core.progress import Report
 from cutscore.decision.choice import choose, with_choice
-from cutscore.inference.labelled_rows import Ints, ScoredRows
 from cutscore.inference.placements import effective
 from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Costs

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.comparison.rows import Bools, Ints, needs_both_classes, read
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.html import fact_table
 from cutscore.inference.bootstrap import check_samples
-from cutscore.inference.labelled_rows import Bools, Ints, needs_both_classes, read
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 

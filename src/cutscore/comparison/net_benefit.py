@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
-from cutscore.inference.labelled_rows import Bools, ScoredRows, needs_both_classes, read
 from cutscore.inference.net_benefit import Estimates, check_probability_thresholds
 from cutscore.inference.placements import effective
 from cutscore.measures.prior import check_level, check_prior

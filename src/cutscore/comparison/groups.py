@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cutscore.comparison.comparison import Comparison, difference_tested
+from cutscore.comparison.rows import Bools, encoded, read
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
@@ -16,8 +18,6 @@ from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import fact_table
 from cutscore.core.interval import Interval
-from cutscore.inference.comparison import Comparison, difference_tested
-from cutscore.inference.labelled_rows import Bools, encoded, read
 from cutscore.measures.confusion import counted
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.comparison.rows import Ints, ScoredRows, encoded, read
 from cutscore.core.progress import Report
 from cutscore.inference.bootstrap import (
     Bootstrap,
@@ -15,7 +16,6 @@ from cutscore.inference.bootstrap import (
     check_samples,
     percentiles,
 )
-from cutscore.inference.labelled_rows import Ints, ScoredRows, encoded, read
 from cutscore.inference.placements import Statistic
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.proper_scores import check_seed

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.comparison.bootstrap import Score
+from cutscore.comparison.rows import Ints, ScoredRows, columns_of, encoded, read
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
@@ -16,9 +18,7 @@ from cutscore.core.frozen import Frozen
 from cutscore.core.html import fact_table
 from cutscore.core.interval import Interval
 from cutscore.inference.auc import score_interval
-from cutscore.inference.labelled_rows import Ints, ScoredRows, columns_of, encoded, read
 from cutscore.inference.placements import effective, partial_placements
-from cutscore.inference.row_bootstrap import Score
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats
 
