@@ -6,9 +6,14 @@ versions of everything make the same bytes, with no date in them.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from doctest import DocTestParser, Example
+from functools import partial
 from html import escape
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +22,7 @@ import numpy as np
 import cutscore as cs
 
 IMAGES = Path(__file__).parent / "images"
+HOWTO = Path(__file__).parent / "howto"
 
 # The colours of cutscore.plot.
 POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
@@ -1001,6 +1007,37 @@ def classes(path: Path) -> None:
     all_axes[0].set_ylabel("x₂")
     all_axes[0].legend(frameon=False, fontsize=9, loc="upper left", handletextpad=0)
     save(made, path)
+
+
+# -- Figures of the how-to pages, drawn by their own code.
+
+PICTURE = re.compile(r"\]\(\.\./images/(howto-[\w-]+\.svg)\)")
+
+
+def draw_page(page: Path, path: Path) -> None:
+    """Run a page as far as its picture, and save the figure that ``ax`` belongs to there."""
+    names: dict[str, Any] = {"__name__": page.stem}
+    for part in DocTestParser().parse(page.read_text(encoding="utf-8")):
+        if isinstance(part, Example):
+            with redirect_stdout(StringIO()):
+                exec_example(part, names)
+        elif path.name in PICTURE.findall(part):
+            return save(names["ax"].figure, path)
+    raise LookupError(f"{page.name} does not show {path.name}")
+
+
+def exec_example(example: Example, names: dict[str, Any]) -> None:
+    """Run one example; an error is fine where the page shows one."""
+    try:
+        exec(compile(example.source, "page", "exec"), names)
+    except Exception:
+        if example.exc_msg is None:
+            raise
+
+
+for page in sorted(HOWTO.glob("*.md")):
+    for name in PICTURE.findall(page.read_text(encoding="utf-8")):
+        FIGURES[name] = partial(draw_page, page)
 
 
 if __name__ == "__main__":
