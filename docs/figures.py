@@ -533,7 +533,7 @@ def hull(path: Path) -> None:
         left.plot(at, y + m * (at - x), color=hue, linewidth=1.4, label=name, zorder=3.6 + k / 10)
         left.plot([x], [y], "o", color=hue, markersize=8, markeredgecolor="white", zorder=5)
     left.legend(frameon=False, fontsize=9, loc="lower right")
-    title(left, "a line of equal cost, where it touches")
+    title(left, "iso-cost lines touch the hull")
 
     rng = np.random.default_rng(7)
     y = rng.random(4000) < 0.3
@@ -564,7 +564,7 @@ def costs_(path: Path) -> None:
     cs.plot.operating_point(p, left)
     x = costs.probability_cost(s.prevalence)
     cs.plot.cost_curve(cs.cost_curve(s), right, x=round(x, 3))
-    title(right, "the best cut, whatever costs and prevalence are")
+    title(right, "lowest cost, for all costs and prevalences")
     save(made, path)
 
 
@@ -638,10 +638,10 @@ def sigmoid(path: Path) -> None:
     at = np.linspace(-6, 6, 401)
     plain_one = cs.Affine(gamma=1.0, d0=0.0)
     panels = (
-        ("γ: how steep", [(0.5, 0.0, 0.5), (1.0, 0.0, 0.5), (3.0, 0.0, 0.5)], "γ = {0:g}"),
-        ("d₀: where", [(1.0, -2.0, 0.5), (1.0, 0.0, 0.5), (1.0, 2.0, 0.5)], "d₀ = {1:g}"),
+        ("γ: slope", [(0.5, 0.0, 0.5), (1.0, 0.0, 0.5), (3.0, 0.0, 0.5)], "γ = {0:g}"),
+        ("d₀: location", [(1.0, -2.0, 0.5), (1.0, 0.0, 0.5), (1.0, 2.0, 0.5)], "d₀ = {1:g}"),
         (
-            "prior: shifted by ln clr",
+            "prior: shift by ln clr",
             [(1.0, 0.0, 0.1), (1.0, 0.0, 0.5), (1.0, 0.0, 0.9)],
             "π₊ = {2:g}",
         ),
@@ -704,7 +704,7 @@ def staircase(path: Path) -> None:
         right.plot(d.scores(X[one]), rows_y[one], "|", color=hue, markersize=6, alpha=0.8)
     right.legend(frameon=False, fontsize=9, loc="center right")
     title(left, f"the hull has {len(h) - 1} segments")
-    title(right, f"the staircase has {len(c.value)} steps")
+    title(right, f"isotonic calibration has {len(c.value)} steps")
     save(made, path)
 
 
@@ -722,9 +722,9 @@ def shapes() -> tuple[Shape, Shape]:
     from scipy.special import ndtri
 
     return (
-        Shape("normal classes: the line is right", lambda u: ndtri(u) + 1.5, ndtri,
+        Shape("normal classes: logistic is right", lambda u: ndtri(u) + 1.5, ndtri,
               lambda s: 1.5 * (s - 0.75)),
-        Shape("density 8s⁷ against 1: the line is wrong", lambda u: u**0.125, lambda u: u,
+        Shape("densities 8s⁷ and 1: logistic is wrong", lambda u: u**0.125, lambda u: u,
               lambda s: np.log(8) + 7 * np.log(s)),
     )  # fmt: skip
 
@@ -762,9 +762,9 @@ def overfitting(path: Path) -> None:
     made, both = axes(2, 9.4, 4.0, sharey=True)
     for ax, shape in zip(both, shapes(), strict=True):
         found = [out_of_sample(shape, n, 100, seed=1) for n in SIZES]
-        plain(ax, "rows it was fitted to", "")
+        plain(ax, "training rows", "")
         for method, name, hue in (
-            ("monotone", "staircase", POSITIVE),
+            ("monotone", "isotonic", POSITIVE),
             ("logistic", "logistic", NEGATIVE),
         ):
             excess = np.array([np.array(one[method]) - one["truth"] for one in found])
@@ -773,7 +773,7 @@ def overfitting(path: Path) -> None:
             ax.plot(SIZES, excess.mean(axis=1), "o-", color=hue, markersize=4, label=name)
         ax.set(xscale="log", yscale="log", xlim=(SIZES[0], SIZES[-1]), ylim=(1e-4, 0.5))
         title(ax, shape.title)
-    both[0].set_ylabel("log loss on new rows, above the truth's")
+    both[0].set_ylabel("excess log loss on new rows")
     both[0].legend(frameon=False, fontsize=9)
     save(made, path)
 
@@ -794,7 +794,7 @@ def surface(path: Path) -> None:
         cs.plot.surface(lambda X: c.probability(d.scores(X), prior=0.5), X, y, ax)
     left.set(aspect="equal")
     right.view_init(elev=26, azim=-122)
-    title(left, "lines of equal probability are parallel")
+    title(left, "contours of equal probability are parallel")
     title(right, "P(+|x): a sigmoid along w")
     save(made, path)
 
@@ -820,7 +820,7 @@ def lines(path: Path) -> None:
         ("Gaussian", gaussian(rows), {"color": GREEN, "linestyle": dashed}),
         ("least squares", least_squares(rows), {"color": YELLOW}),
         ("logistic", logistic(rows), {"color": INK}),
-        ("for F1", structural(rows, as_aim("f1"), C=10), {"color": PINK}),
+        ("structural, F1", structural(rows, as_aim("f1"), C=10), {"color": PINK}),
     ):
         d = fit.detector
         s = cs.sweep(y, d.scores(X))
@@ -858,7 +858,7 @@ def margins(path: Path) -> None:
     rows = ArrayRows(overlap_X, overlap_y)
     averaged = perceptron(rows, variant="averaged", max_passes=20).detector
     cs.plot.margins(averaged.margins(overlap_X, overlap_y), all_axes[2], bins=30)
-    title(all_axes[2], "classes that overlap (averaged)")
+    title(all_axes[2], "overlapping classes (averaged)")
     for ax in all_axes[1:]:
         ax.set_xlabel("margin")
     save(made, path)
@@ -874,8 +874,8 @@ def passes(path: Path) -> None:
     X, y = two_clouds(400, seed=8, centre=[1.2, 1.2])
     apart = (np.abs(X.sum(axis=1)) > 0.5) & ((X.sum(axis=1) > 0) == y)
     for ax, rows, words in (
-        (all_axes[0], ArrayRows(X[apart] + [3, -2], y[apart]), "separable: it ends"),
-        (all_axes[1], ArrayRows(X, y), "classes that overlap: it goes round"),
+        (all_axes[0], ArrayRows(X[apart] + [3, -2], y[apart]), "separable classes: converges"),
+        (all_axes[1], ArrayRows(X, y), "overlapping classes: oscillates"),
     ):
         seen: list[Any] = []
         perceptron(rows, max_passes=8, on_pass=seen.append)
@@ -921,7 +921,7 @@ def surrogate(path: Path) -> None:
     left.plot(shift, loss, color=POSITIVE, linewidth=1.6, label="1 − F1")
     left.set(ylim=(0, 2.6), xlim=(-12, 12))
     left.legend(frameon=False, fontsize=9, loc="upper center")
-    title(left, "convex, and never below the loss")
+    title(left, "a convex upper bound of the loss")
 
     L = candidates(pos, neg)
     shown = right.imshow(
@@ -937,7 +937,7 @@ def surrogate(path: Path) -> None:
         color=POSITIVE,
         markersize=9,
         markeredgecolor="white",
-        label="the worst labelling",
+        label="most violated labelling",
     )
     right.plot(
         [0],
@@ -946,7 +946,7 @@ def surrogate(path: Path) -> None:
         color=GREEN,
         markersize=8,
         markeredgecolor="white",
-        label="the true one",
+        label="true labelling",
         clip_on=False,
     )
     at = s.at(0.0)
@@ -991,8 +991,8 @@ def classes(path: Path) -> None:
     a, b = np.meshgrid(grid, grid)
     points = np.column_stack((a.ravel(), b.ravel()))
     asked = (
-        ("as in the rows", {"prior": None, "costs": None}),
-        ("C as frequent as A and B", {"prior": [1 / 3] * 3, "costs": None}),
+        ("training priors", {"prior": None, "costs": None}),
+        ("equal priors", {"prior": [1 / 3] * 3, "costs": None}),
         ("a missed C costs 10", {"prior": None, "costs": [[0, 1, 1], [1, 0, 1], [10, 10, 0]]}),
     )
     for ax, (name, settings) in zip(all_axes, asked, strict=True):
