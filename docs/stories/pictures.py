@@ -77,7 +77,7 @@ def plain(ax: Axes, x: str, y: str, title: str = "") -> Axes:
 
 
 def budget(page: Page) -> Figure:
-    """The share of defects caught against the caps looked at."""
+    """The share of defects caught against the number of caps inspected."""
     made, ax = figure(7.4, 4.6)
     for name, s in page["sweeps"].items():
         cs.plot.gain(cs.gain(s), ax, label=name, drawstyle="steps-post")
@@ -88,7 +88,7 @@ def budget(page: Page) -> Figure:
         ax.plot(c.flagged / rows, c.recall, "o", color=colour, markersize=9, zorder=5, mec="white")
         full = c.recall > 0.99
         ax.annotate(
-            f"{name},\nswitched on: {c.flagged:,}",
+            f"{name},\nat its own threshold: {c.flagged:,}",
             (c.flagged / rows, c.recall),
             (0, -16) if full else (-12, 5),
             textcoords="offset points",
@@ -105,7 +105,7 @@ def budget(page: Page) -> Figure:
     ax.set_xticks([tick / rows for tick in ticks], [f"{tick:,}" for tick in ticks])
     ax.set_xticks([], minor=True)
     ax.set_yticks(np.linspace(0, 1, 6))
-    ax.set(xlabel="caps looked at, of 100,000", ylabel="share of defects caught")
+    ax.set(xlabel="caps inspected, of 100,000", ylabel="share of defects caught")
     ax.legend(loc="lower right", frameon=False)
     return made
 
@@ -114,7 +114,7 @@ def guarantee(page: Page) -> Figure:
     """What thresholds really do in 200 weeks, and what the guarantee leaves."""
     made, (left, right) = figure(10.6, 4.3, 2)
     bins = np.arange(0.3, 1.75, 0.05)
-    plain(left, "true false alarms in 1,000 good caps", "weeks, of 200", "What the weeks got")
+    plain(left, "true false positives per 1,000 good caps", "weeks, of 200", "True rates in 200 weeks")
     for (name, done), colour in zip(page["weeks"].items(), (RED, BLUE), strict=True):
         rates = [1000 * c.fpr for c in done]
         broken = sum(c.fpr > 0.001 for c in done)
@@ -126,16 +126,16 @@ def guarantee(page: Page) -> Figure:
     left.set_ylim(top=1.35 * left.get_ylim()[1])
     left.text(1, 0.75 * left.get_ylim()[1], "the limit", ha="center", va="bottom")
     left.legend(loc="upper right", frameon=False)
-    plain(right, "caps looked through", "true recall", "What the promise costs")
+    plain(right, "caps inspected", "true recall", "What the guarantee costs")
     n, recall = list(page["price"]), list(page["price"].values())
     best = page["best"].confusion.recall
     right.axhline(best, color=RED, linewidth=1.4, linestyle=(0, (4, 3)))
-    right.text(n[0], best + 0.012, "whoever knows everything", color=RED, va="bottom")
+    right.text(n[0], best + 0.012, "true optimum", color=RED, va="bottom")
     right.plot(n, recall, "-o", color=BLUE, linewidth=1.8, mec="white", markersize=8)
     for count, value in zip(n, recall, strict=True):
         none = value < 0.5
         right.annotate(
-            "nothing can\nbe promised" if none else f"{100 * value:.0f} %",
+            "nothing can\nbe guaranteed" if none else f"{100 * value:.0f} %",
             (count, value),
             (10, 0) if none else (3, -8),
             textcoords="offset points",
@@ -160,8 +160,8 @@ def groups(page: Page) -> Figure:
     today, models = page["today"], page["knows"]
     rows = {
         "all pairs": {k: cs.sweep(today["click"], today[k]).auc for k in models},
-        "of one user": {k: page["inside"][k].weighted for k in models},
-        "of one advertisement": {k: page["per_ad"][k].weighted for k in models},
+        "within users": {k: page["inside"][k].weighted for k in models},
+        "within advertisements": {k: page["per_ad"][k].weighted for k in models},
     }
     colours = dict(zip(models, (RED, BLUE, GREY), strict=True))
     for at, values in enumerate(rows.values()):
@@ -199,7 +199,7 @@ def reliability(page: Page) -> Figure:
         click = page["today"]["click"]
         r = cs.reliability(cs.sweep(click, p), n=250)
         cs.plot.reliability(r, ax, color=colour)
-        expected = f"{p.sum():,.0f} clicks expected, {click.sum():,} came"
+        expected = f"{p.sum():,.0f} clicks expected, {click.sum():,} actual"
         ax.set_title(f"{title}\n{expected}", loc="left", fontsize=11)
     return made
 
@@ -210,12 +210,12 @@ def drift(page: Page) -> Figure:
     plain(ax, "day", "click rate, %")
     true = [100 * log["click"].mean() for log in page["logs"]]
     days = np.arange(14)
-    ax.plot(days, true, "-o", color="0.15", linewidth=1.4, markersize=5, label="as it turned out")
-    ax.plot(days[7:], true[6:-1], "_", color=RED, markersize=18, mew=2, label="yesterday's")
+    ax.plot(days, true, "-o", color="0.15", linewidth=1.4, markersize=5, label="actual")
+    ax.plot(days[7:], true[6:-1], "_", color=RED, markersize=18, mew=2, label="yesterday's rate")
     bar = {"color": BLUE, "linewidth": 8, "alpha": 0.45, "solid_capstyle": "butt"}
     for k, shift in page["shifts"].items():
         low, high = shift.interval
-        label = "from scores without labels, 95 %" if k == 7 else None
+        label = "estimated from scores, 95 % CI" if k == 7 else None
         ax.plot([k, k], [100 * low, 100 * high], label=label, **bar)
         ax.plot(k, 100 * shift.prior, "o", color=BLUE, markersize=5, zorder=4)
     low, high = page["odd"].interval
@@ -232,7 +232,7 @@ def drift(page: Page) -> Figure:
         va="center",
         fontsize=9,
     )
-    spans = {"models learn": (-0.4, 2.4), "calibrator learns": (2.6, 6.4)}
+    spans = {"training": (-0.4, 2.4), "calibration": (2.6, 6.4)}
     for name, (start, end) in spans.items():
         ax.axvspan(start, end, color="0.955", linewidth=0, zorder=0)
         ax.text((start + end) / 2, 0.3, name, ha="center", color=GREY, fontsize=9)
@@ -319,7 +319,7 @@ def benefit(page: Page) -> Figure:
     ax.set_xticks(
         np.arange(0, 0.121, 0.02), [f"{100 * t:.0f} %" for t in np.arange(0, 0.121, 0.02)]
     )
-    ax.set(xlabel="biopsy from this probability on", ylabel="net benefit: found in 1,000")
+    ax.set(xlabel="threshold probability for a biopsy", ylabel="net benefit: cases found per 1,000")
     handles, labels = ax.get_legend_handles_labels()
     names = {"flag all": "biopsy for all", "flag none": "for none"}
     ax.legend(handles, [names.get(name, name) for name in labels], frameon=False)
