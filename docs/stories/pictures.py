@@ -114,7 +114,7 @@ def guarantee(page: Page) -> Figure:
     """What thresholds really do in 200 weeks, and what the guarantee leaves."""
     made, (left, right) = figure(10.6, 4.3, 2)
     bins = np.arange(0.3, 1.75, 0.05)
-    plain(left, "true false positives per 1,000 good caps", "weeks, of 200", "True rates in 200 weeks")
+    plain(left, "true false positives per 1,000 good caps", "weeks", "True rates in 200 weeks")
     for (name, done), colour in zip(page["weeks"].items(), (RED, BLUE), strict=True):
         rates = [1000 * c.fpr for c in done]
         broken = sum(c.fpr > 0.001 for c in done)
