@@ -247,27 +247,29 @@ def report_train(r: Any) -> None:
 CHOICE_TEXT = """
 ## After the choice
 
-A threshold chosen for an aim (costs: false alarm 1, miss 20) and judged on the same rows. The value
-on these rows is too good; `expected` chooses again on folds. Then how often 95 % intervals contain
-the truth: that of the threshold as if it had been given, that of `expected`, and those of rates
-that are shown beside it. Weights are exponential; units are of ten rows, whose scores have the
-correlation 0.5; compact sweeps have no scores inside of runs. With 15 positives the interval of the
-cost is wider than it need be. {draws:,} draws a line.
+A threshold is chosen for an objective (costs: false positive 1, false negative 20) and evaluated.
+The value on the same rows is optimistic; `expected` is cross-validated. Then follows the coverage
+of 95 % intervals: of the value as if the threshold had been given, of `expected`, and of the rates
+beside it. Weights are exponential. Clusters have ten rows with a correlation of 0.5. Compact sweeps
+have no scores within runs of one class. With 15 positives the interval of the cost over-covers.
+{draws:,} samples per row.
 """
 
 GRID_TEXT = """
 ### Few positives
 
-How often the 95 % interval of the value expected contains the truth, and its bias: costs at which
-both classes weigh the same, and F1; continuous scores, five levels, and exponential weights, with
-which ten rows are as good as five. Below 93 % in bold. With fewer than 15 positives values are too
-cautious for F1 and too low for costs, by up to a tenth: a choice on nine tenths of so few rows, or
-on single rows of a bootstrap sample, is not much like one on all of them. {draws:,} draws a cell.
+Coverage of the 95 % interval of the expected value, and its bias in parentheses. The objectives are
+costs that weight both classes equally, and F1. Scores are continuous, in five levels, or with
+exponential weights, which halve the effective sample size. Coverage below 93 % is in bold. With
+fewer than 15 positives, expected values are too low for F1 and for costs, by up to a tenth. A
+threshold chosen on nine tenths of so few rows, or on a bootstrap sample of them, is not
+representative. {draws:,} samples per cell.
 """
 
 TRAIN_TEXT = """
-### Learned and chosen
+### Training and choice
 
-`train` with costs (false alarm 1, miss 20), normal columns: what its model says of new rows,
-against 20,000 new rows. Learner and threshold are chosen again on folds. {draws:,} draws a line.
+`train` with costs (false positive 1, false negative 20) and normal columns: the expected values of
+the model, compared with 20,000 new rows. Learner and threshold are chosen again in each fold.
+{draws:,} samples per row.
 """

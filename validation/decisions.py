@@ -54,8 +54,8 @@ def unit_limits(task: tuple[str, int, bool, float, int, int]) -> Array:
 
 
 def report_unit_limits(r: Any) -> None:
-    columns = ("limit", "units", "rows of a unit", "correlation")
-    r.table(UNIT_TEXT, *columns, "broken", "counting rows", "true errors", "counting rows")
+    columns = ("limit", "clusters", "rows per cluster", "correlation")
+    r.table(UNIT_TEXT, *columns, "violated", "by rows", "true errors", "by rows")
     draws = min(r.draws, DRAWS)
     heads = [
         (limit, units, equal, icc)
@@ -130,7 +130,7 @@ PRECISION = (
 
 
 def report_precision(r: Any) -> None:
-    columns = ("positives, share", "distance", "limit", "scores", "broken", "found a cut")
+    columns = ("positives, share", "distance", "limit", "scores", "violated", "found")
     r.table(PRECISION_TEXT, *columns, "before", "recall", "before")
     draws = min(r.draws, DRAWS)
     for head, got in r.spread(precision_limits, list(PRECISION), draws):
@@ -221,36 +221,37 @@ def report_baselines(r: Any) -> None:
 
 
 UNIT_TEXT = """
-## Guarantees for units
+## Guarantees for clustered rows
 
-`choose(..., confidence=0.95, units=units(y, score, unit))`: rows of a unit are correlated so much,
-the limit may be broken in at most 5 % of the draws, 2,000 a line. Beside it the same limit
-counting rows. Sizes of units are 10, or log-normal. Last, the true rate of errors (false alarms,
-or misses) at either cut: what is given away to be sure.
+`choose(..., confidence=0.95, units=units(y, score, unit))`: the limit may be violated in at most
+5 % of the samples, for the given correlation within clusters. 2,000 samples per row. The next
+column is the same limit with rows counted as independent. Cluster sizes are 10, or log-normal. The
+last two columns are the true error rates (false positives or false negatives) of either threshold,
+which show the cost of the guarantee.
 """
 
 PRECISION_TEXT = """
 ## Guarantees of precision
 
-`choose(s, "recall", subject_to="precision >= …", confidence=0.95)`, 2,000 draws a line. Beside how
-often a cut was found and its mean recall on the rows (0 if there is none): both where sequences of
-tests share the error evenly and do not hand it on, as until version 0.1.
+`choose(s, "recall", subject_to="precision >= …", confidence=0.95)`, 2,000 samples per row: how
+often a threshold was found, and its mean recall on the sample (0 if there is none). *Before* is
+version 0.1, in which the sequences of tests shared the error evenly and did not pass it on.
 """
 
 COSTS_TEXT = """
 ## Costs of two scores
 
-`compare(..., costs=Costs(fp=1, fn=20))`, 2,000 draws a line: scores whose noise is correlated at
-0.5, and where b is a rule, an optimal one of yes or no. Without a shift both are of equal worth,
-and 5 % of the draws may find a difference. On the rows that cuts were chosen on, percentiles of
-bootstrap differences found one between rule and score in 22 % (400 rows) and 15 % (2,000), and
-between two scores in 5 %; with the shifts below they found 66 and 71 %.
+`compare(..., costs=Costs(fp=1, fn=20))`, 2,000 samples per row. The noise of the two scores has a
+correlation of 0.5; where b is a rule, it is an optimal binary one. Without a shift both are equally
+good, and the type I error may be 5 %. A percentile bootstrap on the rows used for the choice had a
+type I error of 22 % (400 rows) and 15 % (2,000) for a rule and a score. For two scores it was 5 %.
+With the shifts below its power was 66 and 71 %.
 """
 
 BASELINE_TEXT = """
 ## Baselines
 
-`OperatingPoint.baseline`: how often a choice for costs is shown to beat flagging all or none, and
-how often it truly does. A score that knows nothing may be shown to in 2.5 % of the draws. 2,000
-draws a line.
+`OperatingPoint.baseline`: how often a threshold is shown to cost less than flagging all or none,
+and how often it truly does. For an uninformative score that may happen in 2.5 % of the samples.
+2,000 samples per row.
 """

@@ -156,9 +156,7 @@ def report_power(r: Any) -> None:
         if abs(planned - drawn) > 0.03 + slack / 2:
             r.faults.append(f"power of {what}, {rows}: {planned} planned, {drawn} found")
 
-    r.table(
-        POWER_TEXT, "what is to be shown", "rows", "planned", "found", "by Obuchowski's formula"
-    )
+    r.table(POWER_TEXT, "hypothesis", "rows", "planned", "observed", "by Obuchowski's formula")
     for (auc, against, p, n), (drawn,) in r.spread(one_found, ONE, draws):
         planned, pROC = (
             cs.power.auc_power(auc, p, n, against=against, method=method)
@@ -184,19 +182,21 @@ def report_power(r: Any) -> None:
 TEST_TEXT = f"""
 ## Tests
 
-How often tests at 5 % find what is not there; {DRAWS:,} draws a line, normal scores correlated at
-0.5, outside of 3.5 to 6.5 % in bold. *Not worse* and *equivalent* are where the truth is exactly on
-the margin of {MARGIN:g}: with few rows equivalence is rarely shown at all, so that it errs rarely
-too. *Bootstrap* has {PERMUTATIONS} samples, curves as many permutations. *F* is the default of
-`AucCovariance.test`, *chi²* is `method="delong"`. Partial areas have few rows where positives or
-negatives are few: their tests err on the safe side. Rounded scores are multiples of a half.
-Unpaired tests are of samples of different sizes.
+Type I errors of tests at the 5 % level. {DRAWS:,} samples per row, normal scores with a
+correlation of 0.5. Values outside 3.5 to 6.5 % are in bold. For *not worse* (non-inferiority) and
+*equivalent*, the true difference is exactly the margin of {MARGIN:g}. With few rows equivalence
+is rarely shown at all, so its type I error is small. The *bootstrap* has {PERMUTATIONS} samples,
+and the tests of curves have as many permutations. *F* is the default of `AucCovariance.test`,
+*chi²* is `method="delong"`. Partial areas depend on few rows if positives or negatives are few,
+and their tests are then conservative. Rounded scores are multiples of ½. Unpaired tests compare
+samples of different sizes.
 """
 
 POWER_TEXT = f"""
 ## Power
 
-What `cutscore.comparison.power` says and how often our own tests find it, {DRAWS:,} draws a line:
-`auc_interval` excludes the other AUC; `compare` shows the difference; there are so few errors that
-the limit is shown to hold. Obuchowski's formulas are those of pROC; they are for tests by z.
+The power that `cutscore.inference.power` computes, and how often the test succeeds, {DRAWS:,}
+samples per row. Success means that `auc_interval` excludes the other AUC, that `compare` shows
+the difference, or that the limit is shown to hold. Obuchowski's formulas are those of pROC, for
+tests with the normal distribution.
 """

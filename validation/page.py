@@ -53,14 +53,14 @@ def write(sections: dict[str, Section]) -> None:
 
 INTRODUCTION = """# Validation
 
-How often do intervals contain the truth, and how often are guarantees broken? Simulated from
-distributions whose true values are known, by `make validate`: 5,000 draws a line unless it says
-otherwise. A coverage outside of 94 to 96 % is in bold: with 5,000 draws that happens by luck alone
-once in a thousand lines.
+How often do confidence intervals contain the true value, and how often are guarantees violated? We
+simulate from distributions with known true values (`make validate`), with 5,000 samples per row
+unless stated otherwise. A coverage outside 94 to 96 % is in bold. With 5,000 samples that happens
+by chance once in a thousand rows.
 """
 
 RUN_TEXT = """## How it was run
 
-What each section of `validation/run.py` took in CPU time, and a digest of the library's sources
-that it was run with. The page was last written with {library}.
+CPU time of each section of `validation/run.py`, and a digest of the library sources that it was run
+with. The page was last written with {library}.
 """

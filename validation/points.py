@@ -166,29 +166,29 @@ def report_benefit(r: Report) -> None:
 
 
 RATE_TEXT = """
-## Rates at fixed rates
+## Sensitivity at a fixed specificity, and vice versa
 
-`sensitivity_at(s, 0.9)` and `(s, 0.95)`, `specificity_at(s, 0.9)`, at 95 %, 2,000 draws a cell:
-continuous normal scores, the same in five levels, and with exponential weights. Ten positives have
-eleven possible sensitivities, and intervals of so few values can't cover 95 %: they cover 98 or
-99 % rather than 90. Where positives are fewer than 35, the interval of the specificity at a
-sensitivity of 0.9 reaches down to 0, as it must.
+Coverage of `sensitivity_at(s, 0.9)`, `(s, 0.95)` and `specificity_at(s, 0.9)` at 95 %, 2,000
+samples per cell. Scores are continuous and normal, in five levels, or with exponential weights.
+Ten positives have eleven possible sensitivities, and intervals of so few values can't cover exactly
+95 %: they cover 98 or 99 % rather than 90. With fewer than 35 positives, the interval of the
+specificity at a sensitivity of 0.9 extends to 0, as it must.
 """
 
 AREA_TEXT = """
 ## Smooth curves
 
-The interval of `smooth_roc(s).auc` at 95 %, 2,000 draws a cell, where scores are binormal, in five
-levels or not; for continuous scores its mean width over that of `auc_interval(s)`. Last, how often
-there is no such curve, because the classes overlap too little.
+Coverage of `smooth_roc(s).auc` at 95 % for binormal scores, continuous or in five levels, 2,000
+samples per cell. For continuous scores, the mean width relative to `auc_interval(s)`. The last
+columns are how often there is no such curve, because the classes overlap too little.
 """
 
 BENEFIT_TEXT = """
 ## Net benefit
 
-Two calibrated models with scores correlated at 0.8, the second with an AUC that is 0.03 higher.
-`net_benefit_at` and `compare_net_benefit` at 95 %, 2,000 draws a line; beside them ± z standard
-errors of the mean over rows. With a known prior half of the rows are positive. In the first column
-how many positives and negatives the first model flags on average: where it flags next to none, or
-all, nothing is left to be wrong about.
+Two calibrated models with a correlation of 0.8, the second with an AUC that is 0.03 higher.
+Coverage of `net_benefit_at` and `compare_net_benefit` at 95 %, 2,000 samples per row, compared
+with ± z standard errors of the mean over rows. With a known prior, half of the rows are positive.
+The first column is how many positives and negatives the first model flags on average. If it flags
+nearly none, or all, there is hardly any uncertainty.
 """

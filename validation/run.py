@@ -628,8 +628,8 @@ def report_rare(r: Report) -> None:
 
 
 def report_units(r: Report) -> None:
-    columns = ("positive, negative units", "correlation", "AUC", "covers", "± z", "width / ± z")
-    r.table(UNIT_TEXT, "units of", *columns)
+    columns = ("positive, negative", "correlation", "AUC", "coverage", "± z", "width / ± z")
+    r.table(UNIT_TEXT, "clusters with", *columns)
     draws = min(r.draws, RARE_DRAWS)
     slack = 3 * (0.05 * 0.95 / draws) ** 0.5
     sizes = ((10, 10), (20, 20), (20, 80), (50, 50))
@@ -676,11 +676,11 @@ def report_guarantees(r: Report) -> None:
         "limit",
         "rows, positive",
         "truth",
-        "broken",
+        "violated",
         "without guarantee",
         "achieved",
         "grid of 100",
-        "no cut",
+        "no threshold",
     )
     for (promise,), got in r.spread(promise_kept, [(promise,) for promise in PROMISES]):
         broken, plain, mine, grid, none, no_grid = got
@@ -820,7 +820,7 @@ def main() -> int:
             r.text, r.used = [], []
             PARTS[name](r)
             if draws < DRAWS:
-                r.text.append(f"\nRun with at most {draws:,} draws a cell.")
+                r.text.append(f"\nRun with at most {draws:,} samples per cell.")
             section = page.Section(
                 "\n".join(r.text).strip("\n"),
                 f"{sum(cell.seconds for cell in r.used) / 60:.1f}",
@@ -842,124 +842,128 @@ def _marked(coverage: float) -> str:
 
 
 AUC_TEXT = """
-## Intervals of the AUC
+## Confidence intervals of the AUC
 
-At 95 %. `score` is the default of `auc_interval`. `delong`, `logit` and the bootstrap hold for many
-rows of both classes; with few rows and a high AUC they under-cover. `newcombe` assumes the variance
-of exponential scores, which is too large for normal ones.
+Coverage of 95 % intervals. `score` is the default of `auc_interval`. `delong`, `logit` and the
+bootstrap are asymptotic: with few rows and a high AUC they under-cover. `newcombe` assumes the
+variance of exponential scores, which is too large for normal ones.
 """
 
 RARE_TEXT = f"""
 ### Few positives
 
-At 95 %, {RARE_DRAWS:,} draws a cell. The first five columns are the default, `score`: continuous
-normal scores; the same cut into five levels, a standard deviation apart; with exponential weights;
-and with positives twice as spread as negatives, continuous and in five levels. Then the coverage of
-`delong` for continuous scores, that of `delong` and `newcombe` where positives are wide, and the
-mean width of `score` over that of `newcombe`, for continuous scores.
+Coverage at 95 %, {RARE_DRAWS:,} samples per cell. The first five columns are the default, `score`.
+Scores are continuous and normal; in five levels, one standard deviation apart; or with exponential
+weights. *Wide* means that positives have twice the standard deviation of negatives, continuous or
+in five levels. Then follow `delong` for continuous scores, and `delong` and `newcombe` for wide
+positives. The last column is the mean width of `score` relative to `newcombe`, for continuous
+scores.
 
-The default keeps about 94 to 98 % for scores of equal spread. Where the rarer class is wide and
-its number times 1 − AUC is about 1 to 3 it falls below 93 %, and far below for 100 wide positives
-at an AUC of 0.99. There one or two positives with low scores decide about the AUC: a sample without
-them looks like a better detector that varies less, and nothing in it shows otherwise. Reports say
-so (`few-errors`) where the number times 1 − AUC is below 4. An interval that holds there as well
-covers more than 99 % of equal spreads and is wider than Newcombe's. Where positives are few and the
-AUC is below 0.9 the default is wider than Newcombe's, which is the price of covering wide positives
-as well.
+With equal variances the default covers about 94 to 98 %. It falls below 93 % if the rarer class is
+wide and its size times 1 − AUC is about 1 to 3. It is lowest for 100 wide positives at an AUC of
+0.99. One or two positives with low scores then determine the AUC. A sample without them looks like
+a better detector with a smaller variance, and nothing in it shows otherwise. Reports warn
+(`few-errors`) if the number of positives times 1 − AUC is below 4. An interval that covers 95 %
+there as well would cover more than 99 % with equal variances, and be wider than Newcombe's. With
+few positives and an AUC below 0.9, the default is wider than Newcombe's. That is the price of
+covering wide positives as well.
 """
 
 MANY_TEXT = """
 ### Many positives
 
-The default against `delong` where rows are many. It is wider by a half over the root of the number
-of positives, and by more where `delong` under-covers.
+The default and `delong` with many rows. With P positives the default is wider by a factor of about
+1 + 0.5/√P, and by more where `delong` under-covers.
 """
 
 UNIT_TEXT = """
-### Units
+### Clustered rows
 
-`auc_covariance(..., unit=).intervals()`, units of ten rows whose scores are correlated, against the
-AUC ± z standard errors of units. Rows of a unit are of one class, or of both.
+`auc_covariance(..., unit=).intervals()` for clusters of ten correlated rows, compared with the AUC
+± z clustered standard errors. The rows of a cluster have one class, or both.
 """
 
 OTHER_TEXT = """
 ## Other intervals
 
-At 95 %, at a threshold halfway between the classes. Wilson's interval covers 95 % on average over
-true rates, not at each; Clopper–Pearson's at least 95 % always. The F₁ is a percentile interval and
-needs more positives. The band contains the whole curve, at least 95 % of the time by construction.
+Coverage at 95 %, for a threshold midway between the classes. Wilson's interval covers 95 % on
+average over the true rates, not at each of them. The Clopper–Pearson interval covers at least 95 %
+always. The interval of F₁ is a percentile interval and needs more positives. The band contains the
+whole curve at least 95 % of the time by construction.
 """
 
 PAIR_TEXT = """
 ## Paired comparison
 
-Two scores of the same rows, correlated at 0.8. `p < 0.05` is the power of the test, and where there
-is no difference the rate of its false findings; beside it that of `method="delong"`, which judges
-by z. Few positives and a high AUC leave the test without power, which it says: in the last column
-how often. It finds nothing there, true or false.
+Two scores of the same rows with a correlation of 0.8. `p < 0.05` is the power of the test or,
+without a difference, its type I error. The next column is the same for `method="delong"`, which
+uses the normal distribution. With few positives and a high AUC the test has no power and says so;
+the last column is how often. It then finds no differences, real or not.
 """
 
 GROUP_TEXT = """
-## Inside groups
+## AUC within groups
 
-`GroupAuc.interval` at 95 %, of groups of very different sizes and shares of positives; in the last
-column how often `compare_groups` finds a difference between two scores of equal worth. Groups of
-one class count for nothing. Most pairs are those of a few large groups: intervals of `pooled` are
-the widest.
+Coverage of `GroupAuc.interval` at 95 %, for groups with very different sizes and prevalences. The
+last column is the type I error of `compare_groups` for two equally good scores. Groups with one
+class are excluded. Most pairs belong to a few large groups, so intervals of `pooled` are the
+widest.
 """
 
 GUARANTEE_TEXT = """
 ## Guarantees
 
-`choose(s, ..., subject_to=limit, confidence=0.95)`: the true rate may break the limit in at most
-5 % of the draws. Beside it, how often the limit is broken that is only met on the data. Then what
-it costs: the mean true recall (or specificity) at the guaranteed cut, and at the best of 100
-quantiles of the scores tested at 5 %/100 each, on the same data. Last, how often there was no such
-cut, here and on the grid.
+`choose(s, ..., subject_to=limit, confidence=0.95)`: the true rate may violate the limit in at most
+5 % of the samples. The next column is the same for a limit that is only met on the sample. Then
+follows the cost of the guarantee: the mean true recall (or specificity) at the guaranteed
+threshold. For comparison, the best of 100 quantiles of the scores was tested at a level of
+5 %/100 each, on the same data. The last column is how often there was no such threshold, here and
+on the grid.
 """
 
 CALIBRATION_TEXT = """
 ## Calibration
 
-Scores of two normal distributions, whose true log-likelihood ratio is a straight line: the root
-mean square error of the calibrated LLR of new rows. The logistic calibrator assumes that line, and
-its error falls as 1/√n, the parametric rate: the last column, error · √n, stays the same. The
-monotone one assumes nothing and pays for it.
+Normal scores with equal variances, whose true log-likelihood ratio is linear: root mean square
+error of the calibrated LLR on new rows. The logistic calibrator assumes this linear form, and its
+error falls like 1/√n, the parametric rate: error · √n, the last column, is constant. Isotonic
+(monotone) calibration assumes no shape and has a larger variance.
 """
 
 AUTO_TEXT = """
-### What auto takes
+### Automatic choice of the method
 
-The log loss of new rows above that of the true likelihood ratio, in 10⁻⁴ nats: of the methods that
-never fall, each by itself, and of `calibrate(s)`, which does not know which one is right. Where one
-method is exact, as a line is for normal scores of equal spreads, choosing has its price; where none
-is, means of two may be better than either. 100 draws a line, 30 of 10,000 rows.
+Excess log loss on new rows over that of the true likelihood ratio, in 10⁻⁴ nats. The table shows
+each monotone method, and `calibrate(s)`, which does not know which one is right. If one method is
+exact, as a linear one is for normal scores with equal variances, the selection has a cost. If none
+is, an average of two may be better than either. 100 samples per row, 30 with 10,000 rows.
 """
 
 LINE_TEXT = """
 ### Slope and intercept
 
-`calibration_line(s)` at 95 %: log odds that are normal with standard deviation 1, a true slope of
-0.8, and the intercept that follows at slope 1. Undefined where the classes don't overlap. 2,000
-draws a line.
+Coverage of `calibration_line(s)` at 95 %. The log odds are normal with standard deviation 1, and
+the true slope is 0.8. The intercept is that at slope 1. Undefined if the classes don't overlap.
+2,000 samples per row.
 """
 
 PRIOR_TEXT = """
-## Prior shift
+## Label shift
 
-`prior_shift(s, score)` at 95 %: normal scores, 5,000 rows without labels of which 5 % are positive,
-and labelled rows of which 10 or 50 % are. A false alarm is a warning that the batch is no mixture
-of the labelled classes where it is one. Last, how often the warning comes where all scores have
-moved by 0.2 standard deviations: it needs about a thousand labelled negatives to see so little.
-2,000 draws a line.
+Coverage of `prior_shift(s, score)` at 95 %, for normal scores. There are 5,000 unlabelled rows, 5 %
+of them positive, and labelled rows, 10 or 50 % of them positive. A false alarm is a warning that
+the batch is not a mixture of the labelled classes although it is one. The last column is the power
+to detect a shift of all scores by 0.2 standard deviations. It takes about a thousand labelled
+negatives to detect that. 2,000 samples per row.
 """
 
 FORCE_TEXT = """
-## Every cut, by force
+## Exhaustive search
 
-`choose` was held against trying every cut in fractions on {sweeps:,} random sweeps with ties, half
-of them weighted, for every objective under every set of limits (a tenth of these pairs on each
-sweep, in turn), feasible or not: {asked:,} questions, {differ} differences.
+`choose` was compared with an exhaustive search over all thresholds in exact fractions. There were
+{sweeps:,} random sweeps with ties, half of them weighted. The queries combine all objectives with
+all sets of limits, feasible or not, a tenth of these pairs on each sweep in turn. There were
+{asked:,} queries and {differ} differences.
 """
 
 if __name__ == "__main__":

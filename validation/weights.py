@@ -160,7 +160,7 @@ def stability_cover(task: tuple[str, int, int, int]) -> Any:
 def report_weighted(r: Report) -> None:
     draws = min(r.draws, 1000)
     slack = 3 * (0.05 * 0.95 / draws) ** 0.5
-    r.table(TEXT, "limit", "weights", "rows", "broken", "no guarantee", "no weights", "achieved")
+    r.table(TEXT, "limit", "weights", "rows", "violated", "no guarantee", "no weights", "achieved")
     for (kind, limit, n), got in r.spread(
         limits_broken, list(product(KINDS[1:], LIMITS, (300, 2000))), draws
     ):
@@ -182,7 +182,7 @@ def report_weighted(r: Report) -> None:
         r.row(kind, f"{n:,}", *(f"{100 * x:.1f} %" for x in got))
         if not 0.93 <= got[0] <= 0.975:
             r.faults.append(f"weighted band {kind, n}: {got}")
-    r.table(STABILITY_TEXT, "weights", "rows", "holds the best", "spread in samples", "in truth")
+    r.table(STABILITY_TEXT, "weights", "rows", "contains the optimum", "SD, bootstrap", "SD, true")
     for (kind, n), got in r.spread(
         stability_cover, list(product(KINDS, (300, 2000))), min(draws, 200)
     ):
@@ -193,25 +193,25 @@ def report_weighted(r: Report) -> None:
 TEXT = """
 ## Weighted rows
 
-Normal scores, 20 % positive, and rows that weigh differently: exponential weights that mean
-nothing; negatives of which one in ten was kept, and weighs 10; two strata, of which the second
-holds five sixths of all cases, half of the rows, and lower scores. Guarantees at 95 %, 1,000 draws
-a line: how often the limit is broken; if it is only met on the data; and if the weights are left
-out. Exponential weights have no largest one, which the bound takes for granted.
+Normal scores, 20 % positive, with three kinds of weights. Exponential weights are independent of
+everything else. Undersampling keeps one negative in ten, with weight 10. Of two strata, the second
+has five sixths of all cases, half of the rows, and lower scores. Guarantees at 95 %, 1,000 samples
+per row: how often the limit is violated; without a guarantee; and without the weights. Exponential
+weights are unbounded, although the guarantee assumes a largest weight.
 """
 
 BOOTSTRAP_TEXT = """
-Intervals of the AUC at 95 %, 400 draws a line: `bootstrap(s)` of a sweep with squares, by
-percentiles and by BCa, beside `bootstrap_rows`, which has the rows themselves.
+Coverage of 95 % intervals of the AUC, 400 samples per row: `bootstrap(s)` of a sweep with squares,
+percentile and BCa, compared with `bootstrap_rows`, which has the rows themselves.
 """
 
 BAND_TEXT = """
-`reliability(s)`: the share of distinct forecasts inside the band of 95 %, where all forecasts are
-right, 100 draws a line; beside it, if the band takes the rows as unweighted.
+`reliability(s)`: the share of distinct forecasts inside the 95 % band if all forecasts are
+calibrated, 100 samples per row. The last column is a band that ignores the weights.
 """
 
 STABILITY_TEXT = """
-`choose(s, Costs(fp=1, fn=4)).stability()`: how often the range of 95 % of the thresholds holds the
-truly best one, 200 draws a line; the mean standard deviation of thresholds over bootstrap samples,
-and that of the chosen threshold over draws.
+`choose(s, Costs(fp=1, fn=4)).stability()`: how often the 95 % range of the thresholds contains the
+true optimum, 200 samples per row. Then the mean standard deviation of the thresholds over
+bootstrap samples, and that of the chosen threshold over samples.
 """
