@@ -44,20 +44,14 @@ class Line:
         return self.theirs / self.ours
 
 
-# What README shows of it: each kind of work once, the slowest of those that differ by little.
+# What the README shows of it: calls that users make, the less favourable case of each.
 HEADLINES = (
     "`roc_auc_score`, float32, 2 % positive",
     "`roc_auc_score`, float64, 50 % positive",
-    "`roc_auc_score`, weighted, 50 % positive",
-    "all thresholds (`sweep` / `roc_curve`), float32",
-    "`roc_auc_score`, 1,000 rows, 50 % positive",
+    "all thresholds (`sweep` / `roc_curve`), float64",
     "`roc_auc_score`, 100,000 rows, 50 % positive",
-    "1,000 bootstrap replicates of the AUC, 100,000 rows",
     "monotone calibration (`IsotonicRegression.fit`), sweep included",
-    "Platt's calibration (`_sigmoid_calibration`), sweep included",
-    "`Fisher` / `LinearDiscriminantAnalysis`, 1,000,000 × 50 float32",
     "`Logistic` / newton-cholesky, 1,000,000 × 50 float32, plain",
-    "perceptron, an epoch, 27 % updates",
 )
 
 
@@ -391,14 +385,17 @@ def shown(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def comparison(lines: list[Line]) -> str:
-    table = ["| | scikit-learn | cutscore | faster | promised |", "|---|---:|---:|---:|---:|"]
+def comparison(lines: list[Line], *, targets: bool = True) -> str:
+    """A table of times, with a column of targets for the page of benchmarks."""
+    table = ["| | scikit-learn | cutscore | faster |", "|---|---:|---:|---:|"]
     for line in lines:
-        met = "" if line.ratio >= line.bar else " (missed)"
-        table.append(
-            f"| {line.what} | {shown(line.theirs)} | {shown(line.ours)} | {line.ratio:.0f} × "
-            f"| ≥ {line.bar:g} ×{met} |"
-        )
+        times = f"{shown(line.theirs)} | {shown(line.ours)} | {line.ratio:.0f} ×"
+        table.append(f"| {line.what} | {times} |")
+    if targets:
+        met = ["" if line.ratio >= line.bar else " (missed)" for line in lines]
+        bars = [f"≥ {line.bar:g} ×{end}" for line, end in zip(lines, met, strict=True)]
+        column = ("promised", "---:", *bars)
+        table = [f"{row} {cell} |" for row, cell in zip(table, column, strict=True)]
     return "\n".join(table)
 
 
@@ -527,7 +524,7 @@ def main() -> int:
     some = [line for line in lines if line.what in HEADLINES]
     assert len(some) == len(HEADLINES)
     (ROOT / "README.md").write_text(
-        before + start + "\n" + comparison(some) + "\n\n" + end + after, encoding="utf-8"
+        before + start + f"\n{comparison(some, targets=False)}\n\n" + end + after, encoding="utf-8"
     )
     return int(missed > 0)
 

@@ -239,7 +239,7 @@ def test_install_lines_name_a_clone_or_a_wheel() -> None:
         if path.is_file() and path.suffix not in (".so", ".pyc")
         for word in _installed(path.read_text("utf-8"))
     }
-    assert ("README.md", ".[sql]") in asked
+    assert ("README.md", ".[plot,sklearn]") in asked
     for strange in (
         'pip install "stranger[sql]"',
         "pip3 install stranger",

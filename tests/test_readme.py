@@ -1,48 +1,46 @@
-"""What the README tells people to type is typed here, in the order in which it stands there."""
+"""The README's commands and figures, and the limits it keeps to."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cutscore.cli import main
-from cutscore.detector import Detector
-from cutscore.tables import open_table
+from test_cli import console
 
-README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_commands(
+def test_it_is_short() -> None:
+    assert README.count("\n") <= 120
+
+
+def test_the_demo_prints_what_the_readme_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```console\n(.*?)```", README, re.S)
-    lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
-    assert len(lines) >= 7
-    for line in lines:
-        program, *words = shlex.split(line)
-        assert program.endswith("cutscore")
-        assert main(words) == 0, capsys.readouterr().err
-    assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
-    assert (tmp_path / "decided.parquet").stat().st_size > 1000
-    # Blocks without a prompt go on from there.
-    (block,) = (b for b in re.findall(r"```python\n(.*?)```", README, re.S) if ">>>" not in b)
-    found: dict[str, Any] = {}
-    exec(block, found)
-    assert found["decided"].equals(open_table("decided.parquet").read())
-    assert found["flags"].tolist() == (found["scores"] >= found["d"].threshold).tolist()
-    assert Detector.load("dearer.json").threshold < found["d"].threshold
+    ((line, printed),) = console(README)
+    assert line == "cutscore demo"
+    assert main(["demo"]) == 0
+    assert capsys.readouterr().out == printed
+    assert "<svg" in (tmp_path / "demo" / "report.html").read_text("utf-8")
 
 
-def test_pictures_are_there() -> None:
-    pictures = re.findall(r"!\[[^]]*\]\(([^)]*)\)", README)
-    assert pictures
-    for name in pictures:
-        assert (Path(__file__).parent.parent / name).is_file()
+def test_times_are_those_of_the_benchmarks() -> None:
+    """Six rows of docs/benchmarks.md without their targets."""
+    table = README.partition("<!-- speed")[2].partition("<!-- end of speed")[0]
+    rows = re.findall(r"^(\| .+ ×) \|$", table, re.M)
+    assert len(rows) == 6
+    kept = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    assert [row for row in rows if f"\n{row} | ≥ " not in kept] == []
+
+
+def test_links_lead_somewhere() -> None:
+    for name in re.findall(r"\]\(([^)#]+)", README):
+        assert (ROOT / name).is_file(), name
 
 
 def test_the_tree_in_contributing_is_the_tree() -> None:
