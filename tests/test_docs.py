@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
@@ -59,11 +60,20 @@ def _named(path: str) -> object:
 
 
 def test_every_page_is_in_the_table_of_contents():
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.MULTILINE | re.DOTALL)
-    entered = [line for block in blocks for line in block.splitlines() if line[:1] not in (":", "")]
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
-    assert sorted(entered) == sorted(pages - {"index"})
+    assert sorted(_entries("index")) == sorted(pages - {"index"})
+
+
+def _entries(page: str) -> Iterator[str]:
+    """The pages that a table of contents lists, and those that their own tables list."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    folder = page.rpartition("/")[0]
+    for block in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            if line[:1] not in (":", ""):
+                entry = f"{folder}/{line}".strip("/")
+                yield entry
+                yield from _entries(entry)
 
 
 @pytest.mark.parametrize(
