@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from doctest import DocTestParser, Example
 from functools import partial
 from html import escape
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -566,6 +567,30 @@ def costs_(path: Path) -> None:
     cs.plot.cost_curve(cs.cost_curve(s), right, x=round(x, 3))
     title(right, "lowest cost, for all costs and prevalences")
     save(made, path)
+
+
+def run_blocks(page: str) -> dict[str, Any]:
+    """Run the Python files of a page where it makes its tables; the names that they leave."""
+    text = (Path(__file__).parent / page).read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": page}
+    with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(StringIO()):
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+            exec(compile(block, page, "exec"), names)
+            if "ax" in names:
+                break
+    return names
+
+
+@figure("start-roc.svg")
+def start_roc(path: Path) -> None:
+    """The figure of the tutorial, by its own code."""
+    save(run_blocks("start.md")["ax"].figure, path)
+
+
+@figure("command-roc.svg")
+def command_roc(path: Path) -> None:
+    """The figure of the page on the command line, by its own code."""
+    save(run_blocks("howto/command.md")["ax"].figure, path)
 
 
 @figure("measures.svg")
