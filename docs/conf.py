@@ -33,6 +33,8 @@ autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
 
 # A reference to a name that the API page lacks is an error.
 nitpicky = True
+# The base of errors and warnings is private.
+nitpick_ignore = [("py:class", "cutscore.core.errors._Carrier")]
 
 html_theme = "furo"
 html_title = f"cutscore {version}"
