@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from contextlib import chdir, redirect_stdout
+from contextlib import redirect_stdout
 from doctest import DocTestParser, Example
 from functools import partial
 from html import escape
 from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -571,6 +570,9 @@ def costs_(path: Path) -> None:
 
 def run_blocks(page: str) -> dict[str, Any]:
     """Run the Python files of a page where it makes its tables; the names that they leave."""
+    from contextlib import chdir
+    from tempfile import TemporaryDirectory
+
     text = (Path(__file__).parent / page).read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": page}
     with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(StringIO()):
