@@ -195,7 +195,7 @@ samples of different sizes.
 POWER_TEXT = f"""
 ## Power
 
-The power that `cutscore.inference.power` computes, and how often the test succeeds, {DRAWS:,}
+The power that `cutscore.comparison.power` computes, and how often the test succeeds, {DRAWS:,}
 samples per row. Success means that `auc_interval` excludes the other AUC, that `compare` shows
 the difference, or that the limit is shown to hold. Obuchowski's formulas are those of pROC, for
 tests with the normal distribution.
