@@ -167,8 +167,9 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
 def _check_numbers(read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str]) -> None:
     """Raise if a column of text is not all numbers, with the first row that is none: a batch alone
     would not know that the one to blame is in another."""
+    types = dict(zip(schema.names, schema.types, strict=True))
     for name in names:
-        if name not in schema.names or kind_of(schema.field(name).type) != "category":
+        if name not in types or kind_of(types[name]) != "category":
             continue
         start = 0
         for batch in read([name], numbers=[name]):
