@@ -1,17 +1,19 @@
-# Two commands do everything on a fresh Linux machine with Python >= 3.11, GCC >= 12 and make:
+# Three commands do everything on a fresh Linux machine with Python >= 3.11, GCC >= 12 and make:
 #   make demo    makes .venv, installs cutscore, evaluates a made-up detector, leaves demo/report.html
-#   make test    installs what the tests need and runs them all
+#   make check   installs what the tests need and runs the quick ones
+#   make test    runs them all
 PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: help demo test lint bench validate rows sanitize messages docs figures wheel release-check minimum clean
+.PHONY: help demo check test lint bench validate rows sanitize messages docs figures wheel release-check minimum clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo           installs cutscore into .venv and shows what it does, in demo/"
-	@echo "make test           ruff, mypy and all tests"
+	@echo "make check          ruff, mypy and the quick tests: a minute or so"
+	@echo "make test           ruff, mypy and all tests: ten minutes"
 	@echo "make lint           ruff and mypy only"
 	@echo "make docs           the documentation, in build/docs"
 	@echo "make wheel          a source distribution and a wheel, in dist/"
@@ -51,13 +53,23 @@ lint: .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Those of Spark alone have processes of their own: each has one session, and they try it in many ways.
-SPARK := tests/test_spark.py tests/test_spark_cluster.py tests/test_spark_docs.py
-# Files are dealt to so many processes.
+# Tests run in so many processes. Compiled modules are kept, whatever the environment says: each of
+# these processes, and each command that a test starts, would compile them again.
 WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
+unexport PYTHONDONTWRITEBYTECODE
+
+# For every edit: unit tests and examples of the sources, with fewer examples of hypothesis. Pages,
+# stories, PyTorch, the browser and Spark are for `make test`.
+SLOW := tests/test_browser.py tests/test_readme.py tests/test_start.py tests/test_stories.py \
+  tests/test_torch.py src/cutscore/torch.py
+check: lint
+	HYPOTHESIS_PROFILE=quick $(PYTEST) --dist worksteal -m 'not spark' $(SLOW:%=--ignore=%) tests src
+
+# A process that needs Spark has one session for all its tests, so that these have a run of their own.
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(SPARK:%=--ignore=%)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(SPARK)
+	$(PYTEST) --dist worksteal -m 'not spark'
+	$(PYTEST) --dist loadfile -m spark
 
 # Times beside scikit-learn's in one run; writes docs/benchmarks.md. Wants an idle machine.
 bench: .venv/tools

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,17 +12,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
-SPARK = find_spec("pyspark") is not None
-needs_spark = pytest.mark.skipif(
-    not (JAVA and SPARK), reason="Spark needs Java 17 and the extra spark"
-)
+# Skipped where Spark can't run: see conftest.py.
+needs_spark = pytest.mark.spark
 
 
 @cache

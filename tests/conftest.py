@@ -1,20 +1,40 @@
-"""Settings of the tests. The profile `ci` makes hypothesis draw the same examples every time."""
+"""Settings of the tests: how many examples hypothesis draws, and where Spark runs."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+# `make check` draws few examples, `make test` more; HYPOTHESIS_PROFILE=slow is for a long search.
+settings.register_profile("quick", deadline=None, max_examples=20)
 settings.register_profile("dev", deadline=None, max_examples=100)
 settings.register_profile(
     "ci",
     deadline=None,
     max_examples=100,
-    derandomize=True,
+    derandomize=True,  # the same examples every time
     suppress_health_check=[HealthCheck.too_slow],  # a busy runner is no bug
 )
+settings.register_profile("slow", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
-# Some tests limit how much a process may write. Python would leave half a .pyc file behind there.
-os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+# Jobs of tests are over before Java's second compiler pays off: without it they take 40 % less
+# processor time. Executors and processes of their own read this too.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+EXAMPLES = Path(__file__).parents[1] / "src" / "cutscore" / "spark"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Examples of ``cutscore.spark`` need Spark, like the tests that are marked."""
+    java = shutil.which("java") is not None or "JAVA_HOME" in os.environ
+    for item in items:
+        if EXAMPLES in item.path.parents:
+            item.add_marker(pytest.mark.spark)
+        if item.get_closest_marker("spark") and not (java and find_spec("pyspark")):
+            item.add_marker(pytest.mark.skip(reason="Spark needs Java 17 and the extra spark"))

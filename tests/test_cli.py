@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from html import unescape
 from pathlib import Path
@@ -146,32 +148,14 @@ def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):
         (folder / name).write_text("mine")
     # Files of more than 50,000 bytes can't be written: like ENOSPC, an error without a file name.
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (50_000, 50_000))
-    done = command("demo", cwd=tmp_path, preexec_fn=limit)
+    # Python would leave half a .pyc file behind there.
+    env = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = command("demo", cwd=tmp_path, preexec_fn=limit, env=env)
     assert done.returncode == 1
     assert done.stderr.startswith("cutscore: can't write demo/payments.csv: ")
     assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in folder.iterdir()) == ["report.html", "scores.csv"]
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file of Linux")
-def test_standard_output_that_is_full(tmp_path):
-    with open("/dev/full", "w") as full:
-        done = command("demo", cwd=tmp_path, stdout=full)
-    assert done.returncode == 1
-    assert done.stderr.startswith("cutscore: can't write to the standard output: No space left")
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_reader_that_has_seen_enough(tmp_path):
-    read, write = os.pipe()
-    os.close(read)
-    try:
-        done = command("demo", cwd=tmp_path, stdout=write)
-    finally:
-        os.close(write)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "demo" / "report.html").exists()
 
 
 def test_a_terminal_that_knows_ascii_only(tmp_path):
@@ -198,7 +182,32 @@ def loans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shell(line: str, cwd: Path) -> str:
-    """What a line prints on a terminal of 80 columns, errors included."""
+    """What a line prints on a terminal of 80 columns, errors included.
+
+    One command needs no process of its own; bash runs pipes, other programs and the like.
+    """
+    unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
+    alone = line.startswith("cutscore ") and not re.search(r"[|;&<>$*]", unquoted)
+    said = in_process(shlex.split(line)[1:], cwd) if alone else by_bash(line, cwd)
+    return said.rstrip() + "\n" if said.strip() else ""
+
+
+def in_process(words: list[str], cwd: Path) -> str:
+    with (
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) as out,
+        chdir(cwd),
+        redirect_stdout(out),
+        redirect_stderr(out),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("COLUMNS", "80")
+        with suppress(SystemExit):
+            main(words)
+        out.seek(0)
+        return out.read()
+
+
+def by_bash(line: str, cwd: Path) -> str:
     bin = cwd / "bin"
     if not bin.exists():
         bin.mkdir()
@@ -214,7 +223,7 @@ def shell(line: str, cwd: Path) -> str:
         stderr=subprocess.STDOUT,
         env={"PATH": path, "PYTHONUTF8": "1", "COLUMNS": "80"},
     )
-    return done.stdout.rstrip() + "\n" if done.stdout.strip() else ""
+    return done.stdout
 
 
 def console(text: str) -> list[tuple[str, str]]:

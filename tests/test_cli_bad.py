@@ -425,17 +425,17 @@ def test_hostile_names(tmp_path, monkeypatch, capsys):
     assert "\u202e" not in said
 
 
-def test_ten_thousand_columns(tmp_path, monkeypatch, capsys):
+def test_two_thousand_columns(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    write_table("t.parquet", {"y": y} | {f"x{k}": rng.normal(size=60) for k in range(10_000)})
+    write_table("t.parquet", {"y": y} | {f"x{k}": rng.normal(size=60) for k in range(2_000)})
     words = ["--learner", "mean-difference", "-o", "m.json", "--report", "r.html"]
     assert main(["fit", "t.parquet", "--target", "y", *words]) == 0
     out = capsys.readouterr().out
-    assert "and 9,988 more columns" in out
+    assert "and 1,988 more columns" in out
     assert out.count("\n") < 80
-    assert Path("r.html").stat().st_size < 1_500_000
+    assert Path("r.html").stat().st_size < 400_000
     assert "Did you mean 'x77'" in fails(capsys, "fit", "t.parquet", "--target", "y", "--exclude",
                                          "x77_")  # fmt: skip
 
@@ -450,6 +450,7 @@ def command(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProce
 def test_no_space_left(made, tmp_path):
     resource = pytest.importorskip("resource")
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (6_000, 6_000))
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # Python would leave half a .pyc behind
     for words, name, file in (
         (["apply", "model.json", "t.csv", "-o"], "out.csv", None),
         (["apply", "model.json", "t.csv", "-o"], "out.parquet", None),
@@ -460,7 +461,7 @@ def test_no_space_left(made, tmp_path):
         kept.write_text("mine")
         if file:  # the model would fit on the disk, the report does not: both stay as they were
             (tmp_path / file).write_text("mine too")
-        done = command(*words, str(kept), cwd=made, preexec_fn=limit)
+        done = command(*words, str(kept), cwd=made, preexec_fn=limit, env=env)
         assert done.returncode == 1
         assert done.stderr.startswith(f"cutscore: can't write {kept}: File too large.")
         assert done.stderr.count("\n") == 1

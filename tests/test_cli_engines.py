@@ -111,6 +111,7 @@ def test_evaluate_on_spark(
 def test_fit_on_spark(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     local_session()
     words = ["fit", table, "--target", "y", "--exclude", "kind", "--weight", "w"]
+    words += ["--learner", "logistic", "--folds", "2"]  # each pass is a job, and takes its time
     _, expected, _ = ran(capsys, *words, "--engine", "memory")
     code, found, said = ran(capsys, *words, *SPARK)
     assert code == 0, said
