@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from threadpoolctl import threadpool_limits
 
 import cutscore as cs
 from cutscore.estimators import CalibratedDetector
@@ -72,13 +71,6 @@ class Truth(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 X, Y = gaussians(600, 0)
 NAMES = np.array(["ash", "beech", "cedar"])
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Small fits; threads of BLAS would only wait for each other."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 @parametrize_with_checks(

@@ -43,7 +43,6 @@ ESTIMATORS = [MeanDifference(), LeastSquares(), GaussianDiscriminant(), Fisher()
 
 @parametrize_with_checks(
     [
-        *ESTIMATORS,
         LeastSquares(alpha=1.0),
         GaussianDiscriminant(shrinkage="auto"),
         LeastSquares(class_weight="balanced"),
@@ -51,6 +50,7 @@ ESTIMATORS = [MeanDifference(), LeastSquares(), GaussianDiscriminant(), Fisher()
     ]
 )
 def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
+    """Other parameters than the defaults, which test_estimators.py has."""
     check(estimator)
 
 

@@ -1,14 +1,12 @@
 """The contract of all engines: the same tests, wherever the rows are.
 
-``memory`` is what the others are measured by. ``spark`` is a local session; the last test runs
-those of ``spark`` again, in a process of its own, on a standalone cluster of two workers.
+``memory`` is what the others are measured by. ``spark`` is a local session, or one of the master
+that CUTSCORE_TEST_MASTER names: ``test_spark_cluster.py`` runs these tests on two workers.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cutscore as cs
-from clusters import local_session, needs_spark, standalone
+from clusters import local_session, needs_spark
 from cutscore.linear import ArrayRows, Rows, closed
 from cutscore.linear.logistic import logistic
 from cutscore.linear.perceptron import perceptron
@@ -90,7 +88,8 @@ class Spark(Engine):
         if MASTER is None:
             self.spark = local_session()
         else:
-            self.spark = cs.spark.session(MASTER, deadline=240)
+            partitions = {"spark.sql.shuffle.partitions": 2}
+            self.spark = cs.spark.session(MASTER, deadline=240, **partitions)
 
     def sweep(self, folder: Path, **o: Any) -> Any:
         return cs.spark.sweep(folder, spark=self.spark, **o)
@@ -250,13 +249,14 @@ def test_learners(engine: Engine, folder: Path, weight: str | None) -> None:
     with Memory().rows(folder, **roles) as here, engine.rows(folder, **roles) as there:
         order_matters = isinstance(engine, SparkFrame)
         for name, learn in LEARNERS.items():
-            expected, found = learn(here).detector, learn(there).detector
+            expected, found = learn(here), learn(there)
             if order_matters and name.startswith("structural"):
                 # Other rows come first, so that planes differ within the gap.
-                assert learn(there).objective == pytest.approx(learn(here).objective, rel=2e-2)
+                assert found.objective == pytest.approx(expected.objective, rel=2e-2)
                 continue
-            np.testing.assert_allclose(found.w, expected.w, rtol=1e-8, atol=1e-8, err_msg=name)
-            assert found.b == pytest.approx(expected.b, rel=1e-8, abs=1e-8), name
+            a, b = found.detector, expected.detector
+            np.testing.assert_allclose(a.w, b.w, rtol=1e-8, atol=1e-8, err_msg=name)
+            assert a.b == pytest.approx(b.b, rel=1e-8, abs=1e-8), name
 
 
 def test_the_perceptron_is_as_good(engine: Engine, folder: Path, data: dict[str, Any]) -> None:
@@ -315,30 +315,3 @@ def test_broken_files(engine: Engine, tmp_path: Path, data: dict[str, Any]) -> N
     pq.write_table(table.drop_columns(["s"]), one)
     with pytest.raises(cs.DataError, match=r"1\.parquet lacks 's'"):
         engine.sweep(tmp_path, label="y", score="s")
-
-
-@needs_spark
-@pytest.mark.skipif(MASTER is not None, reason="this is the cluster")
-def test_all_of_it_on_a_cluster(tmp_path: Path) -> None:
-    """Two workers on loopback, and these tests with a driver of their own."""
-    with standalone(tmp_path) as cluster:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-p",
-                "no:cacheprovider",
-                "-k",
-                "spark",
-                __file__,
-            ],
-            env={**os.environ, "CUTSCORE_TEST_MASTER": cluster.url},
-            cwd=Path(__file__).parents[1],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert "passed" in done.stdout

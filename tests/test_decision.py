@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cutscore as cs
@@ -115,12 +115,12 @@ ROUNDED |= {
 }
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_no_cut_is_better(seed: int) -> None:
-    """500 sweeps each, on each four of all pairs of objective and limits (make validate: all)."""
+    """500 sweeps each, 100 in `make check`; four of all pairs of objective and limits on each."""
     rng = np.random.default_rng(seed)
     objectives, limits = list(OBJECTIVES), list(LIMITS)
-    for _ in range(500):
+    for _ in range(5 * settings().max_examples):
         s, t = random_sweep(rng)
         for _ in range(4):
             agree(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import pairwise
@@ -390,25 +391,31 @@ def _blas() -> set[int]:
     return {lib["num_threads"] for lib in threadpool_info() if "numpy" in lib["filepath"]}
 
 
-def test_blas_has_one_thread_in_a_reduce_and_then_as_many_as_before() -> None:
+@pytest.fixture
+def before() -> Iterator[set[int]]:
+    """More threads than one, which is what conftest.py sets; any thread may change it."""
+    _, libraries = _rows._blas.libraries
+    usual = _rows._set(libraries, [2] * len(libraries))
+    yield _blas()
+    _rows._set(libraries, usual)
+
+
+def test_blas_has_one_thread_in_a_reduce_and_then_as_many_as_before(before: set[int]) -> None:
     X, y, _ = table(40_000, 2)
-    before = _blas()
     seen = ArrayRows(X, y).reduce(lambda _: _blas(), set.union)
     assert seen <= {1}
     assert _blas() == before
 
 
-def test_fits_on_several_threads_share_one_limit() -> None:
+def test_fits_on_several_threads_share_one_limit(before: set[int]) -> None:
     X, y, _ = table(20_000, 4)
-    before = _blas()
     with ThreadPoolExecutor(4) as pool:
         out = list(pool.map(lambda _: ClassMoments.from_arrays(X, y), range(16)))
     assert {m.scatter.tobytes() for m in out} == {out[0].scatter.tobytes()}  # type: ignore[union-attr]
     assert _blas() == before
 
 
-def test_the_last_to_leave_sets_blas_back() -> None:
-    before = _blas()
+def test_the_last_to_leave_sets_blas_back(before: set[int]) -> None:
     with ThreadPoolExecutor(1) as pool:
         first = one_thread_blas()
         pool.submit(first.__enter__).result()

@@ -421,7 +421,7 @@ def test_partial_fit_needs_classes() -> None:
 
 
 @parametrize_with_checks(
-    [Perceptron(), Perceptron(variant="averaged"), Perceptron(variant="pocket")],
+    [Perceptron(variant="averaged"), Perceptron(variant="pocket")],
     expected_failed_checks=expected_failed_checks,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

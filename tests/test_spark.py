@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 import cutscore as cs
 from clusters import local_session, needs_spark
 from cutscore.core.findings.statistics import Undefined
-from cutscore.linear import ArrayRows, closed
+from cutscore.linear import ArrayRows
 from cutscore.linear.logistic import logistic
 from cutscore.linear.perceptron import perceptron
-from cutscore.linear.structural import as_aim, structural
 from cutscore.tables.scans.runs import stacked, unpack
 from raising import finding
 from strategies import Case
@@ -438,34 +437,24 @@ def table(n: int = 4000) -> dict[str, Any]:
 
 
 FEATURES = ["x0", "x1", "x2"]
-LEARNERS: dict[str, Callable[[Any], Any]] = {
-    "mean_difference": closed.mean_difference,
-    "gaussian": closed.gaussian,
-    "fisher": closed.fisher,
-    "least_squares": closed.least_squares,
-    "logistic": logistic,
-    "structural auc": lambda rows: structural(rows, as_aim("auc")),
-    "structural f1": lambda rows: structural(rows, as_aim("f1")),
-}
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_learners_find_the_weights_of_memory(
+def test_rows_of_paths_and_frames_are_those_of_memory(
     spark: Any, tmp_path: Path, weight: str | None
 ) -> None:
+    """By two learners that read them; test_contract.py has the others."""
     columns = table()
     path = written(tmp_path / "a.parquet", columns, 500)
     kept = columns["w"] > 0 if weight else np.ones(4000, bool)
     X = np.column_stack([columns[name] for name in FEATURES])[kept]
     memory = ArrayRows(X, columns["y"][kept], columns["w"][kept] if weight else None)
-    learners = LEARNERS if weight is None else {"logistic": logistic}
     for data in (path, spark.read.parquet(path).selectExpr("*", "1 as one")):
         with cs.spark.rows(data, features=FEATURES, label="y", weight=weight) as rows:
             assert (len(rows), rows.features) == (len(memory), 3)
-            for learner in learners.values() if data is path else [logistic]:
-                found, expected = learner(rows).detector, learner(memory).detector
-                assert np.allclose(found.w, expected.w, rtol=1e-8, atol=0)
-                assert found.b == pytest.approx(expected.b, rel=1e-8, abs=1e-12)
+            found, expected = logistic(rows).detector, logistic(memory).detector
+            assert np.allclose(found.w, expected.w, rtol=1e-8, atol=0)
+            assert found.b == pytest.approx(expected.b, rel=1e-8, abs=1e-12)
             mixed = perceptron(rows, variant="averaged", max_passes=10)
             alone = perceptron(memory, variant="averaged", max_passes=10)
             assert mixed.errors <= 1.02 * alone.errors

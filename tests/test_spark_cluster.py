@@ -24,8 +24,6 @@ import pytest
 import cutscore as cs
 from clusters import Cluster, needs_spark, standalone
 from cutscore.core import _native as native
-from cutscore.linear import ArrayRows
-from cutscore.linear.logistic import logistic
 
 pytestmark = needs_spark
 
@@ -118,44 +116,23 @@ def digest(s: Any) -> str:
     return sha256(b"".join(a.tobytes() for a in (s.threshold, s.pos, s.neg))).hexdigest()
 
 
-def test_the_same_numbers_as_in_memory(cluster: Cluster, folder: Path, tmp_path: Path) -> None:
-    driver = Driver(
-        cluster,
-        folder,
-        tmp_path,
-        """
-        from hashlib import sha256
-        from cutscore.linear.logistic import logistic
-
-        spark = cs.spark.session(master, deadline=120, **{"spark.executor.memory": "512m"})
-        frame = spark.read.parquet(path)
-        for data in (path, frame.repartition(3)):
-            s = cs.spark.sweep(data, label="y", score="s", ranges=3)
-            parts = (s.threshold, s.pos, s.neg)
-            say(sweep=sha256(b"".join(a.tobytes() for a in parts)).hexdigest())
-        g = cs.spark.by_group(path, label="y", score="s", group="g")
-        say(groups=g.group.tolist(), auc=np.nan_to_num(g.auc, nan=-1).tolist())
-        with cs.spark.rows(path, features=["s"], label="y") as rows:
-            fit = logistic(rows).detector
-            say(w=fit.w.tolist(), b=fit.b)
-        try:
-            cs.spark.sweep(path, label="y", score="nothing")
-        except cs.DataError as error:
-            say(error=str(error))
-        spark.stop()
-        """,
+def test_the_contract_of_all_engines(cluster: Cluster) -> None:
+    """With a driver of its own, on files that the workers read themselves."""
+    tests = Path(__file__).parent / "test_contract.py"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
+            *("-k", "spark and not frame", str(tests)),
+        ],
+        env={**os.environ, "CUTSCORE_TEST_MASTER": cluster.url},
+        cwd=tests.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
-    c = read(folder)
-    expected = digest(cs.sweep(c["y"], c["s"]))
-    first, second, groups, line, error = driver.facts()
-    assert first == second == {"sweep": expected}
-    g = cs.by_group(c["y"], c["s"], c["g"])
-    assert groups["groups"] == g.group.tolist()
-    assert groups["auc"] == np.nan_to_num(g.auc, nan=-1).tolist()
-    fit = logistic(ArrayRows(c["s"][:, None], c["y"] == 1)).detector
-    assert line["w"] == pytest.approx(fit.w.tolist(), rel=1e-8)
-    assert line["b"] == pytest.approx(fit.b, rel=1e-8)
-    assert "has no column 'nothing'" in error["error"]
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "passed" in done.stdout
 
 
 def test_executors_without_cutscore_get_it_with_the_job(
