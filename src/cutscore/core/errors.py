@@ -53,5 +53,5 @@ def missing_library(what: str, library: str, extra: str) -> str:
 
 
 # Users import them from the package, and tracebacks name them so.
-for _public in (CutscoreError, DataError, UndefinedError, CutscoreWarning):
+for _public in (CutscoreError, DataError, UndefinedError):
     _public.__module__ = "cutscore"
