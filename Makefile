@@ -60,11 +60,12 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 unexport PYTHONDONTWRITEBYTECODE
 
 # For every edit: unit tests and examples of the sources, with fewer examples of hypothesis. Pages,
-# stories, PyTorch, the browser and Spark are for `make test`.
-SLOW := tests/test_browser.py tests/test_readme.py tests/test_start.py tests/test_stories.py \
-  tests/test_torch.py src/cutscore/torch.py
+# figures, stories, PyTorch, the browser, Spark and what is marked slow are for `make test`.
+SLOW := tests/test_alike.py tests/test_browser.py tests/test_figures.py tests/test_readme.py \
+  tests/test_rows.py tests/test_start.py tests/test_stories.py tests/test_torch.py src/cutscore/torch.py
 check: lint
-	HYPOTHESIS_PROFILE=quick $(PYTEST) --dist worksteal -m 'not spark' $(SLOW:%=--ignore=%) tests src
+	HYPOTHESIS_PROFILE=quick $(PYTEST) --dist worksteal -m 'not slow and not spark' \
+	  $(SLOW:%=--ignore=%) tests src
 
 # A process that needs Spark has one session for all its tests, so that these have a run of their own.
 test: lint

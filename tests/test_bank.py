@@ -73,6 +73,7 @@ X, Y = gaussians(600, 0)
 NAMES = np.array(["ash", "beech", "cedar"])
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         DetectorBank(cv=3),

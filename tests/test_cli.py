@@ -36,6 +36,7 @@ def command(
     )
 
 
+@pytest.mark.slow
 def test_the_demo_leaves_a_report_and_its_tables(tmp_path):
     done = command("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -236,6 +237,7 @@ def console(text: str) -> list[tuple[str, str]]:
     return out
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_commands_print(loans):
     pytest.importorskip("duckdb")
     shown = console(PAGE.read_text("utf-8"))

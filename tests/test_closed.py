@@ -41,6 +41,7 @@ LEARN: dict[str, Callable[..., Any]] = {
 ESTIMATORS = [MeanDifference(), LeastSquares(), GaussianDiscriminant(), Fisher()]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         LeastSquares(alpha=1.0),

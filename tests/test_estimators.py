@@ -50,6 +50,7 @@ X, Y = make_classification(
 )
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         CalibratedDetector(LogisticRegression(), method="platt"),

@@ -411,6 +411,7 @@ def are_mapped(folder: Path) -> bool:
     return str(folder) in Path("/proc/self/maps").read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "rounded", "infinite", "sorted", "heavy"])
 @pytest.mark.parametrize("weight", [None, "w"], ids=["counts", "weights"])
 @pytest.mark.parametrize("compact", [False, True], ids=["whole", "compact"])
@@ -506,6 +507,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compact", [False, True], ids=["in a file", "compact"])
 def test_peak_memory_stays_within_the_limit(large: Path, compact: bool) -> None:
     code = f"""

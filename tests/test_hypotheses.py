@@ -96,6 +96,7 @@ def test_one_sided_as_in_proc() -> None:
         assert d.p_value == pytest.approx(unpaired, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alternative", "margin"), ALL)
 @pytest.mark.parametrize("method", ["t", "delong", "bootstrap"])
 @pytest.mark.parametrize("seed", range(4))

@@ -209,6 +209,7 @@ def score_ends(s: cs.Sweep, level: float = 0.95) -> tuple[float, float]:
     return tuple(scipy.optimize.brentq(beyond, *ends, xtol=1e-14) for ends in (low, high))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pos", "neg", "distance", "spread"),
     [(10, 200, 1, 1), (10, 200, 1, 4), (300, 300, 1, 1), (50, 20, 0.3, 0.3), (4, 4, 0.5, 1)],

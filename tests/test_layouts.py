@@ -59,6 +59,7 @@ def test_formula_and_threads(case: Case) -> None:
                 case.check(raw, found[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REGISTRY, ids=_id)
 def test_layouts(case: Case) -> None:
     wanted: dict[bool, Any] = {}

@@ -562,6 +562,7 @@ def test_conjugate_gradients_solve() -> None:
 # ---- the estimator
 
 
+@pytest.mark.slow
 @parametrize_with_checks([Logistic(C=0.1, class_weight="balanced")])
 def test_contract(estimator: Any, check: Any) -> None:
     check(estimator)

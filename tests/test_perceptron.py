@@ -420,6 +420,7 @@ def test_partial_fit_needs_classes() -> None:
         Perceptron(class_weight="balanced").partial_fit([[1.0], [2.0]], [0, 1])
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [Perceptron(variant="averaged"), Perceptron(variant="pocket")],
     expected_failed_checks=expected_failed_checks,

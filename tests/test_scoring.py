@@ -269,6 +269,7 @@ def test_band_of_one_forecast_is_binomial() -> None:
     assert r.samples == 20_000
 
 
+@pytest.mark.slow
 def test_band_contains_calibrated_forecasts() -> None:
     """At a fixed forecast the band misses the curve of calibrated data one time in ten."""
     rng = np.random.default_rng(3)

@@ -412,6 +412,7 @@ def test_as_named_ranks_and_its_constant_runs_away(aim: str) -> None:
 # ------------------------------------------------------------------------------------ the estimator
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         Structural("f1"),

@@ -135,6 +135,7 @@ def test_hostile_names(tmp_path: Path, suffix: str) -> None:
         assert next(iter(source.batches([name]))).schema.names == [name]
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns(tmp_path: Path) -> None:
     wide = pa.table({f"c{k}": [k, -k] for k in range(10_000)})
     for suffix in ("csv", "parquet"):
