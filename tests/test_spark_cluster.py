@@ -144,7 +144,7 @@ def test_executors_without_cutscore_get_it_with_the_job(
     shutil.copytree(
         Path(cs.__file__).parent, wheel, ignore=shutil.ignore_patterns("__pycache__", "*.so")
     )
-    shutil.copy(native.__file__, wheel)
+    shutil.copy(native.__file__, wheel / "core")
     archive = shutil.make_archive(str(tmp_path / "cutscore"), "zip", wheel.parent)
     # All that is installed here but cutscore.
     bare = tmp_path / "bare"
