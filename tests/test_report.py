@@ -26,8 +26,7 @@ from cutscore.core.findings.report import CertainAndWrong, FewRows
 from cutscore.decision.choice import natural, worth
 from cutscore.decision.choice import told as told_of
 from cutscore.measures.confusion import counted
-from cutscore.report import Summary, render, summarise, summarise_sweeps
-from cutscore.report import analysis as making
+from cutscore.report import Summary, analysis, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
 from cutscore.report.figures import precision_steps
@@ -99,7 +98,7 @@ def test_differences_are_delongs(weighted: bool) -> None:
 def test_variance_of_many_rows_is_estimated_from_some(monkeypatch: pytest.MonkeyPatch) -> None:
     y, a, b = some(20_000, 0.3, 3)
     exact = summarise(y, {"a": a, "b": b}).differences[0]
-    monkeypatch.setattr(making, "MOST_DRAWN", 2_000)
+    monkeypatch.setattr(analysis, "MOST_DRAWN", 2_000)
     rough = summarise(y, {"a": a, "b": b}).differences[0]
     assert rough.difference == exact.difference
     assert exact.interval is not None
@@ -310,7 +309,7 @@ def test_a_notice_of_few_rows_counts_in_words() -> None:
     assert one == FewRows("positive", 1.0)
     assert one.render().startswith("There is only 1 positive: one more or less moves a rate of")
     assert "by 100 points" in one.render()
-    y = np.arange(200) < 41
+    y = np.arange(200) >= 159
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
     assert one.render().startswith("There are only 41 positives: ")
     assert "by 2.4 points" in one.render()
@@ -332,7 +331,7 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
         of_sweeps = summarise_sweeps(
             {n: cs.sweep(y, x, weight, squares=squares) for n, x in columns.items()},
             rows=len(y),
-            drawn=making._drawn(y, columns, weight, None),
+            drawn=analysis._drawn(y, columns, weight, None),
             groups={n: cs.by_group(y, x, group, weight=weight) for n, x in columns.items()},
             reverse="a",
             **asked,

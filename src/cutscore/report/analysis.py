@@ -19,22 +19,18 @@ from cutscore.core.findings.report import (
     CertainAndWrong,
     FewErrors,
     FewRows,
-    FlagsAlike,
-    Infeasible,
-    Inverted,
     Miscalibrated,
-    NoBetterThanChance,
     Notice,
     Outlier,
     PriorFar,
     Separated,
     Ties,
-    Trivial,
     about,
 )
 from cutscore.core.interval import Interval
 from cutscore.core.names import worded
-from cutscore.decision.choice import OperatingPoint, against_trivial, choose, expectation
+from cutscore.decision.choice import OperatingPoint, choose, expectation
+from cutscore.decision.verdict import judge
 from cutscore.inference.comparison import AucCovariance, auc_covariance, difference_tested
 from cutscore.inference.groups import GroupAuc, by_group
 from cutscore.inference.intervals import auc_interval, sizes_of
@@ -372,6 +368,11 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
     probabilities = 0 <= low <= high <= 1
     fitted, of = (s, h)
     cross_fitted = calibrator is not None and forecast is not None
+    probability = None
+    if calibrator is not None and np.isfinite(point.threshold):
+        at = 0.0 - point.threshold if reverse else point.threshold
+        prior = s.prevalence if point.question.prior is None else point.question.prior
+        probability = float(calibrator.probability(np.array([at]), prior)[0])
     if calibrator is not None and forecast is None:
         # At the prior of the rows: then forecasts and what happened speak of the same cases.
         p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
@@ -391,6 +392,8 @@ def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
         hull_vertices=len(h),
         hull_auc=h.auc,
         point=point,
+        verdict=judge(point, auc=auc, score=name, reverse=reverse, probability=probability),
+        probability=probability,
         measures=_measures(point, level),
         trace=trace(s, h, point.cut, level=level, detail=detail),
         shares=shares(
@@ -574,13 +577,15 @@ def _variance(d: Floats, of: _Placed) -> float:
 
 
 def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Finding]:
-    s = next(iter(sweeps.values()))
-    out: list[Finding] = [*_few(s), *_far(summary)]
+    """Verdicts first; what one says is not said twice."""
+    verdicts: list[Finding] = []
+    others: list[Finding] = [*_few(next(iter(sweeps.values()))), *_far(summary)]
     for one in summary.scores:
         name = one.name if len(sweeps) > 1 else None
-        found = (*_about(one, sweeps[one.name]), *_about_point(one))
-        out += [about(notice, name) for notice in found]
-    return sorted(out, key=lambda notice: notice.code != Trivial.code)  # the verdict comes first
+        # Rows are few whatever the score.
+        verdicts += (n if isinstance(n, FewRows) else about(n, name) for n in one.verdict.findings)
+        others += (about(notice, name) for notice in _about(one, sweeps[one.name]))
+    return list(dict.fromkeys((*verdicts, *others)))
 
 
 def _few(s: Sweep) -> Iterator[Notice]:
@@ -601,14 +606,10 @@ def _far(summary: Summary) -> Iterator[Notice]:
 
 
 def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
-    auc, span = one.auc.value, one.auc.interval
-    if span is not None and span.high < 0.5:
-        yield Inverted(auc, one.name, one.reverse)
-    elif auc < 0.5:
-        yield NoBetterThanChance(auc, *((span.low, span.high) if span is not None else ()))
-    elif auc >= 0.999:
+    auc = one.auc.value
+    if auc >= 0.999:
         yield Separated(auc)
-    elif span is not None:
+    elif auc >= 0.5 and one.auc.interval is not None:
         yield from _few_errors(auc, s)
     for mass, word, chance in zip(one.certain, ("positive", "negative"), (0, 1), strict=True):
         if mass:
@@ -636,14 +637,3 @@ def _outliers(s: Sweep, *, reverse: bool) -> Iterator[Notice]:
     for ends in far_ends(t, s.pos[[0, -1]] + s.neg[[0, -1]]):
         at, *others = (0.0 - x if reverse else x for x in t[list(ends)].tolist())
         yield Outlier(at, int(s.pos[ends[0]] + s.neg[ends[0]]), min(others), max(others))
-
-
-def _about_point(one: ScoreSummary) -> Iterator[Notice]:
-    p = one.point
-    if not p.feasible:
-        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
-    elif p.confusion.flagged in (0, p.confusion.total) and one.auc.value >= 0.5:
-        what = "nothing" if p.confusion.flagged == 0 else "everything"
-        yield FlagsAlike(what, p.objective == "cost")
-    elif (doubt := against_trivial(p)) is not None:
-        yield Trivial(doubt)

@@ -13,6 +13,7 @@ from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint
+from cutscore.decision.verdict import Verdict
 from cutscore.inference.groups import GroupAuc
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import counted
@@ -73,6 +74,8 @@ class ScoreSummary:
     """The AUC of the upper convex hull of the ROC curve."""
     point: OperatingPoint
     """The threshold, for what was asked."""
+    verdict: Verdict
+    """Whether to use it; what to say first."""
     measures: Mapping[str, Estimate]
     """What to expect of the operating point on new rows, for the prior if one was given; where
     nothing can be said of them, what it does on these."""
@@ -80,6 +83,8 @@ class ScoreSummary:
     """The cuts that can be told apart in a picture."""
     shares: Shares
     """The share of positives by score; of the calibrated probability if there is a calibrator."""
+    probability: float | None = None
+    """The calibrated probability at the threshold, if there is a calibrator."""
     calibrator: str | None = None
     """How scores become probabilities, in words."""
     certain: tuple[float, float] = (0, 0)
