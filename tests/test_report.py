@@ -25,8 +25,9 @@ from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
 from cutscore.decision.choice import natural, worth
 from cutscore.decision.choice import told as told_of
+from cutscore.inference import class_samples
 from cutscore.measures.confusion import counted
-from cutscore.report import Summary, analysis, render, summarise, summarise_sweeps
+from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
 from cutscore.report.figures import precision_steps
@@ -98,7 +99,7 @@ def test_differences_are_delongs(weighted: bool) -> None:
 def test_variance_of_many_rows_is_estimated_from_some(monkeypatch: pytest.MonkeyPatch) -> None:
     y, a, b = some(20_000, 0.3, 3)
     exact = summarise(y, {"a": a, "b": b}).differences[0]
-    monkeypatch.setattr(analysis, "MOST_DRAWN", 2_000)
+    monkeypatch.setattr(class_samples, "MOST_SAMPLED", 2_000)
     rough = summarise(y, {"a": a, "b": b}).differences[0]
     assert rough.difference == exact.difference
     assert exact.interval is not None
@@ -331,7 +332,7 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
         of_sweeps = summarise_sweeps(
             {n: cs.sweep(y, x, weight, squares=squares) for n, x in columns.items()},
             rows=len(y),
-            drawn=analysis._drawn(y, columns, weight, None),
+            samples=class_samples.sample_classes(y, columns, weight, None),
             groups={n: cs.by_group(y, x, group, weight=weight) for n, x in columns.items()},
             reverse="a",
             **asked,

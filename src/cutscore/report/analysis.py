@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
-from math import exp, inf, log, sqrt
-from typing import Any, NamedTuple
+from math import exp, log
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,13 @@ from cutscore.core.interval import Interval
 from cutscore.core.names import worded
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.decision.verdict import judge
-from cutscore.inference.comparison import AucCovariance, auc_covariance, difference_tested
+from cutscore.inference.class_samples import (
+    ClassSample,
+    auc_difference,
+    sample_classes,
+    sampled_covariance,
+)
+from cutscore.inference.comparison import AucCovariance, auc_covariance
 from cutscore.inference.groups import GroupAuc, by_group
 from cutscore.inference.intervals import auc_interval, sizes_of
 from cutscore.inference.labelled_rows import encoded, read, units
@@ -58,7 +64,7 @@ from cutscore.report.traces import (
 from cutscore.sweeps.areas import average_precision
 from cutscore.sweeps.hull import hull
 from cutscore.sweeps.proper_scores import brier, log_loss
-from cutscore.sweeps.sweep import Floats, Sweep, far_ends, sweep
+from cutscore.sweeps.sweep import Sweep, far_ends, sweep
 
 
 def summarise(  # noqa: PLR0913 - options have names
@@ -178,7 +184,10 @@ def summarise(  # noqa: PLR0913 - options have names
     among = among or {}
     if unit is not None:
         areas = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
-        sure = _Sure.of_units(areas, list(columns), aim.level)
+        # Those of rows would be too narrow.
+        spans = dict.fromkeys(columns)
+        if areas is not None:
+            spans = dict(zip(columns, areas.intervals(level=aim.level), strict=True))
         rows = read(y, columns, weight, positive)
         _, code = encoded(unit, "unit", rows)
         if aim.confidence is None:  # of guarantees for units it is not known what they come to
@@ -189,13 +198,16 @@ def summarise(  # noqa: PLR0913 - options have names
             }
             among = {**among, **found}
     else:
-        drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
-        sure = _Sure.of_rows(sweeps, drawn, aim.level)
+        spans, areas = _spans(sweeps, aim.level), None
+        if len(columns) > 1:
+            samples = sample_classes(y, columns, weight, positive)
+            areas = maybe(sampled_covariance, sweeps, samples)
     return _summary(
         sweeps,
         aim,
         rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
-        sure=sure,
+        spans=spans,
+        areas=areas,
         among=among,
         groups=None if inside is None else Groups(group_name, inside),
         calibrators=calibrators,
@@ -227,7 +239,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     sweeps: Mapping[str, Sweep],
     *,
     rows: int | None = None,
-    drawn: tuple[Drawn, Drawn] | None = None,
+    samples: tuple[ClassSample, ClassSample] | None = None,
     groups: Mapping[str, GroupAuc] | None = None,
     costs: Costs | None = None,
     maximize: Any = None,
@@ -249,8 +261,9 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         squares.
     rows
         How many rows there were, if not as many as the sweeps have mass.
-    drawn
-        Of the same rows, some of each class: what differences between scores are tested with.
+    samples
+        A sample of the positives and one of the negatives, with all scores of each row: what
+        differences between scores are tested with.
     groups
         The AUC inside groups by each score.
     costs, maximize, subject_to, prior, confidence, level, reverse, label, group_name, source
@@ -277,8 +290,10 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         s.needs_scores("a report")
     low = _some_of(sweeps, reverse, "reverse")
     sweeps = {name: s.negated() if name in low else s for name, s in sweeps.items()}
-    if drawn is not None:
-        drawn = drawn[0].negated(low), drawn[1].negated(low)
+    areas = None
+    if samples is not None:
+        samples = samples[0].negated(low), samples[1].negated(low)
+        areas = maybe(sampled_covariance, sweeps, samples)
     if groups is not None:
         groups = {
             name: replace(g, auc=1.0 - g.auc) if name in low else g for name, g in groups.items()
@@ -288,12 +303,18 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         sweeps,
         aim,
         rows=int(first.P + first.N) if rows is None else rows,
-        sure=_Sure.of_rows(sweeps, drawn, aim.level),
+        spans=_spans(sweeps, aim.level),
+        areas=areas,
         groups=None if groups is None else Groups(group_name, groups),
         reverse=low,
         label=label,
         source=source,
     )
+
+
+def _spans(sweeps: Mapping[str, Sweep], level: float) -> dict[str, Interval | None]:
+    """The intervals of the AUCs, where rows can tell them."""
+    return {name: maybe(auc_interval, s, level=level) for name, s in sweeps.items()}
 
 
 def _point(s: Sweep, aim: Aim, among: Selection | None) -> OperatingPoint:
@@ -306,7 +327,8 @@ def _summary(  # noqa: PLR0913 - what is known
     aim: Aim,
     *,
     rows: int,
-    sure: _Sure,
+    spans: Mapping[str, Interval | None],
+    areas: AucCovariance | None,
     among: Mapping[str, Selection | None] | None = None,
     groups: Groups | None,
     calibrators: Mapping[str, Calibrator] | None = None,
@@ -328,7 +350,7 @@ def _summary(  # noqa: PLR0913 - what is known
             name,
             s,
             points[name],
-            sure.interval[name],
+            spans[name],
             level,
             (calibrators or {}).get(name),
             (forecasts or {}).get(name),
@@ -344,7 +366,7 @@ def _summary(  # noqa: PLR0913 - what is known
         weighted=first.weighted,
         asked=aim,
         scores=made,
-        differences=_differences(sweeps, sure, level),
+        differences=_differences(sweeps, areas, level),
         groups=groups,
         label=label,
         source=source,
@@ -436,144 +458,20 @@ def _interval(e: Expected) -> Interval:
     return Interval(e.low, e.high, e.level)
 
 
-class _Sure(NamedTuple):
-    """How sure the AUCs are, and the differences of two: of rows, or of units of them."""
-
-    interval: Mapping[str, Interval | None]
-    error: Callable[[str, str], float | None]
-    """The standard error of a difference, if the rows can tell it."""
-    df: float
-    """Its degrees of freedom."""
-
-    @classmethod
-    def of_rows(
-        cls, sweeps: Mapping[str, Sweep], drawn: tuple[Drawn, Drawn] | None, level: float
-    ) -> _Sure:
-        spans = {name: maybe(auc_interval, s, level=level) for name, s in sweeps.items()}
-        placed = [_placements(one, sweeps) for one in drawn or ()]
-
-        def error(a: str, b: str) -> float | None:
-            if not placed:
-                return None
-            return sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
-
-        sizes = maybe(sizes_of, next(iter(sweeps.values())), "a comparison")
-        return cls(spans, error, inf if sizes is None else min(sizes) - 1)
-
-    @classmethod
-    def of_units(cls, units: AucCovariance | None, names: list[str], level: float) -> _Sure:
-        if units is None:  # those of rows would be too narrow
-            return cls(dict.fromkeys(names), lambda _a, _b: None, inf)
-        v = units.covariance
-
-        def error(a: str, b: str) -> float:
-            j, k = names.index(a), names.index(b)
-            return sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
-
-        spans = dict(zip(names, units.intervals(level=level), strict=True))
-        return cls(spans, error, min(units.sizes) - 1)
-
-
-def _differences(sweeps: Mapping[str, Sweep], sure: _Sure, level: float) -> tuple[Difference, ...]:
+def _differences(
+    sweeps: Mapping[str, Sweep], areas: AucCovariance | None, level: float
+) -> tuple[Difference, ...]:
     """All pairs; of more than five scores only those with the first."""
-    if len(sweeps) < 2:
-        return ()
     names = list(sweeps)
     pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
     out = []
     for a, b in pairs:
-        values, error = (sweeps[a].auc, sweeps[b].auc), sure.error(a, b)
-        found = None
-        if error is not None:
-            found = maybe(
-                difference_tested, *values, error, level, statistic="auc", method="t", df=sure.df
-            )
+        found = None if areas is None else maybe(auc_difference, areas, a, b, level=level)
         if found is None:
-            out.append(Difference(a, b, values[0] - values[1], None, None))
+            out.append(Difference(a, b, sweeps[a].auc - sweeps[b].auc, None, None))
         else:
             out.append(Difference(a, b, found.difference, found.interval, found.p_value))
     return tuple(out)
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Some rows of one class, and what they stand for; for
-    :func:`cutscore.report.summarise_sweeps`."""
-
-    positive: bool
-    scores: Mapping[str, Floats]
-    weight: Floats | None
-    n: int
-    """How many rows of the class there are,"""
-    pairs: float
-    """and W² − Σw² of all of them, in the unit of the weights: n(n − 1) if there are none."""
-
-    @property
-    def times(self) -> float:
-        """As how many rows each counts."""
-        return self.n / max(len(next(iter(self.scores.values()))), 1)
-
-    def negated(self, names: Collection[str]) -> Drawn:
-        """With these scores turned round."""
-        return replace(
-            self, scores={n: 0.0 - x if n in names else x for n, x in self.scores.items()}
-        )
-
-
-# Of a class with more rows than this, the variance of a difference is estimated from so many.
-MOST_DRAWN = 100_000
-
-
-def _drawn(y: Any, columns: Mapping[str, Any], weight: Any, positive: Any) -> tuple[Drawn, Drawn]:
-    rows = {name: check_rows(y, column, weight, positive) for name, column in columns.items()}
-    one = next(iter(rows.values()))
-    ones = np.asarray(one.label == one.positive)
-    both = []
-    for own, is_positive in ((ones, True), (~ones, False)):
-        at = np.flatnonzero(own if one.weight is None else own & (one.weight > 0))
-        n, w = len(at), None
-        pairs = float(n * (n - 1))
-        if one.weight is not None:
-            w = one.weight[at] / one.weight[at].max()  # they will be squared
-            pairs = float(w.sum() ** 2 - np.square(w).sum())
-        if n > MOST_DRAWN:
-            some = np.random.default_rng(0).choice(n, MOST_DRAWN, replace=False, shuffle=False)
-            at, w = at[some], None if w is None else w[some]
-        scores = {name: rows[name].score[at].astype(np.float64) for name in columns}
-        both.append(Drawn(is_positive, scores, w, n, pairs))
-    return both[0], both[1]
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """Placements of some rows of one class by each score, and their weights."""
-
-    v: Mapping[str, Floats]
-    of: Drawn
-
-
-def _placements(drawn: Drawn, sweeps: Mapping[str, Sweep]) -> _Placed:
-    """Looked up in the sweeps: nothing is sorted again."""
-    v = {}
-    for name, s in sweeps.items():
-        # In order, so that neighbours look in the same place.
-        score, back = np.unique(drawn.scores[name], return_inverse=True)
-        cut = s.cuts(score)
-        (tp, fp), (above_tp, above_fp) = s.flagged(cut), s.flagged(cut - 1)
-        if drawn.positive:
-            v[name] = (((s.N - fp) + 0.5 * (fp - above_fp)) / s.N)[back]
-        else:
-            v[name] = ((tp - 0.5 * (tp - above_tp)) / s.P)[back]
-    return _Placed(v, drawn)
-
-
-def _variance(d: Floats, of: _Placed) -> float:
-    """Of the mean difference of one class's placements."""
-    if not of.of.pairs > 0:
-        return 0.0
-    w = np.ones(len(d)) if of.of.weight is None else of.of.weight
-    middle = float(np.sum(w * d) / np.sum(w))
-    return float(of.of.times * np.sum(np.square(w * (d - middle))) / of.of.pairs)
 
 
 def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Finding]:
