@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from itertools import combinations
 from math import exp, log
 from typing import Any
@@ -44,6 +45,7 @@ from cutscore.inference.labelled_rows import encoded, read, units
 from cutscore.inference.selection import Expected, Selection, select_among
 from cutscore.inference.units import Units
 from cutscore.measures.aim import Aim
+from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.report.summary import (
@@ -57,11 +59,14 @@ from cutscore.report.summary import (
 )
 from cutscore.report.traces import (
     by_parts,
+    decision_curve,
     largest_tie,
     shares,
     trace,
+    useful_range,
 )
 from cutscore.sweeps.areas import average_precision
+from cutscore.sweeps.cost_curve import cost_curve
 from cutscore.sweeps.hull import hull
 from cutscore.sweeps.proper_scores import brier, log_loss
 from cutscore.sweeps.sweep import Sweep, far_ends, sweep
@@ -218,6 +223,7 @@ def summarise(  # noqa: PLR0913 - options have names
         of_units=None
         if unit is None or aim.confidence is None
         else {name: units(y, column, unit, positive=positive) for name, column in columns.items()},
+        clustered=unit is not None,
         reverse=low,
         label=f"{label} = {worded(positive)}" if label and positive is not None else label,
         source=source,
@@ -334,6 +340,7 @@ def _summary(  # noqa: PLR0913 - what is known
     calibrators: Mapping[str, Calibrator] | None = None,
     forecasts: Mapping[str, Sweep] | None = None,
     of_units: Mapping[str, Units] | None = None,
+    clustered: bool = False,
     reverse: Collection[str],
     label: str,
     source: str,
@@ -343,89 +350,120 @@ def _summary(  # noqa: PLR0913 - what is known
         for name, s in sweeps.items()
     }
     first, level = next(iter(sweeps.values())), aim.level
+    prior = first.prevalence if aim.prior is None else aim.prior
+    curves = {name: cost_curve(s) for name, s in sweeps.items()}
+    end = useful_range(curves.values(), prior, threshold_probability(aim, prior))
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
-    made = tuple(
-        _summarised(
-            name,
-            s,
-            points[name],
-            spans[name],
-            level,
-            (calibrators or {}).get(name),
-            (forecasts or {}).get(name),
-            detail,
-            name in reverse,
+    scores = []
+    for name, s in sweeps.items():
+        calibrator = (calibrators or {}).get(name)
+        forecast = _forecast(s, calibrator, (forecasts or {}).get(name), name in reverse)
+        h, low, high = hull(s), float(s.threshold[-1]), float(s.threshold[0])
+        probabilities = 0 <= low <= high <= 1
+        p = forecast if forecast is not None else s if probabilities else None
+        drawn = trace(s, h, points[name].cut, level=None if clustered else level, detail=detail)
+        turn = -1.0 if name in reverse else 1.0
+        at = None
+        if calibrator is not None and np.isfinite(points[name].threshold):
+            at = float(calibrator.probability(turn * points[name].threshold, prior))
+        # Of clusters that tell no interval the AUC may be anything.
+        span = Interval(0.0, 1.0, level) if clustered and spans[name] is None else spans[name]
+        scores.append(
+            ScoreSummary(
+                name=name,
+                distinct=len(s),
+                lowest=0.0 - high if name in reverse else low,
+                highest=0.0 - low if name in reverse else high,
+                probabilities=probabilities,
+                auc=Estimate(s.auc, spans[name]),
+                average_precision=average_precision(s),
+                brier=None if p is None else by_parts(p, brier),
+                log_loss=None if p is None else by_parts(p, log_loss),
+                hull_vertices=len(h),
+                hull_auc=h.auc,
+                point=points[name],
+                verdict=judge(
+                    points[name], auc=span, score=name, reverse=name in reverse, probability=at
+                ),
+                probability=at,
+                measures=_measures(points[name], level),
+                trace=drawn,
+                cost_curve=curves[name],
+                decision_curve=decision_curve(
+                    curves[name],
+                    # Calibrated ones are those of the prior of the rows.
+                    None if forecast is not None and aim.prior is not None else p,
+                    prior,
+                    end,
+                    None if clustered else level,
+                    known=aim.prior is not None,
+                ),
+                shares=shares(
+                    s if p is None else p,
+                    h if forecast is None else hull(forecast),
+                    level=level,
+                    probabilities=p is not None,
+                ),
+                llr=None if calibrator is None else calibrator.llr(turn * drawn.threshold),
+                calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
+                certain=(0, 0) if p is None else _certain(p),
+                cross_fitted=name in (forecasts or {}),
+                reverse=name in reverse,
+            )
         )
-        for name, s in sweeps.items()
-    )
     out = Summary(
         rows=rows,
         P=first.P,
         N=first.N,
         weighted=first.weighted,
         asked=aim,
-        scores=made,
+        scores=tuple(scores),
         differences=_differences(sweeps, areas, level),
         groups=groups,
+        baselines=_baselines(points[scores[0].name]),
+        digest=_digest(sweeps.values()),
         label=label,
         source=source,
     )
     return replace(out, notices=tuple(_notices(out, sweeps)))
 
 
-def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
-    name: str,
-    s: Sweep,
-    point: OperatingPoint,
-    auc: Interval | None,
-    level: float,
-    calibrator: Calibrator | None,
-    forecast: Sweep | None,
-    detail: float,
-    reverse: bool,
-) -> ScoreSummary:
-    h = hull(s)
-    low, high = float(s.threshold[-1]), float(s.threshold[0])
-    probabilities = 0 <= low <= high <= 1
-    fitted, of = (s, h)
-    cross_fitted = calibrator is not None and forecast is not None
-    probability = None
-    if calibrator is not None and np.isfinite(point.threshold):
-        at = 0.0 - point.threshold if reverse else point.threshold
-        prior = s.prevalence if point.question.prior is None else point.question.prior
-        probability = float(calibrator.probability(np.array([at]), prior)[0])
-    if calibrator is not None and forecast is None:
-        # At the prior of the rows: then forecasts and what happened speak of the same cases.
-        p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
-        forecast = Sweep.from_counts(p, s.pos, s.neg)
-    if calibrator is not None and forecast is not None:
-        fitted, of = forecast, hull(forecast)
-    return ScoreSummary(
-        name=name,
-        distinct=len(s),
-        lowest=0.0 - high if reverse else low,
-        highest=0.0 - low if reverse else high,
-        probabilities=probabilities,
-        auc=Estimate(s.auc, auc),
-        average_precision=average_precision(s),
-        brier=by_parts(fitted, brier) if probabilities or calibrator is not None else None,
-        log_loss=by_parts(fitted, log_loss) if probabilities or calibrator is not None else None,
-        hull_vertices=len(h),
-        hull_auc=h.auc,
-        point=point,
-        verdict=judge(point, auc=auc, score=name, reverse=reverse, probability=probability),
-        probability=probability,
-        measures=_measures(point, level),
-        trace=trace(s, h, point.cut, level=level, detail=detail),
-        shares=shares(
-            fitted, of, level=level, probabilities=probabilities or calibrator is not None
-        ),
-        calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
-        certain=_certain(fitted) if probabilities or calibrator is not None else (0, 0),
-        cross_fitted=cross_fitted,
-        reverse=reverse,
-    )
+def threshold_probability(aim: Aim, prior: float) -> float:
+    """λ₋ / (λ₊ + λ₋) of the costs; without costs the share of positives, so that both classes weigh
+    the same."""
+    c = aim.costs
+    return c.probability if c is not None and c.on_negatives and c.on_positives else prior
+
+
+def _baselines(p: OperatingPoint) -> tuple[float, float] | None:
+    """What a case costs if nothing is flagged, and if everything is."""
+    c, goal = p.deployed, p.question.goal
+    if not isinstance(goal, Costs):
+        return None
+    none = Confusion(0, 0, c.positives, c.negatives)
+    return float(goal(none)), float(goal(Confusion(c.positives, c.negatives, 0, 0)))
+
+
+def _digest(sweeps: Iterable[Sweep]) -> str:
+    found = sha256()
+    for s in sweeps:
+        for at in s.parts():
+            for column in (s.threshold, s.pos, s.neg):
+                found.update(np.ascontiguousarray(column[at]).tobytes())
+            s.forget(at)
+    return found.hexdigest()
+
+
+def _forecast(
+    s: Sweep, calibrator: Calibrator | None, forecast: Sweep | None, reverse: bool
+) -> Sweep | None:
+    """The sweep of the calibrated probabilities, if there is a calibrator."""
+    if calibrator is None or forecast is not None:
+        return forecast
+    # At the prior of the rows: then forecasts and what happened speak of the same cases.
+    p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
+    return Sweep.from_counts(p, s.pos, s.neg)
 
 
 def _certain(s: Sweep) -> tuple[float, float]:

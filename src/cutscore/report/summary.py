@@ -19,7 +19,8 @@ from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import counted
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import Measure
-from cutscore.report.traces import Shares, Trace
+from cutscore.report.traces import DecisionCurve, Shares, Trace
+from cutscore.sweeps.cost_curve import CostCurve
 from cutscore.sweeps.sweep import Floats
 
 SCHEMA = "cutscore.summary/1"
@@ -80,9 +81,13 @@ class ScoreSummary:
     """What to expect of the operating point on new rows, for the prior if one was given; where
     nothing can be said of them, what it does on these."""
     trace: Trace
-    """The cuts that can be told apart in a picture."""
+    """The cuts that can be told apart in a picture, the histogram, and the ROC curve's band."""
+    cost_curve: CostCurve
+    decision_curve: DecisionCurve
     shares: Shares
     """The share of positives by score; of the calibrated probability if there is a calibrator."""
+    llr: Floats | None = None
+    """The calibrated log-likelihood ratio at each cut of the trace, if there is a calibrator."""
     probability: float | None = None
     """The calibrated probability at the threshold, if there is a calibrator."""
     calibrator: str | None = None
@@ -195,6 +200,10 @@ class Summary:
     groups: Groups | None = None
     notices: tuple[Finding, ...] = ()
     """What should be known before the numbers are believed."""
+    baselines: tuple[float, float] | None = None
+    """What a case costs if nothing is flagged, and if everything is; None without costs."""
+    digest: str = ""
+    """SHA-256 of labels and scores, as counts by score: the same whatever the order of the rows."""
     label: str = ""
     """What is positive, for display: "fraud = 1"."""
     source: str = ""
