@@ -42,7 +42,7 @@ from cutscore.inference.comparison import AucCovariance, auc_covariance
 from cutscore.inference.groups import GroupAuc, by_group
 from cutscore.inference.intervals import auc_interval, sizes_of
 from cutscore.inference.labelled_rows import encoded, read, units
-from cutscore.inference.selection import Expected, Selection, select_among
+from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion
@@ -352,7 +352,7 @@ def _summary(  # noqa: PLR0913 - what is known
     first, level = next(iter(sweeps.values())), aim.level
     prior = first.prevalence if aim.prior is None else aim.prior
     curves = {name: cost_curve(s) for name, s in sweeps.items()}
-    end = useful_range(curves.values(), prior, threshold_probability(aim, prior))
+    end = useful_range(prior, threshold_probability(aim, prior))
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
     scores = []
@@ -483,17 +483,11 @@ def _measures(point: OperatingPoint, level: float) -> dict[str, Estimate]:
             out[name] = Estimate(float(getattr(d, name)))
         else:
             sure = KNOWN[name].binomial or name == goal.name
-            out[name] = Estimate(found.value, _interval(found) if sure else None)
+            out[name] = Estimate.of(found) if sure else Estimate(found.value)
     if isinstance(goal, Costs):
         found = expectation(point, goal, level)
-        out["cost"] = (
-            Estimate(point.value) if found is None else Estimate(found.value, _interval(found))
-        )
+        out["cost"] = Estimate(point.value) if found is None else Estimate.of(found)
     return out
-
-
-def _interval(e: Expected) -> Interval:
-    return Interval(e.low, e.high, e.level)
 
 
 def _differences(

@@ -36,7 +36,7 @@ def per_cent(share: float) -> str:
 
 def is_rate(name: str) -> bool:
     """Whether a measure is a share of cases, and so written in per cent."""
-    return name == "balanced_rate" or (name in MEASURES and bool(MEASURES[name].binomial))
+    return name in MEASURES and MEASURES[name].rate
 
 
 def measure_text(name: str, x: float) -> str:

@@ -15,6 +15,7 @@ from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.verdict import Verdict
 from cutscore.inference.groups import GroupAuc
+from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import counted
 from cutscore.measures.costs import Costs
@@ -45,6 +46,11 @@ class Estimate:
 
     value: float
     interval: Interval | None = None
+
+    @classmethod
+    def of(cls, found: Expected) -> Estimate:
+        """A value that is expected on new rows."""
+        return cls(found.value, Interval(found.low, found.high, found.level))
 
     def times(self, factor: float) -> Estimate:
         """In another unit."""
@@ -112,6 +118,11 @@ class Difference:
     difference: float
     interval: Interval | None
     p_value: float | None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The difference with its interval."""
+        return Estimate(self.difference, self.interval)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +232,11 @@ class Summary:
     def prevalence(self) -> float:
         """P / (P + N)."""
         return self.P / (self.P + self.N)
+
+    @property
+    def prior(self) -> float:
+        """The share of positives that was asked about; that of the rows if none was."""
+        return self.prevalence if self.asked.prior is None else self.asked.prior
 
     def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
         """The summary as plain values for JSON: no NaN, no infinity, only ``null``.

@@ -7,7 +7,7 @@ and every vertex of the hull, so that the best cut for any costs is among them, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -266,16 +266,13 @@ def _beyond(s: Sweep, axis: Axis) -> tuple[float, float]:
 
 
 # The ends that the axis of threshold probabilities may have.
-_ENDS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+ENDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-def useful_range(curves: Collection[CostCurve], prior: float, at: float) -> float:
-    """Up to which threshold probability some score has a net benefit of more than 5 % of the
-    highest possible; at least up to ``at``."""
-    for end in _ENDS[:-1]:
-        if at <= end and all(c.net_benefit(end, prior) <= 0.05 * prior for c in curves):
-            return end
-    return _ENDS[-1]
+def useful_range(prior: float, at: float) -> float:
+    """The end of the axis of threshold probabilities: three times the prevalence, and twice the
+    threshold probability of the costs, are on it."""
+    return next((end for end in ENDS if end >= max(3 * prior, 2 * at)), ENDS[-1])
 
 
 def decision_curve(  # noqa: PLR0913 - what is known
