@@ -841,6 +841,44 @@ def test_weights_diverge_from_one_line(open_page: Any) -> None:
     assert np.allclose(bars, wanted, atol=0.02)
 
 
+# From `npm install --no-save axe-core` in the root of the repository.
+AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_no_violations(open_page: Any, theme: str, width: int) -> None:
+    y, score = rows(2_000, 0.1, 27, 2)
+    other = np.round(1 / (1 + np.exp(2 - score)), 3)
+    c = cs.calibrate(cs.sweep(y, score), "platt")
+    learners = Learners("auc", (Learner("logistic", Estimate(0.8)),), "logistic", "The only one.")
+    many = summarise(
+        y,
+        {"a": score, "b": other},
+        costs=cs.Costs(fp=1, fn=8),
+        calibrators={"a": c},
+        group=np.resize(["x", "y"], len(y)),
+    )
+    for summary in (
+        replace(many, learners=learners, weights=(Weight("x", 1.0, -2.0),), training=(("a", "b"),)),
+        summarise(y, {"a": -score}),
+        summarise(y, {"a": score}, maximize="recall", subject_to="precision >= 0.99"),
+    ):
+        page = open_page(summary, prefers_color_scheme=theme)
+        page.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=900, deviceScaleFactor=1, mobile=width < 500,
+        )  # fmt: skip
+        page(AXE.read_text(encoding="utf-8") + "; 0")
+        for moved in (False, True):
+            if moved:
+                page.type("ratio-number", "15")
+            found = page("axe.run().then(r => r.violations)")
+            told = [(v["id"], [n["html"][:200] for n in v["nodes"]][:3]) for v in found]
+            assert told == []
+
+
 def test_the_scenario_is_in_the_address(open_page: Any) -> None:
     y, score = rows(2_000, 0.1, 23, 2)
     other = np.round(score + np.random.default_rng(0).standard_normal(len(y)), 2)

@@ -347,7 +347,7 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
         caught, count = columns["a"] <= point["threshold"], np.ones(len(y)) if weight is None else w
         assert point["confusion"]["tp"] == count[caught & y].sum()
         assert point["confusion"]["fp"] == count[caught & ~y].sum()
-        for key in ("reverse", "lowest", "highest"):
+        for key in ("reverse", "lowest", "highest", "verdict"):
             one[key] = other[key] = None
         for key in ("rule", "threshold"):
             point[key] = turn[key] = None
@@ -458,6 +458,7 @@ ESTIMATE = {"value": float, "low": float, "high": float, "level": float}
 SCHEMA: dict[str, Any] = {
     "schema": str,
     "version": str,
+    "digest": str,
     "source": str,
     "label": str,
     "rows": {
@@ -468,13 +469,15 @@ SCHEMA: dict[str, Any] = {
         "costs": {"fp": float, "fn": float, "tp": float, "tn": float},
         "limits": [str], "confidence": float, "prior": float, "level": float,
     },
+    "baselines": {"flag_none": float, "flag_all": float},
     "scores": [
         {
-            "name": str, "reverse": bool, "distinct": int, "lowest": float, "highest": float,
+            "name": str, "verdict": {"state": str, "headline": str, "codes": [str]},
+            "reverse": bool, "distinct": int, "lowest": float, "highest": float,
             "probabilities": bool,
             "auc": ESTIMATE, "hull": {"vertices": int, "auc": float}, "average_precision": float,
             "brier": float, "log_loss": float,
-            "calibration": {"calibrator": str, "outside_band": float},
+            "calibration": {"calibrator": str, "outside_band": float}, "probability": float,
             "operating_point": {
                 "rule": str, "threshold": float, "feasible": bool, "value": float,
                 "expected": ESTIMATE, "here": dict,

@@ -295,7 +295,6 @@
     put("headline", headline);
     put("rule", rule);
     all(".answer").forEach((e) => e.classList.toggle("unusable", s.verdict !== ""));
-    put("settings", `A missed positive costs as much as ${state.ratio.text} false alarms; ${share(prior())} % of cases are positive; threshold ${threshold(s, t)}.`);
     put("natural", natural(c, state.prior));
     put("why", why(d));
     put("threshold", threshold(s, t));
@@ -316,6 +315,8 @@
     $("main").classList.toggle("moved", !asked);
     put("cost", number(1000 * cost(d)));
     $("main").classList.toggle("uncosted", !costed);
+    const costs = costed ? `A missed positive costs as much as ${state.ratio.text} false alarms. ` : "";
+    put("settings", `${costs}Prevalence ${share(prior())} %, threshold ${threshold(s, t)}.`);
     remember(asked);
     scores.forEach((one, k) => {
       if (scores.length < 2) return;
@@ -729,8 +730,13 @@
       return e;
     };
     const paper = getComputedStyle(figure).backgroundColor;
-    give(out, { width: outer.width, height: outer.height, viewBox: `0 0 ${outer.width} ${outer.height}` });
-    out.append(give(document.createElementNS(ns, "rect"), { width: "100%", height: "100%", fill: paper }));
+    // Room for the title above, and for ticks that reach over the sides.
+    const margin = 16, top = 28, width = outer.width + 2 * margin, tall = outer.height + top;
+    give(out, { width, height: tall, viewBox: `${-margin} ${-top} ${width} ${tall}` });
+    out.append(give(document.createElementNS(ns, "rect"), { x: -margin, y: -top, width, height: tall, fill: paper }));
+    const title = give(document.createElementNS(ns, "text"), { x: 0, y: 0, fill: getComputedStyle(figure).color, "font-size": 15, "font-weight": 600, "font-family": "sans-serif" });
+    title.textContent = figure.querySelector("h3")?.textContent || "";
+    out.append(title);
     const styled = [...svg.querySelectorAll("path")];
     [...inner.querySelectorAll("path")].forEach((copy, k) => {
       const style = getComputedStyle(styled[k]);
@@ -752,7 +758,7 @@
       text.textContent = e.textContent;
       out.append(text);
     }
-    return { markup: new XMLSerializer().serializeToString(out), width: outer.width, height: outer.height };
+    return { markup: new XMLSerializer().serializeToString(out), width, tall };
   };
   for (const button of all("[data-export]")) {
     button.addEventListener("click", () => {
@@ -761,7 +767,7 @@
         const text = table[key]().map((row) => row.join(",")).join("\n");
         return save(`data:text/csv;charset=utf-8,${encodeURIComponent(text + "\n")}`, `${key}.csv`);
       }
-      const { markup, width, height: tall } = standalone(figure), image = new Image();
+      const { markup, width, tall } = standalone(figure), image = new Image();
       image.onload = () => {
         const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * tall });
         /** @type {any} */ (canvas.getContext("2d")).drawImage(image, 0, 0, 2 * width, 2 * tall);

@@ -194,6 +194,7 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     rule = headline(p, one.reverse, one.probability)
     stops = one.verdict.state is State.UNUSABLE
     ratios, at = ratio_steps(start_ratio(summary))
+    costs = f"A missed positive costs as much as {ratios[at]} false alarms. "
     out = {
         "headline": one.verdict.headline if stops else rule,
         "rule": rule[0].lower() + rule[1:],
@@ -202,8 +203,8 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
         "threshold": threshold_text(one),
         "sense": "Flag scores up to" if one.reverse else "Flag scores from",
         "settings": (
-            f"A missed positive costs as much as {ratios[at]} false alarms; "
-            f"{share_text(summary.prior)} % of cases are positive; threshold {threshold_text(one)}."
+            f"{costs if given_costs(summary) else ''}Prevalence {share_text(summary.prior)} %, "
+            f"threshold {threshold_text(one)}."
         ),
     }
     for cell in ("tp", "fp", "fn", "tn"):

@@ -245,14 +245,19 @@ class Summary:
 
         ========================  ==================================================================
         schema, version           ``"cutscore.summary/1"``; that of cutscore
+        digest                    SHA-256 of labels and scores, whatever the order of the rows
         source, label             where the rows are from, and what is positive: text for display
         rows                      count, positives, negatives (sums of weights if weighted),
                                   weighted, prevalence
         asked                     objective, assumed, costs {fp, fn, tp, tn} or null, limits,
                                   confidence, prior, level
-        scores[]                  name, reverse, distinct, lowest, highest, probabilities, auc, hull
-                                  {vertices, auc}, average_precision, brier, log_loss, calibration
-                                  {calibrator, outside_band} or null, operating_point
+        baselines                 cost of a case if nothing is flagged, and if everything is:
+                                  {flag_none, flag_all}; null without costs
+        scores[]                  name, verdict {state, headline, codes}, reverse, distinct, lowest,
+                                  highest, probabilities, auc, hull {vertices, auc},
+                                  average_precision, brier, log_loss, calibration {calibrator,
+                                  outside_band} or null, probability at the threshold if calibrated,
+                                  operating_point
         scores[].operating_point  rule ("from", "nothing" or "everything"; "up to" if low scores
                                   mean positive), threshold (null for "nothing" and "everything"),
                                   feasible, value, here and limits[] {limit, value, holds} on
