@@ -193,6 +193,19 @@ def test_coverage() -> None:
         assert hits / 500 >= 0.93
 
 
+@pytest.mark.parametrize("prior", [None, 0.02, 0.7])
+def test_the_best_cut_by_the_cost_curve(prior: float | None) -> None:
+    rng = np.random.default_rng(4)
+    p = np.round(rng.random(300), 2)
+    s = cs.sweep(rng.random(300) < p, p)
+    curve = cs.net_benefit(s, prior=prior)
+    some = curve.threshold < 1
+    found = cs.cost_curve(s).net_benefit(curve.threshold[some], prior or s.prevalence)
+    assert found == pytest.approx(curve.best[some], abs=1e-12)
+    with finding("bad-argument", parameter="threshold"):
+        cs.cost_curve(s).net_benefit([1.0], 0.5)
+
+
 def test_repr() -> None:
     found = cs.net_benefit_at(FAMILY, np.linspace(0, 0.9, 12))
     lines = repr(found).splitlines()

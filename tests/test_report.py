@@ -25,15 +25,15 @@ from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
 from cutscore.decision.choice import natural, worth
 from cutscore.decision.choice import told as told_of
+from cutscore.comparison import class_samples
 from cutscore.measures.confusion import counted
 from cutscore.report import Summary, render, summarise, summarise_sweeps
-from cutscore.report import analysis as making
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
-from cutscore.report.figures import precision_steps
+from cutscore.report.charts import path, precision_steps
+from cutscore.report.numbers import estimate_text, number
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
-from cutscore.report.svg import path
 from cutscore.report.terminal import shown
 from cutscore.report.traces import Axis, by_parts, largest_tie
 from raising import finding
@@ -99,7 +99,7 @@ def test_differences_are_delongs(weighted: bool) -> None:
 def test_variance_of_many_rows_is_estimated_from_some(monkeypatch: pytest.MonkeyPatch) -> None:
     y, a, b = some(20_000, 0.3, 3)
     exact = summarise(y, {"a": a, "b": b}).differences[0]
-    monkeypatch.setattr(making, "MOST_DRAWN", 2_000)
+    monkeypatch.setattr(class_samples, "MOST_SAMPLED", 2_000)
     rough = summarise(y, {"a": a, "b": b}).differences[0]
     assert rough.difference == exact.difference
     assert exact.interval is not None
@@ -310,7 +310,7 @@ def test_a_notice_of_few_rows_counts_in_words() -> None:
     assert one == FewRows("positive", 1.0)
     assert one.render().startswith("There is only 1 positive: one more or less moves a rate of")
     assert "by 100 points" in one.render()
-    y = np.arange(200) < 41
+    y = np.arange(200) >= 159
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
     assert one.render().startswith("There are only 41 positives: ")
     assert "by 2.4 points" in one.render()
@@ -332,7 +332,7 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
         of_sweeps = summarise_sweeps(
             {n: cs.sweep(y, x, weight, squares=squares) for n, x in columns.items()},
             rows=len(y),
-            drawn=making._drawn(y, columns, weight, None),
+            samples=class_samples.sample_classes(y, columns, weight, None),
             groups={n: cs.by_group(y, x, group, weight=weight) for n, x in columns.items()},
             reverse="a",
             **asked,
@@ -347,7 +347,7 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
         caught, count = columns["a"] <= point["threshold"], np.ones(len(y)) if weight is None else w
         assert point["confusion"]["tp"] == count[caught & y].sum()
         assert point["confusion"]["fp"] == count[caught & ~y].sum()
-        for key in ("reverse", "lowest", "highest"):
+        for key in ("reverse", "lowest", "highest", "verdict"):
             one[key] = other[key] = None
         for key in ("rule", "threshold"):
             point[key] = turn[key] = None
@@ -357,10 +357,10 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
     assert f"a: flag up to {t!r}, for" in text
     assert "b: flag from " in text
     page = render(low)
-    assert f">Flag up to {t!r}</span>" in page
-    assert ">Flag up to this score<" in page
-    assert "a</bdi>, from high to low<" in page
-    assert "if its score is at least the threshold; by <bdi>a</bdi>, where low means" in page
+    assert f">Flag up to {t!r}</h2>" in page
+    assert ">Flag scores up to<" in page
+    assert "<bdi>a, from high to low</bdi>" in page
+    assert "at least the threshold; with <bdi>a</bdi>, where low scores mean" in page
 
 
 def assert_close(a: Any, b: Any) -> None:
@@ -458,6 +458,7 @@ ESTIMATE = {"value": float, "low": float, "high": float, "level": float}
 SCHEMA: dict[str, Any] = {
     "schema": str,
     "version": str,
+    "digest": str,
     "source": str,
     "label": str,
     "rows": {
@@ -468,13 +469,15 @@ SCHEMA: dict[str, Any] = {
         "costs": {"fp": float, "fn": float, "tp": float, "tn": float},
         "limits": [str], "confidence": float, "prior": float, "level": float,
     },
+    "baselines": {"flag_none": float, "flag_all": float},
     "scores": [
         {
-            "name": str, "reverse": bool, "distinct": int, "lowest": float, "highest": float,
+            "name": str, "verdict": {"state": str, "headline": str, "codes": [str]},
+            "reverse": bool, "distinct": int, "lowest": float, "highest": float,
             "probabilities": bool,
             "auc": ESTIMATE, "hull": {"vertices": int, "auc": float}, "average_precision": float,
             "brier": float, "log_loss": float,
-            "calibration": {"calibrator": str, "outside_band": float},
+            "calibration": {"calibrator": str, "outside_band": float}, "probability": float,
             "operating_point": {
                 "rule": str, "threshold": float, "feasible": bool, "value": float,
                 "expected": ESTIMATE, "here": dict,
@@ -664,11 +667,10 @@ def test_units_that_tell_no_interval() -> None:
 
 def test_costs_that_nobody_gave_are_explained() -> None:
     y, a, _ = some(300)
-    words = "No costs were given. At first a miss costs so much"
+    words = "No costs were given. The slider starts where both classes weigh the same."
     for options, told in (({"maximize": "f1"}, True), ({"costs": cs.Costs(fp=1, fn=9)}, False)):
         page = render(summarise(y, {"a": a}, **options))
         assert (words in page) is told
-        assert ("cost of 1,000 cases, in false alarms" in page) is told
         # It is not shown until costs are set.
         assert ('<main id="main" class="layout uncosted">' in page) is told
 
@@ -681,11 +683,14 @@ def test_what_was_aimed_at_has_an_interval() -> None:
         e = one.point.expected
         assert e is not None
         assert one.measures[aim].interval == cs.Interval(e.low, e.high, 0.95)
-        told = f"{e.value:.4g} [{e.low:.4g}, {e.high:.4g}]"
-        assert f" {told}" in summary.text()
-        assert f'<span data-live="{aim}-expected">{told}</span>' in render(summary)
+        text = f"{e.value:.4g} [{e.low:.4g}, {e.high:.4g}]"
+        assert f" {text}" in summary.text()
         assert worth(one.point) in " ".join(summary.text().split())
-        assert worth(one.point) in render(summary)
+        text = estimate_text(Estimate.of(e))
+        assert f'<span data-live="{aim}-expected">{text}</span>' in render(summary)
+        assert f"expected on new rows: {text}; {number(one.point.value)} on these" in render(
+            summary
+        )
     assert summarise(y, {"a": a}, maximize="f1").scores[0].measures["mcc"].interval is None
 
 
@@ -700,7 +705,7 @@ def test_averages_over_groups_are_told_alike() -> None:
             span = g.interval(average)
             told = f"{getattr(g, average):.4f} [{span.low:.4f}, {span.high:.4f}]"
             assert f"  {average:<8}  {told}  {words}\n" in text
-            assert told in page
+            assert estimate_text(Estimate(getattr(g, average), span)) in page
             assert f'{average}<em class="said">{words}</em>' in page
     d = summary.as_dict()["groups"]["scores"][1]
     span = g.interval("macro")
@@ -792,7 +797,7 @@ def test_precision_recall_has_the_area_of_the_average_precision(case: Case) -> N
 
 
 def drawn(page: str, key: str) -> str:
-    found = re.search(rf'data-{key}="0" d="([^"]*)"', page)
+    found = re.search(rf'd="([^"]*)" data-draw="{key}-0"', page)
     assert found
     return found[1]
 
@@ -819,21 +824,38 @@ def test_runs_that_turn_back_are_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fn", "ends"),
-    [(20, [0.1, 1e3]), (5e3, [0.1, 1e4]), (0.002, [1e-3, 1e3]), (1e12, [0.1, 1e7])],
+    ("share", "fn", "end"),
+    [(0.1, 20, 0.5), (0.01, 20, 0.1), (0.01, 5_000, 0.05), (0.1, 0.5, 1.0), (0.4, 20, 1.0)],
 )
-def test_net_benefit_reaches_as_far_as_was_asked(fn: float, ends: list[float]) -> None:
-    y, a, _ = some(300)
-    page = render(summarise(y, {"a": a}, costs=cs.Costs(fp=1, fn=fn)))
-    tags = _Tags()
-    tags.feed(page)
-    assert json.loads(tags.scripts[0])["benefit"] == pytest.approx(ends)
-    at = re.search(r'data-dot="nb" style="left:([\d.]+)%;[^"]*"( hidden)?', page)
+def test_decision_curves_are_drawn_where_they_are_useful(
+    share: float, fn: float, end: float
+) -> None:
+    y, a, _ = some(3_000)
+    summary = summarise(y, {"a": a}, costs=cs.Costs(fp=1, fn=fn), prior=share)
+    curve = summary.scores[0].decision_curve
+    assert curve.threshold[-1] == min(end, 0.995)
+    at = re.search(r'data-dot="nb" style="left:([\d.e-]+)%', render(summary))
     assert at
-    assert (at[2] is None) is (ends[0] <= fn <= ends[1])
-    if at[2] is None:
-        low, high = np.log(ends)
-        assert float(at[1]) == pytest.approx(100 * (np.log(fn) - low) / (high - low), abs=0.01)
+    assert float(at[1]) == pytest.approx(100 / (1 + fn) / end, rel=1e-3)
+
+
+def test_the_decision_curve_is_that_of_the_library() -> None:
+    rng = np.random.default_rng(0)
+    p = np.round(rng.random(500), 2)
+    y = rng.random(500) < p
+    s = cs.sweep(y, p)
+    curve = summarise(y, {"p": p}).scores[0].decision_curve
+    known = cs.net_benefit_at(s, curve.threshold)
+    assert curve.acting is not None
+    for found, wanted in ((curve.acting.net_benefit, known.net_benefit),):
+        assert found.value.tolist() == wanted.value.tolist()
+        assert found.low.tolist() == wanted.low.tolist()
+    assert curve.flag_all == pytest.approx(known.flag_all.value, abs=1e-12)
+    assert (curve.best >= known.net_benefit.value - 1e-12).all()
+    # Of other scores it is that of the best cut, and rows of a cluster tell no interval.
+    assert summarise(y, {"p": 2 * p}).scores[0].decision_curve.acting is None
+    clustered = summarise(y, {"p": p}, unit=np.arange(500) // 2).scores[0]
+    assert (clustered.decision_curve.acting, clustered.trace.band) == (None, None)
 
 
 def test_the_share_of_positives_fits_into_its_box() -> None:
@@ -846,11 +868,11 @@ def test_many_scores_are_in_several_tables() -> None:
     y, a, _ = some(300)
     for count, tables in ((1, [1]), (3, [3]), (4, [2, 2]), (7, [2, 3, 2])):
         page = render(summarise(y, {f"s{k}": a + k for k in range(count)}))
-        part = page.partition("<h2>All numbers</h2>")[2].partition("</section>")[0]
+        part = page.partition("<h2>All numbers</h2>")[2].partition("</details>")[0]
         heads = re.findall(r"<thead>(.*?)</thead>", part)
         assert [head.count("<bdi>") for head in heads] == tables
         assert re.findall(r"<bdi>(s\d)</bdi>", "".join(heads)) == [f"s{k}" for k in range(count)]
-        assert part.count("vertices of the hull") == len(tables)
+        assert part.count("vertices of the convex hull") == len(tables)
 
 
 HOSTILE = [
@@ -901,7 +923,7 @@ def hostile() -> str:
 
 def test_the_command_is_shown_as_text(two: Summary) -> None:
     page = render(two, "Mine", "cutscore fit 'a <b>.csv' -o y\udce9")
-    assert "The command was <code>cutscore fit &#x27;a &lt;b&gt;.csv&#x27; -o y?</code>" in page
+    assert "The command was <code>cutscore fit &#39;a &lt;b&gt;.csv&#39; -o y?</code>" in page
     # Options are not broken at their hyphens.
     assert '<code>cutscore <span class="option">--x</span></code>' in render(
         two, "", "cutscore --x"
@@ -962,12 +984,14 @@ def test_the_page_says_everything_without_its_script(two: Summary) -> None:
     assert "<title>Title &amp; more</title>" in page
     assert f"Flag from {p.threshold!r} on" in words
     assert natural(p.confusion, p.question.prior) in words
-    assert worth(p) in words
+    assert p.expected is not None
+    cost = estimate_text(Estimate.of(p.expected).times(1000))
+    assert f"Cost per 1,000 cases expected on new rows: {cost}; flag none" in words
     for told in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
         assert told in words.lower()
     for one in two.scores:
-        assert f"{one.auc.value:.4f}" in words
-        assert f"{one.average_precision:.4f}" in words
+        assert estimate_text(one.auc) in words
+        assert number(one.average_precision) in words
     assert "nan" not in re.sub(r"[a-z]nan|nan[a-z]", "", words.lower())
     assert body.count("<svg") == 8  # scores and shares of each, ROC, PR, costs, net benefit
 
@@ -995,6 +1019,63 @@ def test_odd_scores_can_be_drawn() -> None:
     ):
         page = render(summarise(y, {"a": score}))
         assert "NaN" not in page.rpartition("<script>")[0]
+
+
+def test_the_verdict_is_the_headline() -> None:
+    y, a, _ = some()
+    limits = {"maximize": "recall", "subject_to": "precision >= 0.999", "confidence": 0.95}
+    for summary in (summarise(y, {"a": -a}), summarise(y, {"a": a}, **limits)):
+        page, one = render(summary), summary.scores[0]
+        answer = page.partition('<section class="answer card unusable"')[2]
+        assert re.search("<h2[^>]*>(.*)</h2>", answer)[1] == one.verdict.headline
+        assert one.verdict.state == "unusable"
+    assert '<section class="answer card"' in render(summarise(y, {"a": a}))
+
+
+def test_a_calibrated_threshold_is_told_as_a_probability() -> None:
+    y, a, _ = some()
+    c = cs.calibrate(cs.sweep(y, a), "platt")
+    for prior in (None, 0.02):
+        one = summarise(y, {"a": a}, calibrators={"a": c}, costs=cs.Costs(fp=1, fn=9), prior=prior)
+        t = one.scores[0].point.threshold
+        p = float(c.probability(t, float(np.mean(y)) if prior is None else prior))
+        assert f">Flag from {100 * p:.3g} % on, score ≥ {t!r}</h2>" in render(one)
+
+
+def test_costs_stand_beside_their_baselines() -> None:
+    y, a, _ = some()
+    summary = summarise(y, {"a": a}, costs=cs.Costs(fp=1, fn=9))
+    assert summary.baselines == (9 * np.mean(y), 1 - np.mean(y))
+    cost = summary.scores[0].measures["cost"].value
+    none, every = (1000 * x for x in summary.baselines)
+    saved = number(100 * (1 - cost / min(summary.baselines)))
+    assert f"; flag none {number(none)}, flag all {number(every)}; saves {saved} %<" in render(
+        summary
+    )
+    assert summarise(y, {"a": a}).baselines is None
+
+
+def test_rows_beyond_the_axis_are_counted() -> None:
+    y, a, _ = some(9_000)
+    a[np.flatnonzero(~y)[:3]] = 1e6, 2e6, -1e6
+    one = summarise(y, {"a": a}).scores[0]
+    below, above = one.trace.beyond
+    axis = one.trace.axis
+    assert (below, above) == (np.sum(a < axis.low), np.sum(a > axis.high))
+    assert (below >= 1, above >= 2) == (True, True)
+    page = render(summarise(y, {"a": a}))
+    assert f"Rows beyond the axis are in the outermost bins: {below} below" in page
+    assert "Rows beyond the axis" not in render(summarise(y, {"a": np.round(a, 0).clip(-1, 1)}))
+
+
+def test_the_digest_is_of_the_data() -> None:
+    y, a, _ = some()
+    order = np.random.default_rng(0).permutation(len(y))
+    digest = summarise(y, {"a": a}).digest
+    assert digest == summarise(y[order], {"b": a[order]}).digest
+    assert digest != summarise(y[1:], {"a": a[1:]}).digest
+    assert digest in render(summarise(y, {"a": a}), date="2026-01-01")
+    assert render(summarise(y, {"a": a}), date="x") == render(summarise(y, {"a": a}), date="x")
 
 
 def test_resources_are_in_the_package() -> None:

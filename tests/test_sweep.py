@@ -23,9 +23,10 @@ from numpy.testing import assert_array_equal
 
 import cutscore as cs
 import oracle
+from cutscore.core.checks import check_rows
 from cutscore.core.findings.base import Where
 from cutscore.sweeps import sweep as _sweep
-from cutscore.sweeps.sweep import area, check_rows
+from cutscore.sweeps.sweep import area
 from raising import finding
 from strategies import LAYOUTS, Array, Case, label_columns, layouts, rows, weights
 

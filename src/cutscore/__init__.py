@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from cutscore.decision.choice import OperatingPoint as OperatingPoint
     from cutscore.decision.choice import Stability as Stability
     from cutscore.decision.choice import choose as choose
+    from cutscore.decision.verdict import Verdict as Verdict
     from cutscore.detector import export as export
     from cutscore.inference.auc import auc_interval as auc_interval
     from cutscore.inference.bootstrap import Bootstrap as Bootstrap
@@ -179,6 +180,7 @@ _HOME = {
     "roc": "sweeps.curves",
     "OperatingPoint": "decision.choice",
     "Stability": "decision.choice",
+    "Verdict": "decision.verdict",
     "choose": "decision.choice",
     "sweep_file": "tables.scans.sweeps",
     "by_group_file": "tables.scans.groups",

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutscore.cli import UsageError, shared, with_pandas
+from cutscore.comparison.class_samples import MOST_SAMPLED, ClassSample
 from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Finding, LibraryMissing
 from cutscore.core.findings.command import Usage
 from cutscore.core.labels import Labelled, against, no_label
-from cutscore.report.analysis import MOST_DRAWN, Drawn
 from cutscore.sweeps.sweep import Sweep, sweep
 from cutscore.tables import Source
 from cutscore.tables.scans.memory import limit_of
@@ -29,7 +29,7 @@ class Swept(NamedTuple):
     sweeps: dict[str, Sweep]
     rows: int | None = None
     groups: dict[str, GroupAuc] | None = None
-    drawn: tuple[Drawn, Drawn] | None = None
+    samples: tuple[ClassSample, ClassSample] | None = None
     note: Finding | None = None
     """What to say of the labels."""
 
@@ -126,13 +126,12 @@ def _by_arrow(
             if tell:
                 tell(0.9 * k / passes, f"groups of {name}")
             groups[name] = by_group_file(table, score=name, group=group, memory_limit=most, **roles)
-    drawn = None
+    samples = None
     if len(scores) > 1:
         if tell:
             tell(0.9 - 0.9 / passes, "comparing")
-        pos, neg = draw(table, scores=scores, most=MOST_DRAWN, **roles)
-        drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
-    return Swept(sweeps, rows, groups or None, drawn, note)
+        samples = draw(table, scores=scores, most=MOST_SAMPLED, **roles)
+    return Swept(sweeps, rows, groups or None, samples, note)
 
 
 def _about_labels(positive: str, labels: Any, name: str, s: Sweep) -> Finding | None:
@@ -221,8 +220,7 @@ def _by_spark(  # noqa: PLR0913, PLR0917 - as above
             if tell:
                 tell(0.05 + 0.85 * k / steps, f"groups of {name}")
             groups[name] = engine.by_group(arguments.paths, score=name, group=group, **roles)
-    drawn = None
+    samples = None
     if len(scores) > 1:
-        pos, neg = draw(arguments.paths, scores=scores, most=MOST_DRAWN, **roles)
-        drawn = Drawn(**vars(pos)), Drawn(**vars(neg))
-    return Swept(sweeps, table.rows, groups or None, drawn)
+        samples = draw(arguments.paths, scores=scores, most=MOST_SAMPLED, **roles)
+    return Swept(sweeps, table.rows, groups or None, samples)

@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             found = engines.swept(arguments, what, arguments.group, tell=tell)
             note = found.note
             summary = summarise_sweeps(
-                found.sweeps, rows=found.rows, drawn=found.drawn, groups=found.groups, **said
+                found.sweeps, rows=found.rows, samples=found.samples, groups=found.groups, **said
             )
         if note:
             summary = replace(summary, notices=(note, *summary.notices))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, gcd, lcm, log10, nan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ from cutscore.measures.limits import Limit, as_limits
 from cutscore.measures.measure import Measure, Objective
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
+
+if TYPE_CHECKING:
+    from cutscore.decision.verdict import Verdict
 
 
 class Status(NamedTuple):
@@ -278,6 +281,13 @@ class OperatingPoint:
 
     def __repr__(self) -> str:
         return "\n".join(described(self))
+
+    @derived
+    def verdict(self) -> Verdict:
+        """Whether to use it at all; see :class:`cutscore.decision.verdict.Verdict`."""
+        from cutscore.decision.verdict import judge
+
+        return judge(self)
 
     @property
     def explanation(self) -> str:
@@ -655,9 +665,13 @@ def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None
     return ("up to", 0.0 - p.threshold) if reverse else ("from", p.threshold)
 
 
-def headline(p: OperatingPoint, reverse: bool = False) -> str:
-    """What to do, in four words."""
+def headline(p: OperatingPoint, reverse: bool = False, probability: float | None = None) -> str:
+    """What to do, in a few words; with the calibrated probability at the threshold if it is known:
+    "Flag from 3.5 % on, score ≥ -3.3"."""
     rule, threshold = rule_of(p, reverse)
+    if probability is not None and threshold is not None:
+        sign = "≤" if reverse else "≥"
+        return f"Flag from {100 * probability:.3g} % on, score {sign} {threshold!r}"
     # In full: a rounded threshold may be another rule.
     known = "" if threshold is None else f" {threshold!r}"
     return f"Flag {rule}{known}{' on' if rule == 'from' else ''}"

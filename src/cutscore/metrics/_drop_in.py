@@ -7,7 +7,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar, cast
 
-from cutscore.core.errors import installed_by
+from cutscore.core.findings.arguments import installed_by
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from cutscore.core.lazy import attributes
 
 if TYPE_CHECKING:
-    from cutscore.report.analysis import Drawn as Drawn
     from cutscore.report.analysis import summarise as summarise
     from cutscore.report.analysis import summarise_sweeps as summarise_sweeps
     from cutscore.report.page import render as render
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Difference": "summary",
-    "Drawn": "analysis",
     "Estimate": "summary",
     "Groups": "summary",
     "Learner": "summary",
@@ -45,7 +43,6 @@ _HOME = {
 
 __all__ = [
     "Difference",
-    "Drawn",
     "Estimate",
     "Groups",
     "Learner",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from hashlib import sha256
 from itertools import combinations
-from math import exp, inf, log, sqrt
-from typing import Any, NamedTuple
+from math import exp, log
+from typing import Any
 
 import numpy as np
 
 from cutscore.calibration.calibrators import Calibrator
-from cutscore.comparison.comparison import difference_tested
+from cutscore.comparison.class_samples import (
+    ClassSample,
+    auc_difference,
+    sample_classes,
+    sampled_covariance,
+)
 from cutscore.comparison.covariance import AucCovariance, auc_covariance
 from cutscore.comparison.groups import GroupAuc, by_group
 from cutscore.comparison.rows import encoded, read, units
@@ -23,27 +29,24 @@ from cutscore.core.findings.report import (
     CertainAndWrong,
     FewErrors,
     FewRows,
-    FlagsAlike,
-    Infeasible,
-    Inverted,
     Miscalibrated,
-    NoBetterThanChance,
     Notice,
     Outlier,
     PriorFar,
     Separated,
     Ties,
-    Trivial,
     about,
 )
 from cutscore.core.interval import Interval
 from cutscore.core.names import worded
-from cutscore.decision.choice import OperatingPoint, against_trivial, choose, expectation
+from cutscore.decision.choice import OperatingPoint, choose, expectation
+from cutscore.decision.verdict import judge
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
-from cutscore.inference.selection import Expected, Selection, select_among
+from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
 from cutscore.measures.aim import Aim
+from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.report.summary import (
@@ -57,14 +60,17 @@ from cutscore.report.summary import (
 )
 from cutscore.report.traces import (
     by_parts,
+    decision_curve,
     largest_tie,
     shares,
     trace,
+    useful_range,
 )
 from cutscore.sweeps.areas import average_precision
+from cutscore.sweeps.cost_curve import cost_curve
 from cutscore.sweeps.hull import hull
 from cutscore.sweeps.proper_scores import brier, log_loss
-from cutscore.sweeps.sweep import Floats, Sweep, far_ends, sweep
+from cutscore.sweeps.sweep import Sweep, far_ends, sweep
 
 
 def summarise(  # noqa: PLR0913 - options have names
@@ -184,7 +190,10 @@ def summarise(  # noqa: PLR0913 - options have names
     among = among or {}
     if unit is not None:
         areas = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
-        sure = _Sure.of_units(areas, list(columns), aim.level)
+        # Those of rows would be too narrow.
+        spans = dict.fromkeys(columns)
+        if areas is not None:
+            spans = dict(zip(columns, areas.intervals(level=aim.level), strict=True))
         rows = read(y, columns, weight, positive)
         _, code = encoded(unit, "unit", rows)
         if aim.confidence is None:  # of guarantees for units it is not known what they come to
@@ -195,13 +204,16 @@ def summarise(  # noqa: PLR0913 - options have names
             }
             among = {**among, **found}
     else:
-        drawn = _drawn(y, columns, weight, positive) if len(columns) > 1 else None
-        sure = _Sure.of_rows(sweeps, drawn, aim.level)
+        spans, areas = _spans(sweeps, aim.level), None
+        if len(columns) > 1:
+            samples = sample_classes(y, columns, weight, positive)
+            areas = maybe(sampled_covariance, sweeps, samples)
     return _summary(
         sweeps,
         aim,
         rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
-        sure=sure,
+        spans=spans,
+        areas=areas,
         among=among,
         groups=None if inside is None else Groups(group_name, inside),
         calibrators=calibrators,
@@ -212,6 +224,7 @@ def summarise(  # noqa: PLR0913 - options have names
         of_units=None
         if unit is None or aim.confidence is None
         else {name: units(y, column, unit, positive=positive) for name, column in columns.items()},
+        clustered=unit is not None,
         reverse=low,
         label=f"{label} = {worded(positive)}" if label and positive is not None else label,
         source=source,
@@ -233,7 +246,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     sweeps: Mapping[str, Sweep],
     *,
     rows: int | None = None,
-    drawn: tuple[Drawn, Drawn] | None = None,
+    samples: tuple[ClassSample, ClassSample] | None = None,
     groups: Mapping[str, GroupAuc] | None = None,
     costs: Costs | None = None,
     maximize: Any = None,
@@ -255,8 +268,9 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         squares.
     rows
         How many rows there were, if not as many as the sweeps have mass.
-    drawn
-        Of the same rows, some of each class: what differences between scores are tested with.
+    samples
+        A sample of the positives and one of the negatives, with all scores of each row: what
+        differences between scores are tested with.
     groups
         The AUC inside groups by each score.
     costs, maximize, subject_to, prior, confidence, level, reverse, label, group_name, source
@@ -283,8 +297,10 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         s.needs_scores("a report")
     low = _some_of(sweeps, reverse, "reverse")
     sweeps = {name: s.negated() if name in low else s for name, s in sweeps.items()}
-    if drawn is not None:
-        drawn = drawn[0].negated(low), drawn[1].negated(low)
+    areas = None
+    if samples is not None:
+        samples = samples[0].negated(low), samples[1].negated(low)
+        areas = maybe(sampled_covariance, sweeps, samples)
     if groups is not None:
         groups = {
             name: replace(g, auc=1.0 - g.auc) if name in low else g for name, g in groups.items()
@@ -294,12 +310,18 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         sweeps,
         aim,
         rows=int(first.P + first.N) if rows is None else rows,
-        sure=_Sure.of_rows(sweeps, drawn, aim.level),
+        spans=_spans(sweeps, aim.level),
+        areas=areas,
         groups=None if groups is None else Groups(group_name, groups),
         reverse=low,
         label=label,
         source=source,
     )
+
+
+def _spans(sweeps: Mapping[str, Sweep], level: float) -> dict[str, Interval | None]:
+    """The intervals of the AUCs, where rows can tell them."""
+    return {name: maybe(auc_interval, s, level=level) for name, s in sweeps.items()}
 
 
 def _point(s: Sweep, aim: Aim, among: Selection | None) -> OperatingPoint:
@@ -312,12 +334,14 @@ def _summary(  # noqa: PLR0913 - what is known
     aim: Aim,
     *,
     rows: int,
-    sure: _Sure,
+    spans: Mapping[str, Interval | None],
+    areas: AucCovariance | None,
     among: Mapping[str, Selection | None] | None = None,
     groups: Groups | None,
     calibrators: Mapping[str, Calibrator] | None = None,
     forecasts: Mapping[str, Sweep] | None = None,
     of_units: Mapping[str, Units] | None = None,
+    clustered: bool = False,
     reverse: Collection[str],
     label: str,
     source: str,
@@ -327,82 +351,120 @@ def _summary(  # noqa: PLR0913 - what is known
         for name, s in sweeps.items()
     }
     first, level = next(iter(sweeps.values())), aim.level
+    prior = first.prevalence if aim.prior is None else aim.prior
+    curves = {name: cost_curve(s) for name, s in sweeps.items()}
+    end = useful_range(prior, threshold_probability(aim, prior))
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
-    made = tuple(
-        _summarised(
-            name,
-            s,
-            points[name],
-            sure.interval[name],
-            level,
-            (calibrators or {}).get(name),
-            (forecasts or {}).get(name),
-            detail,
-            name in reverse,
+    scores = []
+    for name, s in sweeps.items():
+        calibrator = (calibrators or {}).get(name)
+        forecast = _forecast(s, calibrator, (forecasts or {}).get(name), name in reverse)
+        h, low, high = hull(s), float(s.threshold[-1]), float(s.threshold[0])
+        probabilities = 0 <= low <= high <= 1
+        p = forecast if forecast is not None else s if probabilities else None
+        drawn = trace(s, h, points[name].cut, level=None if clustered else level, detail=detail)
+        turn = -1.0 if name in reverse else 1.0
+        at = None
+        if calibrator is not None and np.isfinite(points[name].threshold):
+            at = float(calibrator.probability(turn * points[name].threshold, prior))
+        # Of clusters that tell no interval the AUC may be anything.
+        span = Interval(0.0, 1.0, level) if clustered and spans[name] is None else spans[name]
+        scores.append(
+            ScoreSummary(
+                name=name,
+                distinct=len(s),
+                lowest=0.0 - high if name in reverse else low,
+                highest=0.0 - low if name in reverse else high,
+                probabilities=probabilities,
+                auc=Estimate(s.auc, spans[name]),
+                average_precision=average_precision(s),
+                brier=None if p is None else by_parts(p, brier),
+                log_loss=None if p is None else by_parts(p, log_loss),
+                hull_vertices=len(h),
+                hull_auc=h.auc,
+                point=points[name],
+                verdict=judge(
+                    points[name], auc=span, score=name, reverse=name in reverse, probability=at
+                ),
+                probability=at,
+                measures=_measures(points[name], level),
+                trace=drawn,
+                cost_curve=curves[name],
+                decision_curve=decision_curve(
+                    curves[name],
+                    # Calibrated ones are those of the prior of the rows.
+                    None if forecast is not None and aim.prior is not None else p,
+                    prior,
+                    end,
+                    None if clustered else level,
+                    known=aim.prior is not None,
+                ),
+                shares=shares(
+                    s if p is None else p,
+                    h if forecast is None else hull(forecast),
+                    level=level,
+                    probabilities=p is not None,
+                ),
+                llr=None if calibrator is None else calibrator.llr(turn * drawn.threshold),
+                calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
+                certain=(0, 0) if p is None else _certain(p),
+                cross_fitted=name in (forecasts or {}),
+                reverse=name in reverse,
+            )
         )
-        for name, s in sweeps.items()
-    )
     out = Summary(
         rows=rows,
         P=first.P,
         N=first.N,
         weighted=first.weighted,
         asked=aim,
-        scores=made,
-        differences=_differences(sweeps, sure, level),
+        scores=tuple(scores),
+        differences=_differences(sweeps, areas, level),
         groups=groups,
+        baselines=_baselines(points[scores[0].name]),
+        digest=_digest(sweeps.values()),
         label=label,
         source=source,
     )
     return replace(out, notices=tuple(_notices(out, sweeps)))
 
 
-def _summarised(  # noqa: PLR0913, PLR0917 - what is known of a score
-    name: str,
-    s: Sweep,
-    point: OperatingPoint,
-    auc: Interval | None,
-    level: float,
-    calibrator: Calibrator | None,
-    forecast: Sweep | None,
-    detail: float,
-    reverse: bool,
-) -> ScoreSummary:
-    h = hull(s)
-    low, high = float(s.threshold[-1]), float(s.threshold[0])
-    probabilities = 0 <= low <= high <= 1
-    fitted, of = (s, h)
-    cross_fitted = calibrator is not None and forecast is not None
-    if calibrator is not None and forecast is None:
-        # At the prior of the rows: then forecasts and what happened speak of the same cases.
-        p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
-        forecast = Sweep.from_counts(p, s.pos, s.neg)
-    if calibrator is not None and forecast is not None:
-        fitted, of = forecast, hull(forecast)
-    return ScoreSummary(
-        name=name,
-        distinct=len(s),
-        lowest=0.0 - high if reverse else low,
-        highest=0.0 - low if reverse else high,
-        probabilities=probabilities,
-        auc=Estimate(s.auc, auc),
-        average_precision=average_precision(s),
-        brier=by_parts(fitted, brier) if probabilities or calibrator is not None else None,
-        log_loss=by_parts(fitted, log_loss) if probabilities or calibrator is not None else None,
-        hull_vertices=len(h),
-        hull_auc=h.auc,
-        point=point,
-        measures=_measures(point, level),
-        trace=trace(s, h, point.cut, level=level, detail=detail),
-        shares=shares(
-            fitted, of, level=level, probabilities=probabilities or calibrator is not None
-        ),
-        calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
-        certain=_certain(fitted) if probabilities or calibrator is not None else (0, 0),
-        cross_fitted=cross_fitted,
-        reverse=reverse,
-    )
+def threshold_probability(aim: Aim, prior: float) -> float:
+    """λ₋ / (λ₊ + λ₋) of the costs; without costs the share of positives, so that both classes weigh
+    the same."""
+    c = aim.costs
+    return c.probability if c is not None and c.on_negatives and c.on_positives else prior
+
+
+def _baselines(p: OperatingPoint) -> tuple[float, float] | None:
+    """What a case costs if nothing is flagged, and if everything is."""
+    c, goal = p.deployed, p.question.goal
+    if not isinstance(goal, Costs):
+        return None
+    none = Confusion(0, 0, c.positives, c.negatives)
+    return float(goal(none)), float(goal(Confusion(c.positives, c.negatives, 0, 0)))
+
+
+def _digest(sweeps: Iterable[Sweep]) -> str:
+    found = sha256()
+    for s in sweeps:
+        for at in s.parts():
+            for column in (s.threshold, s.pos, s.neg):
+                found.update(np.ascontiguousarray(column[at]).tobytes())
+            s.forget(at)
+    return found.hexdigest()
+
+
+def _forecast(
+    s: Sweep, calibrator: Calibrator | None, forecast: Sweep | None, reverse: bool
+) -> Sweep | None:
+    """The sweep of the calibrated probabilities, if there is a calibrator."""
+    if calibrator is None or forecast is not None:
+        return forecast
+    # At the prior of the rows: then forecasts and what happened speak of the same cases.
+    p = calibrator.probability(0.0 - s.threshold if reverse else s.threshold, s.prevalence)
+    return Sweep.from_counts(p, s.pos, s.neg)
 
 
 def _certain(s: Sweep) -> tuple[float, float]:
@@ -422,167 +484,39 @@ def _measures(point: OperatingPoint, level: float) -> dict[str, Estimate]:
             out[name] = Estimate(float(getattr(d, name)))
         else:
             sure = KNOWN[name].binomial or name == goal.name
-            out[name] = Estimate(found.value, _interval(found) if sure else None)
+            out[name] = Estimate.of(found) if sure else Estimate(found.value)
     if isinstance(goal, Costs):
         found = expectation(point, goal, level)
-        out["cost"] = (
-            Estimate(point.value) if found is None else Estimate(found.value, _interval(found))
-        )
+        out["cost"] = Estimate(point.value) if found is None else Estimate.of(found)
     return out
 
 
-def _interval(e: Expected) -> Interval:
-    return Interval(e.low, e.high, e.level)
-
-
-class _Sure(NamedTuple):
-    """How sure the AUCs are, and the differences of two: of rows, or of units of them."""
-
-    interval: Mapping[str, Interval | None]
-    error: Callable[[str, str], float | None]
-    """The standard error of a difference, if the rows can tell it."""
-    df: float
-    """Its degrees of freedom."""
-
-    @classmethod
-    def of_rows(
-        cls, sweeps: Mapping[str, Sweep], drawn: tuple[Drawn, Drawn] | None, level: float
-    ) -> _Sure:
-        spans = {name: maybe(auc_interval, s, level=level) for name, s in sweeps.items()}
-        placed = [_placements(one, sweeps) for one in drawn or ()]
-
-        def error(a: str, b: str) -> float | None:
-            if not placed:
-                return None
-            return sqrt(sum(_variance(one.v[a] - one.v[b], one) for one in placed))
-
-        sizes = maybe(sizes_of, next(iter(sweeps.values())), "a comparison")
-        return cls(spans, error, inf if sizes is None else min(sizes) - 1)
-
-    @classmethod
-    def of_units(cls, units: AucCovariance | None, names: list[str], level: float) -> _Sure:
-        if units is None:  # those of rows would be too narrow
-            return cls(dict.fromkeys(names), lambda _a, _b: None, inf)
-        v = units.covariance
-
-        def error(a: str, b: str) -> float:
-            j, k = names.index(a), names.index(b)
-            return sqrt(max(0.0, v[j, j] + v[k, k] - 2 * v[j, k]))
-
-        spans = dict(zip(names, units.intervals(level=level), strict=True))
-        return cls(spans, error, min(units.sizes) - 1)
-
-
-def _differences(sweeps: Mapping[str, Sweep], sure: _Sure, level: float) -> tuple[Difference, ...]:
+def _differences(
+    sweeps: Mapping[str, Sweep], areas: AucCovariance | None, level: float
+) -> tuple[Difference, ...]:
     """All pairs; of more than five scores only those with the first."""
-    if len(sweeps) < 2:
-        return ()
     names = list(sweeps)
     pairs = list(combinations(names, 2)) if len(names) <= 5 else [(names[0], b) for b in names[1:]]
     out = []
     for a, b in pairs:
-        values, error = (sweeps[a].auc, sweeps[b].auc), sure.error(a, b)
-        found = None
-        if error is not None:
-            found = maybe(
-                difference_tested, *values, error, level, statistic="auc", method="t", df=sure.df
-            )
+        found = None if areas is None else maybe(auc_difference, areas, a, b, level=level)
         if found is None:
-            out.append(Difference(a, b, values[0] - values[1], None, None))
+            out.append(Difference(a, b, sweeps[a].auc - sweeps[b].auc, None, None))
         else:
             out.append(Difference(a, b, found.difference, found.interval, found.p_value))
     return tuple(out)
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Some rows of one class, and what they stand for; for
-    :func:`cutscore.report.summarise_sweeps`."""
-
-    positive: bool
-    scores: Mapping[str, Floats]
-    weight: Floats | None
-    n: int
-    """How many rows of the class there are,"""
-    pairs: float
-    """and W² − Σw² of all of them, in the unit of the weights: n(n − 1) if there are none."""
-
-    @property
-    def times(self) -> float:
-        """As how many rows each counts."""
-        return self.n / max(len(next(iter(self.scores.values()))), 1)
-
-    def negated(self, names: Collection[str]) -> Drawn:
-        """With these scores turned round."""
-        return replace(
-            self, scores={n: 0.0 - x if n in names else x for n, x in self.scores.items()}
-        )
-
-
-# Of a class with more rows than this, the variance of a difference is estimated from so many.
-MOST_DRAWN = 100_000
-
-
-def _drawn(y: Any, columns: Mapping[str, Any], weight: Any, positive: Any) -> tuple[Drawn, Drawn]:
-    rows = {name: check_rows(y, column, weight, positive) for name, column in columns.items()}
-    one = next(iter(rows.values()))
-    ones = np.asarray(one.label == one.positive)
-    both = []
-    for own, is_positive in ((ones, True), (~ones, False)):
-        at = np.flatnonzero(own if one.weight is None else own & (one.weight > 0))
-        n, w = len(at), None
-        pairs = float(n * (n - 1))
-        if one.weight is not None:
-            w = one.weight[at] / one.weight[at].max()  # they will be squared
-            pairs = float(w.sum() ** 2 - np.square(w).sum())
-        if n > MOST_DRAWN:
-            some = np.random.default_rng(0).choice(n, MOST_DRAWN, replace=False, shuffle=False)
-            at, w = at[some], None if w is None else w[some]
-        scores = {name: rows[name].score[at].astype(np.float64) for name in columns}
-        both.append(Drawn(is_positive, scores, w, n, pairs))
-    return both[0], both[1]
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """Placements of some rows of one class by each score, and their weights."""
-
-    v: Mapping[str, Floats]
-    of: Drawn
-
-
-def _placements(drawn: Drawn, sweeps: Mapping[str, Sweep]) -> _Placed:
-    """Looked up in the sweeps: nothing is sorted again."""
-    v = {}
-    for name, s in sweeps.items():
-        # In order, so that neighbours look in the same place.
-        score, back = np.unique(drawn.scores[name], return_inverse=True)
-        cut = s.cuts(score)
-        (tp, fp), (above_tp, above_fp) = s.flagged(cut), s.flagged(cut - 1)
-        if drawn.positive:
-            v[name] = (((s.N - fp) + 0.5 * (fp - above_fp)) / s.N)[back]
-        else:
-            v[name] = ((tp - 0.5 * (tp - above_tp)) / s.P)[back]
-    return _Placed(v, drawn)
-
-
-def _variance(d: Floats, of: _Placed) -> float:
-    """Of the mean difference of one class's placements."""
-    if not of.of.pairs > 0:
-        return 0.0
-    w = np.ones(len(d)) if of.of.weight is None else of.of.weight
-    middle = float(np.sum(w * d) / np.sum(w))
-    return float(of.of.times * np.sum(np.square(w * (d - middle))) / of.of.pairs)
-
-
 def _notices(summary: Summary, sweeps: Mapping[str, Sweep]) -> list[Finding]:
-    s = next(iter(sweeps.values()))
-    out: list[Finding] = [*_few(s), *_far(summary)]
+    """Verdicts first; what one says is not said twice."""
+    verdicts: list[Finding] = []
+    others: list[Finding] = [*_few(next(iter(sweeps.values()))), *_far(summary)]
     for one in summary.scores:
         name = one.name if len(sweeps) > 1 else None
-        found = (*_about(one, sweeps[one.name]), *_about_point(one))
-        out += [about(notice, name) for notice in found]
-    return sorted(out, key=lambda notice: notice.code != Trivial.code)  # the verdict comes first
+        # Rows are few whatever the score.
+        verdicts += (n if isinstance(n, FewRows) else about(n, name) for n in one.verdict.findings)
+        others += (about(notice, name) for notice in _about(one, sweeps[one.name]))
+    return list(dict.fromkeys((*verdicts, *others)))
 
 
 def _few(s: Sweep) -> Iterator[Notice]:
@@ -603,14 +537,10 @@ def _far(summary: Summary) -> Iterator[Notice]:
 
 
 def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
-    auc, span = one.auc.value, one.auc.interval
-    if span is not None and span.high < 0.5:
-        yield Inverted(auc, one.name, one.reverse)
-    elif auc < 0.5:
-        yield NoBetterThanChance(auc, *((span.low, span.high) if span is not None else ()))
-    elif auc >= 0.999:
+    auc = one.auc.value
+    if auc >= 0.999:
         yield Separated(auc)
-    elif span is not None:
+    elif auc >= 0.5 and one.auc.interval is not None:
         yield from _few_errors(auc, s)
     for mass, word, chance in zip(one.certain, ("positive", "negative"), (0, 1), strict=True):
         if mass:
@@ -638,14 +568,3 @@ def _outliers(s: Sweep, *, reverse: bool) -> Iterator[Notice]:
     for ends in far_ends(t, s.pos[[0, -1]] + s.neg[[0, -1]]):
         at, *others = (0.0 - x if reverse else x for x in t[list(ends)].tolist())
         yield Outlier(at, int(s.pos[ends[0]] + s.neg[ends[0]]), min(others), max(others))
-
-
-def _about_point(one: ScoreSummary) -> Iterator[Notice]:
-    p = one.point
-    if not p.feasible:
-        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
-    elif p.confusion.flagged in (0, p.confusion.total) and one.auc.value >= 0.5:
-        what = "nothing" if p.confusion.flagged == 0 else "everything"
-        yield FlagsAlike(what, p.objective == "cost")
-    elif (doubt := against_trivial(p)) is not None:
-        yield Trivial(doubt)

@@ -30,6 +30,7 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
         {
             "schema": SCHEMA,
             "version": __version__,
+            "digest": summary.digest,
             "source": summary.source,
             "label": summary.label,
             "rows": {
@@ -40,6 +41,9 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
                 "prevalence": summary.prevalence,
             },
             "asked": _asked(summary.asked),
+            "baselines": None
+            if summary.baselines is None
+            else dict(zip(("flag_none", "flag_all"), summary.baselines, strict=True)),
             "scores": [_score(one, summary.asked.level) for one in summary.scores],
             "differences": [
                 {
@@ -102,6 +106,11 @@ def _score(one: ScoreSummary, level: float) -> dict[str, Any]:
     calibrated = one.probabilities or one.calibrator is not None
     return {
         "name": one.name,
+        "verdict": {
+            "state": one.verdict.state.value,
+            "headline": one.verdict.headline,
+            "codes": [found.code for found in one.verdict.findings],
+        },
         "reverse": one.reverse,
         "distinct": one.distinct,
         "lowest": one.lowest,
@@ -115,6 +124,7 @@ def _score(one: ScoreSummary, level: float) -> dict[str, Any]:
         "calibration": {"calibrator": one.calibrator, "outside_band": one.shares.outside}
         if calibrated
         else None,
+        "probability": one.probability,
         "operating_point": _point(one, level),
     }
 

@@ -17,6 +17,12 @@
    * @property {number} asked the cut that was asked for
    * @property {number | null} askedT and its threshold
    * @property {boolean} chance whether the scores are probabilities
+   * @property {number[] | null} llr calibrated log-likelihood ratios at the cuts
+   * @property {number | null} askedP the calibrated probability at the cut that was asked for
+   * @property {string} verdict why no threshold should be used, if so
+   * @property {number[]} edges of the bins of the histogram
+   * @property {number[][]} bins the mass of the positives and of the negatives in them
+   * @property {number[][]} shares blocks of scores: highest, lowest, observed event rate
    * @property {Record<string, string>} expected what to expect of that cut on new rows
    */
 
@@ -31,10 +37,12 @@
     let sum = 0;
     return steps.map((step) => (sum += step));
   };
+  const finite = (/** @type {any} */ x) => (x === "inf" ? Infinity : x === "-inf" ? -Infinity : x);
   /** @type {Score[]} */
   const scores = data.scores.map((/** @type {any} */ s) => ({
     ...s,
-    t: s.t.map((/** @type {any} */ t) => (t === "inf" ? Infinity : t === "-inf" ? -Infinity : t)),
+    t: s.t.map(finite),
+    llr: s.llr && s.llr.map(finite),
     tp: weighted ? s.tp : running(s.tp),
     fp: weighted ? s.fp : running(s.fp),
     hull: running(s.hull),
@@ -106,8 +114,15 @@
   };
 
   const counted = (/** @type {number} */ mass) => grouped(weighted ? general(mass, data.digits) : String(mass));
-  const shown = (/** @type {number} */ x) => (Number.isNaN(x) ? "–" : general(x, 4));
-  const perCent = (/** @type {number} */ x) => (Number.isNaN(x) ? "–" : general(100 * x, 3) + " %");
+  /** Three significant digits, no exponent. */
+  const number = (/** @type {number} */ x) => {
+    if (Number.isNaN(x)) return "–";
+    if (x === 0) return "0";
+    const places = clip(2 - Math.floor(Math.log10(Math.abs(x))), 0, 12);
+    return grouped(fixed(x, places)).replace("-", "−");
+  };
+  const perCent = (/** @type {number} */ x) => (Number.isNaN(x) ? "–" : number(100 * x) + " %");
+  const measureText = (/** @type {string} */ name, /** @type {number} */ x) => (data.rates.includes(name) ? perCent(x) : number(x));
   /** Per cent, for a box with room for few digits; never 100 where some are negative. */
   const share = (/** @type {number} */ x) => {
     const text = general(100 * x, 4);
@@ -208,9 +223,11 @@
     return `of every ${grouped(String(base))} cases ${told(p)} ${p === 1 ? "is" : "are"} positive: ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
   };
 
-  const ruleOf = (/** @type {Score} */ s, /** @type {number} */ t, /** @type {Confusion} */ c) => {
+  /** What is flagged, with the calibrated probability from which on if it is known. */
+  const ruleOf = (/** @type {Score} */ s, /** @type {number} */ t, /** @type {Confusion} */ c, /** @type {number | null} */ p = null) => {
     if (t === Infinity && c.tp + c.fp === 0) return "nothing";
     if (t === -Infinity) return "everything";
+    if (p !== null) return `from ${general(100 * p, 3)} % on, score ${s.reverse ? "≤" : "≥"} ${repr(s.reverse ? 0 - t : t)}`;
     return s.reverse ? `up to ${repr(0 - t)}` : `from ${repr(t)} on`;
   };
 
@@ -224,6 +241,14 @@
   const thresholdNow = () => {
     const s = score();
     return state.mode === "asked" && s.askedT !== null ? s.askedT : s.t[state.cut];
+  };
+
+  /** The calibrated probability at a cut, for the prevalence that is set. */
+  const probabilityAt = (/** @type {number} */ k) => {
+    const s = score();
+    if (!s.llr) return null;
+    if (state.mode === "asked" && state.prior === data.prior) return s.askedP;
+    return 1 / (1 + Math.exp(-(s.llr[k] + logit(prior()))));
   };
 
   /** Chooses the cut anew, if it follows the costs, and shows everything. */
@@ -240,7 +265,16 @@
     const k = best(score(), state.ratio, state.prior);
     const regret = 1000 * (cost(d) - cost(deployed(confusionAt(score(), k), state.prior)));
     if (!(regret > 1e-9)) return "Set by hand: as good as the best threshold for these costs.";
-    return `Set by hand: the best threshold for these costs saves ${shown(regret)} on 1,000 cases.`;
+    return `Set by hand: the best threshold for these costs saves ${number(regret)} on 1,000 cases.`;
+  };
+
+  /** The cost beside those of flagging nothing and everything. */
+  const costText = (/** @type {Confusion} */ d) => {
+    const p = d.tp + d.fn, n = d.fp + d.tn;
+    const [own, none, every] = [d, { tp: 0, fp: 0, fn: p, tn: n }, { tp: p, fp: n, fn: 0, tn: 0 }].map((c) => 1000 * cost(c));
+    const least = Math.min(none, every);
+    const saves = own >= 0 && own < least ? `; saves ${perCent((least - own) / least)}` : "";
+    return `Cost per 1,000 cases on these rows: ${number(own)}${data.given ? "" : ", in false alarms"}; flag none ${number(none)}, flag all ${number(every)}${saves}`;
   };
 
   /** @type {Map<string, HTMLElement[]>} */
@@ -256,12 +290,15 @@
   let announced = 0;
   const write = () => {
     const s = score(), c = confusionAt(s, state.cut), d = deployed(c, state.prior), t = thresholdNow();
-    const headline = `Flag ${ruleOf(s, t, c)}`;
+    const rule = `flag ${ruleOf(s, t, c, probabilityAt(state.cut))}`;
+    const headline = s.verdict || `F${rule.slice(1)}`;
     put("headline", headline);
+    put("rule", rule);
+    all(".answer").forEach((e) => e.classList.toggle("unusable", s.verdict !== ""));
     put("natural", natural(c, state.prior));
     put("why", why(d));
     put("threshold", threshold(s, t));
-    put("sense", s.reverse ? "Flag up to this score" : "Flag from this score on");
+    put("sense", s.reverse ? "Flag scores up to" : "Flag scores from");
     for (const cell of /** @type {const} */ (["tp", "fp", "fn", "tn"])) put(cell, counted(c[cell]));
     const here = measures(c);
     put("tp-share", perCent(here.recall));
@@ -269,28 +306,32 @@
     put("fp-share", perCent(here.fpr));
     put("tn-share", perCent(here.specificity));
     const there = measures(d);
-    put("right-share", perCent(there.precision));
-    for (const name in there) put(name, shown(there[name]));
+    for (const name in there) put(name, measureText(name, there[name]));
     for (const name in s.expected) put(name, s.expected[name]);
     // Of no other cut is it known what to expect of new rows.
     const asked = state.mode === "asked" && state.ratio === start && state.prior === data.prior;
+    const costed = data.given || state.ratio !== start || state.mode === "costs";
+    if (!asked) put("expected", costed ? costText(d) : "");
     $("main").classList.toggle("moved", !asked);
-    put("cost", shown(1000 * cost(d)));
-    $("main").classList.toggle("uncosted", !data.given && state.ratio === start && state.mode !== "costs");
+    put("cost", number(1000 * cost(d)));
+    $("main").classList.toggle("uncosted", !costed);
+    const costs = costed ? `A missed positive costs as much as ${state.ratio.text} false alarms. ` : "";
+    put("settings", `${costs}Prevalence ${share(prior())} %, threshold ${threshold(s, t)}.`);
+    remember(asked);
     scores.forEach((one, k) => {
       if (scores.length < 2) return;
       const cut = best(one, state.ratio, state.prior);
       put(`best-${k}`, threshold(one, one.t[cut]));
-      put(`best-cost-${k}`, shown(1000 * cost(deployed(confusionAt(one, cut), state.prior))));
+      put(`best-cost-${k}`, number(1000 * cost(deployed(confusionAt(one, cut), state.prior))));
     });
     $("cut").max = String(s.t.length - 1);
     $("cut").value = String(s.t.length - 1 - state.cut);
     const handle = $("handle");
     handle.setAttribute("aria-valuemax", String(s.t.length - 1));
     handle.setAttribute("aria-valuenow", String(s.t.length - 1 - state.cut));
-    handle.setAttribute("aria-valuetext", headline);
-    $("cut").setAttribute("aria-valuetext", headline);
-    $("ratio").setAttribute("aria-valuetext", `a miss costs as much as ${state.ratio.text} false alarms`);
+    handle.setAttribute("aria-valuetext", rule);
+    $("cut").setAttribute("aria-valuetext", rule);
+    $("ratio").setAttribute("aria-valuetext", `a missed positive costs as much as ${state.ratio.text} false alarms`);
     $("prior").setAttribute("aria-valuetext", `${general(100 * prior(), 6)} % are positive`);
     $("best").disabled = state.mode === "costs";
     $("reset").disabled = asked;
@@ -319,9 +360,17 @@
     }
     return out;
   };
-  const low = Math.log(data.benefit[0]), high = Math.log(data.benefit[1]), floor = -0.2;
-  const height = (/** @type {number} */ benefit) => (Math.max(benefit, 2 * floor) - floor) / (1 - floor);
-  const steps = Array.from({ length: 241 }, (_, k) => k / 240);
+  const steps = Array.from({ length: 201 }, (_, k) => k / 200);
+  /** Net benefit of a cut, and of the best one, at a threshold probability. */
+  const benefit = (/** @type {Score} */ s, /** @type {number} */ k, /** @type {number} */ t, /** @type {number} */ pi) =>
+    (pi * s.tp[k]) / P - ((1 - pi) * s.fp[k] * t) / (1 - t) / N;
+  const bestBenefit = (/** @type {Score} */ s, /** @type {number} */ t, /** @type {number} */ pi) =>
+    s.hull.reduce((most, k) => Math.max(most, benefit(s, k, t, pi)), -Infinity);
+  /** Up to which threshold probability the decision curve is drawn: as in Python. */
+  const benefitEnd = (/** @type {number} */ pi) => data.ends.find((/** @type {number} */ end) => end === 1 || end >= Math.max(3 * pi, 2 / (1 + start.value)));
+  const axis = { end: 1, low: 0, high: 1 };
+  const height = (/** @type {number} */ x) => (x - axis.low) / (axis.high - axis.low);
+  const setAxis = (/** @type {number} */ pi) => Object.assign(axis, { end: benefitEnd(pi), low: -0.2 * pi, high: 1.05 * pi });
 
   const dot = (/** @type {string} */ key, /** @type {number} */ x, /** @type {number} */ y) => {
     for (const element of all(`[data-dot="${key}"]`)) {
@@ -330,12 +379,16 @@
       element.style.bottom = `${100 * clip(y, 0, 1)}%`;
     }
   };
-  const set = (/** @type {string} */ query, /** @type {string} */ d) => {
-    for (const element of all(query)) element.setAttribute("d", d);
+  const set = (/** @type {string} */ key, /** @type {string} */ d) => {
+    for (const element of all(`[data-draw="${key}"]`)) element.setAttribute("d", d);
   };
 
-  /** @type {number | null} */
-  let drawnPrior = prior();
+  /** What Python drew, for the prevalence at the start. */
+  const startPrior = data.prior === null ? P / (P + N) : data.prior;
+  const drawn = new Map(all("[data-draw]").map((element) => [element, element.getAttribute("d") || ""]));
+  const ticks = all("[data-plot=nb]").map((area) => [...area.querySelectorAll(".tx, .ty")]);
+  let drawnPrior = startPrior;
+  setAxis(startPrior);
   const draw = () => {
     const s = score(), c = confusionAt(s, state.cut), d = deployed(c, state.prior);
     const m = measures(d), pi = prior(), r = state.ratio.value;
@@ -347,18 +400,15 @@
     // Cuts of equal cost are on a line of this slope.
     const run = 2 / Math.hypot(1, odds); // far enough to leave the picture at both ends
     const end = (/** @type {number} */ sign) => `${round(m.fpr + sign * run)},${round(1 - m.recall - sign * run * odds)}`;
-    set("[data-iso]", `M${end(-1)} ${end(1)}`);
+    set("iso", `M${end(-1)} ${end(1)}`);
     const x = 1 / (1 + odds);
     dot("cost", x, 2 * ((1 - m.recall) * x + m.fpr * (1 - x)));
-    set("[data-line]", path([[0, 2 * m.fpr], [1, 2 * (1 - m.recall)]]));
-    const along = (Math.log(r) - low) / (high - low);
+    set("line", path([[0, 2 * m.fpr], [1, 2 * (1 - m.recall)]]));
+    const t = 1 / (1 + r);
     // Off the axis there is no curve for the point to be on.
-    dot("nb", along > -1e-9 && along < 1 + 1e-9 ? along : NaN, height(m.recall - m.fpr * odds));
+    dot("nb", t <= axis.end ? t / axis.end : NaN, height(benefit(s, state.cut, t, pi)));
     const at = place(s, thresholdNow());
-    for (const element of all("[data-flagged]")) {
-      element.setAttribute("x", String(round(at)));
-      element.setAttribute("width", String(1000 - round(at)));
-    }
+    set("flagged", `M${round(at)},0H1000V1000H${round(at)}Z`);
     $("handle").style.left = `${100 * at}%`;
     for (const element of all("[data-rule]")) element.style.left = `${100 * at}%`;
     bar("caught", m.recall);
@@ -371,37 +421,53 @@
     for (const element of all(`[data-bar="${key}"]`)) element.style.width = `${100 * (share || 0)}%`;
   };
 
-  /** Curves that change with the share of positives. */
+  /** Round numbers along an axis, as in Python. */
+  const roundTicks = (/** @type {number} */ from, /** @type {number} */ to) => {
+    const raw = (to - from) / 6, size = 10 ** Math.floor(Math.log10(raw));
+    const step = size * (/** @type {number} */ ([1, 2, 5, 10].find((k) => size * k >= raw)));
+    const first = Math.ceil(from / step - 1e-9), last = Math.floor(to / step + 1e-9);
+    return Array.from({ length: last - first + 1 }, (_, k) => Number(((first + k) * step).toPrecision(12)));
+  };
+  const tick = (/** @type {string} */ kind, /** @type {string} */ side, /** @type {number} */ at, /** @type {number} */ value) => {
+    const span = Object.assign(document.createElement("span"), { className: kind, textContent: general(value, 6) });
+    span.style.setProperty(side, `${100 * at}%`);
+    return span;
+  };
+
+  /** Curves that change with the prevalence. */
   const curvesOfPrior = (/** @type {number} */ pi) => {
-    set("[data-base]", `M0,${round(1 - pi)}H1000`);
-    const alarms = steps.map((x) => (1 - pi) / pi / Math.exp(low + x * (high - low)));
-    set("[data-all]", path(steps.map((x, i) => [x, height(1 - alarms[i])])));
+    setAxis(pi);
+    const areas = all("[data-plot=nb]");
+    areas.forEach((area, i) => {
+      area.querySelectorAll(".tx, .ty").forEach((old) => old.remove());
+      const own = pi === startPrior ? ticks[i] : [
+        ...roundTicks(0, axis.end).map((v) => tick("tx", "left", v / axis.end, v)),
+        ...roundTicks(axis.low, axis.high).map((v) => tick("ty", "bottom", height(v), v)),
+      ];
+      area.append(...own);
+    });
+    if (pi === startPrior) {
+      for (const [element, d] of drawn) if (/^(pr|nb|act)-|^(base|all|none)$/.test(element.dataset.draw || "")) element.setAttribute("d", d);
+      return;
+    }
+    set("base", `M0,${round(1 - pi)}H1000`);
+    const last = Math.min(axis.end, 0.995);
+    const curve = (/** @type {(t: number) => number} */ f) => path(steps.map((x) => [(x * last) / axis.end, height(f(x * last))]));
+    set("none", `M0,${round(1 - height(0))}H1000`);
+    set("all", curve((t) => pi - ((1 - pi) * t) / (1 - t)));
+    set("nb-band", ""); // known for the prevalence at the start
     scores.forEach((s, k) => {
       const tpr = (/** @type {number} */ i) => s.tp[i] / P, fpr = (/** @type {number} */ i) => s.fp[i] / N;
       let before = 0; // steps, from the first cut that flags anything
-      set(`[data-pr="${k}"]`, path(s.t.flatMap((_, i) => {
+      set(`pr-${k}`, path(s.t.flatMap((_, i) => {
         const right = pi * tpr(i), wrong = (1 - pi) * fpr(i);
         if (!(right + wrong > 0)) return [];
         const at = right / (right + wrong), from = before;
         before = tpr(i);
         return /** @type {[number, number][]} */ ([[from, at], [before, at]]);
       })));
-      let v = s.hull.length - 1;
-      const value = (/** @type {number} */ i, /** @type {number} */ alarm) => tpr(s.hull[i]) - fpr(s.hull[i]) * alarm;
-      // From dear misses to cheap ones, right to left, the best vertex only goes up.
-      const highest = [...alarms].reverse().map((alarm) => {
-        while (v > 0 && value(v - 1, alarm) >= value(v, alarm)) v -= 1;
-        return value(v, alarm);
-      });
-      highest.reverse();
-      set(`[data-nb="${k}"]`, path(steps.map((x, i) => [x, height(highest[i])])));
-      if (s.chance) {
-        set(`[data-act="${k}"]`, path(steps.map((x, i) => {
-          const chance = 1 / (1 + Math.exp(low + x * (high - low)));
-          const j = lastAtLeast(s, chance);
-          return [x, height(tpr(j) - fpr(j) * alarms[i])];
-        })));
-      }
+      set(`nb-${k}`, curve((t) => bestBenefit(s, t, pi)));
+      set(`act-${k}`, s.chance ? curve((t) => benefit(s, lastAtLeast(s, t), t, pi)) : "");
     });
   };
 
@@ -445,12 +511,16 @@
   const setScore = (/** @type {number} */ d) => {
     state.d = d;
     if (state.mode === "hand") state.mode = "costs";
+    showScore();
+    update();
+  };
+  const showScore = () => {
+    const { d } = state;
     for (const element of all(".of[data-d]")) element.hidden = element.dataset.d !== String(d);
     for (const element of all("g[data-d], .legend [data-d]")) element.classList.toggle("on", element.dataset.d === String(d));
     // The chosen curve is drawn last, above the others.
-    for (const element of all("g.on[data-d]")) element.parentElement?.insertBefore(element, element.parentElement.querySelector(".iso"));
-    document.querySelector(`.stack .of[data-d="${d}"] .area`)?.append($("handle"));
-    update();
+    for (const element of all("g.on[data-d]")) element.parentElement?.append(element);
+    document.querySelector(`[data-chart=scores] .of[data-d="${d}"] .area`)?.append($("handle"));
   };
 
   $("controls").addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
@@ -519,7 +589,7 @@
     roc: (x, y) => ({ cut: nearestCut((k) => Math.hypot(score().fp[k] / N - x, score().tp[k] / P - y)) }),
     pr: (x, y) => ({ cut: nearestCut((k) => Math.hypot(score().tp[k] / P - x, precision(k) - y)) }),
     cost: (x) => ofRatio((clip(x, 0.001, 0.999) / (1 - clip(x, 0.001, 0.999))) * ((1 - prior()) / prior())),
-    nb: (x) => ofRatio(Math.exp(low + x * (high - low))),
+    nb: (x) => ofRatio(1 / clip(x * axis.end, 1e-6, 0.999) - 1),
   };
   const ofRatio = (/** @type {number} */ value) => {
     const ratio = /** @type {Ratio} */ (ratioOf(general(value, 3)));
@@ -528,12 +598,13 @@
   const tip = $("tip");
   const explain = (/** @type {PointerEvent} */ event, /** @type {{cut: number, ratio?: number}} */ at) => {
     const c = confusionAt(score(), at.cut), m = measures(deployed(c, state.prior));
+    const rule = ruleOf(score(), score().t[at.cut], c);
     const lines = [
-      ...(at.ratio === undefined ? [] : [`a miss costs ${general(at.ratio, 3)} false alarms`]),
-      ruleOf(score(), score().t[at.cut], c),
-      `recall ${shown(m.recall)}`,
-      `false alarm rate ${shown(m.fpr)}`,
-      `precision ${shown(m.precision)}`,
+      ...(at.ratio === undefined ? [] : [`a missed positive costs ${general(at.ratio, 3)} false alarms`]),
+      `flag ${rule}`,
+      `sensitivity ${perCent(m.recall)}`,
+      `false positive rate ${perCent(m.fpr)}`,
+      `precision ${perCent(m.precision)}`,
     ];
     tip.replaceChildren(...lines.map((text) => Object.assign(document.createElement("div"), { textContent: text })));
     tip.hidden = false;
@@ -571,6 +642,142 @@
   }
   addEventListener("scroll", () => (tip.hidden = true), { passive: true });
 
+  // ---------------------------------------------------------------- the scenario in the address
+
+  /** Everything that was set, so that a link opens the page as it is now. */
+  const remember = (/** @type {boolean} */ asked) => {
+    const set = new URLSearchParams();
+    if (state.d) set.set("score", String(state.d));
+    if (state.ratio !== start) set.set("miss", state.ratio.text);
+    if (state.prior !== data.prior) set.set("prevalence", String(prior()));
+    if (state.mode === "hand") set.set("threshold", repr(thresholdNow()));
+    else if (!asked) set.set("threshold", state.mode === "costs" ? "best" : "asked");
+    const hash = [...set].length ? `#${set}` : "";
+    if (hash !== location.hash && (hash || location.hash.includes("="))) history.replaceState(null, "", hash || location.pathname + location.search);
+  };
+  const recall = () => {
+    const set = new URLSearchParams(location.hash.slice(1));
+    if (![...set.values()].some(Boolean)) return;
+    const d = Number(set.get("score")), radio = all('input[name="score"]')[d];
+    const ratio = ratioOf(set.get("miss") || ""), share_ = Number(set.get("prevalence")), t = set.get("threshold");
+    if (ratio) state.ratio = ratio.text === start.text ? start : ratio;
+    if (share_ > 0 && share_ < 1) state.prior = share_ === P / (P + N) ? null : share_;
+    state.mode = t === "best" ? "costs" : t === null || t === "asked" ? "asked" : "hand";
+    if (radio) {
+      /** @type {any} */ (radio).checked = true;
+      state.d = d;
+    }
+    if (state.mode === "hand") state.cut = lastAtLeast(score(), t === "inf" ? Infinity : t === "-inf" ? -Infinity : Number(t));
+    $("ratio").value = String(nearest(data.ratios.map(Number), state.ratio.value));
+    $("ratio-number").value = state.ratio.text;
+    $("prior").value = String(nearest(data.priors.map((/** @type {number | null} */ p) => (p === null ? P / (P + N) : p)), prior()));
+    $("prior-number").value = share(prior());
+    showScore();
+  };
+  // Links of the table of contents leave the scenario in the address.
+  for (const link of all(".contents a")) {
+    link.addEventListener("click", (event) => {
+      const target = /** @type {HTMLDetailsElement | null} */ (document.querySelector(/** @type {string} */ (link.getAttribute("href"))));
+      if (!target) return;
+      event.preventDefault();
+      target.open = true;
+      target.scrollIntoView();
+    });
+  }
+
+  // ---------------------------------------------------------------- copies and files
+
+  $("copy").addEventListener("click", async () => {
+    const text = repr(score().reverse ? 0 - thresholdNow() : thresholdNow());
+    try {
+      await navigator.clipboard.writeText(text);
+      $("copy").textContent = "Copied";
+    } catch {
+      $("copy").textContent = text; // to be copied by hand
+    }
+    setTimeout(() => ($("copy").textContent = "Copy threshold"), 2000);
+  });
+  $("more").addEventListener("click", () => {
+    const open = all(".controls")[0].classList.toggle("open");
+    $("more").setAttribute("aria-expanded", String(open));
+  });
+  $("scale").addEventListener("click", () => {
+    const counts = !all(".plot.wide")[0].classList.toggle("density");
+    $("scale").setAttribute("aria-pressed", String(counts));
+    $("scale").textContent = counts ? "Show density" : "Show counts";
+  });
+
+  /** The rows of a chart as a table. @type {Record<string, () => any[][]>} */
+  const table = {
+    scores: () => [["from", "to", "positives", "negatives"], ...score().bins[0].map((pos, k) => [score().edges[k], score().edges[k + 1], pos, score().bins[1][k]])],
+    roc: () => [["threshold", "false_positive_rate", "sensitivity"], ...score().t.map((t, k) => [t, score().fp[k] / N, score().tp[k] / P])],
+    pr: () => [["threshold", "recall", "precision"], ...score().t.map((t, k) => [t, score().tp[k] / P, precision(k)])],
+    cost: () => [["threshold", "false_positive_rate", "false_negative_rate"], ...score().hull.map((k) => [score().t[k], score().fp[k] / N, 1 - score().tp[k] / P])],
+    nb: () => [["threshold_probability", "net_benefit", "treat_all"], ...steps.map((x) => x * Math.min(axis.end, 0.995)).map((t) => [t, bestBenefit(score(), t, prior()), prior() - ((1 - prior()) * t) / (1 - t)])],
+    shares: () => [["from", "to", "observed_event_rate"], ...score().shares[0].map((high, k) => [score().shares[1][k], high, score().shares[2][k]])],
+  };
+  const save = (/** @type {string} */ href, /** @type {string} */ name) => Object.assign(document.createElement("a"), { href, download: name }).click();
+
+  /** A chart as an SVG of its own: lines with their styles, ticks and names as text. */
+  const standalone = (/** @type {HTMLElement} */ figure) => {
+    const frame = /** @type {HTMLElement} */ ([...figure.querySelectorAll(".frame")].find((e) => /** @type {HTMLElement} */ (e).offsetParent));
+    const area = /** @type {HTMLElement} */ (frame.querySelector(".area"));
+    const outer = frame.getBoundingClientRect(), box = area.getBoundingClientRect();
+    const svg = /** @type {SVGSVGElement} */ (area.querySelector("svg"));
+    const ns = svg.namespaceURI, out = document.createElementNS(ns, "svg"), inner = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
+    const give = (/** @type {Element} */ e, /** @type {Record<string, any>} */ attributes) => {
+      for (const key in attributes) e.setAttribute(key, String(attributes[key]));
+      return e;
+    };
+    const paper = getComputedStyle(figure).backgroundColor;
+    // Room for the title above, and for ticks that reach over the sides.
+    const margin = 16, top = 28, width = outer.width + 2 * margin, tall = outer.height + top;
+    give(out, { width, height: tall, viewBox: `${-margin} ${-top} ${width} ${tall}` });
+    out.append(give(document.createElementNS(ns, "rect"), { x: -margin, y: -top, width, height: tall, fill: paper }));
+    const title = give(document.createElementNS(ns, "text"), { x: 0, y: 0, fill: getComputedStyle(figure).color, "font-size": 15, "font-weight": 600, "font-family": "sans-serif" });
+    title.textContent = figure.querySelector("h3")?.textContent || "";
+    out.append(title);
+    const styled = [...svg.querySelectorAll("path")];
+    [...inner.querySelectorAll("path")].forEach((copy, k) => {
+      const style = getComputedStyle(styled[k]);
+      if (style.display === "none") return copy.remove();
+      for (const key of ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity"]) copy.setAttribute(key, style.getPropertyValue(key));
+      return copy.setAttribute("vector-effect", "non-scaling-stroke");
+    });
+    out.append(give(inner, { x: box.left - outer.left, y: box.top - outer.top, width: box.width, height: box.height }));
+    for (const e of frame.querySelectorAll(".dot")) {
+      const b = e.getBoundingClientRect();
+      if (b.width) out.append(give(document.createElementNS(ns, "circle"), { cx: b.left + b.width / 2 - outer.left, cy: b.top + b.height / 2 - outer.top, r: 6, fill: getComputedStyle(e).backgroundColor }));
+    }
+    for (const e of frame.querySelectorAll(".tx, .ty, .nx, .ny")) {
+      const b = e.getBoundingClientRect(), style = getComputedStyle(e);
+      if (!b.width) continue;
+      const x = b.left + b.width / 2 - outer.left, y = b.top + b.height / 2 - outer.top;
+      const text = give(document.createElementNS(ns, "text"), { x, y, fill: style.color, "font-size": style.fontSize, "font-family": "sans-serif", "text-anchor": "middle", "dominant-baseline": "central" });
+      if (e.classList.contains("ny")) text.setAttribute("transform", `rotate(-90 ${x} ${y})`);
+      text.textContent = e.textContent;
+      out.append(text);
+    }
+    return { markup: new XMLSerializer().serializeToString(out), width, tall };
+  };
+  for (const button of all("[data-export]")) {
+    button.addEventListener("click", () => {
+      const figure = /** @type {HTMLElement} */ (button.closest("figure")), key = /** @type {string} */ (figure.dataset.chart);
+      if (button.dataset.export === "csv") {
+        const text = table[key]().map((row) => row.join(",")).join("\n");
+        return save(`data:text/csv;charset=utf-8,${encodeURIComponent(text + "\n")}`, `${key}.csv`);
+      }
+      const { markup, width, tall } = standalone(figure), image = new Image();
+      image.onload = () => {
+        const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * tall });
+        /** @type {any} */ (canvas.getContext("2d")).drawImage(image, 0, 0, 2 * width, 2 * tall);
+        save(canvas.toDataURL("image/png"), `${key}.png`);
+      };
+      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(markup)}`;
+      return undefined;
+    });
+  }
+
   // ---------------------------------------------------------------- light and dark
 
   const themes = ["auto", "light", "dark"];
@@ -594,5 +801,10 @@
   $("theme").addEventListener("click", () => setTheme(themes[(themes.indexOf(document.documentElement.dataset.theme || "auto") + 1) % 3]));
 
   document.documentElement.classList.add("live");
+  recall();
+  addEventListener("hashchange", () => {
+    recall();
+    update();
+  });
   update();
 })();

@@ -5,33 +5,33 @@ The texts at the start are written by Python; the script writes the same ones, i
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
 
-from cutscore.decision.choice import headline, natural, worth
+from cutscore.decision.choice import expectation, headline, natural
+from cutscore.decision.verdict import State
 from cutscore.measures.confusion import counted
 from cutscore.measures.costs import Costs
-from cutscore.report.escaped import clean
-from cutscore.report.summary import MEASURES, ScoreSummary, Summary, aim_words
-from cutscore.report.terminal import general, measured
+from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
+from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
+from cutscore.report.terminal import measured
+from cutscore.report.traces import ENDS
 
 
-def page_data(summary: Summary) -> str:
-    """What the script computes with, as JSON that is safe inside of a script element."""
+def script_data(summary: Summary) -> dict[str, Any]:
+    """What the script computes with, as plain values for JSON."""
     asked = summary.asked
     costs = _page_costs(summary)
     start = start_ratio(summary)
     ratios, at = ratio_steps(start)
     priors, here = prior_steps(summary)
-    data = {
+    return {
         "weighted": summary.weighted,
         "digits": len(counted(1 / 3).partition(".")[2]),  # of a sum of weights
-        "P": _number(summary.P),
-        "N": _number(summary.N),
+        "P": _plain(summary.P),
+        "N": _plain(summary.N),
         "prior": asked.prior,
         "costs": {"fp": costs.fp, "fn": costs.fn, "tp": costs.tp, "tn": costs.tn},
         # Whether the start is the best for these costs, and stays so as the prior moves.
@@ -43,18 +43,20 @@ def page_data(summary: Summary) -> str:
         "ratio": [str(start.numerator), str(start.denominator)],
         "ratios": ratios,
         "ratioAt": at,
-        "benefit": benefit_ends(summary),
+        "ends": ENDS,
+        "rates": [name for name in MEASURES if is_rate(name)],
         "priors": priors,
         "priorAt": here,
         "why": why(summary),
         "scores": [_score_data(summary, one) for one in summary.scores],
     }
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _number(x: float) -> Any:
-    return x if isinstance(x, int) else float(x)
+def _plain(x: Any) -> Any:
+    """A number for JSON, which has no infinity."""
+    if isinstance(x, int):
+        return x
+    return float(x) if np.isfinite(x) else "inf" if x > 0 else "-inf"
 
 
 def given_costs(summary: Summary) -> Costs | None:
@@ -63,24 +65,9 @@ def given_costs(summary: Summary) -> Costs | None:
     return costs if costs is not None and costs.on_negatives and costs.on_positives else None
 
 
-def cost_word(summary: Summary) -> str:
-    """What the cost is called; nobody knows the unit of costs that were not given."""
-    return "cost of 1,000 cases" + ("" if given_costs(summary) else ", in false alarms")
-
-
-def about_costs(summary: Summary) -> str:
-    """What to say where costs can be set: they stand there even if nobody gave any."""
-    if given_costs(summary) is not None:
-        return ""
-    return "No costs were given. At first a miss costs so much that both classes weigh the same."
-
-
 def _page_costs(summary: Summary) -> Costs:
     """The costs that were given; else in false alarms."""
-    given = given_costs(summary)
-    if given is not None:
-        return given
-    return Costs(fp=1, fn=float(start_ratio(summary)))
+    return given_costs(summary) or Costs(fp=1, fn=float(start_ratio(summary)))
 
 
 def start_ratio(summary: Summary) -> Fraction:
@@ -88,16 +75,13 @@ def start_ratio(summary: Summary) -> Fraction:
     costs = given_costs(summary)
     if costs is not None:
         return costs.on_positives / costs.on_negatives
-    p = summary.prevalence if summary.asked.prior is None else summary.asked.prior
+    p = summary.prior
     return Fraction(f"{(1 - p) / p:.3g}")
 
 
-def benefit_ends(summary: Summary) -> tuple[float, float]:
-    """The ends of the axis of net benefit, as powers of ten: wide enough for the ratio that was
-    asked for, if one can still see anything then."""
-    decade = log10(float(start_ratio(summary)))
-    low, high = max(min(-1, floor(decade)), -5), min(max(3, ceil(decade)), 7)
-    return 10.0**low, 10.0**high
+def start_probability(summary: Summary) -> float:
+    """The threshold probability of that ratio."""
+    return float(1 / (1 + start_ratio(summary)))
 
 
 _MANTISSAS = ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")
@@ -133,78 +117,104 @@ def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
     masses = {"tp": t.tp, "fp": t.fp}
     if not summary.weighted:  # differences are shorter
         masses = {name: np.diff(mass, prepend=0) for name, mass in masses.items()}
+    asked = int(np.searchsorted(t.cut, one.point.cut))
     return {
-        "name": clean(one.name),
-        "t": [x if np.isfinite(x) else ("inf" if x > 0 else "-inf") for x in t.threshold.tolist()],
+        "name": one.name,
+        "t": [_plain(x) for x in t.threshold.tolist()],
         "tp": masses["tp"].tolist(),
         "fp": masses["fp"].tolist(),
         "hull": np.diff(t.vertex, prepend=0).tolist(),
         "axis": [t.axis.kind, t.axis.low, t.axis.high],
+        "edges": _short(t.axis.score(t.edges)),
+        "bins": [_short(t.pos * summary.P), _short(t.neg * summary.N)],
+        "shares": [_short(one.shares.high), _short(one.shares.low), _short(one.shares.share)],
         "reverse": one.reverse,
-        "asked": int(np.searchsorted(t.cut, one.point.cut)),
+        "asked": asked,
         "askedT": one.point.threshold if np.isfinite(one.point.threshold) else None,
-        "chance": one.probabilities,
-        "shares": on_score_axis(one),
-        "expected": expected_of(summary, one),
+        "chance": one.probabilities and one.calibrator is None,
+        # The calibrated probability at the cuts follows the prior; at the start it is known.
+        "llr": None if one.llr is None else [_plain(x) for x in one.llr.tolist()],
+        "askedP": one.probability,
+        "verdict": one.verdict.headline if one.verdict.state is State.UNUSABLE else "",
+        "expected": expected_texts(summary, one),
     }
 
 
-def expected_of(summary: Summary, one: ScoreSummary) -> dict[str, str]:
+def _short(values: Any) -> list[Any]:
+    return [_plain(float(f"{x:.6g}")) for x in values.tolist()]
+
+
+def expected_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     """What to expect on new rows, in words: of the point that was asked for, and of no other."""
     p = one.point
-    out = {"expected": f"{measured(p.objective)}: {worth(p, summary.asked.level)}"}
+    out = {"expected": _worth(summary, one)}
     for name in MEASURES:
-        out[f"{name}-expected"] = "" if p.typical is None else general(one.measures[name])
-    cost = one.measures.get("cost")
-    out["cost-expected"] = "" if cost is None or p.typical is None else general(cost.times(1000))
-    return out
+        known = "" if p.typical is None else estimate_text(one.measures[name], rate=is_rate(name))
+        out[f"{name}-expected"] = known
+    cost = None if p.typical is None else one.measures.get("cost")
+    return out | {"cost-expected": "" if cost is None else estimate_text(cost.times(1000))}
 
 
-def on_score_axis(one: ScoreSummary) -> bool:
-    return one.calibrator is None
+def _worth(summary: Summary, one: ScoreSummary) -> str:
+    """The value of what was aimed at, as it is expected on new rows."""
+    p, level = one.point, summary.asked.level
+    found = expectation(p, p.question.goal, level)
+    where = "expected on new rows" if found is not None else "on these rows"
+    e = Estimate(p.value) if found is None else Estimate.of(found)
+    if summary.baselines is not None:
+        e = e.times(1000)
+        beside = _beside(summary.baselines, e.value)
+        return f"Cost per 1,000 cases {where}: {estimate_text(e)}; {beside}"
+    text = estimate_text(e, rate=is_rate(p.objective))
+    word = measured(p.objective)
+    here = "" if found is None else f"; {measure_text(p.objective, p.value)} on these rows"
+    return f"{word[:1].upper()}{word[1:]} {where}: {text}{here}"
 
 
-def live(key: str, text: str, tag: str = "span", more: str = "") -> str:
-    """Text that the script keeps up to date."""
-    return f'<{tag} data-live="{key}"{more}>{text}</{tag}>'
+def _beside(baselines: tuple[float, float], cost: float) -> str:
+    """Costs of 1,000 cases beside those of flagging nothing and everything."""
+    none, every = (1000 * x for x in baselines)
+    words = f"flag none {number(none)}, flag all {number(every)}"
+    least = min(none, every)
+    return f"{words}; saves {per_cent((least - cost) / least)}" if 0 <= cost < least else words
 
 
 def why(summary: Summary) -> str:
+    """What the threshold was chosen for."""
     words = f"Chosen for {aim_words(summary.asked)}."
     if summary.asked.assumed:
-        words += " No costs were given; say yours with the sliders."
+        words += " No costs were given; set yours with the sliders."
     return words
 
 
-def state_of(summary: Summary, one: ScoreSummary) -> dict[str, str]:
+def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     """Every live text at the start, as the script would write it."""
     p = one.point
     c, d = p.confusion, p.deployed
+    rule = headline(p, one.reverse, one.probability)
+    stops = one.verdict.state is State.UNUSABLE
+    ratios, at = ratio_steps(start_ratio(summary))
+    costs = f"A missed positive costs as much as {ratios[at]} false alarms. "
     out = {
-        "headline": headline(p, one.reverse),
+        "headline": one.verdict.headline if stops else rule,
+        "rule": rule[0].lower() + rule[1:],
         "natural": natural(c, p.question.prior),
         "why": why(summary),
         "threshold": threshold_text(one),
-        "sense": "Flag up to this score" if one.reverse else "Flag from this score on",
+        "sense": "Flag scores up to" if one.reverse else "Flag scores from",
+        "settings": (
+            f"{costs if given_costs(summary) else ''}Prevalence {share_text(summary.prior)} %, "
+            f"threshold {threshold_text(one)}."
+        ),
     }
     for cell in ("tp", "fp", "fn", "tn"):
         out[cell] = counted(getattr(c, cell))
     for cell, rate in (("tp", "recall"), ("fn", "fnr"), ("fp", "fpr"), ("tn", "specificity")):
         out[f"{cell}-share"] = per_cent(float(getattr(c, rate)))
-    out["right-share"] = per_cent(float(d.precision))
     for name in MEASURES:
-        out[name] = _shown(float(getattr(d, name)))
-    out |= expected_of(summary, one)
-    out["cost"] = _shown(1000 * float(_page_costs(summary)(d)))
-    return out
-
-
-def per_cent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{100 * share:.3g} %"
-
-
-def _shown(x: float) -> str:
-    return "–" if np.isnan(x) else f"{x:.4g}"
+        out[name] = measure_text(name, float(getattr(d, name)))
+    out["cost"] = number(1000 * float(_page_costs(summary)(d)))
+    return out | expected_texts(summary, one)
 
 
 def share_text(share: float) -> str:
@@ -214,5 +224,6 @@ def share_text(share: float) -> str:
 
 
 def threshold_text(one: ScoreSummary) -> str:
+    """The threshold in full: a rounded one may be another rule."""
     t = float(one.point.threshold)
     return repr(0.0 - t if one.reverse else t).replace("inf", "∞")

@@ -14,11 +14,14 @@ from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint
+from cutscore.decision.verdict import Verdict
+from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import counted
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import Measure
-from cutscore.report.traces import Shares, Trace
+from cutscore.report.traces import DecisionCurve, Shares, Trace
+from cutscore.sweeps.cost_curve import CostCurve
 from cutscore.sweeps.sweep import Floats
 
 SCHEMA = "cutscore.summary/1"
@@ -43,6 +46,11 @@ class Estimate:
 
     value: float
     interval: Interval | None = None
+
+    @classmethod
+    def of(cls, found: Expected) -> Estimate:
+        """A value that is expected on new rows."""
+        return cls(found.value, Interval(found.low, found.high, found.level))
 
     def times(self, factor: float) -> Estimate:
         """In another unit."""
@@ -73,13 +81,21 @@ class ScoreSummary:
     """The AUC of the upper convex hull of the ROC curve."""
     point: OperatingPoint
     """The threshold, for what was asked."""
+    verdict: Verdict
+    """Whether to use it; what to say first."""
     measures: Mapping[str, Estimate]
     """What to expect of the operating point on new rows, for the prior if one was given; where
     nothing can be said of them, what it does on these."""
     trace: Trace
-    """The cuts that can be told apart in a picture."""
+    """The cuts that can be told apart in a picture, the histogram, and the ROC curve's band."""
+    cost_curve: CostCurve
+    decision_curve: DecisionCurve
     shares: Shares
     """The share of positives by score; of the calibrated probability if there is a calibrator."""
+    llr: Floats | None = None
+    """The calibrated log-likelihood ratio at each cut of the trace, if there is a calibrator."""
+    probability: float | None = None
+    """The calibrated probability at the threshold, if there is a calibrator."""
     calibrator: str | None = None
     """How scores become probabilities, in words."""
     certain: tuple[float, float] = (0, 0)
@@ -102,6 +118,11 @@ class Difference:
     difference: float
     interval: Interval | None
     p_value: float | None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The difference with its interval."""
+        return Estimate(self.difference, self.interval)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +211,10 @@ class Summary:
     groups: Groups | None = None
     notices: tuple[Finding, ...] = ()
     """What should be known before the numbers are believed."""
+    baselines: tuple[float, float] | None = None
+    """What a case costs if nothing is flagged, and if everything is; None without costs."""
+    digest: str = ""
+    """SHA-256 of labels and scores, as counts by score: the same whatever the order of the rows."""
     label: str = ""
     """What is positive, for display: "fraud = 1"."""
     source: str = ""
@@ -208,6 +233,11 @@ class Summary:
         """P / (P + N)."""
         return self.P / (self.P + self.N)
 
+    @property
+    def prior(self) -> float:
+        """The share of positives that was asked about; that of the rows if none was."""
+        return self.prevalence if self.asked.prior is None else self.asked.prior
+
     def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
         """The summary as plain values for JSON: no NaN, no infinity, only ``null``.
 
@@ -215,14 +245,19 @@ class Summary:
 
         ========================  ==================================================================
         schema, version           ``"cutscore.summary/1"``; that of cutscore
+        digest                    SHA-256 of labels and scores, whatever the order of the rows
         source, label             where the rows are from, and what is positive: text for display
         rows                      count, positives, negatives (sums of weights if weighted),
                                   weighted, prevalence
         asked                     objective, assumed, costs {fp, fn, tp, tn} or null, limits,
                                   confidence, prior, level
-        scores[]                  name, reverse, distinct, lowest, highest, probabilities, auc, hull
-                                  {vertices, auc}, average_precision, brier, log_loss, calibration
-                                  {calibrator, outside_band} or null, operating_point
+        baselines                 cost of a case if nothing is flagged, and if everything is:
+                                  {flag_none, flag_all}; null without costs
+        scores[]                  name, verdict {state, headline, codes}, reverse, distinct, lowest,
+                                  highest, probabilities, auc, hull {vertices, auc},
+                                  average_precision, brier, log_loss, calibration {calibrator,
+                                  outside_band} or null, probability at the threshold if calibrated,
+                                  operating_point
         scores[].operating_point  rule ("from", "nothing" or "everything"; "up to" if low scores
                                   mean positive), threshold (null for "nothing" and "everything"),
                                   feasible, value, here and limits[] {limit, value, holds} on

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 from cutscore.core.checks import threads
 from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
+from cutscore.inference.net_benefit import NetBenefitAt, net_benefit_at
 from cutscore.inference.roc_band import Band, roc_band
-from cutscore.sweeps.curves import from_zero
+from cutscore.sweeps.cost_curve import CostCurve
+from cutscore.sweeps.curves import Roc, from_zero
 from cutscore.sweeps.hull import Hull, vertices
 from cutscore.sweeps.proper_scores import Reliability, reliability
 from cutscore.sweeps.sweep import Floats, Masses, Sweep
@@ -95,12 +98,32 @@ class Trace(Frozen):
     pos: Floats
     """The share of the positives in each bin."""
     neg: Floats
-    band: Band | None
+    beyond: tuple[float, float]
+    """The mass of the rows below and above the axis, which are in the outermost bins."""
+    band: Band | None = None
+    """The confidence band of the ROC curve."""
+
+    @property
+    def roc(self) -> Roc:
+        """The ROC curve through these cuts."""
+        return Roc(self.threshold, self.fp / self.fp[-1], self.tp / self.tp[-1])
 
 
-def trace(s: Sweep, h: Hull, *also: int, level: float = 0.95, detail: float = 1.0) -> Trace:
+@dataclass(frozen=True, eq=False)
+class DecisionCurve(Frozen):
+    """Net benefit at threshold probabilities, in the range where a score can be of use."""
+
+    threshold: Floats
+    flag_all: Floats
+    best: Floats
+    """That of the score's best cut at each of them."""
+    acting: NetBenefitAt | None = None
+    """That of acting on the probability, with its interval; None if there is none."""
+
+
+def trace(s: Sweep, h: Hull, *also: int, level: float | None = 0.95, detail: float = 1.0) -> Trace:
     """The cuts to draw; ``also`` are cuts that must be among them. Less ``detail``, down to a
-    quarter, is for pages with many scores."""
+    quarter, is for pages with many scores. Without a level there is no band."""
     # Where scores are +inf no threshold flags nothing.
     first = 1 if s.threshold[0] == np.inf else 0
     best = vertices(s, first).cut if first else h.cut
@@ -123,7 +146,8 @@ def trace(s: Sweep, h: Hull, *also: int, level: float = 0.95, detail: float = 1.
         edges,
         pos,
         neg,
-        _band(s, cut, tp, fp, level),
+        _beyond(s, axis),
+        None if level is None else _band(s, cut, tp, fp, level),
     )
 
 
@@ -233,6 +257,35 @@ def _histogram(s: Sweep, axis: Axis, edges: Floats) -> tuple[Floats, Floats]:
     inner = s.cuts(axis.score(edges[1:-1]))
     tp, fp = s.flagged(np.concatenate(([len(s)], inner, [0])))
     return -np.diff(tp) / s.P, -np.diff(fp) / s.N
+
+
+def _beyond(s: Sweep, axis: Axis) -> tuple[float, float]:
+    tp, fp = s.flagged(s.cuts(np.array([np.nextafter(axis.high, np.inf), axis.low])))
+    above, down_to = (tp + fp).tolist()
+    return s.P + s.N - down_to, above
+
+
+# The ends that the axis of threshold probabilities may have.
+ENDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def useful_range(prior: float, at: float) -> float:
+    """The end of the axis of threshold probabilities: three times the prevalence, and twice the
+    threshold probability of the costs, are on it."""
+    return next((end for end in ENDS if end >= max(3 * prior, 2 * at)), ENDS[-1])
+
+
+def decision_curve(  # noqa: PLR0913 - what is known
+    cost: CostCurve, p: Sweep | None, prior: float, end: float, level: float | None, *, known: bool
+) -> DecisionCurve:
+    """The decision curve up to a threshold probability; ``p`` is a sweep of probabilities. Without
+    a level there is no interval; ``known`` says that the prior is not estimated."""
+    t = np.linspace(0.0, min(end, 0.995), 201)
+    acting = None
+    if p is not None and level is not None:
+        with suppress(UndefinedError):  # weights without squares
+            acting = net_benefit_at(p, t, prior=prior if known else None, level=level)
+    return DecisionCurve(t, prior - (1 - prior) * t / (1 - t), cost.net_benefit(t, prior), acting)
 
 
 def _band(s: Sweep, cut: Ints, tp: Masses, fp: Masses, level: float) -> Band | None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cutscore.comparison.class_samples import ClassSample
 from cutscore.spark.errors import in_a_sentence
 from cutscore.spark.messages import calm
 from cutscore.spark.sources import quoted
 from cutscore.tables import open_table
-from cutscore.tables.scans.sample import Sample
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +29,7 @@ def draw(  # noqa: PLR0913 - names of columns
     spark: SparkSession,
     weight: str | None = None,
     positive: Any = None,
-) -> tuple[Sample, Sample]:
+) -> tuple[ClassSample, ClassSample]:
     """At most so many rows of the positives and of the negatives of Parquet files, with all of
     their scores: as :func:`cutscore.tables.scans.sample.draw`. The rows have been swept, and so
     checked.
@@ -76,9 +76,9 @@ def _sample(  # noqa: PLR0913 - as above
     most: int,
     scores: Sequence[str],
     weight: str | None,
-) -> Sample:
+) -> ClassSample:
     if facts is None:
-        return Sample(positive, {name: np.empty(0) for name in scores}, None, 0, 0.0)
+        return ClassSample(positive, {name: np.empty(0) for name in scores}, None, 0, 0.0)
     n, total, squares, largest = facts
     own = frame.filter("one" if positive else "not one").drop("one")
     if n > most:
@@ -90,4 +90,4 @@ def _sample(  # noqa: PLR0913 - as above
     if weight is not None:
         w = table.column("w").to_numpy() / largest
         pairs = (total**2 - squares) / largest**2
-    return Sample(positive, drawn, w, int(n), float(pairs))
+    return ClassSample(positive, drawn, w, int(n), float(pairs))

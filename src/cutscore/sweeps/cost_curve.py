@@ -125,6 +125,27 @@ class CostCurve(Frozen):
         k = np.searchsorted(self.high[:-1], at, side="left")
         return self.fnr[k] * at + self.fpr[k] * (1 - at)
 
+    def net_benefit(self, threshold: Any, prior: float) -> Any:
+        """Net benefit of the best cut at threshold probabilities t, from 0 to less than 1, where
+        the share ``prior`` of the cases is positive: π − (π(1 − t) + (1 − π)t) · cost(x) / (1 − t)
+        at the probability-cost x of a miss that costs (1 − t)/t false alarms.
+
+        Any score has it; :func:`cutscore.net_benefit` has that of acting on probabilities too.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> s = cs.sweep([1, 0, 1, 0], [0.8, 0.6, 0.5, 0.2])
+        >>> cs.cost_curve(s).net_benefit([0.5, 0.2], prior=0.5)
+        array([0.25  , 0.4375])
+        """
+        p, t = check_prior(prior), np.asarray(threshold, np.float64)
+        if not np.all((t >= 0) & (t < 1)):
+            rule = "be at least 0 and less than 1"
+            raise DataError(BadArgument("threshold", rule, threshold))
+        on_pos, on_neg = p * (1 - t), (1 - p) * t
+        return p - (on_pos + on_neg) * self.cost(on_pos / (on_pos + on_neg)) / (1 - t)
+
     @property
     def area(self) -> float:
         """The mean of the normalised expected cost over all probability-costs."""

@@ -65,16 +65,19 @@ class Inverted(Notice):
     score: str
     reverse: bool = False
     """Whether low scores were said to mean positive."""
+    low: float | None = None
+    high: float | None = None
+    """The interval of the AUC, where it is known."""
 
     def text(self, on: Surface) -> str:
         if self.reverse:
             return (
-                f"The AUC of {shown(self.score)} is {self.auc:.4f}, below one half: low scores go "
+                f"The AUC of {shown(self.score)} is {self.auc:.3f}, below one half: low scores go "
                 f"with negatives. Leave "
                 f"{on.parameter('reverse')} out, or name the other label as the positive one."
             )
         return (
-            f"The AUC of {shown(self.score)} is {self.auc:.4f}, below one half: high scores go "
+            f"The AUC of {shown(self.score)} is {self.auc:.3f}, below one half: high scores go "
             "with negatives. If low scores mean positive, say so "
             f"({on.fix(Fix('reverse', self.score))}), or name the other label as the positive one."
         )
@@ -91,9 +94,9 @@ class NoBetterThanChance(Notice):
     high: float | None = None
 
     def text(self, on: Surface) -> str:
-        span = "" if self.low is None else f" [{self.low:.4f}, {self.high:.4f}]"
+        span = "" if self.low is None else f" (CI {self.low:.3f}–{self.high:.3f})"
         return (
-            f"The AUC is {self.auc:.4f}{span}: these rows don't show that the score ranks better "
+            f"The AUC is {self.auc:.3f}{span}: these rows don't show that the score ranks better "
             "than chance."
         )
 

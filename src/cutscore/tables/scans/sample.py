@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutscore.comparison.class_samples import ClassSample
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.parts import Piece
 from cutscore.tables.scans.scan import Batch, Scan, workers_for
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Rows of one class, drawn without replacement, and what is known of all of them."""
-
-    positive: bool
-    scores: dict[str, Floats]
-    weight: Floats | None
-    n: int
-    """How many rows of a weight the class has."""
-    pairs: float
-    """W² − Σw² of all of them, with weights that are scaled as those here."""
-
-
-def draw(data: Any, *, scores: Sequence[str], most: int, **roles: Any) -> tuple[Sample, Sample]:
+def draw(
+    data: Any, *, scores: Sequence[str], most: int, **roles: Any
+) -> tuple[ClassSample, ClassSample]:
     """At most so many rows of the positives and of the negatives, with all of their scores.
 
     ``data``, ``label``, ``weight`` and ``positive`` are as for :func:`cutscore.sweep_file`. Rows
@@ -108,15 +97,15 @@ class _Urn:
             out.kept += urn.kept
         return out
 
-    def sample(self, positive: bool, names: Sequence[str]) -> Sample:
+    def sample(self, positive: bool, names: Sequence[str]) -> ClassSample:
         weighted = self.largest > 0
         pairs = float(self.n) * (self.n - 1)
         if weighted:
             pairs = (sum(sorted(self.sums)) ** 2 - sum(sorted(self.squares))) / self.largest**2
         if not self.kept:
-            return Sample(positive, {name: np.empty(0) for name in names}, None, 0, 0.0)
+            return ClassSample(positive, {name: np.empty(0) for name in names}, None, 0, 0.0)
         self._prune()
         key, *scores, w = self.kept[0][:, np.argsort(self.kept[0][0], kind="stable")]
         del key
         columns = dict(zip(names, scores, strict=True))
-        return Sample(positive, columns, w / self.largest if weighted else None, self.n, pairs)
+        return ClassSample(positive, columns, w / self.largest if weighted else None, self.n, pairs)

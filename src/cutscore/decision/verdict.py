@@ -1,0 +1,164 @@
+"""The verdict: whether a threshold should be used at all, before its numbers are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cutscore.core.errors import UndefinedError
+from cutscore.core.findings.report import (
+    FewRows,
+    FlagsAlike,
+    Infeasible,
+    Inverted,
+    NoBetterThanChance,
+    Notice,
+    Trivial,
+)
+from cutscore.core.interval import Interval
+from cutscore.decision.choice import OperatingPoint, against_trivial, headline
+from cutscore.inference.auc import auc_interval
+from cutscore.inference.placements import sizes_of
+from cutscore.inference.selection import Expected
+
+# With fewer rows of a class than this, one row more or less moves its rates by ten points.
+FEWEST = 10
+
+
+class State(StrEnum):
+    """What follows from a verdict."""
+
+    USABLE = "usable"
+    """Nothing speaks against the threshold."""
+    UNPROVEN = "unproven"
+    """It is not shown to be better than flagging everything, or nothing."""
+    UNUSABLE = "unusable"
+    """Don't use it: the finding says why."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to say of a threshold first; made by :func:`judge`.
+
+    Parameters
+    ----------
+    state
+        Whether to use the threshold.
+    headline
+        One line: the reason not to use it, or what to flag.
+    findings
+        What speaks against it, the most important first; the headline is that of the first.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.decision.verdict import judge
+    >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+    >>> judge(cs.choose(s, cs.Costs(fp=1, fn=20)))
+    Verdict(state=<State.USABLE: 'usable'>, headline='Flag from 0.7 on', findings=())
+    >>> print(judge(cs.choose(s, "recall", subject_to="precision >= 0.9")).headline)
+    No threshold meets precision ≥ 0.9
+    """
+
+    state: State
+    headline: str
+    findings: tuple[Notice, ...] = ()
+
+    @property
+    def finding(self) -> Notice | None:
+        """The first of them."""
+        return self.findings[0] if self.findings else None
+
+
+def judge(
+    p: OperatingPoint,
+    *,
+    auc: Interval | None = None,
+    score: str = "score",
+    reverse: bool = False,
+    probability: float | None = None,
+) -> Verdict:
+    """Judge an operating point: is the score better than chance, do the limits hold, are there
+    enough rows, does it beat flagging everything or nothing?
+
+    Parameters
+    ----------
+    p
+        What :func:`cutscore.choose` found.
+    auc
+        The interval of the AUC, where it is known already; that of a sweep of rows if left out.
+    score
+        The name of the score.
+    reverse
+        Whether low scores mean positive, so that ``p`` is of ``-score``.
+    probability
+        The calibrated probability at the threshold, to be named beside it.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.decision.verdict import judge
+    >>> found = judge(cs.choose(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1]), "f1"))
+    >>> found.state.value, found.headline, [one.code for one in found.findings]
+    ('unusable', 'Too few positives: 2', ['few-rows', 'few-rows', 'no-better-than-chance'])
+    """
+    level = p.question.level
+    if auc is None:
+        with suppress(UndefinedError):
+            auc = auc_interval(p.sweep, level=level)
+    if faults := tuple(_faults(p, auc, score, reverse)):
+        return Verdict(State.UNUSABLE, _reason(faults[0], level), faults)
+    doubts = tuple(_doubts(p))
+    state = State.UNPROVEN if doubts else State.USABLE
+    return Verdict(state, headline(p, reverse, probability), doubts)
+
+
+def _faults(p: OperatingPoint, auc: Interval | None, score: str, reverse: bool) -> Iterator[Notice]:
+    """What rules the threshold out."""
+    s = p.sweep
+    if auc is not None and auc.high < 0.5:
+        yield Inverted(s.auc, score, reverse, auc.low, auc.high)
+    with suppress(UndefinedError):  # weights without squares
+        for of, rows in zip(("positive", "negative"), sizes_of(s, "a verdict"), strict=True):
+            if rows < FEWEST:
+                yield FewRows(of, rows, s.weighted)
+    if auc is None and s.P > 0 < s.N and s.auc <= 0.5:
+        yield NoBetterThanChance(s.auc)
+    elif auc is not None and auc.low <= 0.5 <= auc.high:
+        yield NoBetterThanChance(s.auc, auc.low, auc.high)
+    if not p.feasible:
+        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
+
+
+def _doubts(p: OperatingPoint) -> Iterator[Notice]:
+    """What says that one may as well do without the score."""
+    if p.confusion.flagged in (0, p.confusion.total):
+        what = "nothing" if p.confusion.flagged == 0 else "everything"
+        yield FlagsAlike(what, p.objective == "cost")
+    elif (doubt := against_trivial(p)) is not None:
+        yield Trivial(doubt)
+
+
+def _reason(finding: Notice, level: float) -> str:
+    """A finding as a headline."""
+    match finding:
+        case Inverted():
+            return f"Worse than chance: {_area(finding, level)}"
+        case NoBetterThanChance():
+            return f"Not shown to be better than chance: {_area(finding, level)}"
+        case FewRows(of=of, rows=rows):
+            return f"Too few {of}s: {rows:.3g}"
+        case Infeasible(limits=limits, confidence=confidence):
+            asked = " and ".join(limits).replace(">=", "≥").replace("<=", "≤")
+            if confidence is None:
+                return f"No threshold meets {asked}"
+            return f"No threshold is shown to meet {asked} with {100 * confidence:g} % confidence"
+    raise AssertionError(finding)  # the others rule no threshold out
+
+
+def _area(finding: Inverted | NoBetterThanChance, level: float) -> str:
+    if finding.low is None or finding.high is None:
+        return f"AUC {finding.auc:.3f}"
+    return f"AUC {Expected(finding.auc, finding.low, finding.high, level)!r}"
