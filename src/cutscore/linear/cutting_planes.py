@@ -82,10 +82,14 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
     on_step: Callable[[Step], None] | None = None,
 ) -> Minimum:
     """The minimum, to a certified gap of ``tol`` times the objective, from ``start`` or 0."""
-    w = np.zeros(risk.size) if start is None else start
-    s = risk.zero() if start is None else risk.scores(start)
+    w, s = np.zeros(risk.size), risk.zero()
     here = worst = risk.worst(s)
-    value, bound = _objective(C, w, worst), -np.inf
+    value, bound = C * worst.value, -np.inf
+    of_zero = value
+    if start is not None:
+        w, s = start, risk.scores(start)
+        here = worst = risk.worst(s)
+        value = _objective(C, w, worst)
     model, passes = _Model(C), 0
     iteration = moved = 0
     for iteration in range(1, max_iter + 1):
@@ -115,6 +119,8 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
             on_step(Step(iteration, value, value - bound, goal))
         if value - bound <= _goal(tol, value, w):
             break
+    if of_zero <= value:  # which a way from elsewhere may miss by a hair
+        w, value = np.zeros(risk.size), of_zero
     return Minimum(w, value, bound, iteration, passes, value - bound <= _goal(tol, value, w))
 
 

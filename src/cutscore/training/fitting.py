@@ -238,6 +238,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     tell(0.85, "comparing")
     results = {name: result_of(data, scores, aim) for name, scores in out.scores.items()}
     able, chosen, fit = _fitted(data, plan, out, results, tell)
+    compared = compared_of(out, chosen, results, data, aim)
     out.scores[chosen] = out.onto(chosen, fit.detector)
     made = _made(data, plan, out, able, chosen)
     warnings = (
@@ -255,7 +256,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         encoding=data.encoding,
         line=line,
         measure="auc" if aim.assumed else aim.goal.name,
-        compared=compared_of(out, chosen, results, data, aim),
+        compared=compared,
         why=_why(chosen, results[chosen].value, plan),
         y=data.y,
         weight=data.weight,
