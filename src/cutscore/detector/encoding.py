@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore.core.checks import check_weights
 from cutscore.core.errors import DataError
@@ -278,6 +279,30 @@ class Encoding:
 
         return vstack(blocks, format="csr")
 
+    def arranged(self, data: Any, places: NDArray[np.intp], rows: int) -> Any:
+        """The features as :meth:`transform` makes them, of so many rows in another order.
+
+        Parameters
+        ----------
+        data
+            A table as in :meth:`fit`.
+        places
+            Where each row of the table comes to lie; -1 leaves it out.
+        rows
+            How many are kept.
+        """
+        if self._is_sparse(None):
+            order = np.empty(rows, np.intp)
+            kept = np.flatnonzero(places >= 0)
+            order[places[kept]] = kept
+            return self.transform(data, sparse=True)[order]
+        # What is left out is written to the last row, which nobody sees.
+        out, at = np.empty((rows + 1, len(self.features))), 0
+        for batch in stream(data, self.names, self._numbers, self._texts):
+            self._dense(batch, at, out, places)
+            at += batch.num_rows
+        return out[:rows]
+
     def _is_sparse(self, asked: bool | None) -> bool:
         if asked is not None:
             return asked
@@ -303,7 +328,11 @@ class Encoding:
                     yield out
                 start += batch.num_rows
 
-    def _dense(self, batch: Any, start: int, out: Floats) -> None:
+    def _dense(
+        self, batch: Any, start: int, out: Floats, places: NDArray[np.intp] | None = None
+    ) -> None:
+        """Write the features of a batch, whose first row is number ``start``, to rows of ``out``:
+        in their order, or each to its place."""
         # Few rows at a time, so that features stay in the cache until they are turned into rows.
         size = max(256, _CACHED // max(len(self.features), 1))
         block = np.empty((len(self.features), min(size, batch.num_rows)))
@@ -312,7 +341,10 @@ class Encoding:
             turned = block[:, : some.num_rows]
             for j, (column, place) in enumerate(zip(self.columns, self.places, strict=True)):
                 column.fill(turned[place], some.column(j), start + k)
-            out[k : k + size] = turned.T
+            if places is None:
+                out[k : k + size] = turned.T
+            else:
+                out[places[start + k : start + k + some.num_rows]] = turned.T
 
     def _sparse(self, batch: Any, start: int) -> Any:
         from scipy.sparse import csr_array, hstack

@@ -78,13 +78,18 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
     tol: float = 1e-3,
     max_iter: int = 1000,
     line_search: bool = True,
+    start: Floats | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Minimum:
-    """The minimum, to a certified gap of ``tol`` times the objective."""
-    w = np.zeros(risk.size)
-    s = risk.zero()
-    worst = risk.worst(s)
+    """The minimum, to a certified gap of ``tol`` times the objective, from ``start`` or 0."""
+    w, s = np.zeros(risk.size), risk.zero()
+    here = worst = risk.worst(s)
     value, bound = C * worst.value, -np.inf
+    of_zero = value
+    if start is not None:
+        w, s = start, risk.scores(start)
+        here = worst = risk.worst(s)
+        value = _objective(C, w, worst)
     model, passes = _Model(C), 0
     iteration = moved = 0
     for iteration in range(1, max_iter + 1):
@@ -100,8 +105,9 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
         passes += 1
         if line_search:
             near = _NEAR * (value - bound)
-            k, value, worst = _search(risk, C, (w, s), (w_model, s_model), near)
-            w, s = w + k * (w_model - w), _between(s, s_model, k)
+            best, worst = _search(risk, C, _Place(w, s, here), _Place(w_model, s_model), near)
+            w, s = w + best.k * (w_model - w), _between(s, s_model, best.k)
+            value, here = best.value, best.worst
         else:
             worst = risk.worst(s_model)
             there = _objective(C, w_model, worst)
@@ -113,6 +119,8 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
             on_step(Step(iteration, value, value - bound, goal))
         if value - bound <= _goal(tol, value, w):
             break
+    if of_zero <= value:  # which a way from elsewhere may miss by a hair
+        w, value = np.zeros(risk.size), of_zero
     return Minimum(w, value, bound, iteration, passes, value - bound <= _goal(tol, value, w))
 
 
@@ -130,28 +138,30 @@ def _between(a: Classes, b: Classes, k: float) -> Classes:
     return Classes(a.pos + k * (b.pos - a.pos), a.neg + k * (b.neg - a.neg))
 
 
-def _search(
-    risk: Risk,
-    C: float,
-    here: tuple[Floats, Classes],
-    there: tuple[Floats, Classes],
-    near: float,
-) -> tuple[float, float, Worst]:
-    """The minimum on the line from here on through there: its place k (1 is there), the objective,
-    and the slopes at the nearest point met at which the objective does not fall any more.
+class _Place(NamedTuple):
+    w: Floats
+    s: Classes
+    """The scores by w."""
+    worst: Worst | None = None
+    """The worst labelling there, if it is known."""
+
+
+def _search(risk: Risk, C: float, here: _Place, there: _Place, near: float) -> tuple[_Point, Worst]:
+    """The minimum on the line from here on through there (its place k is 1 there), and the worst
+    labelling at the nearest point met at which the objective does not fall any more.
 
     On the line the objective is a quadratic plus C times a convex, piecewise smooth function. Two
     points with slopes of either sign bracket the minimum; the next one is where the model of the
     two, the quadratic plus the higher of the two tangents, is lowest.
     """
-    w, s = here
-    step = there[0] - w
-    way = Classes(there[1].pos - s.pos, there[1].neg - s.neg)
+    w, s = here.w, here.s
+    step = there.w - w
+    way = Classes(there.s.pos - s.pos, there.s.neg - s.neg)
     straight, curve = float(w @ step), float(step @ step)
     square = 0.5 * float(w @ w)
 
-    def at(k: float) -> _Point:
-        worst = risk.worst(_between(s, there[1], k))
+    def at(k: float, worst: Worst | None = None) -> _Point:
+        worst = worst or risk.worst(_between(s, there.s, k))
         slope = C * worst.slope.dot(way)
         smooth = square + k * straight + 0.5 * k * k * curve
         whole = straight + k * curve + slope
@@ -160,7 +170,7 @@ def _search(
             whole = 0.0
         return _Point(k, smooth + C * worst.value, slope, whole, worst)
 
-    left, right = at(0.0), at(1.0)
+    left, right = at(0.0, here.worst), at(1.0)
     best = min(left, right, key=lambda p: p.value)
     while right.whole < 0 and right.k < 2**20:
         left, right = right, at(2 * right.k)
@@ -180,7 +190,7 @@ def _search(
             left = point
         else:
             right = point
-    return best.k, best.value, (left if left.whole >= 0 else right).worst
+    return best, (left if left.whole >= 0 else right).worst
 
 
 class _Point(NamedTuple):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, reduce
+from itertools import accumulate
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -163,6 +164,12 @@ class ArrayRows:
         """As in :class:`Rows`: one part, and one block."""
         return [step(start, Block(self.X, self.y, self.weight, 0))]
 
+    def part(self, start: int, stop: int) -> ArrayRows:
+        """Some rows that follow each other, without a copy."""
+        at = slice(start, stop)
+        weight = None if self.weight is None else self.weight[at]
+        return ArrayRows(sliced(self.X, at), self.y[at], weight)
+
     def _blocks(self, start: int, stop: int, size: int) -> Iterator[Block]:
         for k in range(start, stop, size):
             at = slice(k, min(k + size, stop))
@@ -190,6 +197,47 @@ def _bounded(size: int, features: int) -> int:
     # Of wide tables enough rows that d × d products of a block outweigh adding them up.
     least = max(min(features // 2, (1 << 22) // max(features, 1)), 64)
     return int(min(max(size, least), 1 << 16))
+
+
+class JoinedRows:
+    """Rows in memory that lie in several places, as one table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.linear.rows import ArrayRows, JoinedRows
+    >>> rows = ArrayRows(np.array([[1.0], [2.0], [4.0]]), np.array([True, False, True]))
+    >>> some = JoinedRows([rows.part(0, 1), rows.part(2, 3)])
+    >>> some.reduce(lambda block: block.X.sum(axis=0), np.add).tolist()
+    [5.0]
+    """
+
+    def __init__(self, parts: Sequence[ArrayRows]) -> None:
+        self.parts = parts
+        self.starts = [0, *accumulate(len(part) for part in parts)]
+
+    def __len__(self) -> int:
+        return self.starts[-1]
+
+    @property
+    def features(self) -> int:
+        """How many columns of features there are."""
+        return self.parts[0].features
+
+    def reduce(self, summarise: Callable[[Block], _S], merge: Callable[[_S, _S], _S]) -> _S:
+        """As in :class:`Rows`."""
+
+        def moved(start: int) -> Callable[[Block], _S]:
+            return lambda block: summarise(block._replace(start=start + block.start))
+
+        pairs = zip(self.parts, self.starts, strict=False)
+        return reduce(merge, (part.reduce(moved(start), merge) for part, start in pairs))
+
+    def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
+        """As in :class:`Rows`: one part, and a block for each place."""
+        for part, before in zip(self.parts, self.starts, strict=False):
+            start = step(start, Block(part.X, part.y, part.weight, before))
+        return [start]
 
 
 class MaskedRows:

@@ -174,13 +174,15 @@ def structural(  # noqa: PLR0913 - the options of the estimator
     tol: float = 1e-3,
     max_iter: int = 1000,
     bias: float = 1.0,
+    start: LinearDetector | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Fit:
     """The line with the least ½‖w‖² + C·n·R(w), to within ``tol`` of it.
 
     n is the number (or weight) of the rows, so that C means what it does in scikit-learn's
     ``LinearSVC``; that of SVM-perf, whose losses are per cents, is C·n/100. The constant is the
-    weight of a feature that is ``bias`` for all rows, part of ‖w‖.
+    weight of a feature that is ``bias`` for all rows, part of ‖w‖. From a ``start`` that ranks the
+    rows well, such as a logistic line, it takes fewer passes to the same bound.
 
     Examples
     --------
@@ -195,8 +197,11 @@ def structural(  # noqa: PLR0913 - the options of the estimator
     [0.5]
     """
     risk = RowRisk(rows, aim.surrogate, bias)
+    w = None
+    if start is not None:
+        w = np.append(start.w, start.b / bias if aim.has_zero else 0.0)
     with one_thread_blas():
-        found = minimise(risk, C * risk.n, tol=tol, max_iter=max_iter, on_step=on_step)
+        found = minimise(risk, C * risk.n, tol=tol, max_iter=max_iter, start=w, on_step=on_step)
     return Fit(
         LinearDetector(found.w[:-1], float(found.w[-1]) * bias),
         iterations=found.iterations,

@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore.core import _native
 from cutscore.core.checks import threads
@@ -157,8 +158,8 @@ def balanced(masses: Masses) -> Hinge:
 
 @dataclass(frozen=True)
 class Pairs:
-    """1 − AUC: R is the mean over pairs of (1 − (s₊ − s₋))₊. No pair is ever formed: sorted
-    searches count the partners of each row that are within its margin."""
+    """1 − AUC: R is the mean over pairs of (1 − (s₊ − s₋))₊. No pair is ever formed: a
+    sorted search counts the partners of each row that are within its margin."""
 
     masses: Masses
 
@@ -168,23 +169,37 @@ class Pairs:
             hint = "Ask for its value and slope, or for the labelling of another measure."
             raise UndefinedError(Undefined("the surrogate of the AUC", why, hint))
         m = self.masses
-        # Both searches compare the same two floats, or they would not agree on every pair.
-        least = s.pos - 1 + _equal(s)
-        pos = m.N - _mass_up_to(s.neg, m.neg, least, True)
-        neg = _mass_up_to(least, m.pos, s.neg, False)
+        pos, neg = _partners(m, s.pos - 1 + _equal(s), s.neg)
         pairs = m.times(pos / (m.P * m.N), neg / (m.P * m.N))
         loss = float(pairs.pos.sum())
         slope = Classes(-pairs.pos, pairs.neg)
         return Worst(loss + slope.dot(s), loss, slope)
 
 
-def _mass_up_to(column: Floats, weight: Floats | None, x: Floats, level: bool) -> Floats:
-    """For each x the mass of the column that is below it; with ``level``, or level with it."""
+def _partners(m: Masses, least: Floats, neg: Floats) -> tuple[Floats, Floats]:
+    """The mass of the negatives above each of ``least``, and of those below each negative.
+
+    One search finds both: the smaller class is sorted, the other one looked up, and how many came
+    to lie in each gap is added up.
+    """
+    if len(least) <= len(neg):
+        order = np.argsort(least)
+        at = _native.look_up(least[order], neg, False, threads(len(neg)))
+        above = np.empty(len(least))
+        above[order] = m.N - np.cumsum(np.bincount(at, m.neg, len(least) + 1))[:-1]
+        return above, _mass_before(m.pos, order)[at]
+    order = np.argsort(neg)
+    at = _native.look_up(neg[order], least, True, threads(len(least)))
+    below = np.empty(len(neg))
+    below[order] = np.cumsum(np.bincount(at, m.pos, len(neg) + 1))[:-1]
+    return m.N - _mass_before(m.neg, order)[at], below
+
+
+def _mass_before(weight: Floats | None, order: NDArray[np.intp]) -> Floats:
+    """The mass of the rows that come before each place in an order."""
     if weight is None:
-        return _native.look_up(np.sort(column), x, level, threads(len(x))).astype(np.float64)
-    order = np.argsort(column)
-    mass = np.concatenate(([0.0], np.cumsum(weight[order])))
-    return mass[_native.look_up(column[order], x, level, threads(len(x)))]
+        return np.arange(len(order) + 1.0)
+    return np.concatenate(([0.0], np.cumsum(weight[order])))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from math import exp, log
@@ -168,19 +168,12 @@ def summarise(  # noqa: PLR0913 - options have names
     _some_of(scores, calibrators or (), "calibrators")
     _some_of(calibrators or {}, forecasts or (), "forecasts", "scores with a calibrator")
     columns = {str(name): column for name, column in scores.items()}
-    sweeps: dict[str, Sweep] = {}
+    sweeps = {}
     for name, column in columns.items():
-        try:
-            s = sweep(y, column, weight, positive, squares=weight is not None)
-        except DataError as error:
-            if len(scores) == 1:
-                raise
-            raise DataError(error.finding.at(part=name)) from None
-        s.needs_both_classes("a report")
+        sweeps[name] = _sweep(y, column, weight, positive, None if len(columns) == 1 else name)
         if name in low:
-            s = s.negated()
+            sweeps[name] = sweeps[name].negated()
             columns[name] = 0.0 - check_rows(y, column, weight, positive).score
-        sweeps[name] = s
     inside = None
     if group is not None:
         inside = {
@@ -208,27 +201,47 @@ def summarise(  # noqa: PLR0913 - options have names
         if len(columns) > 1:
             samples = sample_classes(y, columns, weight, positive)
             areas = maybe(sampled_covariance, sweeps, samples)
-    return _summary(
-        sweeps,
+    of_units: dict[str, Units] = {}
+    if unit is not None and aim.confidence is not None:
+        of_units = {name: units(y, one, unit, positive=positive) for name, one in columns.items()}
+    squares = weight is not None
+    fitted = {
+        n: sweep(y, p, weight, positive, squares=squares) for n, p in (forecasts or {}).items()
+    }
+    evidence = [
+        ScoreEvidence(
+            name,
+            _point(s, replace(aim, units=of_units.get(name)), among.get(name)),
+            spans[name],
+            (calibrators or {}).get(name),
+            fitted.get(name),
+            name in low,
+            clustered=unit is not None,
+        )
+        for name, s in sweeps.items()
+    ]
+    first = next(iter(columns.values()))
+    return summary_of(
+        evidence,
         aim,
-        rows=len(check_rows(y, next(iter(columns.values())), weight, positive).score),
-        spans=spans,
+        rows=len(check_rows(y, first, weight, positive).score),
         areas=areas,
-        among=among,
         groups=None if inside is None else Groups(group_name, inside),
-        calibrators=calibrators,
-        forecasts={
-            str(name): sweep(y, p, weight, positive, squares=weight is not None)
-            for name, p in (forecasts or {}).items()
-        },
-        of_units=None
-        if unit is None or aim.confidence is None
-        else {name: units(y, column, unit, positive=positive) for name, column in columns.items()},
-        clustered=unit is not None,
-        reverse=low,
         label=f"{label} = {worded(positive)}" if label and positive is not None else label,
         source=source,
     )
+
+
+def _sweep(y: Any, score: Any, weight: Any, positive: Any, name: str | None) -> Sweep:
+    """The sweep of a score; an error says which one it is of, if there are several."""
+    try:
+        s = sweep(y, score, weight, positive, squares=weight is not None)
+    except DataError as error:
+        if name is None:
+            raise
+        raise DataError(error.finding.at(part=name)) from None
+    s.needs_both_classes("a report")
+    return s
 
 
 def _some_of(
@@ -306,14 +319,16 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
             name: replace(g, auc=1.0 - g.auc) if name in low else g for name, g in groups.items()
         }
     first = next(iter(sweeps.values()))
-    return _summary(
-        sweeps,
+    spans = _spans(sweeps, aim.level)
+    return summary_of(
+        [
+            ScoreEvidence(name, choose(s, aim), spans[name], reverse=name in low)
+            for name, s in sweeps.items()
+        ],
         aim,
         rows=int(first.P + first.N) if rows is None else rows,
-        spans=_spans(sweeps, aim.level),
         areas=areas,
         groups=None if groups is None else Groups(group_name, groups),
-        reverse=low,
         label=label,
         source=source,
     )
@@ -329,105 +344,113 @@ def _point(s: Sweep, aim: Aim, among: Selection | None) -> OperatingPoint:
     return point if among is None else replace(point, among=among)
 
 
-def _summary(  # noqa: PLR0913 - what is known
-    sweeps: Mapping[str, Sweep],
+@dataclass(frozen=True, eq=False)
+class ScoreEvidence:
+    """What is known of one score before a report is made of it."""
+
+    name: str
+    point: OperatingPoint
+    """The cut that was chosen, with the sweep of the score."""
+    auc: Interval | None
+    """Of the AUC, where the rows can tell it."""
+    calibrator: Calibrator | None = None
+    forecast: Sweep | None = None
+    """The sweep of the probabilities by calibrators that were fitted to other rows."""
+    reverse: bool = False
+    """Whether low scores mean positive. Then ``point`` is of ``-score``."""
+    clustered: bool = False
+    """Whether rows come in units, so that intervals of rows would be too narrow."""
+
+
+def summary_of(  # noqa: PLR0913 - what a report shows beside the scores
+    evidence: Sequence[ScoreEvidence],
     aim: Aim,
     *,
     rows: int,
-    spans: Mapping[str, Interval | None],
-    areas: AucCovariance | None,
-    among: Mapping[str, Selection | None] | None = None,
-    groups: Groups | None,
-    calibrators: Mapping[str, Calibrator] | None = None,
-    forecasts: Mapping[str, Sweep] | None = None,
-    of_units: Mapping[str, Units] | None = None,
-    clustered: bool = False,
-    reverse: Collection[str],
-    label: str,
-    source: str,
+    areas: AucCovariance | None = None,
+    groups: Groups | None = None,
+    label: str = "",
+    source: str = "",
 ) -> Summary:
-    points = {
-        name: _point(s, replace(aim, units=(of_units or {}).get(name)), (among or {}).get(name))
-        for name, s in sweeps.items()
-    }
-    first, level = next(iter(sweeps.values())), aim.level
-    prior = first.prevalence if aim.prior is None else aim.prior
-    curves = {name: cost_curve(s) for name, s in sweeps.items()}
-    end = useful_range(prior, threshold_probability(aim, prior))
+    """The summary of scores whose sweeps, cuts and intervals are known."""
+    sweeps = {one.name: one.point.sweep for one in evidence}
+    first = evidence[0].point.sweep
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
-    scores = []
-    for name, s in sweeps.items():
-        calibrator = (calibrators or {}).get(name)
-        forecast = _forecast(s, calibrator, (forecasts or {}).get(name), name in reverse)
-        h, low, high = hull(s), float(s.threshold[-1]), float(s.threshold[0])
-        probabilities = 0 <= low <= high <= 1
-        p = forecast if forecast is not None else s if probabilities else None
-        drawn = trace(s, h, points[name].cut, level=None if clustered else level, detail=detail)
-        turn = -1.0 if name in reverse else 1.0
-        at = None
-        if calibrator is not None and np.isfinite(points[name].threshold):
-            at = float(calibrator.probability(turn * points[name].threshold, prior))
-        # Of clusters that tell no interval the AUC may be anything.
-        span = Interval(0.0, 1.0, level) if clustered and spans[name] is None else spans[name]
-        scores.append(
-            ScoreSummary(
-                name=name,
-                distinct=len(s),
-                lowest=0.0 - high if name in reverse else low,
-                highest=0.0 - low if name in reverse else high,
-                probabilities=probabilities,
-                auc=Estimate(s.auc, spans[name]),
-                average_precision=average_precision(s),
-                brier=None if p is None else by_parts(p, brier),
-                log_loss=None if p is None else by_parts(p, log_loss),
-                hull_vertices=len(h),
-                hull_auc=h.auc,
-                point=points[name],
-                verdict=judge(
-                    points[name], auc=span, score=name, reverse=name in reverse, probability=at
-                ),
-                probability=at,
-                measures=_measures(points[name], level),
-                trace=drawn,
-                cost_curve=curves[name],
-                decision_curve=decision_curve(
-                    curves[name],
-                    # Calibrated ones are those of the prior of the rows.
-                    None if forecast is not None and aim.prior is not None else p,
-                    prior,
-                    end,
-                    None if clustered else level,
-                    known=aim.prior is not None,
-                ),
-                shares=shares(
-                    s if p is None else p,
-                    h if forecast is None else hull(forecast),
-                    level=level,
-                    probabilities=p is not None,
-                ),
-                llr=None if calibrator is None else calibrator.llr(turn * drawn.threshold),
-                calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
-                certain=(0, 0) if p is None else _certain(p),
-                cross_fitted=name in (forecasts or {}),
-                reverse=name in reverse,
-            )
-        )
     out = Summary(
         rows=rows,
         P=first.P,
         N=first.N,
         weighted=first.weighted,
         asked=aim,
-        scores=tuple(scores),
-        differences=_differences(sweeps, areas, level),
+        scores=tuple(_score_summary(one, aim, detail) for one in evidence),
+        differences=_differences(sweeps, areas, aim.level),
         groups=groups,
-        baselines=_baselines(points[scores[0].name]),
+        baselines=_baselines(evidence[0].point),
         digest=_digest(sweeps.values()),
         label=label,
         source=source,
     )
     return replace(out, notices=tuple(_notices(out, sweeps)))
+
+
+def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
+    point, calibrator, reverse = one.point, one.calibrator, one.reverse
+    s, level = point.sweep, aim.level
+    prior = s.prevalence if aim.prior is None else aim.prior
+    forecast = _forecast(s, calibrator, one.forecast, reverse)
+    h, low, high = hull(s), float(s.threshold[-1]), float(s.threshold[0])
+    probabilities = 0 <= low <= high <= 1
+    p = forecast if forecast is not None else s if probabilities else None
+    # Bands of rows would be too narrow for clusters.
+    of_rows = None if one.clustered else level
+    drawn = trace(s, h, point.cut, level=of_rows, detail=detail)
+    turn = -1.0 if reverse else 1.0
+    at = None
+    if calibrator is not None and np.isfinite(point.threshold):
+        at = float(calibrator.probability(turn * point.threshold, prior))
+    # Of clusters that tell no interval the AUC may be anything.
+    span = Interval(0.0, 1.0, level) if one.clustered and one.auc is None else one.auc
+    curve = cost_curve(s)
+    return ScoreSummary(
+        name=one.name,
+        distinct=len(s),
+        lowest=0.0 - high if reverse else low,
+        highest=0.0 - low if reverse else high,
+        probabilities=probabilities,
+        auc=Estimate(s.auc, one.auc),
+        average_precision=average_precision(s),
+        brier=None if p is None else by_parts(p, brier),
+        log_loss=None if p is None else by_parts(p, log_loss),
+        hull_vertices=len(h),
+        hull_auc=h.auc,
+        point=point,
+        verdict=judge(point, auc=span, score=one.name, reverse=reverse, probability=at),
+        probability=at,
+        measures=_measures(point, level),
+        trace=drawn,
+        cost_curve=curve,
+        decision_curve=decision_curve(
+            curve,
+            # Calibrated ones are those of the prior of the rows.
+            None if forecast is not None and aim.prior is not None else p,
+            prior,
+            useful_range(prior, threshold_probability(aim, prior)),
+            of_rows,
+            known=aim.prior is not None,
+        ),
+        shares=shares(
+            s if p is None else p,
+            h if forecast is None else hull(forecast),
+            level=level,
+            probabilities=p is not None,
+        ),
+        llr=None if calibrator is None else calibrator.llr(turn * drawn.threshold),
+        calibrator=None if calibrator is None else repr(calibrator).splitlines()[0],
+        certain=(0, 0) if p is None else _certain(p),
+        cross_fitted=one.forecast is not None,
+        reverse=reverse,
+    )
 
 
 def threshold_probability(aim: Aim, prior: float) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isfinite, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,9 @@ from cutscore.core.findings.base import shown
 from cutscore.core.findings.training import ColumnUnused
 from cutscore.core.names import worded
 from cutscore.detector import NumberColumn
-from cutscore.report.analysis import summarise
+from cutscore.report.analysis import ScoreEvidence, summary_of
 from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary, Weight
+from cutscore.sweeps.sweep import sweep
 from cutscore.training import Trained
 
 # So many unused columns are named in one line too.
@@ -36,23 +36,17 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
     (500, 'gap')
     """
     d = t.detector
-    aim = d.aim
-    asked: dict[str, Any] = {"costs": aim.costs} if aim.costs else {"maximize": aim.goal}
-    summary = summarise(
-        t.y,
-        {d.training.learner: t.scores[d.training.learner]},
-        weight=t.weight,
-        unit=t.units,
-        subject_to=aim.limit_texts,
-        prior=t.point.question.prior,
-        confidence=aim.confidence,
-        calibrators={d.training.learner: d.calibrator},
-        forecasts={d.training.learner: t.probability},
-        among={d.training.learner: t.point.among},
-        label=f"{worded(d.target)} = {worded(d.positive)}",
-        source=source,
-        **asked,
+    evidence = ScoreEvidence(
+        t.learner,
+        t.point,
+        d.training.auc_interval,
+        d.calibrator,
+        forecast=sweep(t.y, t.probability, t.weight, squares=t.weight is not None),
+        clustered=t.unit is not None,
     )
+    label = f"{worded(d.target)} = {worded(d.positive)}"
+    aim = replace(t.point.question, units=None)
+    summary = summary_of([evidence], aim, rows=len(t.y), label=label, source=source)
     rows = tuple(
         Learner(
             c.name,
@@ -63,15 +57,9 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         )
         for c in t.compared
     )
-    if t.unit is not None and d.training.auc_interval is not None:
-        # Units were drawn, not rows: the interval of the rows would be too narrow.
-        first = summary.scores[0]
-        auc = Estimate(first.auc.value, d.training.auc_interval)
-        summary = replace(summary, scores=(replace(first, auc=auc), *summary.scores[1:]))
     said = {found.code for found in t.warnings}
     return replace(
         summary,
-        asked=replace(summary.asked, assumed=t.measure == "auc"),
         # What the training says is not said again.
         notices=(*t.warnings, *(found for found in summary.notices if found.code not in said)),
         learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,

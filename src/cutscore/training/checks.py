@@ -25,11 +25,11 @@ _SUSPECT = _LEAK - 0.02
 _APART = 0.02
 
 
-def apart(data: Data, fold: NDArray[np.intp], scores: Floats, auc: float) -> list[Finding]:
+def apart(data: Data, scores: Floats, auc: float) -> list[Finding]:
     """What to say if scores of different folds can't be laid together, though on one scale."""
     within = []
-    for k in range(int(fold.max()) + 1):
-        at = np.flatnonzero(fold == k)
+    for k in range(data.folds):
+        at = np.flatnonzero(data.fold == k)
         if data.y[at].any() and not data.y[at].all():  # units may bring one class alone
             within.append(data.auc(scores[at], at))
     mean = float(np.mean(within)) if within else auc

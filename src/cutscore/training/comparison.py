@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import nan
 from typing import Any
 
 import numpy as np
 
+from cutscore.comparison.class_samples import auc_difference, sample_classes, sampled_covariance
 from cutscore.comparison.comparison import compare
-from cutscore.comparison.covariance import auc_covariance
+from cutscore.comparison.covariance import AucCovariance, auc_covariance
 from cutscore.core.errors import CutscoreError
 from cutscore.core.findings.base import Finding
 from cutscore.core.interval import Interval
@@ -51,16 +53,12 @@ class Compared:
 class Result:
     """What a learner has of what is asked for, as it is expected on new rows."""
 
+    sweep: Sweep
     value: float
     interval: Interval | None
     feasible: bool
     """Whether the limits can be met, on these rows: how many more rows a guarantee wants is the
     same for all."""
-
-
-def value_of(s: Sweep, aim: Aim) -> float:
-    """What learners are compared by, on these rows: the AUC, if nobody asked for anything."""
-    return s.auc if aim.assumed else choose(s, aim.on_rows).value
 
 
 def interval_of_auc(data: Data, scores: Floats, s: Sweep, level: float) -> Interval | None:
@@ -80,12 +78,12 @@ def result_of(data: Data, scores: Floats, aim: Aim) -> Result:
     point = choose(s, aim.on_rows) if aim.limits or not aim.assumed else None
     feasible = point is None or point.feasible
     if aim.assumed or point is None:
-        return Result(s.auc, interval_of_auc(data, scores, s, aim.level), feasible)
+        return Result(s, s.auc, interval_of_auc(data, scores, s, aim.level), feasible)
     point = with_data(point, data, [scores])
     found = expectation(point, aim.goal, aim.level)
     if found is None:
-        return Result(point.value, None, feasible)
-    return Result(found.value, Interval(found.low, found.high, aim.level), feasible)
+        return Result(s, point.value, None, feasible)
+    return Result(s, found.value, Interval(found.low, found.high, aim.level), feasible)
 
 
 def with_data(point: OperatingPoint, data: Data, scores: Sequence[Floats]) -> OperatingPoint:
@@ -109,6 +107,7 @@ def compared_of(
     out: OutOfFold, chosen: str, results: dict[str, Result], data: Data, aim: Aim
 ) -> tuple[Compared, ...]:
     """Each learner, and how it differs from the chosen one on the same rows."""
+    areas = _areas(out, results, data) if aim.assumed and len(results) > 1 else None
     rows = []
     for name in LEARNERS:
         notes = out.notes.get(name, ())
@@ -120,28 +119,43 @@ def compared_of(
         d, between = None, None
         if name != chosen:
             d = own.value - results[chosen].value
-            between = _interval(data, out.scores[name], out.scores[chosen], aim)
-            if (
-                between is not None
-            ):  # it is of these rows' values, if costs are not all that is asked
+            with suppress(CutscoreError):  # scores that rank all rows alike, or too few to tell
+                if not aim.assumed:
+                    between = _interval(data, out.scores[name], out.scores[chosen], aim)
+                elif areas is not None:
+                    between = auc_difference(areas, name, chosen, level=aim.level).interval
+            if between is not None:  # of costs it is that of the bootstrap
                 between = Interval(min(between.low, d), max(between.high, d), between.level)
         rows.append(Compared(name, own.value, own.interval, d, between, out.seconds[name], notes))
     return tuple(rows)
 
 
-def _interval(data: Data, a: Floats, b: Floats, aim: Aim) -> Interval | None:
-    """Of the difference of two learners, where the rows can tell one."""
-    options: Any = {"weight": data.weight, "unit": data.unit, "level": aim.level}
-    if aim.costs is not None and not aim.limits:
-        options |= {"costs": aim.costs, "prior": aim.prior}
-    elif not aim.assumed:
-        options |= {
-            "method": "bootstrap",
-            "statistic": lambda s: value_of(s, aim),
-            "n": _REPLICATES if len(data.y) <= 10**5 else _REPLICATES // 4,
-        }
+def _areas(out: OutOfFold, results: dict[str, Result], data: Data) -> AucCovariance | None:
+    """The covariance of the AUCs, of units where there are some; None where rows can't tell it."""
     try:
-        found = compare(data.y, a, b, **options)
-    except CutscoreError:  # scores that rank all rows alike, or too few rows to tell
+        if data.unit is not None:
+            return auc_covariance(data.y, out.scores, weight=data.weight, unit=data.unit)
+        sweeps = {name: result.sweep for name, result in results.items()}
+        return sampled_covariance(sweeps, sample_classes(data.y, out.scores, data.weight, None))
+    except CutscoreError:
         return None
-    return found.interval if found.cost_interval is None else found.cost_interval
+
+
+def _interval(data: Data, a: Floats, b: Floats, aim: Aim) -> Interval:
+    """Of the difference in what is asked for: costs at their best cuts, or a measure."""
+    options: dict[str, Any] = {"weight": data.weight, "unit": data.unit, "level": aim.level}
+    if aim.costs is not None and not aim.limits:
+        found = compare(data.y, a, b, costs=aim.costs, prior=aim.prior, **options)
+        assert found.cost_interval is not None
+        return found.cost_interval
+    on_rows = aim.on_rows
+    samples = _REPLICATES if len(data.y) <= 10**5 else _REPLICATES // 4
+    return compare(
+        data.y,
+        a,
+        b,
+        method="bootstrap",
+        statistic=lambda s: choose(s, on_rows).value,
+        n=samples,
+        **options,
+    ).interval

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,20 @@ from cutscore.core.findings.training import (
     RowsWeightless,
     UnitsTooFew,
 )
+from cutscore.core.frozen import derived
 from cutscore.core.labels import against, labelled
 from cutscore.core.names import no_column
 from cutscore.detector import Encoding
 from cutscore.detector.summaries import Limits
 from cutscore.linear.detector import LinearDetector
-from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Rows
+from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, JoinedRows, Matrix, Rows
 from cutscore.linear.streams import StreamRows
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Sweep, area, sweep, sweep_of
 from cutscore.tables.roles import Roles
+
+if TYPE_CHECKING:
+    from cutscore.tables import Source
 
 
 class Elsewhere(Rows, Protocol):
@@ -60,175 +64,55 @@ class Target(NamedTuple):
     weight: str | None
 
 
-_LIMITS = Limits()
 MakeRows = Callable[[Encoding, Target], Elsewhere]
 # Numbers of a sample that are held in memory though the table is not.
 HELD = 1 << 23
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """A table as learners take it."""
+@dataclass(frozen=True)
+class Options:
+    """How a table is made ready for learners."""
 
-    X: Any
-    """An array or a CSR matrix; or, if it is not in memory, rows that are elsewhere."""
-    encoding: Encoding
-    raw: bool
-    """Whether X holds the numbers of the table, not the features of the encoding."""
+    limits: Limits = field(default_factory=Limits)
+    stream: bool | MakeRows = False
+    folds: int = 5
+    seed: int = 0
+
+
+_USUAL = Options()
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is known of the rows that count, besides their features, in the order of the table."""
+
     y: Flags
-    label: Any
+    positive: Any
+    """The positive label, as the table has it."""
+    other: Any
+    """The only other label, as the table has it; None if there are several."""
     weight: Floats | None
     unit: NDArray[Any] | None
-    warnings: tuple[Finding, ...] = ()
-    other: Any = None
-    """The only label that is not the positive one, as the table has it; None if there are
-    several."""
+    kept: Flags | None
+    """Which rows of the table count: all but those of weight 0. None for all."""
+    warnings: tuple[Finding, ...]
 
     @classmethod
     def of(
-        cls, table: Any, roles: Roles, limits: Limits = _LIMITS, stream: bool | MakeRows = False
-    ) -> Data:
-        """The table, wherever it is; a file in the format of LIBSVM is in memory."""
-        if getattr(table, "is_sparse", False):
-            return cls.sparse(table, roles)
-        return cls.read(table, roles, limits, stream)
-
-    @classmethod
-    def read(
-        cls, table: Any, roles: Roles, limits: Limits = _LIMITS, stream: bool | MakeRows = False
-    ) -> Data:
-        from cutscore.tables import Source
-
-        if isinstance(table, Source) and not stream:
-            table = table.held()
-        columns = _columns(table, [roles.label, *roles.used], numbers=[roles.weight])
-        y, label, other, told = _labels(columns[roles.label], roles)
-        w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)
-        g = None if roles.unit is None else columns[roles.unit]
-        encoding = Encoding.of(table, roles, limits, w)
-        X = None if stream else encoding.transform(table)
-        data = cls(X, encoding, False, y, label, w, g, told, other)._counting(roles)
-        if not stream:
-            return data
-        if stream is True:
-            return replace(data, X=_streamed(table, encoding, y, w))
-        return replace(data, X=stream(encoding, Target(roles.label, label, roles.weight)))
-
-    @classmethod
-    def sparse(cls, table: Any, roles: Roles) -> Data:
-        """A file in the format of LIBSVM: its matrix is never made dense."""
-        from scipy.sparse import csr_array
-
-        if roles.label != "label":
-            raise DataError(BadArgument("target", "be 'label', of a libsvm file", roles.label))
-        if roles.categories:
-            rule = "name no column of a libsvm file, which holds numbers"
-            raise DataError(BadArgument("categories", rule, roles.categories[0]))
-        X, labels = table.sparse()
-        y, label, other, told = _labels(labels, roles)
-        # Of all indices those that some row has; there may be many more.
-        used, at = np.unique(X.indices, return_inverse=True)
-        names = [str(table.indices[k]) for k in used.tolist()]
-        X = csr_array((X.data, at.astype(np.int32), X.indptr), shape=(X.shape[0], len(used)))
-        place = {name: k for k, name in enumerate(names)}
-        for name in (*(roles.columns or ()), *roles.exclude, *roles.numbers, *roles.used):
-            if name not in place:
-                raise no_column(name, names, table.where)
-        w, g = (
-            None if name is None else X[:, [place[name]]].toarray().ravel()
-            for name in (roles.weight, roles.unit)
-        )
-        drop = {*roles.exclude, *roles.used}
-        keep = [n for n in (names if roles.columns is None else roles.columns) if n not in drop]
-        if not keep:
-            raise DataError(NothingToLearnFrom())
-        if keep != names:
-            X = X[:, [place[name] for name in keep]]
-        weight = None if w is None else _weights(w, str(roles.weight))
-        encoding = Encoding.of_matrix(X, keep, weight)
-        return cls(X, encoding, True, y, label, weight, g, told, other)._counting(roles)
-
-    def _counting(self, roles: Roles) -> Data:
-        """The same without the rows that count nothing, and checked for both classes."""
-        data = self
-        if self.weight is not None and not self.weight.all():
-            some = np.flatnonzero(self.weight)
-            left_out = len(self.weight) - len(some)
-            data = replace(
-                self,
-                X=None if self.X is None else self.X[some],
-                y=self.y[some],
-                weight=self.weight[some],
-                unit=None if self.unit is None else self.unit[some],
-                warnings=(*self.warnings, RowsWeightless(left_out)),
-            )
-        y = data.y
+        cls, labels: NDArray[Any], weight: Floats | None, unit: NDArray[Any] | None, roles: Roles
+    ) -> Labels:
+        """The labels of a table, of which both classes must have rows that count."""
+        y, positive, other, warnings = _labels(labels, roles)
+        kept = None
+        if weight is not None and not weight.all():
+            kept = weight > 0
+            warnings = (*warnings, RowsWeightless(int(np.count_nonzero(~kept))))
+            y, weight = y[kept], weight[kept]
+            unit = None if unit is None else unit[kept]
         if y.all() or not y.any():
             only = "positive" if y.all() else "negative"
             raise DataError(ClassMissing(roles.label, len(y), only))
-        return data
-
-    @property
-    def is_elsewhere(self) -> bool:
-        return hasattr(self.X, "reduce")
-
-    @property
-    def features(self) -> int:
-        return int(self.X.features) if self.is_elsewhere else int(self.X.shape[1])
-
-    def rows(self, at: NDArray[np.intp] | None = None) -> Rows:
-        """All rows, or some of them."""
-        if self.is_elsewhere:
-            rows: Elsewhere = self.X
-            return rows if at is None else rows.where(self._mask(at))
-        if at is None:
-            return ArrayRows(self.X, self.y, self.weight)
-        return ArrayRows(self.X[at], self.y[at], None if self.weight is None else self.weight[at])
-
-    def sample(self, at: NDArray[np.intp]) -> Rows:
-        """So few rows that they need not be picked out of all of them in each pass."""
-        if not self.is_elsewhere:
-            return self.rows(at)
-        rows: Elsewhere = self.X
-        if len(at) * self.features <= HELD:
-            return rows.take(self._mask(at))
-        return rows.where(self._mask(at)).spooled(rows=len(at))
-
-    def sweep(self, scores: Floats) -> Sweep:
-        """The sweep of scores of these rows, which were checked when they were read."""
-        return sweep_of(self._columns(scores, None), squares=self.weight is not None)
-
-    def auc(
-        self, scores: Floats, at: NDArray[np.intp] | None = None, *, weighted: bool = True
-    ) -> float:
-        """The AUC of scores of all rows, or of some."""
-        columns = self._columns(scores, at)
-        pos, neg, twice = area(columns if weighted else replace(columns, weight=None))
-        return twice / (2 * pos * neg)
-
-    def _columns(self, scores: Floats, at: NDArray[np.intp] | None) -> Columns:
-        y, weight = self.y, self.weight
-        if at is not None:
-            y, weight = y[at], None if weight is None else weight[at]
-        return Columns(scores, y, 0.0, 1.0, weight, None)
-
-    def some(self, at: NDArray[np.intp]) -> Any:
-        """The features of a few rows, in memory."""
-        if len(at) == len(self.y) and not self.is_elsewhere:
-            return self.X
-        return self.X.take(self._mask(at)).X if self.is_elsewhere else self.X[at]
-
-    def column(self, j: int) -> Floats:
-        """One feature of all rows."""
-        if not self.is_elsewhere:
-            return column_of(self.X, j)
-        parts = self.X.reduce(lambda block: [column_of(block.X, j)], lambda p, q: p + q)
-        return np.concatenate(parts)
-
-    def _mask(self, at: NDArray[np.intp]) -> Flags:
-        out = np.zeros(len(self.y), np.bool_)
-        out[at] = True
-        return out
+        return cls(y, positive, other, weight, unit, kept, warnings)
 
     def folds(self, asked: int, seed: int) -> NDArray[np.intp]:
         """The fold of each row; each has its share of either class, and whole units."""
@@ -259,21 +143,228 @@ class Data:
         return of_unit[code]
 
 
-def _streamed(table: Any, encoding: Encoding, y: Flags, w: Floats | None) -> StreamRows:
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A table as learners take it: rows of features, in memory or elsewhere, in folds.
+
+    Rows in memory are ordered by their folds, each of which is a slice: to leave one out copies
+    nothing.
+    """
+
+    X: Matrix | None
+    """Rows in memory, fold by fold; None if they are elsewhere."""
+    elsewhere: Elsewhere | None
+    encoding: Encoding
+    raw: bool
+    """Whether X holds the numbers of the table, not the features of the encoding."""
+    labels: Labels
+    fold: NDArray[np.intp]
+    """The fold of each row."""
+
+    @classmethod
+    def of(cls, table: Any, roles: Roles, options: Options = _USUAL) -> Data:
+        """The table, wherever it is; a file in the format of LIBSVM is in memory."""
+        from cutscore.tables import Source
+
+        if isinstance(table, Source):
+            if table.is_sparse:
+                return cls._sparse(table, roles, options)
+            if not options.stream:
+                table = table.held()
+        columns = _columns(table, [roles.label, *roles.used], numbers=[roles.weight])
+        w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)
+        g = None if roles.unit is None else columns[roles.unit]
+        labels = Labels.of(columns[roles.label], w, g, roles)
+        fold = labels.folds(options.folds, options.seed)
+        encoding = Encoding.of(table, roles, options.limits, w)
+        if not options.stream:
+            X = encoding.arranged(table, _places(fold, labels.kept), len(fold))
+            return cls(X, None, encoding, False, labels, fold)
+        if options.stream is True:
+            rows: Elsewhere = _streamed(table, encoding, labels)
+        else:
+            target = Target(roles.label, labels.positive, roles.weight)
+            rows = options.stream(encoding, target)
+        return cls(None, rows, encoding, False, labels, fold)
+
+    @classmethod
+    def _sparse(cls, table: Source, roles: Roles, options: Options) -> Data:
+        """A file in the format of LIBSVM: its matrix is never made dense."""
+        from scipy.sparse import csr_array
+
+        if roles.label != "label":
+            raise DataError(BadArgument("target", "be 'label', of a libsvm file", roles.label))
+        if roles.categories:
+            rule = "name no column of a libsvm file, which holds numbers"
+            raise DataError(BadArgument("categories", rule, roles.categories[0]))
+        X, column = table.sparse()
+        # Of all indices those that some row has; there may be many more.
+        used, at = np.unique(X.indices, return_inverse=True)
+        names = [str(table.indices[k]) for k in used.tolist()]
+        X = csr_array((X.data, at.astype(np.int32), X.indptr), shape=(X.shape[0], len(used)))
+        place = {name: k for k, name in enumerate(names)}
+        for name in (*(roles.columns or ()), *roles.exclude, *roles.numbers, *roles.used):
+            if name not in place:
+                raise no_column(name, names, table.where)
+        w, g = (
+            None if name is None else X[:, [place[name]]].toarray().ravel()
+            for name in (roles.weight, roles.unit)
+        )
+        drop = {*roles.exclude, *roles.used}
+        keep = [n for n in (names if roles.columns is None else roles.columns) if n not in drop]
+        if not keep:
+            raise DataError(NothingToLearnFrom())
+        if keep != names:
+            X = X[:, [place[name] for name in keep]]
+        weight = None if w is None else _weights(w, str(roles.weight))
+        labels = Labels.of(column, weight, g, roles)
+        fold = labels.folds(options.folds, options.seed)
+        encoding = Encoding.of_matrix(X, keep, weight)
+        there = np.arange(X.shape[0]) if labels.kept is None else np.flatnonzero(labels.kept)
+        X = X[there[np.argsort(fold, kind="stable")]]
+        return cls(X, None, encoding, True, labels, fold)
+
+    @property
+    def y(self) -> Flags:
+        """True where the row is positive."""
+        return self.labels.y
+
+    @property
+    def weight(self) -> Floats | None:
+        """The weight of each row."""
+        return self.labels.weight
+
+    @property
+    def unit(self) -> NDArray[Any] | None:
+        """The unit of each row."""
+        return self.labels.unit
+
+    @property
+    def features(self) -> int:
+        """How many there are."""
+        return self.rows.features
+
+    @property
+    def folds(self) -> int:
+        """How many there are."""
+        return len(self.ends) - 1
+
+    @derived
+    def places(self) -> NDArray[np.intp]:
+        """Where each row is in X."""
+        return _places(self.fold, None)
+
+    @derived
+    def ends(self) -> list[int]:
+        """Where the folds of X begin, and the last one ends."""
+        return [0, *np.cumsum(np.bincount(self.fold)).tolist()]
+
+    @derived
+    def _held(self) -> ArrayRows | None:
+        if self.X is None:
+            return None
+        order = np.argsort(self.fold, kind="stable")
+        return ArrayRows(self.X, self.y[order], None if self.weight is None else self.weight[order])
+
+    @property
+    def rows(self) -> Rows:
+        """All rows."""
+        rows = self._held or self.elsewhere
+        assert rows is not None
+        return rows
+
+    def rows_of(self, fold: int) -> Rows:
+        """The rows of a fold."""
+        if self._held is not None:
+            return self._held.part(self.ends[fold], self.ends[fold + 1])
+        assert self.elsewhere is not None
+        return self.elsewhere.where(self.fold == fold)
+
+    def rows_without(self, fold: int) -> Rows:
+        """The rows of all other folds."""
+        if self._held is not None:
+            before = self._held.part(0, self.ends[fold])
+            after = self._held.part(self.ends[fold + 1], self.ends[-1])
+            return JoinedRows([part for part in (before, after) if len(part)])
+        assert self.elsewhere is not None
+        return self.elsewhere.where(self.fold != fold)
+
+    def sample(self, at: NDArray[np.intp]) -> Rows:
+        """So few rows that they need not be picked out of all of them in each pass."""
+        if self.elsewhere is None:
+            weight = None if self.weight is None else self.weight[at]
+            return ArrayRows(self.some(at), self.y[at], weight)
+        if len(at) * self.features <= HELD:
+            return self.elsewhere.take(self._mask(at))
+        return self.elsewhere.where(self._mask(at)).spooled(rows=len(at))
+
+    def sweep(self, scores: Floats) -> Sweep:
+        """The sweep of scores of these rows, which were checked when they were read."""
+        return sweep_of(self._columns(scores, None), squares=self.weight is not None)
+
+    def auc(
+        self, scores: Floats, at: NDArray[np.intp] | None = None, *, weighted: bool = True
+    ) -> float:
+        """The AUC of scores of all rows, or of some."""
+        columns = self._columns(scores, at)
+        pos, neg, twice = area(columns if weighted else replace(columns, weight=None))
+        return twice / (2 * pos * neg)
+
+    def _columns(self, scores: Floats, at: NDArray[np.intp] | None) -> Columns:
+        y, weight = self.y, self.weight
+        if at is not None:
+            y, weight = y[at], None if weight is None else weight[at]
+        return Columns(scores, y, 0.0, 1.0, weight, None)
+
+    def some(self, at: NDArray[np.intp]) -> Matrix:
+        """The features of a few rows, in memory."""
+        if self.elsewhere is not None:
+            return self.elsewhere.take(self._mask(at)).X
+        assert self.X is not None
+        return self.X[self.places[at]]
+
+    def column(self, j: int) -> Floats:
+        """One feature of all rows."""
+        if self.elsewhere is None:
+            return column_of(self.X, j)[self.places]
+        parts = self.elsewhere.reduce(lambda block: [column_of(block.X, j)], lambda p, q: p + q)
+        return np.concatenate(parts)
+
+    def _mask(self, at: NDArray[np.intp]) -> Flags:
+        out = np.zeros(len(self.y), np.bool_)
+        out[at] = True
+        return out
+
+
+def _places(fold: NDArray[np.intp], kept: Flags | None) -> NDArray[np.intp]:
+    """Where each row comes to lie if rows are ordered by their folds; -1 for those not kept."""
+    places = np.empty(len(fold), np.intp)
+    places[np.argsort(fold, kind="stable")] = np.arange(len(fold))
+    if kept is None:
+        return places
+    out = np.full(len(kept), -1)
+    out[kept] = places
+    return out
+
+
+def _streamed(table: Any, encoding: Encoding, labels: Labels) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
 
+    kept, y, w = labels.kept, labels.y, labels.weight
+
     def blocks() -> Iterator[Block]:
-        start = 0
-        for X in encoding.blocks(table):
+        row = start = 0
+        for block in encoding.blocks(table):
+            X, row = block, row + block.shape[0]
+            if kept is not None:
+                X = block[kept[row - block.shape[0] : row]]
             at = slice(start, start + X.shape[0])
-            yield Block(X, y[at], None if w is None else w[at], start)
+            if X.shape[0]:
+                yield Block(X, y[at], None if w is None else w[at], start)
             start = at.stop
 
-    rows, count = StreamRows(blocks, len(encoding.features)), len(y)
-    if w is not None:
-        rows, count = rows.where(w > 0), int(np.count_nonzero(w))
-    out = rows.spooled(rows=count)
+    out = StreamRows(blocks, len(encoding.features)).spooled(rows=len(y))
     # What the batches of the table took, Arrow keeps for more; there are none to come.
     pa.default_memory_pool().release_unused()
     return out
@@ -290,8 +381,6 @@ def _weights(values: NDArray[Any], name: str) -> Floats:
 
 def scores_of(rows: Rows, line: LinearDetector) -> Floats:
     """What a line gives rows."""
-    if isinstance(rows, ArrayRows):
-        return line.scores(rows.X)
     w, b = line.w, line.b
     return np.concatenate(rows.reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q))
 

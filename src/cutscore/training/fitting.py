@@ -46,7 +46,7 @@ from cutscore.training.comparison import (
     result_of,
     with_data,
 )
-from cutscore.training.data import Data, MakeRows, column_of
+from cutscore.training.data import Data, Labels, MakeRows, Options, column_of
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 
@@ -175,7 +175,8 @@ def train(  # noqa: PLR0913 - a question has many sides
         For tables larger than memory: features are written to a temporary file (in ``TMPDIR``, 8
         bytes each), and read from there by each pass of each learner. Of a row, only its label,
         weight, unit and scores stay in memory. The result is the same, but for the last digits
-        of sums. A file in the format of LIBSVM is in memory nevertheless.
+        of sums and for the perceptron, whose line depends on the order of the rows: in memory
+        they are ordered by fold. A file in the format of LIBSVM is in memory nevertheless.
 
         A function instead of True makes the rows of features somewhere else, of the encoding and of
         what labels and weights are: :func:`cutscore.spark.encoded` makes them on a cluster.
@@ -223,13 +224,13 @@ def train(  # noqa: PLR0913 - a question has many sides
     roles = Roles(target, positive, weight, unit, columns, exclude, categories, numbers)
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
-    data = Data.of(table, roles, Limits(max_categories), stream)
+    data = Data.of(table, roles, Options(Limits(max_categories), stream, folds, seed))
     wanted = [
         one
         for name, one in LEARNERS.items()
         if (one.auto if learner == "auto" else name == learner)
     ]
-    plan = Plan(tuple(wanted), aim, data.folds(folds, seed))
+    plan = Plan(tuple(wanted), aim)
     out = out_of_fold(data, plan, tell)
     if not out.scores:
         name, (note, *_) = next(iter(out.notes.items()))
@@ -237,12 +238,13 @@ def train(  # noqa: PLR0913 - a question has many sides
     tell(0.85, "comparing")
     results = {name: result_of(data, scores, aim) for name, scores in out.scores.items()}
     able, chosen, fit = _fitted(data, plan, out, results, tell)
+    compared = compared_of(out, chosen, results, data, aim)
     out.scores[chosen] = out.onto(chosen, fit.detector)
     made = _made(data, plan, out, able, chosen)
     warnings = (
-        *data.warnings,
+        *data.labels.warnings,
         *leaks(data),
-        *apart(data, plan.fold, out.scores[chosen], made.sweep.auc),
+        *apart(data, out.scores[chosen], made.sweep.auc),
         *useless(made.sweep, made.auc, made.point),
         *_unfinished(LEARNERS[chosen], fit),
     )
@@ -254,7 +256,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         encoding=data.encoding,
         line=line,
         measure="auc" if aim.assumed else aim.goal.name,
-        compared=compared_of(out, chosen, results, data, aim),
+        compared=compared,
         why=_why(chosen, results[chosen].value, plan),
         y=data.y,
         weight=data.weight,
@@ -280,7 +282,7 @@ def _fitted(
     while able:
         chosen = best_of(able, results, plan.aim)
         tell(0.93, f"fitting {chosen} to all rows")
-        fit = LEARNERS[chosen].fit(data.rows(), plan.goal)
+        fit = LEARNERS[chosen].fit(data.rows, plan.goal)
         if fit.detector.w.any():
             return able, chosen, fit
         able.remove(chosen)  # found nothing in all rows, though in some of them
@@ -309,7 +311,7 @@ def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) 
     # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
     together = [chosen] if aim.assumed else able
     point = with_data(choose(s, aim), data, [out.scores[name] for name in together])
-    calibrator, llr = calibrate_across(s, data.y, scores, data.weight, plan.fold)
+    calibrator, llr = calibrate_across(s, data.y, scores, data.weight, data.fold)
     auc = interval_of_auc(data, scores, s, aim.level)
     return _Made(chosen, s, point, auc, calibrator, probability(llr, s.prevalence))
 
@@ -326,8 +328,8 @@ def _detector(
         aim=replace(aim, prior=prior, units=None),
         threshold=made.point.threshold,
         target=target,
-        positive=as_text(data.label),
-        labels=_both(data),
+        positive=as_text(data.labels.positive),
+        labels=_both(data.labels),
         training=Training(
             rows=len(data.y),
             positives=int(np.count_nonzero(data.y)),
@@ -395,7 +397,7 @@ def _weighted(name: str | None, s: Sweep) -> list[Finding]:
     return [] if name is None else [RowsWeighted(name, s.prevalence)]
 
 
-def _both(data: Data) -> tuple[Any, Any] | None:
+def _both(labels: Labels) -> tuple[Any, Any] | None:
     """The negative and the positive label, if there are just these two."""
-    pair = (data.other, data.label)
+    pair = (labels.other, labels.positive)
     return pair if all(map(is_label, pair)) else None

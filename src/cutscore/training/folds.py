@@ -77,8 +77,9 @@ class Yardstick(NamedTuple):
     weight: Floats | None
 
     @classmethod
-    def of(cls, data: Data, fold: NDArray[np.intp]) -> Yardstick:
+    def of(cls, data: Data) -> Yardstick:
         """All rows, or as many as are soon looked at."""
+        fold = data.fold
         count = min(len(fold), _SAMPLE, max(HELD // data.features, _LEAST))
         at = np.arange(len(fold))
         if count < len(fold):
@@ -151,8 +152,6 @@ class Plan:
 
     learners: tuple[Learner, ...]
     aim: Aim
-    fold: NDArray[np.intp]
-    """The fold of each row."""
 
     @property
     def goal(self) -> Objective | None:
@@ -164,29 +163,24 @@ class Plan:
         """Whether several are compared."""
         return len(self.learners) > 1
 
-    @property
-    def count(self) -> int:
-        """How many folds there are."""
-        return int(self.fold.max()) + 1
-
 
 def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
     """The scores of each learner. The rows of a fold are picked once, for all of them."""
-    out = OutOfFold({}, {}, {}, set(), Yardstick.of(data, plan.fold), {})
-    _check_classes(data, plan)
+    out = OutOfFold({}, {}, {}, set(), Yardstick.of(data), {})
+    _check_classes(data)
     tries: dict[str, _Attempt] = {}
     for learner in plan.learners:
         if plan.auto and learner.dense_below and data.features > learner.dense_below:
             out.notes[learner.name] = (LearnerLeftOut(learner.dense_below),)
         else:
             tries[learner.name] = _Attempt(learner, np.empty(len(data.y)))
-    for k in range(plan.count):
-        rest, test = np.flatnonzero(plan.fold != k), np.flatnonzero(plan.fold == k)
-        rows, held = data.rows(rest), data.rows(test)
+    for k in range(data.folds):
+        rest, test = np.flatnonzero(data.fold != k), np.flatnonzero(data.fold == k)
+        rows, held = data.rows_without(k), data.rows_of(k)
         for j, (name, one) in enumerate(list(tries.items())):
             tell(
-                0.1 + 0.75 * (k + j / len(tries)) / plan.count,
-                f"{name}, fold {k + 1} of {plan.count}",
+                0.1 + 0.75 * (k + j / len(tries)) / data.folds,
+                f"{name}, fold {k + 1} of {data.folds}",
             )
             start, most, some = perf_counter(), one.learner.sample_above, rows
             try:
@@ -205,23 +199,23 @@ def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
             one.empty += not fit.detector.w.any()
             one.seconds += perf_counter() - start
     for one in tries.values():
-        _gather(out, one, plan)
+        _gather(out, one, data)
     return out
 
 
-def _check_classes(data: Data, plan: Plan) -> None:
-    positives = np.bincount(plan.fold, data.y, plan.count)
-    negatives = np.bincount(plan.fold, ~data.y, plan.count)
-    for k in range(plan.count):
+def _check_classes(data: Data) -> None:
+    positives = np.bincount(data.fold, data.y, data.folds)
+    negatives = np.bincount(data.fold, ~data.y, data.folds)
+    for k in range(data.folds):
         if positives[k] == positives.sum() or negatives[k] == negatives.sum():
-            raise DataError(FoldHasClass(k + 1, plan.count))
+            raise DataError(FoldHasClass(k + 1, data.folds))
 
 
-def _gather(out: OutOfFold, one: _Attempt, plan: Plan) -> None:
+def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
     """Lay the scores of all folds together, and note what is to be said."""
     name = one.learner.name
     with np.errstate(over="ignore", invalid="ignore"):
-        scores, scale = out.yardstick.together(one.lines, one.scores, plan.fold)
+        scores, scale = out.yardstick.together(one.lines, one.scores, data.fold)
     if not (np.isfinite(scores).all() and np.isfinite(scale).all()):
         out.notes[name] = (LearnerFailed("its scores are not finite."),)
         return
@@ -229,9 +223,9 @@ def _gather(out: OutOfFold, one: _Attempt, plan: Plan) -> None:
     notes: list[Finding] = []
     if one.empty:
         out.empty.add(name)
-        notes.append(LearnerEmpty(one.empty, plan.count))
+        notes.append(LearnerEmpty(one.empty, data.folds))
     elif one.unfinished and one.learner.converges:
-        notes.append(LearnerUnfinished(name, one.unfinished, plan.count))
+        notes.append(LearnerUnfinished(name, one.unfinished, data.folds))
     if one.sampled and one.learner.sample_above:
         notes.append(LearnerSampled(one.learner.sample_above))
     if notes:

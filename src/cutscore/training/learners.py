@@ -88,6 +88,7 @@ def _perceptron(rows: Rows, _: Any) -> Fit:
 def _structural(rows: Rows, objective: Any) -> Fit:
     """For the measure, if it is one that a line can be trained for, else for the AUC."""
     from cutscore.core.errors import CutscoreError
+    from cutscore.linear.logistic import logistic
     from cutscore.linear.structural import as_aim, structural
     from cutscore.measures.aim import Top
 
@@ -95,7 +96,7 @@ def _structural(rows: Rows, objective: Any) -> Fit:
         aim = as_aim(objective.name if isinstance(objective, Top) else objective)
     except CutscoreError:
         aim = as_aim("auc")
-    return structural(rows, aim, max_iter=_STEPS)
+    return structural(rows, aim, max_iter=_STEPS, start=logistic(rows).detector)
 
 
 LEARNERS = {
