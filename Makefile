@@ -59,10 +59,11 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 unexport PYTHONDONTWRITEBYTECODE
 
-# For every edit: unit tests and examples of the sources, with fewer examples of hypothesis. Pages,
-# figures, stories, PyTorch, the browser, Spark and what is marked slow are for `make test`.
-SLOW := tests/test_alike.py tests/test_browser.py tests/test_figures.py tests/test_readme.py \
-  tests/test_rows.py tests/test_start.py tests/test_stories.py tests/test_torch.py src/cutscore/torch.py
+# For every edit: unit tests and examples of the sources, with fewer examples of hypothesis. Pages and
+# pictures, training and exports, what is for other libraries, and what is marked slow are for
+# `make test`.
+SLOW := $(addprefix tests/test_,$(addsuffix .py,alike browser export figures metrics plot power readme \
+  rows rows_files start stories torch training training_files)) src/cutscore/torch.py
 check: lint
 	HYPOTHESIS_PROFILE=quick $(PYTEST) --dist worksteal -m 'not slow and not spark' \
 	  $(SLOW:%=--ignore=%) tests src

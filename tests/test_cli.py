@@ -250,6 +250,7 @@ COMMANDS = ("fit", "evaluate", "choose", "compare", "apply", "revise", "export",
 COMMANDS += ("completion",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_an_example_that_runs(name, tmp_path, capsys, monkeypatch):
     import random

@@ -62,6 +62,7 @@ def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in estimators.__all__ if n[0].isupper()])
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_passes_the_checks_of_scikit_learn(name: str) -> None:

@@ -231,6 +231,7 @@ def run(*words: str) -> int:
     return main(list(words))
 
 
+@pytest.mark.slow
 def test_every_command_reads_it(tables: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def same(*words: str) -> None:
         printed = []

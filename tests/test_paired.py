@@ -651,6 +651,7 @@ def test_the_same_score_costs_the_same() -> None:
     assert (c.cost_difference, c.cost_interval) == (0.0, cs.Interval(0.0, 0.0, 0.95))
 
 
+@pytest.mark.slow
 def test_a_rule_is_no_worse_than_its_score() -> None:
     """An optimal rule of yes or no was found worse than a score in every fifth draw."""
     found = []
