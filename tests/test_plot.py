@@ -590,11 +590,11 @@ def test_operating_point_says_what_it_does(s):
     c = p.confusion
     assert texts(ax.texts) == [
         "not flagged",
-        f"{c.fn:,} false negatives",
-        f"{c.tn:,} true negatives",
+        f"FN {c.fn:,}",
+        f"TN {c.tn:,}",
         "flagged",
-        f"{c.tp:,} true positives",
-        f"{c.fp:,} false positives",
+        f"TP {c.tp:,}",
+        f"FP {c.fp:,}",
     ]
     assert [line.get_xdata()[0] for line in ax.lines] == [p.threshold]
     title = f"Flag scores ≥ {in_places(p.threshold)[0]} (lowest cost)".replace("-", "−")
@@ -628,10 +628,7 @@ def test_operating_points_at_the_ends_and_out_of_reach(s):
     ):
         saved(cs.plot.operating_point(cs.choose(cs.sweep(y, score), "recall")).figure)
     weighted = cs.choose(cs.sweep([1, 0, 1], [3, 2, 1], [0.25, 2.0, 0.5]), "precision")
-    assert texts(cs.plot.operating_point(weighted).texts)[1:3] == [
-        "0.5 false negatives",
-        "2 true negatives",
-    ]
+    assert texts(cs.plot.operating_point(weighted).texts)[1:3] == ["FN 0.5", "TN 2"]
 
 
 def test_an_objective_of_any_name_is_text(s):

@@ -236,9 +236,8 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     >>> ax = cs.plot.operating_point(cs.choose(s, "f1"))
     >>> ax.get_title(loc="left")
     'Flag scores ≥ 0.700 (highest f1)'
-    >>> print(*(text.get_text() for text in ax.texts), sep="; ")
-    not flagged; 3 false negatives; 9,939 true negatives; flagged; 17 true positives;
-    41 false positives
+    >>> [text.get_text() for text in ax.texts]
+    ['not flagged', 'FN 3', 'TN 9,939', 'flagged', 'TP 17', 'FP 41']
     """
     needs(p, OperatingPoint, "operating_point", "cs.choose(s, objective)")
     ax = distributions(p.sweep, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
@@ -251,12 +250,10 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     ax.set(xlim=(left, right), ylim=(0, ax.get_ylim()[1] / 0.74))
     c = p.confusion
     sides = (
-        (0.015, "left", ("false negative", c.fn), ("true negative", c.tn)),
-        (0.985, "right", ("true positive", c.tp), ("false positive", c.fp)),
+        (0.015, "left", "not flagged", f"FN {counted(c.fn)}", f"TN {counted(c.tn)}"),
+        (0.985, "right", "flagged", f"TP {counted(c.tp)}", f"FP {counted(c.fp)}"),
     )
-    for x, side, *counts in sides:
-        texts = ["flagged" if side == "right" else "not flagged"]
-        texts += [f"{counted(n)} {name}{'' if n == 1 else 's'}" for name, n in counts]
+    for x, side, *texts in sides:
         for k, (text, colour) in enumerate(zip(texts, ("0.15", POSITIVE, NEGATIVE), strict=True)):
             at_top = {"xycoords": "axes fraction", "ha": side, "va": "top", "path_effects": []}
             bold = "bold" if k == 0 else "normal"
