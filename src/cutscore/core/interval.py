@@ -79,7 +79,8 @@ def in_places(first: float, *more: float) -> list[str]:
 
 
 def estimate_text(value: float, interval: Interval) -> str:
-    """A value with its confidence interval, all with the same number of decimals.
+    """A value with its confidence interval, all with the same number of decimals: as many as the
+    value needs for three digits, or the larger end where 0 is inside.
 
     Examples
     --------
@@ -87,10 +88,12 @@ def estimate_text(value: float, interval: Interval) -> str:
     >>> estimate_text(0.8482, Interval(0.8211, 0.875, 0.95))
     '0.848 (95 % CI 0.821–0.875)'
     >>> estimate_text(0.0046, Interval(-0.003, 0.0122, 0.95))
-    '0.00460 (95 % CI −0.00300 to 0.01220)'
+    '0.0046 (95 % CI −0.0030 to 0.0122)'
     """
-    shown, *ends = in_places(value, *interval)
-    if interval.width == 0:  # certain: all is flagged, or nothing
+    low, high = interval
+    size = max(-low, high) if low < 0 < high else value
+    _, shown, *ends = in_places(size, value, low, high)
+    if low == high:  # certain: all is flagged, or nothing
         return _signed(shown)
     return f"{_signed(shown)} ({100 * interval.level:g} % CI {_joined(*ends)})"
 

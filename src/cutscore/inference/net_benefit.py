@@ -37,7 +37,7 @@ class Estimates(Frozen):
     >>> s = cs.Sweep.from_counts([0.9, 0.1], [30, 10], [20, 140])
     >>> found = cs.net_benefit_at(s, [0.2, 0.5]).net_benefit
     >>> found[1], round(found[1].low, 4)
-    (0.0500 (95 % CI −0.0198 to 0.1197), -0.0198)
+    (0.050 (95 % CI −0.020 to 0.120), -0.0198)
     """
 
     value: Floats
