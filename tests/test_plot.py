@@ -66,7 +66,6 @@ def test_a_mapping_draws_each_under_its_name(s, probabilities):
         (cs.plot.cost_curve, cs.cost_curve),
         (cs.plot.net_benefit, cs.net_benefit),
         (cs.plot.reliability, lambda s: cs.reliability(s, n=10)),
-        (cs.plot.calibrator, lambda s: cs.calibrate(s, "platt")),
     ):
         several = {"new": compute(probabilities), 2026: compute(other)}
         ax = saved(draw(several, linewidth=3.0).figure).axes[0]
@@ -724,7 +723,6 @@ def test_functions_draw_on_given_axes(s, probabilities):
         (cs.plot.operating_point, p),
         (cs.plot.stability, p.stability(10)),
         (cs.plot.reliability, cs.reliability(probabilities, n=10)),
-        (cs.plot.calibrator, cs.calibrate(s, "monotone")),
         (cs.plot.margins, cs.Margins(np.array([-1.0, 2.0]))),
         (cs.plot.passes, [cs.Margins(np.array([-1.0, 2.0]))]),
     ):
@@ -816,24 +814,19 @@ def test_a_calibrator_is_drawn_over_the_scores_of_a_sweep(s):
     assert {*inner, *np.nextafter(inner, -np.inf)} <= {*x}
 
 
-def test_the_range_of_a_calibrator_is_found_or_given(s):
+def test_the_range_of_a_calibrator_is_given(s):
     c = cs.calibrate(s, "platt")
 
     def ends(ax):
         return drawn(ax, "curve")[-1].get_xdata()[[0, -1]].tolist()
 
-    ax = cs.plot.calibrator(c, low=-2, high=np.float32(3))
-    assert ends(ax) == [-2, 3]
-    assert ends(cs.plot.calibrator(cs.Affine(1.0, 0.0), ax)) == [-2, 3]  # as the one before
-    assert ends(cs.plot.calibrator(cs.Beta(1.0, 1.0, 0.0), ax)) == [0, 1]  # as far as it goes
-    assert ends(cs.plot.calibrator(cs.Beta(1.0, 1.0, 0.0))) == [0.001, 0.999]
-    assert ends(cs.plot.calibrator(cs.Affine(-2.0, 1.0))) == [-1.5, 3.5]
-    assert ends(cs.plot.calibrator(cs.Affine(0.0, 1.0))) == [0, 2]
+    assert ends(cs.plot.calibrator(c, low=-2, high=np.float32(3))) == [-2, 3]
     assert ends(cs.plot.calibrator(c, s=s, low=0)) == [0, s.threshold[0]]
-    g = cs.calibrate(s, "gaussian")
-    assert ends(cs.plot.calibrator(g)) == [g.low, g.high]
-    assert ends(cs.plot.calibrator(g.then(c))) == [g.low, g.high]
+    beta = cs.Beta(1.0, 1.0, 0.0)
+    assert ends(cs.plot.calibrator(beta, s=s)) == [0, 1]  # as far as it goes
     for kw, parameter in (
+        ({}, "s"),
+        ({"low": 0}, "s"),
         ({"low": np.inf}, "low"),
         ({"high": "3"}, "high"),
         ({"high": 10**400}, "high"),
@@ -843,13 +836,13 @@ def test_the_range_of_a_calibrator_is_found_or_given(s):
         with finding("bad-argument", parameter=parameter):
             cs.plot.calibrator(c, **kw)
     with finding("not-probabilities", what="a beta calibrator", score=-1.0):
-        cs.plot.calibrator(cs.Beta(1.0, 1.0, 0.0), low=-1)
+        cs.plot.calibrator(beta, low=-1, high=1)
 
 
 def test_infinite_llrs_are_signs_at_the_edge(s):
     c = cs.calibrate(s, "monotone", smooth=False)
     assert np.isinf(c.value[[0, -1]]).all()
-    ax = saved(cs.plot.calibrator(c).figure).axes[0]
+    ax = saved(cs.plot.calibrator(c, s=s).figure).axes[0]
     assert texts(ax.texts) == ["∞", "−∞"]
     assert np.isnan(curve_of(ax)[[0, -1], 1]).all()
 
@@ -870,7 +863,7 @@ def test_infinite_llrs_are_signs_at_the_edge(s):
     ids=repr,
 )
 def test_odd_calibrators_draw_without_a_warning(c):
-    saved(cs.plot.calibrator(c).figure)
+    saved(cs.plot.calibrator(c, low=-1e300, high=1e300).figure)
     saved(cs.plot.calibrator(c, s=cs.sweep([], [])).figure)
     saved(cs.plot.calibrator(c, s=cs.sweep([1, 0], [np.inf, 1.0])).figure)
 

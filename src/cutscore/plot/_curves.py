@@ -136,7 +136,8 @@ def roc(  # noqa: PLR0913 - options have names
                 raise DataError(BadArgument(name, rule, given, hint))
         return _rules(_roc_axes(ax), rules)
     drawn: Roc | SmoothRoc = curve_of(curve, (Roc, SmoothRoc), "roc", curves.roc)
-    chosen = [point] if isinstance(point, OperatingPoint) else _listed(point)
+    several = point if isinstance(point, Sequence) else [point]
+    chosen = [p for p in several if p is not None]
     option(band, Band, "band", "cs.roc_band(s)")
     option(hull, (Hull, JointHull), "hull", "cs.hull(s)")
     for p in chosen:
@@ -155,8 +156,7 @@ def roc(  # noqa: PLR0913 - options have names
     # From the top down, since labels give way downwards.
     for p in sorted(chosen, key=lambda p: -p.confusion.recall):
         _mark(ax, p.confusion.fpr, p.confusion.recall, rule_text(p), colour)
-    if band is not None or hull is not None:
-        legend(ax)
+    legend(ax)
     return _rules(ax, rules)
 
 
@@ -381,19 +381,9 @@ def cost_curve(
     if first:
         guide(ax, [0, 0.5, 1], [0, 0.5, 0])
         for middle, turn, name in ((0.25, 45, "flag none"), (0.75, -45, "flag all")):
-            ax.annotate(
-                name,
-                (middle, 0.25),
-                (0, 3),
-                textcoords="offset points",
-                rotation=turn,
-                rotation_mode="anchor",
-                transform_rotates_text=True,
-                ha="center",
-                va="bottom",
-                color="0.4",
-                fontsize=9,
-            )
+            along = {"rotation": turn, "rotation_mode": "anchor", "transform_rotates_text": True}
+            above = {"textcoords": "offset points", "ha": "center", "va": "bottom", "color": "0.4"}
+            put_text(ax, name, (middle, 0.25), (0, 3), **along, **above)
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.005, 0.525))
     # Straight lines between the probability-costs at which the best cut changes.
     at = np.concatenate(([0.0], drawn.high))
@@ -466,14 +456,10 @@ def net_benefit(
     if number > 1:
         top, end = max(top, ax.get_ylim()[1]), max(end, ax.get_xlim()[1])
     ax.set(xlim=(-0.01 * end, end), ylim=(-0.15 * top, top))
-    if len(t):
-        # Below the lowest probability everything is flagged, and above the highest one nothing.
-        below = x < t[0]
-        past = [t[-1], 1.0] if t[-1] < 1 else []
-        t_model = np.concatenate((x[below], t, past))
-        model = np.concatenate((treat_all[below], model, np.zeros(len(past))))
-    else:
-        t_model = t
+    # Below the lowest probability everything is flagged, and above the highest one nothing.
+    below, past = x < t[0], [t[-1], 1.0] if t[-1] < 1 else []
+    t_model = np.concatenate((x[below], t, past))
+    model = np.concatenate((treat_all[below], model, np.zeros(len(past))))
     name = label or ("Model" if number == 1 else f"Model {number}")
     draw_line(ax, *_within(t_model, model, top), name, line)
     colour = ax.lines[-1].get_color()
@@ -513,13 +499,6 @@ def _area_text(curve: Any) -> str:
     with suppress(UndefinedError):  # weights without squares
         return f"AUC {estimate_text(curve.auc, auc_interval(curve))}"
     return f"AUC {curve.auc:.3f}"
-
-
-def _listed(point: Any) -> list[Any]:
-    try:
-        return [] if point is None else list(point)
-    except TypeError:
-        return [point]
 
 
 def _roc_axes(ax: Axes | None) -> Axes:

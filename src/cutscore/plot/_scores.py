@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
+from cutscore.calibration.calibrators import Calibrator, Monotone
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import TooFew
@@ -18,7 +17,6 @@ from cutscore.linear import Margins
 from cutscore.measures.confusion import counted
 from cutscore.plot._canvas import (
     COLOURS,
-    artists,
     axes,
     curve_of,
     draw_histogram,
@@ -146,8 +144,7 @@ def calibrator(  # noqa: PLR0913 - options have names
     s
         A sweep, whose range of scores is drawn.
     low, high
-        The range of scores, if it is another one. Without any it is that of the curves on ``ax``,
-        or one that suits the calibrator.
+        The range of scores, if it is another one.
     label
         Name in the legend.
     **line
@@ -166,7 +163,7 @@ def calibrator(  # noqa: PLR0913 - options have names
         return each(calibrator, c, ax, {"s": s, "low": low, "high": high, **line}, label=label)
     needs(c, Calibrator, "calibrator", "cs.calibrate(s)")
     option(s, Sweep, "s", "cs.sweep(y, score)")
-    start, end = _scores_of(c, ax, s, low, high)
+    start, end = _range_of(c, s, low, high)
     ax = wide_axes(ax, "Score", "Log-likelihood ratio")
     x = np.linspace(start, end, 1001)
     if isinstance(c, Monotone):
@@ -364,28 +361,22 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     count = _bins(bins)
     if not len(m.value):
         raise DataError(TooFew("a histogram of margins", 1, "row", 0))
-    # Within ±1e300, or the width of the axis would overflow.
-    value = np.clip(m.value, -1e300, 1e300)
-    smallest = float(value.min())
-    _, edges = Margins(value).histogram(count)
-    # Inside of the edges, which are rounded.
-    value = np.clip(value, edges[0], edges[-1])
-    below, above = edges[edges <= 0], edges[edges >= 0]
-    if len(below) < 2:  # rows on the line, and none beyond
-        below = np.array([-above[1], 0.0])
-    if 0 < smallest < above[-1]:  # or the first bar would reach into the strip without rows
-        above = np.concatenate(([smallest], above[above > smallest]))
+    edges, zero, (rows,) = _count([m], count)
+    smallest = float(np.clip(m.smallest, -1e300, 1e300))
+    first, above = zero, edges[zero:]
+    if 0 < smallest < edges[-1]:  # or the first bar would reach into the strip without rows
+        first = int(np.searchsorted(edges, smallest, "right")) - 1
+        above = np.append(smallest, edges[first + 1 :])
     ax = wide_axes(ax, _MARGIN, "Rows")
 
     from matplotlib.ticker import MaxNLocator  # there, or there would be no axes
 
-    errors, correct = _split(value, below, above)
-    for rows, at, name, colour in (
-        (correct, above, "correct", _RIGHT),
-        (errors, below, "wrong", _WRONG),
+    for some, at, name, colour in (
+        (rows[first:], above, "correct", _RIGHT),
+        (rows[:zero], edges[: zero + 1], "wrong", _WRONG),
     ):
-        if rows.any():
-            draw_histogram(ax, rows, at, colour, f"{counted(int(rows.sum()))} {name}")
+        if some.any():
+            draw_histogram(ax, some, at, colour, f"{counted(int(some.sum()))} {name}")
     ax.axvline(0, 0, 0.78, color="0.15", linewidth=1.4, zorder=4)
     (least,) = ax.plot([smallest] * 2, [0, 0.78], transform=ax.get_xaxis_transform(), zorder=4)
     least.set(color=_WRONG if smallest <= 0 else "0.15", linewidth=1.2, linestyle=(0, (4, 3)))
@@ -435,23 +426,11 @@ def passes(
     if not named or not all(isinstance(m, Margins) and len(m.value) for m in named.values()):
         rule, hint = "be Margins with rows, one for each pass", "Collect p.margins in on_pass."
         raise DataError(BadArgument("margins", rule, margins, hint))
-    every = np.clip(np.concatenate([m.value for m in named.values()]), -1e300, 1e300)
-    _, edges = Margins(every).histogram(count)
-    if edges[0] == 0:  # no pass has an error beyond the line
-        edges = np.concatenate(([-edges[1]], edges))
-    if edges[-1] == 0:
-        edges = np.append(edges, -edges[-2])
-    heights = {
-        k: np.concatenate(
-            _split(np.clip(m.value, edges[0], edges[-1]), edges[edges <= 0], edges[edges >= 0])
-        )
-        for k, m in named.items()
-    }
-    top = max(int(h.max()) for h in heights.values())
+    edges, zero, heights = _count(list(named.values()), count)
     ax = wide_axes(ax, _MARGIN, "")
-    centre, room, zero = np.arange(len(named))[::-1], 0.86, int(np.searchsorted(edges, 0.0))
-    for at, (k, m) in zip(centre, named.items(), strict=True):
-        rows = at + room * heights[k] / top
+    centre, room = np.arange(len(named))[::-1], 0.86 / max(int(rows.max()) for rows in heights)
+    for at, m, height in zip(centre, named.values(), heights, strict=True):
+        rows = at + room * height
         for some, side, colour in (
             (rows[:zero], edges[: zero + 1], _WRONG),
             (rows[zero:], edges[zero:], _RIGHT),
@@ -467,33 +446,36 @@ def passes(
     return ax
 
 
-def _split(value: Floats, below: Floats, above: Floats) -> tuple[Any, Any]:
-    """Rows in the bins of errors, which have their upper edge, and of correct rows, which have
-    their lower one: 0 is an error."""
-    wrong = value <= 0
-    errors = np.histogram(-value[wrong], -below[::-1])[0][::-1]
-    return errors, np.histogram(value[~wrong], above)[0]
+def _count(several: Sequence[Margins], bins: int) -> tuple[Floats, int, list[Any]]:
+    """Rows in bins that all share: the edges, the place of 0 among them, and the rows of each.
+
+    Bins of errors have their upper edge, and those of correct rows their lower one: 0 is an error.
+    """
+    # Within ±1e300, or the width of the axis would overflow.
+    values = [np.clip(m.value, -1e300, 1e300) for m in several]
+    _, edges = Margins(np.concatenate(values)).histogram(bins)
+    if edges[0] == 0:  # no errors beyond the boundary
+        edges = np.concatenate(([-edges[1]], edges))
+    if edges[-1] == 0:
+        edges = np.append(edges, -edges[-2])
+    zero, out = int(np.searchsorted(edges, 0.0)), []
+    for value in values:
+        inside = np.clip(value, edges[0], edges[-1])  # which are rounded
+        errors = np.histogram(-inside[inside <= 0], -edges[zero::-1])[0][::-1]
+        out.append(np.append(errors, np.histogram(inside[inside > 0], edges[zero:])[0]))
+    return edges, zero, out
 
 
-def _scores_of(
-    c: Calibrator, ax: Axes | None, s: Sweep | None, low: Any, high: Any
-) -> tuple[float, float]:
+def _range_of(c: Calibrator, s: Sweep | None, low: Any, high: Any) -> tuple[float, float]:
     """The range of scores to draw a calibrator over."""
     for name, given in (("low", low), ("high", high)):
         if given is not None and not _is_moderate(given):
-            hint = f"Pass the {name}est score to draw, or none."
-            raise DataError(BadArgument(name, "be a number within ±1e300", given, hint))
-    drawn = [] if ax is None else [line.get_xdata() for line in artists(ax, "curve")]
-    if s is not None:
-        scores = s.threshold
-    elif drawn:
-        scores = np.concatenate(drawn)
-    else:
-        scores = _typical(c)
-    edges = bin_edges(np.clip(scores, *c.domain), 1)
+            raise DataError(BadArgument(name, "be a number within ±1e300", given))
+    if s is None and (low is None or high is None):
+        raise DataError(BadArgument("s", "be a sweep, unless low and high are given", s))
     # Only what nobody asked for is held inside of what can be mapped.
-    start, end = np.clip(edges, *c.domain).tolist()
-    start, end = start if low is None else float(low), end if high is None else float(high)
+    edges = (low, high) if s is None else np.clip(bin_edges(s.threshold, 1), *c.domain)
+    start, end = (float(e if x is None else x) for e, x in zip(edges, (low, high), strict=True))
     if not start < end:
         rule = f"be less than high, {end:g}"
         raise DataError(BadArgument("low", rule, start, "Pass both, or none."))
@@ -506,24 +488,6 @@ def _is_moderate(x: Any) -> bool:
         return isinstance(x, Real) and abs(float(x)) <= 1e300
     except OverflowError:
         return False
-
-
-def _typical(c: Calibrator) -> Floats:
-    """Scores that a calibrator was fitted to, as far as it remembers them, or made for."""
-    first = c.steps[0] if isinstance(c, Chain) else c
-    if isinstance(first, Affine):
-        with np.errstate(over="ignore"):
-            wide = np.divide(5.0, abs(first.gamma)) if first.gamma else 1.0
-        return np.clip(first.d0 + np.array([-wide, wide]), -1e300, 1e300)
-    if isinstance(first, Gaussian):
-        return np.array([first.low, first.high])
-    if isinstance(first, Monotone):
-        at = first.threshold[np.isfinite(first.threshold)]
-        if len(at):
-            pad = 0.1 * np.clip(np.ptp(np.clip(at, -1e300, 1e300)), 0, 1e300) or 0.5
-            return np.array([at.min() - pad, at.max() + pad])
-    # Where probabilities are mapped, not up to 0 and 1: logarithms go far there.
-    return np.array([0.001, 0.999]) if isfinite(first.domain[0]) else np.array([0.0, 1.0])
 
 
 def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:
