@@ -515,6 +515,16 @@ def _rectangle(corner: Any, wide: float, high: float, **look: Any) -> Any:
     return Rectangle(corner, wide, high, facecolor="0.9", edgecolor="none", zorder=1.2, **look)
 
 
+@figure("notebook.svg")
+def notebook(path: Path) -> None:
+    """What the page about notebooks shows under its first plot: its own code, up to there."""
+    text = (IMAGES.parent / "howto" / "notebook.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for cell in re.findall(r"^```python\n(.*?)^```", text.partition("![")[0], re.M | re.S):
+        exec(cell, names)
+    save(names["ax"].figure, path)
+
+
 @figure("hull.svg")
 def hull(path: Path) -> None:
     """The hull and lines of equal cost; and several classifiers in one picture."""

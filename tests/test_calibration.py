@@ -935,7 +935,7 @@ def test_auto_takes_the_simplest_that_will_do() -> None:
     page = c.comparison._repr_html_()
     assert "needs probabilities" in page
     # Columns keep apart also where the page has no style of its own.
-    assert page.count("padding-right:1.2em") == 3 * (1 + len(by_method))
+    assert page.count("padding:.2em .8em") == 2 * (1 + len(by_method))
 
 
 def test_auto_sees_what_a_line_can_not() -> None:
@@ -1355,7 +1355,7 @@ def test_prior_shift_of_a_batch() -> None:
     ratio = np.array([-2.0, 0.0, 2.0])
     np.testing.assert_array_equal(found.probability(ratio), probability(ratio, prior=found.prior))
     assert "from 1,000 unlabelled rows; a mixture of the labelled classes: p = " in repr(found)
-    assert "interval" in found._repr_html_()
+    assert "(95 % CI " in found._repr_html_()
 
 
 def test_prior_shift_of_bad_input() -> None:

@@ -489,7 +489,7 @@ def test_names() -> None:
         ("accurcy", ["accuracy"]),
         ("sens", ["sensitivity"]),
         ("spec", ["specificity"]),
-        ("false", ["false_alarms", "false_alarm_rate"]),
+        ("false", ["false_alarms", "false_alarm_rate", "false_negative_rate"]),
         ("f", []),
         ("best", []),
         ("rappel", ["recall"]),
@@ -559,6 +559,28 @@ def test_measures_are_called_as_they_are_printed() -> None:
         assert m.words
         assert as_objective(m.words).words == m.words  # as the list of them explains it
     assert as_limits("share of positives caught >= 0.5")[0].text == "recall >= 0.5"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("false positive rate", "fpr"),
+        ("True Positive Rate", "recall"),
+        ("false-negative rate", "fnr"),
+        ("miss rate", "fnr"),
+        ("true negative rate", "specificity"),
+        ("positive predictive value", "precision"),
+        ("f1 score", "f1"),
+        ("alert rate", "flagged_rate"),
+    ],
+)
+def test_measures_have_their_names_spelled_out(words: str, name: str) -> None:
+    """As goals, in limits and where an interval is asked for."""
+    s = detector()
+    assert cs.choose(s, words).objective == name
+    p, short = (cs.choose(s, "youden", subject_to=f"{n} >= 1 %") for n in (words, name))
+    assert (p.threshold, p.status) == (short.threshold, short.status)
+    assert cs.interval(s, words, at=p) == cs.interval(s, name, at=p)
 
 
 @pytest.mark.parametrize("level", [1.2, 0, 95, 1000])

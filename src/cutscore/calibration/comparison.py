@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import NamedTuple
 
 from cutscore.core.findings.base import Finding
+from cutscore.core.html import grid_table
 
 
 class Entry(NamedTuple):
@@ -74,15 +74,5 @@ class MethodComparison:
         return f"{self._title()}\n{body}"
 
     def _repr_html_(self) -> str:
-        style = "text-align:left;padding-right:1.2em"
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<{cell} style='{style}'>{escape(text)}</{cell}>" for text in line)
-            + "</tr>"
-            for cell, line in (
-                ("th", ("method", "log loss", "above the best")),
-                *(("td", line) for line in self._lines()),
-            )
-        )
-        title = f"<strong>{escape(self._title())}</strong>"
-        return f"<div style='margin-top:.8em'>{title}<table>{rows}</table></div>"
+        head = ("method", "log loss", "above the best")
+        return grid_table(self._title(), head, self._lines())

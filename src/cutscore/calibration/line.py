@@ -11,15 +11,15 @@ from cutscore.calibration.logistic import fit, overlaps
 from cutscore.calibration.odds import sigmoid
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.statistics import NoOverlap, NotProbabilities, NoVariation
-from cutscore.core.html import fact_table
-from cutscore.core.interval import Interval
+from cutscore.core.html import Card
+from cutscore.core.interval import Interval, estimate_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.proper_scores import check_probabilities
 from cutscore.sweeps.sweep import Floats, Sweep
 
 
 @dataclass(frozen=True, repr=False)
-class CalibrationLine:
+class CalibrationLine(Card):
     """Calibration intercept and slope, with intervals; see :func:`cutscore.calibration_line`.
 
     Parameters
@@ -48,13 +48,10 @@ class CalibrationLine:
             "intercept": (self.intercept, self.intercept_interval),
             "slope": (self.slope, self.slope_interval),
         }
-        return [
-            (name, f"{x:.3f} ({100 * ci.level:g} % CI {ci.low:.3f} to {ci.high:.3f})")
-            for name, (x, ci) in both.items()
-        ]
+        return [(name, estimate_text(x, ci)) for name, (x, ci) in both.items()]
 
-    def _repr_html_(self) -> str:
-        return fact_table("Calibration", self._facts())
+    def _title(self) -> str:
+        return "Calibration"
 
 
 def calibration_line(s: Sweep, *, level: float = 0.95) -> CalibrationLine:
@@ -100,7 +97,7 @@ def calibration_line(s: Sweep, *, level: float = 0.95) -> CalibrationLine:
     >>> y = rng.random(2_000) < 1 / (1 + np.exp(-odds))
     >>> too_sure = 1 / (1 + np.exp(-2 * odds))
     >>> cs.calibration_line(cs.sweep(y, too_sure))
-    calibration intercept 0.634 (95 % CI 0.513 to 0.755), slope 0.505 (95 % CI 0.443 to 0.567)
+    calibration intercept 0.634 (95 % CI 0.513–0.755), slope 0.505 (95 % CI 0.443–0.567)
     """
     level = check_level(level)
     p = check_probabilities(s, "a calibration line")

@@ -15,8 +15,8 @@ from cutscore.calibration.odds import column, probability, shaped
 from cutscore.core.checks import vector
 from cutscore.core.errors import CutscoreWarning, UndefinedError
 from cutscore.core.findings.statistics import NotAMixture, TooFew, Undefined
-from cutscore.core.html import fact_table
-from cutscore.core.interval import Interval
+from cutscore.core.html import Card
+from cutscore.core.interval import Interval, estimate_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 
@@ -28,7 +28,7 @@ _DOUBT = 0.05
 
 
 @dataclass(frozen=True, repr=False)
-class PriorShift:
+class PriorShift(Card):
     """The estimated share of positives in a batch; see :func:`cutscore.prior_shift`.
 
     Parameters
@@ -62,14 +62,15 @@ class PriorShift:
             f"mixture of the labelled classes: p = {self.p_value:.2g})"
         )
 
-    def _repr_html_(self) -> str:
-        facts = [
-            ("prior", f"{self.prior:.6g}"),
-            ("interval", repr(self.interval)),
+    def _title(self) -> str:
+        return "Prior shift"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
+            ("share of positives", estimate_text(self.prior, self.interval)),
             ("p of a mixture of the classes", f"{self.p_value:.2g}"),
             ("rows", f"{self.rows:,}"),
         ]
-        return fact_table("Prior shift", facts)
 
 
 def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShift:

@@ -24,7 +24,7 @@ from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import NoVariation
-from cutscore.core.html import fact_table
+from cutscore.core.html import Card
 from cutscore.core.interval import Interval
 from cutscore.core.progress import Report
 from cutscore.inference.bootstrap import as_statistic, bootstrap
@@ -47,7 +47,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
+class Comparison(Card):
     """Two scores, the difference of what they achieve, and how sure it is.
 
     Made by :func:`cutscore.compare`, :func:`cutscore.compare_unpaired` and
@@ -167,9 +167,6 @@ class Comparison:
         name = "" if self.statistic == "auc" else f"{self.statistic} "
         words = f"{name}{values}: {difference}, {test}"
         return f"{words}; expected cost per case {': '.join(costs)}" if costs else words
-
-    def _repr_html_(self) -> str:
-        return fact_table("Comparison", list(self._facts().items()))
 
 
 def compare(  # noqa: PLR0913 - all but three are options

@@ -15,7 +15,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
-from cutscore.core.html import fact_table
+from cutscore.core.html import Card
 from cutscore.core.interval import Interval
 from cutscore.inference.auc import score_interval
 from cutscore.inference.placements import effective, partial_placements
@@ -141,12 +141,12 @@ class AucCovariance(Frozen):
     def __repr__(self) -> str:
         return "AUC ± standard error: " + ", ".join(f"{n} {value}" for n, value in self._facts())
 
-    def _repr_html_(self) -> str:
-        return fact_table("AUC ± standard error", self._facts())
+    def _title(self) -> str:
+        return "AUC ± standard error"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ContrastTest:
+class ContrastTest(Card):
     """A test of several AUCs at once; made by :meth:`cutscore.AucCovariance.test`, see there.
 
     Parameters
@@ -200,8 +200,8 @@ class ContrastTest:
         ((what, test),) = self._facts().items()
         return f"{what}: {test}"
 
-    def _repr_html_(self) -> str:
-        return fact_table("Test of AUCs", list(self._facts().items()))
+    def _title(self) -> str:
+        return "Test of AUCs"
 
 
 def auc_covariance(

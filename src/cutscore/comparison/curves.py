@@ -11,7 +11,7 @@ import numpy as np
 from cutscore.comparison.rows import Bools, Ints, needs_both_classes, read
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import CountsRows
-from cutscore.core.html import fact_table
+from cutscore.core.html import Card
 from cutscore.inference.bootstrap import check_samples
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
@@ -21,7 +21,7 @@ _BLOCK = 2**18
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CurveTest:
+class CurveTest(Card):
     """Venkatraman's test of two ROC curves.
 
     Made by :func:`cutscore.compare_curves` and :func:`cutscore.compare_curves_unpaired`.
@@ -49,8 +49,8 @@ class CurveTest:
         what = "test whether the curves of a and b differ"
         return f"{what}: {words} ({self.n:,} {kind} permutations)"
 
-    def _repr_html_(self) -> str:
-        return fact_table("Test of curves", [("test", repr(self))])
+    def _title(self) -> str:
+        return "Test of two ROC curves"
 
 
 def compare_curves(  # noqa: PLR0913 - all but three are options

@@ -16,7 +16,6 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
-from cutscore.core.html import fact_table
 from cutscore.core.interval import Interval
 from cutscore.measures.confusion import counted
 from cutscore.measures.prior import check_level
@@ -175,8 +174,8 @@ class GroupAuc(Frozen):
         aucs = ", ".join(f"{fact[name]} {name}" for name in ("pooled", "weighted", "macro"))
         return f"{words} ({fact['covered']}), AUC {aucs}"
 
-    def _repr_html_(self) -> str:
-        return fact_table("AUC inside groups", list(self._facts().items()))
+    def _title(self) -> str:
+        return "AUC inside groups"
 
 
 def by_group(

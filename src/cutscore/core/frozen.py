@@ -9,10 +9,12 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
+from cutscore.core.html import Card
+
 _T = TypeVar("_T")
 
 
-class Frozen:
+class Frozen(Card):
     """A dataclass of arrays that can't be written to, here or in a pickled or deep copy.
 
     It owns its arrays: whatever somebody else could still write to is copied. That is every array

@@ -16,8 +16,8 @@ from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import RowsDependent
 from cutscore.core.frozen import Frozen, derived
-from cutscore.core.html import fact_table, roc_thumbnail
-from cutscore.core.interval import Interval
+from cutscore.core.html import Card, thumbnail
+from cutscore.core.interval import Interval, in_places
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
     Certified,
@@ -29,7 +29,7 @@ from cutscore.inference.guarantee import (
     wanting,
 )
 from cutscore.inference.rates import interval
-from cutscore.inference.selection import Expected, Selection, in_places, many, select, select_among
+from cutscore.inference.selection import Expected, Selection, many, select, select_among
 from cutscore.inference.units import Units, as_units
 from cutscore.measures.aim import Aim, Top, as_objective, undefined
 from cutscore.measures.confusion import Confusion
@@ -68,7 +68,7 @@ class Baseline(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OperatingPoint:
+class OperatingPoint(Card):
     """A threshold, why it was chosen and what it does; see :func:`cutscore.choose`.
 
     Parameters
@@ -302,14 +302,17 @@ class OperatingPoint:
             )
         return f"infeasible: no cut has {asked}; this is the nearest."
 
-    def _repr_html_(self) -> str:
-        title, *lines = described(self)
-        facts = [("", line) for line in lines]
-        picture = ""
-        if self.sweep.P > 0 and self.sweep.N > 0:
-            at = (self.confusion.fpr, self.confusion.recall)
-            picture = roc_thumbnail(*self.sweep.sketch(), point=at)
-        return fact_table(title, facts, picture)
+    def _title(self) -> str:
+        return "Operating point"
+
+    def _warning(self) -> str:
+        return "" if self.verdict.state != "unusable" else self.verdict.headline
+
+    def _picture(self) -> str:
+        if not (self.sweep.P > 0 and self.sweep.N > 0):
+            return ""
+        at = (self.confusion.fpr, self.confusion.recall)
+        return thumbnail(*self.sweep.sketch(), point=at)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -361,6 +364,16 @@ class Stability(Frozen):
         if self.broken.any():
             text += f", limits broken by {100 * np.mean(self.broken):.3g} %"
         return text
+
+    def _title(self) -> str:
+        return f"Stability in {len(self.threshold):,} bootstrap samples"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        low, high = in_places(*self.thresholds)
+        facts = [("95 % of the thresholds", f"{low} to {high}")]
+        if self.comparable.any():
+            facts.append(("mean regret", in_places(self.mean_regret)[0]))
+        return [*facts, ("limits broken", f"{100 * np.mean(self.broken):.3g} %")]
 
 
 def choose(  # noqa: PLR0913 - all but two are options

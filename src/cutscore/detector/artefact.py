@@ -22,7 +22,7 @@ from cutscore.core.findings.base import Finding, Fix, Shown, shown
 from cutscore.core.findings.models import ColumnReserved, CostsMissing, LimitsKept, NoColumns
 from cutscore.core.findings.rows import NoRows
 from cutscore.core.findings.statistics import Undefined
-from cutscore.core.html import fact_table
+from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
 from cutscore.core.json import Count, Extended
 from cutscore.detector.encoding import Encoding
@@ -94,7 +94,7 @@ class Training:
 
 
 @dataclass(frozen=True, repr=False)
-class Detector:
+class Detector(Card):
     """A linear detector with all that it needs to decide about rows of a table.
 
     score = base + Σ terms → calibrator → LLR → + ln clr → probability; flagged iff
@@ -542,8 +542,8 @@ class Detector:
         lines = [f"{head}: {self.rule}", *(f"{k}: {v}" for k, v in self.facts() if k not in _HEAD)]
         return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)
 
-    def _repr_html_(self) -> str:
-        return fact_table("Detector", self.facts())
+    def _facts(self) -> Facts:
+        return self.facts()
 
 
 def check_kept(keep: str | Sequence[str], reasons: int) -> Sequence[str]:

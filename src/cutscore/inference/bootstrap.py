@@ -14,7 +14,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
-from cutscore.core.interval import Interval
+from cutscore.core.interval import Interval, estimate_text
 from cutscore.inference.placements import Statistic, placements
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import auc
@@ -56,6 +56,16 @@ class Bootstrap(Frozen):
             f"{self.estimate:.6g} {self.interval!r}, standard error {self.standard_error:.3g}, "
             f"{len(self.replicates):,} bootstrap samples"
         )
+
+    def _title(self) -> str:
+        return estimate_text(self.estimate, self.interval)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
+            ("standard error", f"{self.standard_error:.3g}"),
+            ("bias", f"{self.bias:.3g}"),
+            ("bootstrap samples", f"{len(self.replicates):,}"),
+        ]
 
 
 def bootstrap(  # noqa: PLR0913 - options have names

@@ -37,7 +37,7 @@ class Estimates(Frozen):
     >>> s = cs.Sweep.from_counts([0.9, 0.1], [30, 10], [20, 140])
     >>> found = cs.net_benefit_at(s, [0.2, 0.5]).net_benefit
     >>> found[1], round(found[1].low, 4)
-    (0.0500 (95 % CI -0.0198–0.1197), -0.0198)
+    (0.050 (95 % CI −0.020 to 0.120), -0.0198)
     """
 
     value: Floats
@@ -98,6 +98,9 @@ class NetBenefitAt(Frozen):
             for t, own, every in zip(self.threshold, self.net_benefit, self.flag_all, strict=True)
         ]
         return "\n".join([*rows[:10], "…"] if len(rows) > 10 else rows)
+
+    def _title(self) -> str:
+        return f"Net benefit at a prevalence of {100 * self.prior:.3g} %"
 
 
 def net_benefit_at(

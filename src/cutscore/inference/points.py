@@ -11,9 +11,9 @@ import numpy as np
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.interval import Interval
+from cutscore.core.html import Card
+from cutscore.core.interval import Interval, estimate_text
 from cutscore.inference.placements import sizes_of
-from cutscore.inference.selection import in_places
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.curves import from_zero
@@ -25,7 +25,7 @@ _ROUNDS = 8  # of Newton's method
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CurvePoint:
+class CurvePoint(Card):
     """A rate where the other one is fixed; made by :func:`cutscore.sensitivity_at` and
     :func:`cutscore.specificity_at`.
 
@@ -60,14 +60,17 @@ class CurvePoint:
         return Interval(self.low, self.high, self.level)
 
     def __repr__(self) -> str:
-        value, low, high = in_places(self.value, self.low, self.high)
+        estimate = estimate_text(self.value, self.interval)
         other = "specificity" if self.measure == "sensitivity" else "sensitivity"
         c = self.confusion
         return (
-            f"{self.measure} {value} ({100 * self.level:g} % CI {low}–{high}) at {other} "
+            f"{self.measure} {estimate} at {other} "
             f"{self.fixed:g}; from {self.threshold:.6g} on: sensitivity {c.recall:.3f}, "
             f"specificity {c.specificity:.3f}"
         )
+
+    def _title(self) -> str:
+        return f"{self.measure.capitalize()} at a fixed rate"
 
 
 def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> CurvePoint:

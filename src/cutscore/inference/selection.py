@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import exp, floor, inf, isfinite, log, log10, sqrt
+from math import exp, inf, log, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -33,6 +33,8 @@ from cutscore.core import _native
 from cutscore.core.checks import threads
 from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
+from cutscore.core.html import fact_table
+from cutscore.core.interval import Interval, estimate_text
 from cutscore.inference.guarantee import allowance
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import interval
@@ -48,20 +50,6 @@ _FOLDS = 10
 # With more rows than this in either class, choosing the threshold adds about 0.1 % to the value.
 MANY = 50_000
 _ALL: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
-
-
-def in_places(first: float, *more: float) -> list[str]:
-    """Numbers with as many decimals as the first needs for three digits.
-
-    Examples
-    --------
-    >>> from cutscore.inference.selection import in_places
-    >>> in_places(0.0306, 0.02, 0.1), in_places(17805.4)
-    (['0.0306', '0.0200', '0.1000'], ['17,805'])
-    """
-    size = next((abs(x) for x in (first, *more) if x and isfinite(x)), 1.0)
-    places = min(max(2 - floor(log10(size)), 0), 12)
-    return [f"{x:,.{places}f}" for x in (first, *more)]
 
 
 def many(s: Sweep) -> bool:
@@ -87,10 +75,10 @@ class Expected(NamedTuple):
     level: float
 
     def __repr__(self) -> str:
-        value, low, high = in_places(self.value, self.low, self.high)
-        if self.low == self.high:  # certain: all is flagged, or nothing
-            return value
-        return f"{value} ({100 * self.level:g} % CI {low}–{high})"
+        return estimate_text(self.value, Interval(self.low, self.high, self.level))
+
+    def _repr_html_(self) -> str:
+        return fact_table(repr(self), [])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

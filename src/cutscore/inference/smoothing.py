@@ -13,7 +13,8 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NoOverlap, NotFinite, NoVariation, TooFew
 from cutscore.core.frozen import Frozen
-from cutscore.core.interval import Interval
+from cutscore.core.html import thumbnail
+from cutscore.core.interval import Interval, estimate_text
 from cutscore.inference.auc import auc_interval, score_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.measures.prior import check_level
@@ -74,11 +75,14 @@ class SmoothRoc(Frozen):
         return len(self.fpr)
 
     def __repr__(self) -> str:
-        low, high = self.interval
-        return (
-            f"smooth ROC curve ({self.method}), AUC {self.auc:.3f} "
-            f"({100 * self.interval.level:g} % CI {low:.3f}–{high:.3f})"
-        )
+        area = estimate_text(self.auc, self.interval)
+        return f"smooth ROC curve ({self.method}), AUC {area}"
+
+    def _title(self) -> str:
+        return "Smooth ROC curve"
+
+    def _picture(self) -> str:
+        return thumbnail(self.fpr, self.tpr)
 
 
 def smooth_roc(s: Sweep, method: str = "binormal", *, level: float = 0.95) -> SmoothRoc:

@@ -11,6 +11,7 @@ import numpy as np
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.html import fact_table, grid_table
 
 # A count or rate at one cut (a Python number), or at many cuts at once (an array).
 Number = Any
@@ -229,9 +230,12 @@ class Confusion:
 
     # Names that others use, and those in which counts are printed; measures are known by all.
     tpr = Alias("recall")
+    true_positive_rate = Alias("recall")
     sensitivity = Alias("recall")
     tnr = Alias("specificity")
+    true_negative_rate = Alias("specificity")
     ppv = Alias("precision")
+    positive_predictive_value = Alias("precision")
     balanced = Alias("balanced_rate")
     balanced_accuracy = Alias("balanced_rate")
     error = Alias("error_rate")
@@ -239,8 +243,13 @@ class Confusion:
     missed = Alias("fn")
     false_alarms = Alias("fp")
     false_alarm_rate = Alias("fpr")
+    false_positive_rate = Alias("fpr")
+    false_negative_rate = Alias("fnr")
+    miss_rate = Alias("fnr")
     share_flagged = Alias("flagged_rate")
+    alert_rate = Alias("flagged_rate")
     negative_predictive_value = Alias("npv")
+    f1_score = Alias("f1")
     matthews_correlation = Alias("mcc")
     positive_likelihood_ratio = Alias("lr_positive")
     negative_likelihood_ratio = Alias("lr_negative")
@@ -267,23 +276,21 @@ class Confusion:
 
     def _repr_html_(self) -> str:
         if isinstance(self.tp, np.ndarray):
-            return f"<p>{self!r}</p>"
-        cell = "padding:.2em .8em;text-align:right;font-variant-numeric:tabular-nums"
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{name}</th>"
-            + "".join(f"<td style='{cell}'>{count:,.10g}</td>" for count in counts)
-            + "</tr>"
-            for name, counts in (
-                ("positive", (self.tp, self.fn)),
-                ("negative", (self.fp, self.tn)),
+            return fact_table(repr(self), ())
+        rates = [
+            f"{name} {'0/0' if np.isnan(rate) else f'{100 * rate:.3g} %'}"
+            for name, rate in (
+                ("recall", self.recall),
+                ("precision", self.precision),
+                ("false positive rate", self.fpr),
             )
-        )
-        return (
-            "<table><caption style='caption-side:bottom;text-align:left;white-space:nowrap'>"
-            f"recall {self.recall:.4g}, precision {self.precision:.4g}, "
-            f"false alarm rate {self.fpr:.4g}</caption>"
-            f"<tr><th></th><th style='{cell}'>flagged</th><th style='{cell}'>left alone</th></tr>"
-            f"{rows}</table>"
+        ]
+        rows = (("positive", self.tp, self.fn), ("negative", self.fp, self.tn))
+        return grid_table(
+            "Confusion matrix",
+            ("", "flagged", "not flagged"),
+            [(name, *map(counted, counts)) for name, *counts in rows],
+            ", ".join(rates),
         )
 
 

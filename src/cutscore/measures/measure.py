@@ -180,7 +180,7 @@ def _rows() -> list[Measure]:
             *("recall", "share of positives caught", tp, _POSITIVES),
             called="recall",
             guaranteed=">",
-            elsewhere="true_positive_rate hit_rate rappel",
+            elsewhere="hit_rate rappel",
         ),
         _class_rate(
             *("fpr", "false alarm rate", fp, _NEGATIVES),
@@ -188,20 +188,19 @@ def _rows() -> list[Measure]:
             called="false alarm rate",
             aim="the least false alarm rate",
             guaranteed="<",
-            elsewhere="false_positive_rate fall_out fallout",
+            elsewhere="fall_out fallout",
         ),
         _class_rate(
             *("fnr", "share of positives missed", fn, _POSITIVES),
             better=-1,
             aim="the least share of positives missed",
             guaranteed="<",
-            elsewhere="false_negative_rate miss_rate",
         ),
         _class_rate(
             *("specificity", "share of negatives left alone", tn, _NEGATIVES),
             called="specificity",
             guaranteed=">",
-            elsewhere="true_negative_rate selectivity",
+            elsewhere="selectivity",
         ),
         _count(
             *("flagged", "how many are flagged", "the fewest flagged", _FLAGGED, -1),
@@ -222,7 +221,6 @@ def _rows() -> list[Measure]:
             binomial=True,
             rate=True,
             guaranteed="<>",
-            elsewhere="alert_rate",
         ),
         _measure(
             *("precision", "share of the flagged that is positive"),
@@ -232,7 +230,6 @@ def _rows() -> list[Measure]:
             binomial=True,
             rate=True,
             guaranteed=">",
-            elsewhere="positive_predictive_value",
         ),
         _measure(
             *("npv", "negative predictive value"),
@@ -295,7 +292,7 @@ def _rows() -> list[Measure]:
             beta=1.0,
             called="F1",
             aim="the best F1",
-            elsewhere="f_score f1_score f_measure",
+            elsewhere="f_score f_measure",
         ),
     ]
 

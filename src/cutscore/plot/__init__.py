@@ -1,12 +1,16 @@
 """Plots of curves and decisions on matplotlib axes: each function takes an ``ax`` and returns it.
 
-Hand in what was computed, as in ``plot.roc(cs.roc(s))``: drawing does not compute. Where there is a
-``label``, several are drawn by name, as in ``plot.roc({"new": cs.roc(a), "old": cs.roc(b)})``; or
-call the function again with the axes it returned.
+Hand in a sweep, as in ``plot.roc(s)``, or what was computed from it, as in ``plot.roc(cs.roc(s))``:
+drawing adds nothing to it. Where there is a ``label``, several are drawn by name, as in
+``plot.roc({"new": a, "old": b})``; or call the function again with the axes it returned.
+
+As the last line of a notebook's cell a plot shows itself. In a script, ``ax.figure.savefig(path)``
+saves it; with pyplot, pass ``plt.gca()`` as ``ax``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cutscore.plot._canvas import needs, new_figure
@@ -21,11 +25,10 @@ from cutscore.plot._scores import (
     reliability,
     stability,
 )
-from cutscore.sweeps import curves
-from cutscore.sweeps.areas import average_precision
 from cutscore.sweeps.sweep import Sweep
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
@@ -63,13 +66,9 @@ def overview(s: Sweep) -> Figure:
     needs(s, Sweep, "overview", "cs.sweep(y, score)")
     figure = new_figure(12.5, 8)
     axes = figure.subplots(2, 3).ravel()
-    roc(curves.roc(s), axes[0], label=f"AUC {s.auc:.3f}")
-    pr(curves.pr(s), axes[1], label=f"average precision {average_precision(s):.3f}")
-    gain(curves.gain(s), axes[2])
-    det(curves.det(s), axes[3])
-    lift(curves.lift(s), axes[4])
-    distributions(s, axes[5])
     titles = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")
-    for ax, title in zip(axes, titles, strict=True):
+    draws: tuple[Callable[..., Axes], ...] = (roc, pr, gain, det, lift, distributions)
+    for ax, title, draw in zip(axes, titles, draws, strict=True):
+        draw(s, ax)
         ax.set_title(title, loc="left", fontweight="bold")
     return figure

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,8 +12,9 @@ import numpy as np
 from cutscore.core.errors import DataError, missing_library
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import either
+from cutscore.core.interval import in_places
 from cutscore.decision.choice import OperatingPoint
-from cutscore.sweeps.sweep import Floats
+from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +35,15 @@ def needs(given: object, kind: Kinds, draw: str, how: str) -> None:
     if not isinstance(given, kind):
         subject, hint = f"what plot.{draw} draws", f"Call plot.{draw}({how})."
         raise DataError(BadArgument(draw, f"be {_either(kind)}", given, hint, subject))
+
+
+def curve_of(given: Any, kind: Kinds, draw: str, compute: Callable[[Sweep], Any]) -> Any:
+    """What is to be drawn: as it was computed, or computed from a sweep."""
+    if isinstance(given, Sweep):
+        return compute(given)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    needs(given, (*kinds, Sweep), draw, "s")
+    return given
 
 
 def option(given: object, kind: Kinds, name: str, how: str) -> None:
@@ -85,7 +97,10 @@ def axes(ax: Axes | None, x: str, y: str, *, unit: bool = True, square: bool = F
 
 
 def new_axes(width: float, height: float) -> Axes:
-    return new_figure(width, height).add_subplot()
+    figure = new_figure(width, height)
+    ax = figure.add_subplot()
+    ax._repr_png_ = partial(render_png, figure)  # type: ignore[attr-defined]
+    return ax
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -95,8 +110,18 @@ def new_figure(width: float, height: float) -> Figure:
         raise ImportError(
             missing_library("cutscore.plot", "matplotlib", "plot"), name="matplotlib"
         ) from error
-    # Not pyplot: nothing is kept alive, and no window system is asked for.
-    return Figure(figsize=(width, height), layout="constrained")
+    # Not pyplot: nothing is kept alive, and no window system is asked for. So pyplot does not show
+    # it at the end of a notebook's cell either; the figure, and its axes, do that themselves.
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure._repr_png_ = partial(render_png, figure)  # type: ignore[attr-defined]
+    return figure
+
+
+def render_png(figure: Figure) -> tuple[bytes, dict[str, float]]:
+    """A figure as notebooks show it: twice as fine as its size on the page."""
+    out, (width, height) = BytesIO(), figure.get_size_inches() * 100
+    figure.savefig(out, format="png", dpi=200)
+    return out.getvalue(), {"width": float(width), "height": float(height)}
 
 
 def wide_axes(ax: Axes | None, x: str, y: str) -> Axes:
@@ -111,11 +136,32 @@ def guide(ax: Axes, x: list[float], y: list[float]) -> None:
 def draw_line(ax: Axes, x: Floats, y: Floats, label: str | None, line: dict[str, Any]) -> Axes:
     drawn = sum(1 for _ in artists(ax, "curve"))
     style = {"color": COLOURS[drawn % len(COLOURS)], "linewidth": 1.8, "zorder": 3, **line}
-    (artist,) = ax.plot(*thinned(x, y), label=label, **style)
+    if len(x) == 1:
+        style.setdefault("marker", "o")  # a single point has no line
+    (artist,) = ax.plot(*simplify(x, y), label=label, **style)
     artist.set_gid("curve")
     if label is not None:
         legend(ax)
     return ax
+
+
+def shade(ax: Axes, band: Sequence[Floats], colour: Any, label: str | None = None) -> None:
+    """A band behind the curves: x, and its lower and upper end there."""
+    x, low, high = simplify(*band)
+    ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.5, label=label)
+
+
+def draw_histogram(  # noqa: PLR0913 - a histogram and its looks
+    ax: Axes,
+    height: Floats,
+    edges: Floats,
+    colour: Any,
+    label: str | None = None,
+    *,
+    baseline: float = 0.0,
+) -> None:
+    ax.stairs(height, edges, baseline=baseline, fill=True, color=colour, alpha=0.45, label=label)
+    ax.stairs(height, edges, baseline=baseline, color=colour, linewidth=1.2)
 
 
 def artists(ax: Axes, what: str) -> Iterator[Any]:
@@ -136,17 +182,17 @@ def put_text(ax: Axes, text: str, *at: Any, **style: Any) -> Any:
     return ax.annotate(text, *at, **style)
 
 
-def flags(p: OperatingPoint, *, long: bool = False) -> str:
+def rule_text(p: OperatingPoint) -> str:
+    """What is flagged."""
     if p.threshold == np.inf and not p.confusion.flagged:
-        return "nothing" if long else "flag none"
-    if p.threshold == -np.inf:
-        return "everything" if long else "flag all"
-    return f"from {number_text(p.threshold)} on" if long else f"≥ {number_text(p.threshold)}"
+        return "flag none"
+    return "flag all" if p.threshold == -np.inf else f"≥ {number_text(p.threshold)}"
 
 
 def number_text(x: float) -> str:
-    """With the signs that matplotlib's axes have."""
-    return f"{x:.6g}".replace("-", "−").replace("inf", "∞")
+    """Three digits, with the signs that matplotlib's axes have."""
+    text = in_places(x)[0] if x == 0 or 1e-4 <= abs(x) < 1e7 else f"{x:.3g}"
+    return text.replace("-", "−").replace("inf", "∞")
 
 
 def legend(
@@ -161,8 +207,8 @@ def legend(
             text.set_parse_math(False)  # names come from data: "$x_$" is one, and no formula
 
 
-def thinned(*columns: Floats) -> tuple[Floats, ...]:
-    """The points that a picture can tell apart: the last of each run in one small square."""
+def simplify(*columns: Floats) -> tuple[Floats, ...]:
+    """The points that a picture can show apart: the last of each run in one small square."""
     if len(columns[0]) <= 2 * _STEPS:
         return columns
     keep = np.zeros(len(columns[0]), np.bool_)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.interval import estimate_text
 from cutscore.decision.choice import OperatingPoint
+from cutscore.inference.auc import auc_interval
 from cutscore.inference.net_benefit import NetBenefitAt
 from cutscore.inference.roc_band import Band
 from cutscore.inference.smoothing import SmoothRoc
@@ -19,31 +22,43 @@ from cutscore.plot._canvas import (
     COLOURS,
     artists,
     axes,
+    curve_of,
     draw_line,
     each,
-    flags,
     guide,
     legend,
-    needs,
     option,
     put_text,
-    thinned,
+    rule_text,
+    shade,
+    simplify,
     wide_axes,
 )
+from cutscore.sweeps import cost_curve as costs
+from cutscore.sweeps import curves
+from cutscore.sweeps import hull as hulls
+from cutscore.sweeps.areas import average_precision
 from cutscore.sweeps.cost_curve import CostCurve, NetBenefit
 from cutscore.sweeps.curves import Det, Gain, Lift, PrecisionRecall, Roc
 from cutscore.sweeps.hull import Hull, JointHull, check_points
-from cutscore.sweeps.sweep import Floats
+from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FPR, RECALL = "False positive rate (1 − specificity)", "Sensitivity (recall)"
+FLAGGED = "Share of cases flagged"
+
+# Nearer to 0 than this, a few rows decide about precision and lift, which jump between 0 and their
+# highest value in what would look like a bar.
+_START = 0.01
 
 # Past as many classifiers as there are colours, others: for sweeps, and for single points.
 _MARKERS = ("oD", "sP", "^X", "v*")
 
 
 def roc(  # noqa: PLR0913 - options have names
-    curve: Roc | SmoothRoc | Mapping[str, Roc | SmoothRoc] | None = None,
+    curve: Sweep | Roc | SmoothRoc | Mapping[str, Sweep | Roc | SmoothRoc] | None = None,
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -55,11 +70,14 @@ def roc(  # noqa: PLR0913 - options have names
 ) -> Axes:
     """Draw a ROC curve over its diagonal.
 
+    The legend has the AUC of a sweep, with its 95 % confidence interval, and that of a smooth
+    curve. A weighted sweep without squares has no interval.
+
     Parameters
     ----------
     curve
-        From :func:`cutscore.roc` or :func:`cutscore.smooth_roc`; or several, as a mapping from
-        their names. It may be left out where there are ``points``.
+        A sweep; what :func:`cutscore.roc` or :func:`cutscore.smooth_roc` computed; or several, as a
+        mapping from their names. It may be left out where there are ``points``.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -80,30 +98,30 @@ def roc(  # noqa: PLR0913 - options have names
     --------
     >>> import cutscore as cs
     >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
-    >>> ax = cs.plot.roc(cs.roc(s), label=f"mine, AUC {s.auc:.2f}")
-    >>> ax.get_ylabel()
-    'true positive rate (recall)'
+    >>> ax = cs.plot.roc(s)
+    >>> ax.get_ylabel(), ax.get_legend().get_texts()[0].get_text()
+    ('Sensitivity (recall)', 'AUC 0.750 (95 % CI 0.301–0.954)')
 
     Several by name:
 
-    >>> ax = cs.plot.roc({"mine": cs.roc(s), "chance": cs.roc(cs.sweep([1, 0], [0, 0]))})
+    >>> ax = cs.plot.roc({"mine": s, "chance": cs.roc(cs.sweep([1, 0], [0, 0]))})
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['mine', 'chance']
+    ['mine, AUC 0.750 (95 % CI 0.301–0.954)', 'chance']
 
     With all that is known about it:
 
     >>> p = cs.choose(s, "f1")
-    >>> ax = cs.plot.roc(cs.roc(s), band=cs.roc_band(s), point=p, hull=cs.hull(s))
+    >>> ax = cs.plot.roc(s, band=cs.roc_band(s), point=p, hull=cs.hull(s))
     >>> [text.get_text() for text in ax.texts]
-    ['≥ 2.5']
+    ['≥ 2.50']
 
     And smooth:
 
-    >>> ax = cs.plot.roc({"counted": cs.roc(s), "binormal": cs.smooth_roc(s)})
+    >>> ax = cs.plot.roc({"empirical": s, "binormal": cs.smooth_roc(s)})
 
     Beside rules that only say yes or no:
 
-    >>> ax = cs.plot.roc(cs.roc(s), points={"old rule": (0.1, 0.6), "coin": (0.5, 0.5)})
+    >>> ax = cs.plot.roc(s, points={"old rule": (0.1, 0.6), "coin": (0.5, 0.5)})
     >>> [text.get_text() for text in ax.texts]
     ['old rule', 'coin']
     """
@@ -114,37 +132,36 @@ def roc(  # noqa: PLR0913 - options have names
     if curve is None and rules:
         for name, given in (("label", label), ("band", band), ("point", point), ("hull", hull)):
             if given is not None:
-                rule, hint = "be left out where there is no curve", "Pass cs.roc(s) first."
+                rule, hint = "be left out where there is no curve", "Pass a sweep first."
                 raise DataError(BadArgument(name, rule, given, hint))
         return _rules(_roc_axes(ax), rules)
-    needs(curve, (Roc, SmoothRoc), "roc", "cs.roc(s)")
-    assert isinstance(curve, (Roc, SmoothRoc))
-    chosen = [point] if isinstance(point, OperatingPoint) else _listed(point)
+    drawn: Roc | SmoothRoc = curve_of(curve, (Roc, SmoothRoc), "roc", curves.roc)
+    several = point if isinstance(point, Sequence) else [point]
+    chosen = [p for p in several if p is not None]
     option(band, Band, "band", "cs.roc_band(s)")
     option(hull, (Hull, JointHull), "hull", "cs.hull(s)")
     for p in chosen:
         option(p, OperatingPoint, "point", "cs.choose(s, objective)")
     ax = _roc_axes(ax)
-    draw_line(ax, curve.fpr, curve.tpr, label, line)
+    draw_line(ax, drawn.fpr, drawn.tpr, _labelled(label, _area_text(curve)), line)
     colour = ax.lines[-1].get_color()
     if band is not None:
-        ends = thinned(band.fpr, band.low, band.high)
-        _shade(ax, *ends, label=f"{100 * band.level:g} % band", color=colour)
+        name = f"{100 * band.level:g} % confidence band"
+        shade(ax, (band.fpr, band.low, band.high), colour, name)
     if isinstance(hull, JointHull):
         _joint(ax, hull)
     elif hull is not None:
-        (thin,) = ax.plot(*thinned(hull.fpr, hull.tpr), color="0.2", linewidth=0.9)
+        (thin,) = ax.plot(*simplify(hull.fpr, hull.tpr), color="0.2", linewidth=0.9)
         thin.set(marker=_vertex(hull), markersize=2.5, zorder=3.5, label="convex hull", gid="hull")
     # From the top down, since labels give way downwards.
     for p in sorted(chosen, key=lambda p: -p.confusion.recall):
-        _mark(ax, p.confusion.fpr, p.confusion.recall, flags(p), colour)
-    if band is not None or hull is not None:
-        legend(ax)
+        _mark(ax, p.confusion.fpr, p.confusion.recall, rule_text(p), colour)
+    legend(ax)
     return _rules(ax, rules)
 
 
 def hull(
-    h: Hull | JointHull | Mapping[str, Hull],
+    h: Sweep | Hull | JointHull | Mapping[str, Sweep | Hull],
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -152,7 +169,7 @@ def hull(
 ) -> Axes:
     """Draw the convex hull of a ROC curve, or of several classifiers together.
 
-    Vertices are marked, unless they are too many to be told apart. Those of a joint hull always
+    Vertices are marked, unless there are too many to see apart. Those of a joint hull always
     are, in the colour of their classifier; classifiers that are a single point have markers of
     their own, which are hollow below the hull. The colours are those that
     :func:`cutscore.plot.roc` gives to the curves when it draws all classifiers in their order.
@@ -160,8 +177,8 @@ def hull(
     Parameters
     ----------
     h
-        From :func:`cutscore.hull`; or those of several classifiers, each by itself, as a mapping
-        from their names.
+        A sweep; what :func:`cutscore.hull` computed; or several, each by itself, as a mapping from
+        their names.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -179,17 +196,18 @@ def hull(
     """
     if isinstance(h, Mapping):
         return each(hull, h, ax, line, label=label)
-    needs(h, (Hull, JointHull), "hull", "cs.hull(s)")
+    drawn: Hull | JointHull = curve_of(h, (Hull, JointHull), "hull", hulls.hull)
     ax = _roc_axes(ax)
-    if isinstance(h, Hull):
-        return draw_line(ax, h.fpr, h.tpr, label, {"marker": _vertex(h), "markersize": 4.0, **line})
-    _joint(ax, h, label=label, **line)
+    if isinstance(drawn, Hull):
+        look = {"marker": _vertex(drawn), "markersize": 4.0, **line}
+        return draw_line(ax, drawn.fpr, drawn.tpr, label, look)
+    _joint(ax, drawn, label=label, **line)
     legend(ax)
     return ax
 
 
 def pr(
-    curve: PrecisionRecall | Mapping[str, PrecisionRecall],
+    curve: Sweep | PrecisionRecall | Mapping[str, Sweep | PrecisionRecall],
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -197,25 +215,35 @@ def pr(
 ) -> Axes:
     """Draw a precision–recall curve over the prevalence, which is the precision of flagging all.
 
-    The curve is a staircase: between two thresholds no detector has the precision in between.
+    The curve is a staircase: between two thresholds no detector has the precision in between. It
+    starts at a recall of 1 %: before that a few rows decide. The legend has the average precision
+    of a sweep.
 
     Examples
     --------
     >>> import cutscore as cs
-    >>> ax = cs.plot.pr(cs.pr(cs.sweep([1, 0, 1], [3, 2, 1])))
-    >>> ax.get_ylabel()
-    'precision'
+    >>> ax = cs.plot.pr(cs.sweep([1, 0, 1], [3, 2, 1]))
+    >>> ax.get_ylabel(), ax.get_legend().get_texts()[0].get_text()
+    ('Precision (positive predictive value)', 'average precision 0.833')
     """
     if isinstance(curve, Mapping):
         return each(pr, curve, ax, line, label=label)
-    needs(curve, PrecisionRecall, "pr", "cs.pr(s)")
-    ax = axes(ax, "recall", "precision", square=True)
-    guide(ax, [0, 1], [curve.precision[-1]] * 2)
-    return draw_line(ax, curve.recall, curve.precision, label, {"drawstyle": "steps-pre", **line})
+    drawn: PrecisionRecall = curve_of(curve, PrecisionRecall, "pr", curves.pr)
+    ax = axes(ax, RECALL, "Precision (positive predictive value)", square=True)
+    guide(ax, [0, 1], [drawn.precision[-1]] * 2)
+    start = int(np.searchsorted(drawn.recall, _START))
+    x = np.append(drawn.recall[start - 1], drawn.recall[start:])
+    y = np.append(drawn.precision[start], drawn.precision[start:])
+    area = f"average precision {average_precision(curve):.3f}" if isinstance(curve, Sweep) else ""
+    return draw_line(ax, x, y, _labelled(label, area), {"drawstyle": "steps-pre", **line})
 
 
 def det(
-    curve: Det | Mapping[str, Det], ax: Axes | None = None, *, label: str | None = None, **line: Any
+    curve: Sweep | Det | Mapping[str, Sweep | Det],
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    **line: Any,
 ) -> Axes:
     """Draw a DET curve on normal-deviate axes, where normal scores make a straight line.
 
@@ -224,19 +252,22 @@ def det(
     Examples
     --------
     >>> import cutscore as cs
-    >>> ax = cs.plot.det(cs.det(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])))
-    >>> ax.get_xlabel()
-    'false positive rate, %'
+    >>> ax = cs.plot.det(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
+    >>> ax.get_ylabel()
+    'False negative rate (1 − sensitivity)'
     """
     if isinstance(curve, Mapping):
         return each(det, curve, ax, line, label=label)
-    needs(curve, Det, "det", "cs.det(s)")
-    ax = axes(ax, "false positive rate, %", "miss rate (1 − recall), %", unit=False)
-    inside = (curve.fpr > 0) & (curve.fpr < 1) & (curve.fnr > 0) & (curve.fnr < 1)
-    fpr, fnr = thinned(curve.fpr[inside], curve.fnr[inside])
+    drawn: Det = curve_of(curve, Det, "det", curves.det)
+    ax = axes(ax, FPR, "False negative rate (1 − sensitivity)", unit=False)
+    inside = (drawn.fpr > 0) & (drawn.fpr < 1) & (drawn.fnr > 0) & (drawn.fnr < 1)
+    if not inside.any():
+        middle = {"xycoords": "axes fraction", "ha": "center", "va": "center", "color": "0.4"}
+        put_text(ax, "no threshold has both rates\nbetween 0 % and 100 %", (0.5, 0.5), **middle)
+    fpr, fnr = simplify(drawn.fpr[inside], drawn.fnr[inside])
     deviate = np.vectorize(NormalDist().inv_cdf, otypes=[np.float64])
     ticks = np.array([0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
-    names = [f"{100 * t:g}" for t in ticks]
+    names = [f"{100 * t:g} %" for t in ticks]
     ax.set_xticks(deviate(ticks), names)
     ax.set_yticks(deviate(ticks), names)
     low = deviate(np.clip([fpr.min(initial=0.05) / 2, fnr.min(initial=0.05) / 2], 1e-6, 0.4))
@@ -249,62 +280,64 @@ def det(
 
 
 def gain(
-    curve: Gain | Mapping[str, Gain],
+    curve: Sweep | Gain | Mapping[str, Sweep | Gain],
     ax: Axes | None = None,
     *,
     label: str | None = None,
     **line: Any,
 ) -> Axes:
-    """Draw the share of positives that a budget of flagged cases catches.
+    """Draw a cumulative gain curve: the sensitivity against the share of cases flagged.
 
     The dashed lines are chance, and the best that any detector could do at this prevalence.
 
     Examples
     --------
     >>> import cutscore as cs
-    >>> ax = cs.plot.gain(cs.gain(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
+    >>> ax = cs.plot.gain(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1]))
     >>> ax.get_xlabel()
-    'share of cases flagged'
+    'Share of cases flagged'
     """
     if isinstance(curve, Mapping):
         return each(gain, curve, ax, line, label=label)
-    needs(curve, Gain, "gain", "cs.gain(s)")
-    ax = axes(ax, "share of cases flagged", "share of positives caught", square=True)
-    prevalence = 1 / curve.lift[0]
+    drawn: Gain = curve_of(curve, Gain, "gain", curves.gain)
+    ax = axes(ax, FLAGGED, RECALL, square=True)
     guide(ax, [0, 1], [0, 1])
-    guide(ax, [0, prevalence, 1], [0, 1, 1])
-    return draw_line(ax, curve.flagged, curve.gain, label, line)
+    guide(ax, [0, 1 / drawn.lift[0], 1], [0, 1, 1])
+    return draw_line(ax, drawn.flagged, drawn.gain, label, line)
 
 
 def lift(
-    curve: Lift | Gain | Mapping[str, Lift | Gain],
+    curve: Sweep | Lift | Gain | Mapping[str, Sweep | Lift | Gain],
     ax: Axes | None = None,
     *,
     label: str | None = None,
     **line: Any,
 ) -> Axes:
-    """Draw how much richer in positives the flagged cases are than all, against their share.
+    """Draw a lift curve: precision over prevalence, against the share of cases flagged.
+
+    It starts where 1 % of the cases are flagged: before that a few rows decide.
 
     Examples
     --------
     >>> import cutscore as cs
-    >>> ax = cs.plot.lift(cs.lift(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1])))
+    >>> ax = cs.plot.lift(cs.sweep([1, 0, 0, 0], [4, 3, 2, 1]))
     >>> ax.get_ylabel()
-    'lift (precision / prevalence)'
+    'Lift (precision / prevalence)'
     """
     if isinstance(curve, Mapping):
         return each(lift, curve, ax, line, label=label)
-    needs(curve, (Lift, Gain), "lift", "cs.lift(s)")
-    ax = axes(ax, "share of cases flagged", "lift (precision / prevalence)", unit=False)
+    drawn: Lift | Gain = curve_of(curve, (Lift, Gain), "lift", curves.lift)
+    ax = axes(ax, FLAGGED, "Lift (precision / prevalence)", unit=False)
     guide(ax, [0, 1], [1, 1])
     ax.set(xlim=(-0.01, 1.01))
-    draw_line(ax, curve.flagged[1:], curve.lift[1:], label, line)
+    start = int(np.searchsorted(drawn.flagged, _START))
+    draw_line(ax, drawn.flagged[start:], drawn.lift[start:], label, line)
     ax.set_ylim(bottom=0)
     return ax
 
 
 def cost_curve(
-    curve: CostCurve | Mapping[str, CostCurve],
+    curve: Sweep | CostCurve | Mapping[str, Sweep | CostCurve],
     ax: Axes | None = None,
     *,
     x: float | None = None,
@@ -319,7 +352,8 @@ def cost_curve(
     Parameters
     ----------
     curve
-        From :func:`cutscore.cost_curve`; or several, as a mapping from their names.
+        A sweep; what :func:`cutscore.cost_curve` computed; or several, as a mapping from their
+        names.
     ax
         Axes to draw on; a new figure if left out.
     x
@@ -333,50 +367,39 @@ def cost_curve(
     --------
     >>> import cutscore as cs
     >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
-    >>> ax = cs.plot.cost_curve(cs.cost_curve(s), x=0.4)
+    >>> ax = cs.plot.cost_curve(s, x=0.4)
     >>> ax.get_xlabel(), ax.texts[-1].get_text()
-    ('probability × cost of positives', 'at 0.4: 0.25 instead of 0.4')
+    ('Probability × cost of positives', 'at 0.4: 0.250 instead of 0.400')
     """
     if isinstance(curve, Mapping):
         return each(cost_curve, curve, ax, line, label=label, x=x)
-    needs(curve, CostCurve, "cost_curve", "cs.cost_curve(s)")
+    drawn: CostCurve = curve_of(curve, CostCurve, "cost_curve", costs.cost_curve)
     if x is not None and not (isinstance(x, Real) and 0 <= x <= 1):
         raise DataError(BadArgument("x", "be a probability-cost from 0 to 1", x))
     first = ax is None or not any(artists(ax, "curve"))
-    ax = wide_axes(ax, "probability × cost of positives", "normalised expected cost")
+    ax = wide_axes(ax, "Probability × cost of positives", "Normalised expected cost")
     if first:
         guide(ax, [0, 0.5, 1], [0, 0.5, 0])
         for middle, turn, name in ((0.25, 45, "flag none"), (0.75, -45, "flag all")):
-            ax.annotate(
-                name,
-                (middle, 0.25),
-                (0, 3),
-                textcoords="offset points",
-                rotation=turn,
-                rotation_mode="anchor",
-                transform_rotates_text=True,
-                ha="center",
-                va="bottom",
-                color="0.4",
-                fontsize=9,
-            )
+            along = {"rotation": turn, "rotation_mode": "anchor", "transform_rotates_text": True}
+            above = {"textcoords": "offset points", "ha": "center", "va": "bottom", "color": "0.4"}
+            put_text(ax, name, (middle, 0.25), (0, 3), **along, **above)
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.005, 0.525))
     # Straight lines between the probability-costs at which the best cut changes.
-    at = np.concatenate(([0.0], curve.high))
-    draw_line(ax, at, curve.cost(at), label, line)
+    at = np.concatenate(([0.0], drawn.high))
+    draw_line(ax, at, drawn.cost(at), label, line)
     colour = ax.lines[-1].get_color()
     if first:  # two shades over each other say nothing
-        at = np.sort(np.append(thinned(at)[0], 0.5))
-        low, high = curve.cost(at), np.minimum(at, 1 - at)
-        ax.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0, zorder=1.5)
+        at = np.sort(np.append(simplify(at)[0], 0.5))
+        shade(ax, (at, drawn.cost(at), np.minimum(at, 1 - at)), colour)
     if x is not None:
-        cost, without = float(curve.cost(x)), min(x, 1 - x)
+        cost, without = float(drawn.cost(x)), min(x, 1 - x)
         ax.set_ylim(top=max(0.6, ax.get_ylim()[1]))
         ax.plot([x, x], [cost, 0.53], color=colour, linewidth=0.9, zorder=2)
         _dot(ax, x, cost, colour)
         put_text(
             ax,
-            f"at {x:g}: {cost:.3g} instead of {without:.3g}",
+            f"at {x:g}: {cost:.3f} instead of {without:.3f}",
             (x, 0.54),
             ha="left" if x < 0.3 else "right" if x > 0.7 else "center",
             color=colour,
@@ -385,7 +408,7 @@ def cost_curve(
 
 
 def net_benefit(
-    curve: NetBenefit | Mapping[str, NetBenefit],
+    curve: Sweep | NetBenefit | Mapping[str, Sweep | NetBenefit],
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -395,13 +418,14 @@ def net_benefit(
     """Draw a decision curve: the net benefit of acting from each probability on.
 
     The thin line is the best cut of the same scores: what lies between is lost to miscalibration.
-    The dashed lines are flagging everything, and nothing. Above the highest probability the model
-    flags nothing, below the lowest one everything; what falls below the axes is left out.
+    The dashed lines are treating everybody, and nobody. The axis ends where no curve has a benefit
+    that a picture can show: a hundredth of the prevalence.
 
     Parameters
     ----------
     curve
-        From :func:`cutscore.net_benefit`; or several, as a mapping from their names.
+        A sweep of probabilities; what :func:`cutscore.net_benefit` computed; or several, as a
+        mapping from their names.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -415,67 +439,70 @@ def net_benefit(
     --------
     >>> import cutscore as cs
     >>> s = cs.sweep([1, 0, 1, 0], [0.8, 0.6, 0.5, 0.2])
-    >>> ax = cs.plot.net_benefit(cs.net_benefit(s))
+    >>> ax = cs.plot.net_benefit(s, band=cs.net_benefit_at(s, [0.2, 0.4, 0.6]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['model', 'best cut', 'flag all', 'flag none']
-
-    With intervals:
-
-    >>> ax = cs.plot.net_benefit(cs.net_benefit(s), band=cs.net_benefit_at(s, [0.2, 0.4, 0.6]))
+    ['Model', 'Model, best cut', '95 % CI', 'Treat all', 'Treat none']
     """
     if isinstance(curve, Mapping):
         return each(net_benefit, curve, ax, line, label=label, band=band)
-    needs(curve, NetBenefit, "net_benefit", "cs.net_benefit(s)")
+    drawn: NetBenefit = curve_of(curve, NetBenefit, "net_benefit", costs.net_benefit)
     option(band, NetBenefitAt, "band", "cs.net_benefit_at(s, thresholds)")
-    first = ax is None or not any(artists(ax, "curve"))
-    ax = wide_axes(ax, "threshold probability", "net benefit")
-    there = np.isfinite(curve.threshold)
-    t, model, best = (a[there][::-1] for a in (curve.threshold, curve.net_benefit, curve.best))
-    x, flag_all = _flag_all(t, curve.flag_all[there][::-1])
-    values = np.concatenate((model, best, flag_all))
-    top = 1.05 * values.max(initial=0.0, where=np.isfinite(values)) or 1.0
-    if not first:
-        top = max(top, ax.get_ylim()[1])
-    ax.set(xlim=(-0.01, 1.01), ylim=(-0.15 * top, top))
-    if len(t):
-        # Below the lowest probability everything is flagged, and above the highest one nothing.
-        below = x < t[0]
-        past = [t[-1], 1.0] if t[-1] < 1 else []
-        model = np.concatenate((flag_all[below], model, np.zeros(len(past))))
-        t_model = np.concatenate((x[below], t, past))
-    else:
-        t_model = t
-    number = 1 + sum(1 for _ in artists(ax, "curve"))
-    if label is None and number > 1:
-        label = f"model {number}"
-    draw_line(ax, *_within(t_model, model, top), "model" if label is None else label, line)
+    number = 1 + (0 if ax is None else sum(1 for _ in artists(ax, "curve")))
+    ax = wide_axes(ax, "Threshold probability", "Net benefit")
+    there = np.isfinite(drawn.threshold)
+    t, model, best = (a[there][::-1] for a in (drawn.threshold, drawn.net_benefit, drawn.best))
+    x, treat_all = _treat_all(t, drawn.flag_all[there][::-1])
+    top, end = _reach(t, model, best, treat_all)
+    if number > 1:
+        top, end = max(top, ax.get_ylim()[1]), max(end, ax.get_xlim()[1])
+    ax.set(xlim=(-0.01 * end, end), ylim=(-0.15 * top, top))
+    # Below the lowest probability everything is flagged, and above the highest one nothing.
+    below, past = x < t[0], [t[-1], 1.0] if t[-1] < 1 else []
+    t_model = np.concatenate((x[below], t, past))
+    model = np.concatenate((treat_all[below], model, np.zeros(len(past))))
+    name = label or ("Model" if number == 1 else f"Model {number}")
+    draw_line(ax, *_within(t_model, model, top), name, line)
     colour = ax.lines[-1].get_color()
-    (thin,) = ax.plot(*thinned(*_within(t, best, top)), color=colour, linewidth=0.9, zorder=2.5)
-    thin.set(label="best cut" if label is None else f"{label}, best cut", gid="best")
+    (thin,) = ax.plot(*simplify(*_within(t, best, top)), color=colour, linewidth=0.9, zorder=2.5)
+    thin.set(label=f"{name}, best cut", gid="best")
     if band is not None:
         order, found = np.argsort(band.threshold), band.net_benefit
-        ends = (a[order] for a in (band.threshold, found.low, found.high))
-        _shade(ax, *ends, label=f"{100 * found.level:g} % interval", color=colour)
+        ends = [a[order] for a in (band.threshold, found.low, found.high)]
+        shade(ax, ends, colour, f"{100 * found.level:g} % CI")
     if len(x):
-        _trivial(ax, "flag all", *_within(x, flag_all, top), dashes=(4, 3))
-    _trivial(ax, "flag none", np.array([0.0, 1.0]), np.zeros(2), dashes=(1, 2))
+        _trivial(ax, "Treat all", *_within(x, treat_all, top), dashes=(4, 3))
+    _trivial(ax, "Treat none", np.array([0.0, 1.0]), np.zeros(2), dashes=(1, 2))
     legend(ax)
     return ax
 
 
-def _shade(ax: Axes, x: Floats, low: Floats, high: Floats, **named: Any) -> None:
-    ax.fill_between(x, low, high, alpha=0.16, linewidth=0, zorder=1.5, **named)
+def _reach(t: Floats, model: Floats, best: Floats, treat_all: Floats) -> tuple[float, float]:
+    """How far the axes of a decision curve go: up to the highest benefit, and to the right as long
+    as a picture shows one."""
+    values = np.concatenate((model, best, treat_all))
+    top = float(values.max(initial=0.0, where=np.isfinite(values)))
+    seen = t[np.fmax(model, best) > top / 100]
+    end = max(seen.max(initial=0.0), float(np.mean(treat_all > 0)) if len(treat_all) else 0.0)
+    return 1.05 * top or 1.0, min(1.1 * end, 1.01) or 1.01
 
 
-def _listed(point: Any) -> list[Any]:
-    try:
-        return [] if point is None else list(point)
-    except TypeError:
-        return [point]
+def _labelled(label: str | None, area: str) -> str | None:
+    return ", ".join(filter(None, (label, area))) or label
+
+
+def _area_text(curve: Any) -> str:
+    """The AUC with its confidence interval, where it is known."""
+    if isinstance(curve, SmoothRoc):
+        return f"AUC {estimate_text(curve.auc, curve.interval)}"
+    if not isinstance(curve, Sweep):
+        return ""
+    with suppress(UndefinedError):  # weights without squares
+        return f"AUC {estimate_text(curve.auc, auc_interval(curve))}"
+    return f"AUC {curve.auc:.3f}"
 
 
 def _roc_axes(ax: Axes | None) -> Axes:
-    ax = axes(ax, "false positive rate", "true positive rate (recall)", square=True)
+    ax = axes(ax, FPR, RECALL, square=True)
     guide(ax, [0, 1], [0, 1])
     return ax
 
@@ -483,7 +510,7 @@ def _roc_axes(ax: Axes | None) -> Axes:
 def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: Any) -> None:
     """The line of a joint hull, and its vertices by classifier."""
     style = {"color": "0.35", "linewidth": 1.2, "zorder": 3.2, **line}
-    ax.plot(*thinned(h.fpr, h.tpr), label=label, gid="hull", **style)
+    ax.plot(*simplify(h.fpr, h.tpr), label=label, gid="hull", **style)
     best = np.isin(np.arange(len(h.names)), h.classifier)
     for k in np.argsort(~best, kind="stable").tolist():
         mine = h.classifier == k
@@ -568,7 +595,7 @@ def _dot(ax: Axes, x: float, y: float, colour: Any, marker: str = "o") -> None:
     dot.set(markeredgecolor="white", markeredgewidth=1.2)
 
 
-def _flag_all(t: Floats, flag_all: Floats) -> tuple[Floats, Floats]:
+def _treat_all(t: Floats, flag_all: Floats) -> tuple[Floats, Floats]:
     """Flagging everything at every probability: π − (1 − π) t/(1 − t), π from what is given."""
     known = np.flatnonzero(np.isfinite(flag_all))
     if not len(known):
@@ -580,10 +607,10 @@ def _flag_all(t: Floats, flag_all: Floats) -> tuple[Floats, Floats]:
 
 
 def _trivial(ax: Axes, name: str, x: Floats, y: Floats, *, dashes: tuple[int, int]) -> None:
-    """The line of a rule without scores, once; flagging everything has one for each prior."""
+    """The line of a rule without scores, once; treating all has one for each prevalence."""
     known = [float(line.get_ydata()[0]) for line in artists(ax, name)]
     if not np.isclose(known, y[0], rtol=1e-9, atol=0).any():
-        text = f"{name}, {100 * y[0]:.3g} % positive" if known else name
+        text = f"{name}, prevalence {100 * y[0]:.3g} %" if known else name
         (thin,) = ax.plot(x, y, color="0.45", linewidth=1.2, zorder=2, label=text, gid=name)
         thin.set_linestyle((0, dashes))
 

@@ -67,7 +67,7 @@ def distances(
     share = s.prevalence if prior is None else check_prior(prior)
     fitted = (normal_classes(s), logistic(s)) if densities else None
     ax = distributions(s, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
-    ax.set_xlabel("signed distance d")
+    ax.set_xlabel("Signed distance d")
     ax.axvline(0, color="0.15", linewidth=1.2, zorder=4)
     if fitted is None:
         return ax

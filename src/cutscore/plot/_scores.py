@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
+from cutscore.calibration.calibrators import Calibrator, Monotone
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import TooFew
@@ -18,11 +17,11 @@ from cutscore.linear import Margins
 from cutscore.measures.confusion import counted
 from cutscore.plot._canvas import (
     COLOURS,
-    artists,
     axes,
+    curve_of,
+    draw_histogram,
     draw_line,
     each,
-    flags,
     guide,
     legend,
     needs,
@@ -30,9 +29,11 @@ from cutscore.plot._canvas import (
     number_text,
     option,
     put_text,
-    thinned,
+    rule_text,
+    shade,
     wide_axes,
 )
+from cutscore.sweeps import proper_scores
 from cutscore.sweeps.proper_scores import Reliability
 from cutscore.sweeps.sweep import Floats, Sweep
 
@@ -40,31 +41,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
-_WRONG, _RIGHT = "#d55e00", "#0072b2"
+_WRONG, _RIGHT = POSITIVE, NEGATIVE
+_MARGIN = "Margin (signed distance from the decision boundary)"
 
 # How far the histogram of a reliability diagram reaches below 0.
 _STRIP = 0.16
 
 
 def reliability(
-    r: Reliability | Mapping[str, Reliability],
+    r: Sweep | Reliability | Mapping[str, Sweep | Reliability],
     ax: Axes | None = None,
     *,
     label: str | None = None,
     bins: int = 50,
     **line: Any,
 ) -> Axes:
-    """Draw a reliability diagram: what happened against what was forecast.
+    """Draw a reliability diagram: the observed event rate against the predicted probability.
 
-    Calibrated forecasts are on the diagonal. The line is level where forecasts share a calibrated
-    value, and passes straight to the next such block. The shaded band is around the diagonal and
-    not around the line: it is where the line of calibrated forecasts would be. The histogram below
-    has the mass of forecasts.
+    Calibrated probabilities are on the diagonal. The line is level where predictions share an event
+    rate, by isotonic regression, and passes straight to the next such block. The shaded band is
+    around the diagonal and not around the line: it is where the line of calibrated predictions
+    would be. The histogram below has the mass of the predictions.
 
     Parameters
     ----------
     r
-        From :func:`cutscore.reliability`; or several, as a mapping from their names.
+        A sweep of probabilities; what :func:`cutscore.reliability` computed; or several, as a
+        mapping from their names. The band of a sweep is simulated with the defaults of that
+        function; weighted rows without squares have none.
     ax
         Axes to draw on; a new figure if left out.
     label
@@ -78,16 +82,17 @@ def reliability(
     --------
     >>> import cutscore as cs
     >>> s = cs.Sweep.from_counts([0.9, 0.7, 0.5, 0.1], pos=[80, 30, 32, 10], neg=[20, 30, 28, 90])
-    >>> ax = cs.plot.reliability(cs.reliability(s), label="mine")
+    >>> ax = cs.plot.reliability(s, label="mine")
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['mine', '95 % band if calibrated']
     """
     if isinstance(r, Mapping):
         return each(reliability, r, ax, {"bins": bins, **line}, label=label)
-    needs(r, Reliability, "reliability", "cs.reliability(s)")
+    r = curve_of(r, Reliability, "reliability", _reliability)
+    assert isinstance(r, Reliability)
     count = _bins(bins)
     ax = new_axes(4.4, 4.7) if ax is None else ax
-    ax = axes(ax, "forecast probability", "calibrated probability", square=True)
+    ax = axes(ax, "Predicted probability", "Observed event rate", square=True)
     ax.set(ylim=(-_STRIP, 1.01), yticks=np.linspace(0, 1, 6))
     ax.spines["left"].set_bounds(0, 1)
     guide(ax, [0, 1], [0, 1])
@@ -97,23 +102,23 @@ def reliability(
     draw_line(ax, r.forecast[ends], r.calibrated[ends], label, {**few, **line})
     colour = ax.lines[-1].get_color()
     if r.low is not None and r.high is not None and r.level is not None:
-        x, low, high = thinned(r.forecast, r.low, r.high)
         name: str | None = f"{100 * r.level:g} % band if calibrated"
         if name in ax.get_legend_handles_labels()[1]:  # of the curve before
             name = None
-        shade: dict[str, Any] = {"color": colour, "alpha": 0.16, "linewidth": 0, "zorder": 1.5}
-        ax.fill_between(x, low, high, label=name, **shade)
+        shade(ax, (r.forecast, r.low, r.high), colour, name)
         if few:  # between them there is nothing
-            ax.vlines(x, low, high, color=colour, alpha=0.4, linewidth=3, zorder=1.6)
+            ax.vlines(r.forecast, r.low, r.high, color=colour, alpha=0.4, linewidth=3, zorder=1.6)
         legend(ax)
     # As shares: a sum of weights may be as large as floats go.
     share, edges = np.histogram(r.forecast, count, (0, 1), weights=r.mass / np.sum(r.mass))
-    floor = -_STRIP
-    height = floor + (_STRIP - 0.02) * share / share.max()
-    shape: dict[str, Any] = {"baseline": floor, "color": colour, "zorder": 1.4}
-    ax.stairs(height, edges, fill=True, alpha=0.35, **shape)
-    ax.stairs(height, edges, linewidth=0.8, **shape)
+    height = -_STRIP + (_STRIP - 0.02) * share / share.max()
+    draw_histogram(ax, height, edges, colour, baseline=-_STRIP)
     return ax
+
+
+def _reliability(s: Sweep) -> Reliability:
+    unknown = s.weighted and s.pos2 is None
+    return proper_scores.reliability(s, level=None if unknown else 0.95)
 
 
 def calibrator(  # noqa: PLR0913 - options have names
@@ -139,8 +144,7 @@ def calibrator(  # noqa: PLR0913 - options have names
     s
         A sweep, whose range of scores is drawn.
     low, high
-        The range of scores, if it is another one. Without any it is that of the curves on ``ax``,
-        or one that suits the calibrator.
+        The range of scores, if it is another one.
     label
         Name in the legend.
     **line
@@ -159,8 +163,8 @@ def calibrator(  # noqa: PLR0913 - options have names
         return each(calibrator, c, ax, {"s": s, "low": low, "high": high, **line}, label=label)
     needs(c, Calibrator, "calibrator", "cs.calibrate(s)")
     option(s, Sweep, "s", "cs.sweep(y, score)")
-    start, end = _scores_of(c, ax, s, low, high)
-    ax = wide_axes(ax, "score", "log-likelihood ratio")
+    start, end = _range_of(c, s, low, high)
+    ax = wide_axes(ax, "Score", "Log-likelihood ratio")
     x = np.linspace(start, end, 1001)
     if isinstance(c, Monotone):
         # Each step from its first score to the last float before the next, and each bend.
@@ -193,15 +197,14 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     """
     needs(s, Sweep, "distributions", "cs.sweep(y, score)")
     edges = bin_edges(s.threshold, bins)
-    ax = axes(ax, "score", "density within the class", unit=False)
+    ax = axes(ax, "Score", "Density within the class", unit=False)
     score = np.clip(s.threshold, edges[0], edges[-1])
     for name, mass, colour in (("positive", s.pos, POSITIVE), ("negative", s.neg, NEGATIVE)):
         if mass.sum() > 0:
             # As shares: a sum of weights over the width of a bin may overflow.
             share = mass / mass.sum()
             height, _ = np.histogram(score, edges, weights=share, density=True)
-            ax.stairs(height, edges, fill=True, color=colour, alpha=0.45, label=name)
-            ax.stairs(height, edges, color=colour, linewidth=1.2)
+            draw_histogram(ax, height, edges, colour, name)
     ax.set_ylim(bottom=0)
     legend(ax)
     return ax
@@ -211,7 +214,8 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     """Draw what an operating point does to the scores of either class.
 
     The flagged side is shaded. The numbers are those of ``p.confusion``, the rows of the sweep; the
-    heights are densities within each class, as in :func:`cutscore.plot.distributions`.
+    heights are densities within each class, as in :func:`cutscore.plot.distributions`. Where the
+    verdict is not to use the threshold, the title says that first.
 
     Parameters
     ----------
@@ -225,12 +229,12 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     Examples
     --------
     >>> import cutscore as cs
-    >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
     >>> ax = cs.plot.operating_point(cs.choose(s, "f1"))
     >>> ax.get_title(loc="left")
-    'flag from 2.5 on, for the most f1'
+    'Flag scores ≥ 0.700 (highest f1)'
     >>> [text.get_text() for text in ax.texts]
-    ['not flagged', '0 missed', '2 left alone', 'flagged', '4 caught', '2 false alarms']
+    ['not flagged', 'FN 3', 'TN 9,939', 'flagged', 'TP 17', 'FP 41']
     """
     needs(p, OperatingPoint, "operating_point", "cs.choose(s, objective)")
     ax = distributions(p.sweep, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
@@ -242,10 +246,9 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     # Room for the numbers above the histograms; the legend goes between them.
     ax.set(xlim=(left, right), ylim=(0, ax.get_ylim()[1] / 0.74))
     c = p.confusion
-    alarms = "false alarm" if c.fp == 1 else "false alarms"
     sides = (
-        (0.015, "left", "not flagged", f"{counted(c.fn)} missed", f"{counted(c.tn)} left alone"),
-        (0.985, "right", "flagged", f"{counted(c.tp)} caught", f"{counted(c.fp)} {alarms}"),
+        (0.015, "left", "not flagged", f"FN {counted(c.fn)}", f"TN {counted(c.tn)}"),
+        (0.985, "right", "flagged", f"TP {counted(c.tp)}", f"FP {counted(c.fp)}"),
     )
     for x, side, *texts in sides:
         for k, (text, colour) in enumerate(zip(texts, ("0.15", POSITIVE, NEGATIVE), strict=True)):
@@ -253,17 +256,21 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
             bold = "bold" if k == 0 else "normal"
             put_text(ax, text, (x, 0.985 - 0.068 * k), color=colour, fontweight=bold, **at_top)
     legend(ax, "upper center")
-    aim = "least" if p.question.goal.better < 0 else "most"
-    failed = "" if p.feasible else " (limits not met)"
-    title = f"flag {flags(p, long=True)}, for the {aim} {p.objective}{failed}"
-    ax.set_title(title, loc="left", fontsize=10, parse_math=False)
+    rule = rule_text(p)
+    best = "lowest" if p.question.goal.better < 0 else "highest"
+    title = f"{'Flag scores ' if rule[0] == '≥' else ''}{rule} ({best} {p.objective})"
+    title = title[0].upper() + title[1:]
+    style: dict[str, Any] = {"loc": "left", "fontsize": 10, "parse_math": False}
+    if p.verdict.state == "unusable":
+        title, style["color"] = f"{p.verdict.headline}\n{title}", "#b3261e"
+    ax.set_title(title, **style)
     return ax
 
 
 def stability(
     st: Stability, ax: Axes | None = None, *, point: OperatingPoint | None = None, bins: int = 40
 ) -> Axes:
-    """Draw the thresholds that bootstrap samples chose, with the range of 95 % of them.
+    """Draw the thresholds that bootstrap samples chose; 95 % of them are in the shaded range.
 
     Samples that chose ``±inf``, to flag nothing or everything, are counted in bars beside the axis
     of thresholds.
@@ -287,17 +294,16 @@ def stability(
     >>> p = cs.choose(cs.sweep(y, rng.standard_normal(2000) + 2 * y), "f1")
     >>> ax = cs.plot.stability(p.stability(100), point=p)
     >>> ax.get_title(loc="left")
-    'mean regret 0.00... in 100 bootstrap samples'
+    'Mean regret 0.00... in 100 bootstrap samples'
     """
     needs(st, Stability, "stability", "p.stability()")
     option(point, OperatingPoint, "point", "cs.choose(s, objective)")
     edges = bin_edges(st.threshold, bins)
-    ax = wide_axes(ax, "threshold", "bootstrap samples")
+    ax = wide_axes(ax, "Threshold", "Bootstrap samples")
     width = edges[1] - edges[0]
     finite = st.threshold[np.isfinite(st.threshold)]
     count, _ = np.histogram(np.clip(finite, edges[0], edges[-1]), edges)
-    ax.stairs(count, edges, fill=True, color=COLOURS[0], alpha=0.45, label="chosen thresholds")
-    ax.stairs(count, edges, color=COLOURS[0], linewidth=1.2)
+    draw_histogram(ax, count, edges, COLOURS[0], "chosen in samples")
     beside = {-np.inf: edges[0] - 3 * width, np.inf: edges[-1] + 3 * width}
     ax.margins(x=0.07)
     for value, x in beside.items():
@@ -309,29 +315,29 @@ def stability(
             put_text(ax, number_text(value), (outer, many), (2 * np.sign(value), 0), **beyond)
     low, high = _range(st)
     start, end = (beside.get(x, float(np.clip(x, -1e300, 1e300))) for x in (low, high))
-    name = f"95 %: {number_text(low)} to {number_text(high)}"
-    ax.axvspan(start, end, 0, 0.75, facecolor="0.93", edgecolor="0.55", zorder=0.5, label=name)
+    name = f"95 % of them: {number_text(low)} to {number_text(high)}"
+    ax.axvspan(start, end, color=COLOURS[0], alpha=0.12, linewidth=0, zorder=0.5, label=name)
     if point is not None:
         at = beside.get(point.threshold, float(np.clip(point.threshold, -1e300, 1e300)))
-        name = f"chosen: {flags(point)}"
-        ax.axvline(at, 0, 0.75, color="0.15", linewidth=1.4, label=name, zorder=4)
+        name = f"chosen: {rule_text(point)}"
+        ax.axvline(at, color="0.15", linewidth=1.4, label=name, zorder=4)
     known, title = np.count_nonzero(st.comparable), f"{len(st.threshold):,} bootstrap samples"
     if known:
         of = f"{known:,} of " if known < len(st.threshold) else ""
-        title = f"mean regret {st.mean_regret:.3g} in {of}{title}"
+        title = f"Mean regret {st.mean_regret:.3g} in {of}{title}"
     if st.broken.any():
         title += f", limits broken by {100 * np.mean(st.broken):.3g} %"
     ax.set_title(title, loc="left", fontsize=10)
     ax.set_ylim(0, ax.get_ylim()[1] / 0.74)  # the legend goes above
-    legend(ax, "upper left")
+    legend(ax, "upper left", frame=True)
     return ax
 
 
 def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
-    """Draw the margins of a line as a histogram: rows on the wrong side of it, and on the right.
+    """Draw the margins of a linear detector as a histogram: misclassified rows, and correct ones.
 
-    Rows on the line itself count as errors, left of 0. The dashed line is the smallest margin;
-    where it is above 0 the line separates the classes, and the strip without rows is shaded.
+    Rows on the boundary itself count as errors, left of 0. The dashed line is the smallest margin;
+    where it is above 0 the classes are separated, and the strip without rows is shaded.
 
     Parameters
     ----------
@@ -349,40 +355,32 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     >>> X = np.array([[3.0, 4.0], [3.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
     >>> ax = cs.plot.margins(line.margins(X, np.array([True, True, False, False])))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['3 correct', '1 wrong', 'smallest margin: −0.4']
+    ['3 correct', '1 wrong', 'smallest margin: −0.400']
     """
     needs(m, Margins, "margins", "detector.margins(X, y)")
     count = _bins(bins)
     if not len(m.value):
         raise DataError(TooFew("a histogram of margins", 1, "row", 0))
-    # Within ±1e300, or the width of the axis would overflow.
-    value = np.clip(m.value, -1e300, 1e300)
-    smallest = float(value.min())
-    _, edges = Margins(value).histogram(count)
-    # Inside of the edges, which are rounded.
-    value = np.clip(value, edges[0], edges[-1])
-    below, above = edges[edges <= 0], edges[edges >= 0]
-    if len(below) < 2:  # rows on the line, and none beyond
-        below = np.array([-above[1], 0.0])
-    if 0 < smallest < above[-1]:  # or the first bar would reach into the strip without rows
-        above = np.concatenate(([smallest], above[above > smallest]))
-    ax = wide_axes(ax, "margin (distance from the line, above 0 on the right side)", "rows")
+    edges, zero, (rows,) = _count([m], count)
+    smallest = float(np.clip(m.smallest, -1e300, 1e300))
+    first, above = zero, edges[zero:]
+    if 0 < smallest < edges[-1]:  # or the first bar would reach into the strip without rows
+        first = int(np.searchsorted(edges, smallest, "right")) - 1
+        above = np.append(smallest, edges[first + 1 :])
+    ax = wide_axes(ax, _MARGIN, "Rows")
 
     from matplotlib.ticker import MaxNLocator  # there, or there would be no axes
 
-    errors, correct = _split(value, below, above)
-    for rows, at, name, colour in (
-        (correct, above, "correct", _RIGHT),
-        (errors, below, "wrong", _WRONG),
+    for some, at, name, colour in (
+        (rows[first:], above, "correct", _RIGHT),
+        (rows[:zero], edges[: zero + 1], "wrong", _WRONG),
     ):
-        if rows.any():
-            label = f"{counted(int(rows.sum()))} {name}"
-            ax.stairs(rows, at, fill=True, color=colour, alpha=0.45, label=label)
-            ax.stairs(rows, at, color=colour, linewidth=1.2)
+        if some.any():
+            draw_histogram(ax, some, at, colour, f"{counted(int(some.sum()))} {name}")
     ax.axvline(0, 0, 0.78, color="0.15", linewidth=1.4, zorder=4)
     (least,) = ax.plot([smallest] * 2, [0, 0.78], transform=ax.get_xaxis_transform(), zorder=4)
     least.set(color=_WRONG if smallest <= 0 else "0.15", linewidth=1.2, linestyle=(0, (4, 3)))
-    least.set_label(f"smallest margin: {number_text(float(f'{m.smallest:.4g}'))}")
+    least.set_label(f"smallest margin: {number_text(m.smallest)}")
     if smallest > 0:
         ax.axvspan(0, smallest, 0, 0.78, color="0.93", linewidth=0, zorder=0.5)
     ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
@@ -394,11 +392,11 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
 def passes(
     margins: Mapping[int, Margins] | Sequence[Margins], ax: Axes | None = None, *, bins: int = 60
 ) -> Axes:
-    """Draw how the histogram of a line's margins moves as the line is learned, pass after pass.
+    """Draw how the histogram of margins changes while a detector is trained, pass after pass.
 
     One histogram for each pass, the first at the top, all with the same bins and the same scale.
-    Rows on the wrong side are left of 0, and the number of them stands beside. The short stroke is
-    the smallest margin, that of the line.
+    Misclassified rows are left of 0, and the number of them stands beside. The short stroke is the
+    smallest margin.
 
     Parameters
     ----------
@@ -428,29 +426,16 @@ def passes(
     if not named or not all(isinstance(m, Margins) and len(m.value) for m in named.values()):
         rule, hint = "be Margins with rows, one for each pass", "Collect p.margins in on_pass."
         raise DataError(BadArgument("margins", rule, margins, hint))
-    every = np.clip(np.concatenate([m.value for m in named.values()]), -1e300, 1e300)
-    _, edges = Margins(every).histogram(count)
-    if edges[0] == 0:  # no pass has an error beyond the line
-        edges = np.concatenate(([-edges[1]], edges))
-    if edges[-1] == 0:
-        edges = np.append(edges, -edges[-2])
-    heights = {
-        k: np.concatenate(
-            _split(np.clip(m.value, edges[0], edges[-1]), edges[edges <= 0], edges[edges >= 0])
-        )
-        for k, m in named.items()
-    }
-    top = max(int(h.max()) for h in heights.values())
-    ax = wide_axes(ax, "margin (distance from the line, above 0 on the right side)", "")
-    centre, room, zero = np.arange(len(named))[::-1], 0.86, int(np.searchsorted(edges, 0.0))
-    for at, (k, m) in zip(centre, named.items(), strict=True):
-        rows = at + room * heights[k] / top
+    edges, zero, heights = _count(list(named.values()), count)
+    ax = wide_axes(ax, _MARGIN, "")
+    centre, room = np.arange(len(named))[::-1], 0.86 / max(int(rows.max()) for rows in heights)
+    for at, m, height in zip(centre, named.values(), heights, strict=True):
+        rows = at + room * height
         for some, side, colour in (
             (rows[:zero], edges[: zero + 1], _WRONG),
             (rows[zero:], edges[zero:], _RIGHT),
         ):
-            ax.stairs(some, side, baseline=at, fill=True, color=colour, alpha=0.45)
-            ax.stairs(some, side, baseline=at, color=colour, linewidth=1.0)
+            draw_histogram(ax, some, side, colour, baseline=at)
         least = float(np.clip(m.smallest, -1e300, 1e300))
         stroke = _WRONG if least <= 0 else "0.15"
         ax.plot([least] * 2, [at, at + 0.3], color=stroke, linewidth=1.6, zorder=4)
@@ -461,33 +446,36 @@ def passes(
     return ax
 
 
-def _split(value: Floats, below: Floats, above: Floats) -> tuple[Any, Any]:
-    """Rows in the bins of errors, which have their upper edge, and of correct rows, which have
-    their lower one: 0 is an error."""
-    wrong = value <= 0
-    errors = np.histogram(-value[wrong], -below[::-1])[0][::-1]
-    return errors, np.histogram(value[~wrong], above)[0]
+def _count(several: Sequence[Margins], bins: int) -> tuple[Floats, int, list[Any]]:
+    """Rows in bins that all share: the edges, the place of 0 among them, and the rows of each.
+
+    Bins of errors have their upper edge, and those of correct rows their lower one: 0 is an error.
+    """
+    # Within ±1e300, or the width of the axis would overflow.
+    values = [np.clip(m.value, -1e300, 1e300) for m in several]
+    _, edges = Margins(np.concatenate(values)).histogram(bins)
+    if edges[0] == 0:  # no errors beyond the boundary
+        edges = np.concatenate(([-edges[1]], edges))
+    if edges[-1] == 0:
+        edges = np.append(edges, -edges[-2])
+    zero, out = int(np.searchsorted(edges, 0.0)), []
+    for value in values:
+        inside = np.clip(value, edges[0], edges[-1])  # which are rounded
+        errors = np.histogram(-inside[inside <= 0], -edges[zero::-1])[0][::-1]
+        out.append(np.append(errors, np.histogram(inside[inside > 0], edges[zero:])[0]))
+    return edges, zero, out
 
 
-def _scores_of(
-    c: Calibrator, ax: Axes | None, s: Sweep | None, low: Any, high: Any
-) -> tuple[float, float]:
+def _range_of(c: Calibrator, s: Sweep | None, low: Any, high: Any) -> tuple[float, float]:
     """The range of scores to draw a calibrator over."""
     for name, given in (("low", low), ("high", high)):
         if given is not None and not _is_moderate(given):
-            hint = f"Pass the {name}est score to draw, or none."
-            raise DataError(BadArgument(name, "be a number within ±1e300", given, hint))
-    drawn = [] if ax is None else [line.get_xdata() for line in artists(ax, "curve")]
-    if s is not None:
-        scores = s.threshold
-    elif drawn:
-        scores = np.concatenate(drawn)
-    else:
-        scores = _typical(c)
-    edges = bin_edges(np.clip(scores, *c.domain), 1)
+            raise DataError(BadArgument(name, "be a number within ±1e300", given))
+    if s is None and (low is None or high is None):
+        raise DataError(BadArgument("s", "be a sweep, unless low and high are given", s))
     # Only what nobody asked for is held inside of what can be mapped.
-    start, end = np.clip(edges, *c.domain).tolist()
-    start, end = start if low is None else float(low), end if high is None else float(high)
+    edges = (low, high) if s is None else np.clip(bin_edges(s.threshold, 1), *c.domain)
+    start, end = (float(e if x is None else x) for e, x in zip(edges, (low, high), strict=True))
     if not start < end:
         rule = f"be less than high, {end:g}"
         raise DataError(BadArgument("low", rule, start, "Pass both, or none."))
@@ -500,24 +488,6 @@ def _is_moderate(x: Any) -> bool:
         return isinstance(x, Real) and abs(float(x)) <= 1e300
     except OverflowError:
         return False
-
-
-def _typical(c: Calibrator) -> Floats:
-    """Scores that a calibrator was fitted to, as far as it remembers them, or made for."""
-    first = c.steps[0] if isinstance(c, Chain) else c
-    if isinstance(first, Affine):
-        with np.errstate(over="ignore"):
-            wide = np.divide(5.0, abs(first.gamma)) if first.gamma else 1.0
-        return np.clip(first.d0 + np.array([-wide, wide]), -1e300, 1e300)
-    if isinstance(first, Gaussian):
-        return np.array([first.low, first.high])
-    if isinstance(first, Monotone):
-        at = first.threshold[np.isfinite(first.threshold)]
-        if len(at):
-            pad = 0.1 * np.clip(np.ptp(np.clip(at, -1e300, 1e300)), 0, 1e300) or 0.5
-            return np.array([at.min() - pad, at.max() + pad])
-    # Where probabilities are mapped, not up to 0 and 1: logarithms go far there.
-    return np.array([0.001, 0.999]) if isfinite(first.domain[0]) else np.array([0.0, 1.0])
 
 
 def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from cutscore.inference.selection import in_places
+from cutscore.core.interval import in_places
 from cutscore.measures.measure import MEASURES
 from cutscore.report.summary import Estimate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter
+from math import ceil, floor, inf, nextafter
 from operator import mul
 from typing import Any
 
@@ -18,6 +18,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import CantMerge, NotAnEdge, OneClass
 from cutscore.core.frozen import Frozen, derived
+from cutscore.core.html import thumbnail
 from cutscore.core.interval import Interval
 from cutscore.measures.confusion import Confusion, counted
 
@@ -210,6 +211,26 @@ class BinnedSweep(Frozen):
             f"{counted(self.N)} negative in {len(self._taken):,} of {len(self.bin_pos):,} bins, "
             f"{area}"
         )
+
+    def _title(self) -> str:
+        return "Binned sweep"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            ("rows", f"{self.rows:,}"),
+            ("positive", counted(self.P)),
+            ("negative", counted(self.N)),
+            ("bins", f"{len(self._taken):,} of {len(self.bin_pos):,} hold rows"),
+        ]
+        if self.P > 0 and self.N > 0:
+            low, high = floor(1000 * self.auc.low) / 1000, ceil(1000 * self.auc.high) / 1000
+            facts.append(("AUC", f"{low:.3f} to {high:.3f} (guaranteed)"))
+        return facts
+
+    def _picture(self) -> str:
+        if not (self.P > 0 and self.N > 0):
+            return ""
+        return thumbnail(np.append(0.0, self.fp / self.N), np.append(0.0, self.tp / self.P))
 
 
 def _rounded(value: Fraction, towards: float) -> float:

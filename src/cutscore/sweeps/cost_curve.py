@@ -17,6 +17,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
+from cutscore.core.html import thumbnail
 from cutscore.measures.costs import Costs
 from cutscore.measures.prior import check_prior
 from cutscore.sweeps.hull import Hull, hull, vertices
@@ -159,6 +160,13 @@ class CostCurve(Frozen):
     def __repr__(self) -> str:
         return f"CostCurve of {len(self):,} cuts, mean normalised cost {self.area:.4g}"
 
+    def _title(self) -> str:
+        return "Cost curve"
+
+    def _picture(self) -> str:
+        x = np.append(0.0, self.high)
+        return thumbnail(x, 2 * self.cost(x), self._title(), guide=((0, 0), (0.5, 1), (1, 0)))
+
 
 def cost_curve(s: Sweep) -> CostCurve:
     """Cost curve: the expected cost of the best cut for every class ratio and cost ratio.
@@ -217,6 +225,9 @@ class NetBenefit(Frozen):
             f"NetBenefit of {len(self):,} points: threshold, net_benefit, flag_all, best "
             "(flagging nothing has net benefit 0)"
         )
+
+    def _title(self) -> str:
+        return "Decision curve"
 
 
 def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.frozen import Frozen
+from cutscore.core.html import thumbnail
 from cutscore.sweeps.sweep import Floats, Sweep
 
 
@@ -28,6 +29,12 @@ class _Curve(Frozen):
     def __repr__(self) -> str:
         names = ", ".join(field.name for field in fields(self))  # type: ignore[arg-type]
         return f"{type(self).__name__} of {len(self):,} points: {names}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        *_, low = self.threshold
+        high = self.threshold[min(1, len(self) - 1)]
+        span = f"{high:.6g} down to {low:.6g}"
+        return [("points", f"{len(self):,}"), ("thresholds", f"+inf, then {span}")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +53,15 @@ class Roc(_Curve):
     fpr: Floats
     tpr: Floats
 
+    def _title(self) -> str:
+        return "ROC curve"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [*super()._facts(), ("AUC", f"{np.trapezoid(self.tpr, self.fpr):.3f}")]
+
+    def _picture(self) -> str:
+        return thumbnail(self.fpr, self.tpr)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrecisionRecall(_Curve):
@@ -63,6 +79,14 @@ class PrecisionRecall(_Curve):
     recall: Floats
     precision: Floats
 
+    def _title(self) -> str:
+        return "Precision–recall curve"
+
+    def _picture(self) -> str:
+        prevalence = float(self.precision[-1])
+        level = ((0.0, prevalence), (1.0, prevalence))
+        return thumbnail(self.recall, self.precision, self._title(), guide=level)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Det(_Curve):
@@ -79,6 +103,9 @@ class Det(_Curve):
     threshold: Floats
     fpr: Floats
     fnr: Floats
+
+    def _title(self) -> str:
+        return "DET curve"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +127,12 @@ class Gain(_Curve):
     flagged: Floats
     gain: Floats
     lift: Floats
+
+    def _title(self) -> str:
+        return "Cumulative gain"
+
+    def _picture(self) -> str:
+        return thumbnail(self.flagged, self.gain, self._title())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

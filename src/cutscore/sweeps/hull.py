@@ -16,7 +16,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import shown
 from cutscore.core.frozen import Frozen, derived
-from cutscore.core.html import fact_table, roc_thumbnail
+from cutscore.core.html import thumbnail
 from cutscore.measures.prior import check_prior
 from cutscore.sweeps.sweep import Floats, Masses, Sweep
 
@@ -68,9 +68,14 @@ class Hull(Frozen):
     def __repr__(self) -> str:
         return f"Hull of {len(self):,} vertices, area {self.auc:.6g}"
 
-    def _repr_html_(self) -> str:
-        facts = [("vertices", f"{len(self):,}"), ("area", f"{self.auc:.6g}")]
-        return fact_table("Hull", facts, roc_thumbnail(self.fpr[1:], self.tpr[1:]))
+    def _title(self) -> str:
+        return "Convex hull of the ROC curve"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("vertices", f"{len(self):,}"), ("area", f"{self.auc:.3f}")]
+
+    def _picture(self) -> str:
+        return thumbnail(self.fpr, self.tpr, self._title())
 
 
 class CostRange(NamedTuple):
@@ -147,17 +152,22 @@ class JointHull(Frozen):
         used = ", ".join(self.names[k] for k in dict.fromkeys(inner.tolist())) or "no classifier"
         return f"JointHull of {len(self):,} vertices, area {self.auc:.6g}: {used}"
 
-    def _repr_html_(self) -> str:
+    def _title(self) -> str:
+        return "Convex hull of several classifiers"
+
+    def _facts(self) -> list[tuple[str, str]]:
         used = {int(k) for k in self.classifier}
-        facts = [("area", f"{self.auc:.6g}")]
-        facts += [
+        facts = [("area", f"{self.auc:.3f}")]
+        return facts + [
             (
                 name,
                 f"{np.count_nonzero(self.classifier == k)} vertices" if k in used else "never best",
             )
             for k, name in enumerate(self.names)
         ]
-        return fact_table("JointHull", facts, roc_thumbnail(self.fpr[1:], self.tpr[1:]))
+
+    def _picture(self) -> str:
+        return thumbnail(self.fpr, self.tpr, self._title())
 
 
 @overload

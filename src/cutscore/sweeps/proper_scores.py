@@ -20,7 +20,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotProbabilities, Undefined
 from cutscore.core.frozen import Frozen, derived
-from cutscore.core.html import fact_table
+from cutscore.core.html import Card
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.hull import chain, vertices
 from cutscore.sweeps.sweep import EqualRows, Floats, Masses, Sweep, check_sweep
@@ -126,7 +126,7 @@ def min_cllr(s: Sweep) -> float:
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Card):
     """A mean score and what it consists of; see :func:`cutscore.decompose`.
 
     ``score = miscalibration - discrimination + uncertainty``.
@@ -154,10 +154,8 @@ class Decomposition:
             f"{self.discrimination:.6g} + uncertainty {self.uncertainty:.6g}"
         )
 
-    def _repr_html_(self) -> str:
-        return fact_table(
-            "Decomposition", [(name, f"{value:.6g}") for name, value in vars(self).items()]
-        )
+    def _facts(self) -> list[tuple[str, str]]:
+        return [(name, f"{value:.3g}") for name, value in vars(self).items()]
 
 
 def decompose(s: Sweep, score: str = "brier") -> Decomposition:
@@ -260,9 +258,6 @@ class Reliability(Frozen):
 
     def __repr__(self) -> str:
         return "Reliability: " + ", ".join(f"{value} {name}" for name, value in self._facts())
-
-    def _repr_html_(self) -> str:
-        return fact_table("Reliability", self._facts())
 
 
 def reliability(

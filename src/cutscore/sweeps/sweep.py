@@ -23,7 +23,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import OneClass, SquaresMissing, SweepCompact, TooFew
 from cutscore.core.frozen import Frozen, derived
-from cutscore.core.html import fact_table, roc_thumbnail
+from cutscore.core.html import thumbnail
 from cutscore.measures.confusion import Confusion, counted
 
 Floats = NDArray[np.float64]
@@ -495,13 +495,10 @@ class Sweep(Frozen):
         """FPR and TPR of cuts enough to draw the ROC curve: its corners, or every 256th of very
         many."""
         of: Any = self.compact() if len(self) <= _PART else self.blocks
-        return of.fp / self.N, of.tp / self.P
+        return np.append(0.0, of.fp / self.N), np.append(0.0, of.tp / self.P)
 
-    def _repr_html_(self) -> str:
-        picture = ""
-        if self.P > 0 and self.N > 0:
-            picture = roc_thumbnail(*self.sketch())
-        return fact_table("Sweep", list(self._facts().items()), picture)
+    def _picture(self) -> str:
+        return thumbnail(*self.sketch()) if self.P > 0 and self.N > 0 else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,7 +23,7 @@ from cutscore.core.findings.training import (
     NothingLearned,
     RowsWeighted,
 )
-from cutscore.core.html import fact_table
+from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.detector import Detector, Encoding, NumberColumn, Training
@@ -62,7 +62,7 @@ class Plane(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class Trained(Card):
     """A detector, and the evidence for it: see :func:`cutscore.training.train`."""
 
     detector: Detector
@@ -103,12 +103,12 @@ class Trained:
     def __repr__(self) -> str:
         return f"{self.detector!r}\n{self.why}"
 
-    def _repr_html_(self) -> str:
-        more = [
-            ("why this learner", self.why),
-            *(("mind", found.render()) for found in self.warnings),
-        ]
-        return fact_table("Trained", [*self.detector.facts(), *more])
+    def _title(self) -> str:
+        return "Detector"
+
+    def _facts(self) -> Facts:
+        more = [("warning", found.render()) for found in self.warnings]
+        return [*self.detector.facts(), ("why this learner", self.why), *more]
 
 
 def train(  # noqa: PLR0913 - a question has many sides
