@@ -242,7 +242,7 @@ def _precision_recall(summary: Summary) -> Chart:
     c = summary.scores[0].point.deployed
     panel = Panel(
         "Recall (sensitivity)",
-        "Precision (positive predictive value)",
+        "Precision (PPV)",
         UNIT,
         UNIT,
         [Line("guide", f"M0,{1000 - _whole(prior)}H1000", "base")],
@@ -372,8 +372,7 @@ def _calibration(summary: Summary) -> Chart:
     chances = any(one.probabilities or one.calibrator for one in summary.scores)
     legend = []
     if any(one.shares.forecast is not None for one in summary.scores):
-        words = f"where {100 * summary.asked.level:g} % of calibrated forecasts would be"
-        legend.append(Swatch("shade", words))
+        legend.append(Swatch("shade", f"{100 * summary.asked.level:g} % band if calibrated"))
     title = "Calibration" if chances else "Event rate by score"
     return Chart("shares", title, panels, "", legend)
 
