@@ -115,7 +115,7 @@ def histograms(summary: Summary) -> Chart:
     panels = []
     for k, one in enumerate(summary.scores):
         t = one.trace
-        lines: list[Line] = [_flagged(place(one))]
+        lines: list[Line] = [_flagged_area(place(one))]
         ticks: list[Tick] = []
         classes = ((t.neg, "neg", summary.N), (t.pos, "pos", summary.P))
         for kind, scaled in (
@@ -136,18 +136,18 @@ def histograms(summary: Summary) -> Chart:
                 lines,
                 threshold=place(one),
                 of=k,
-                note=_clipped(one),
+                note=_clipping_note(one),
             )
         )
     legend = [Swatch("shade pos", "positive"), Swatch("shade neg", "negative")]
     return Chart("scores", "Scores by class", panels, "", legend)
 
 
-def _flagged(at: float) -> Line:
+def _flagged_area(at: float) -> Line:
     return Line("flagged", f"M{_whole(at)},0H1000V1000H{_whole(at)}Z", "flagged")
 
 
-def _clipped(one: ScoreSummary) -> str:
+def _clipping_note(one: ScoreSummary) -> str:
     """How many rows are beyond the axis."""
     axis, (below, above) = one.trace.axis, one.trace.beyond
     low, high = axis.low, axis.high
