@@ -891,10 +891,10 @@ def test_the_scenario_is_in_the_address(open_page: Any) -> None:
     page.press("ArrowLeft", 3)
     before, link = page.live(), page("location.href")
     assert "score=1" in link
-    page.send("Page.navigate", url="about:blank")
-    page.browser.events.clear()
-    page.send("Page.navigate", url=link)
-    page.browser.wait("Page.loadEventFired", page.session)
+    for url in ("about:blank", link):
+        page.browser.events.clear()
+        page.send("Page.navigate", url=url)
+        page.browser.wait("Page.loadEventFired", page.session)
     assert page.live() == before
     assert page("document.getElementById('prior-number').value") == "3"
     page("document.querySelector('.contents a').click()")

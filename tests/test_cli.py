@@ -326,7 +326,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
         assert (found["costs"] is None) == (not more)
     keys = {
         *("schema", "version", "source", "label", "rows", "asked", "scores", "differences"),
-        *("groups", "warnings", "learners", "training", "weights"),
+        *("digest", "baselines", "groups", "warnings", "learners", "training", "weights"),
     }
     assert main(["evaluate", *base, "--group", "region"]) == 0
     out = capsys.readouterr()

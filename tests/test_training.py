@@ -189,7 +189,7 @@ def test_pages_say_whose_probabilities_they_show():
     t = train(table(200), "y", learner="fisher")
     page = render(summarise_fit(t))
     assert "Calibrators were fitted to other rows (cross-fitting)." in page
-    assert "too optimistic" not in page
+    assert "this is too optimistic" not in page
     text = " ".join(summarise_fit(t).text(80).split())
     said = "each by a line, and its probability by a calibrator, that were fitted to other rows"
     assert said in text
@@ -463,10 +463,10 @@ def test_weights_are_on_record():
     assert note.share == pytest.approx(np.average(data["y"], weights=data["w"]))
     assert "\n  weight    flagged  left alone" in summarise_fit(t).text()
     page = render(summarise_fit(t), "t")
-    assert "Weight of the rows at this threshold." in page
+    assert "<p>Weight of the rows at this threshold.</p>" in page
+    assert "% band if calibrated" in page
     plain = render(summarise_fit(train(table(400), "y", learner="mean-difference")), "t")
-    assert "Weight of the rows" not in plain
-    assert "Rows at this threshold." in plain
+    assert "<p>Rows at this threshold.</p>" in plain
 
 
 def test_a_unit_must_have_a_name():

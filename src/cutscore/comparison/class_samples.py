@@ -22,7 +22,22 @@ MOST_SAMPLED = 100_000
 
 @dataclass(frozen=True, eq=False)
 class ClassSample:
-    """A sample of the rows of one class, and how many rows it stands for."""
+    """A sample of the rows of one class, and how many rows it stands for.
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> from cutscore.report import ClassSample, summarise_sweeps
+    >>> new, old = [[9, 7, 8, 5], [2, 4, 6, 1]], [[7, 5, 6, 2], [4, 3, 6, 1]]
+    >>> y = [1] * 4 + [0] * 4
+    >>> sweeps = {"new": cs.sweep(y, new[0] + new[1]), "old": cs.sweep(y, old[0] + old[1])}
+    >>> samples = tuple(
+    ...     ClassSample(k == 0, {"new": np.array(new[k]), "old": np.array(old[k])}, None, 4, 12.0)
+    ...     for k in range(2)
+    ... )
+    >>> round(summarise_sweeps(sweeps, samples=samples).differences[0].p_value, 2)
+    0.2
+    """
 
     positive: bool
     scores: Mapping[str, Floats]

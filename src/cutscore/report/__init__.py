@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cutscore.core.lazy import attributes
 
 if TYPE_CHECKING:
+    from cutscore.comparison.class_samples import ClassSample as ClassSample
     from cutscore.report.analysis import summarise as summarise
     from cutscore.report.analysis import summarise_sweeps as summarise_sweeps
     from cutscore.report.page import render as render
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from cutscore.report.training import summarise_fit as summarise_fit
 
 _HOME = {
+    "ClassSample": "analysis",
     "Difference": "summary",
     "Estimate": "summary",
     "Groups": "summary",
@@ -42,6 +44,7 @@ _HOME = {
 }
 
 __all__ = [
+    "ClassSample",
     "Difference",
     "Estimate",
     "Groups",

@@ -115,7 +115,7 @@ def histograms(summary: Summary) -> Chart:
     panels = []
     for k, one in enumerate(summary.scores):
         t = one.trace
-        lines: list[Line] = [_flagged(place(one))]
+        lines: list[Line] = [_flagged_area(place(one))]
         ticks: list[Tick] = []
         classes = ((t.neg, "neg", summary.N), (t.pos, "pos", summary.P))
         for kind, scaled in (
@@ -136,18 +136,18 @@ def histograms(summary: Summary) -> Chart:
                 lines,
                 threshold=place(one),
                 of=k,
-                note=_clipped(one),
+                note=_clipping_note(one),
             )
         )
     legend = [Swatch("shade pos", "positive"), Swatch("shade neg", "negative")]
     return Chart("scores", "Scores by class", panels, "", legend)
 
 
-def _flagged(at: float) -> Line:
+def _flagged_area(at: float) -> Line:
     return Line("flagged", f"M{_whole(at)},0H1000V1000H{_whole(at)}Z", "flagged")
 
 
-def _clipped(one: ScoreSummary) -> str:
+def _clipping_note(one: ScoreSummary) -> str:
     """How many rows are beyond the axis."""
     axis, (below, above) = one.trace.axis, one.trace.beyond
     low, high = axis.low, axis.high
@@ -242,7 +242,7 @@ def _precision_recall(summary: Summary) -> Chart:
     c = summary.scores[0].point.deployed
     panel = Panel(
         "Recall (sensitivity)",
-        "Precision (positive predictive value)",
+        "Precision (PPV)",
         UNIT,
         UNIT,
         [Line("guide", f"M0,{1000 - _whole(prior)}H1000", "base")],
@@ -372,8 +372,7 @@ def _calibration(summary: Summary) -> Chart:
     chances = any(one.probabilities or one.calibrator for one in summary.scores)
     legend = []
     if any(one.shares.forecast is not None for one in summary.scores):
-        words = f"where {100 * summary.asked.level:g} % of calibrated forecasts would be"
-        legend.append(Swatch("shade", words))
+        legend.append(Swatch("shade", f"{100 * summary.asked.level:g} % band if calibrated"))
     title = "Calibration" if chances else "Event rate by score"
     return Chart("shares", title, panels, "", legend)
 
