@@ -34,10 +34,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     limits; 130, interrupted.
     """
     arguments = None
-    if argv is None:
-        # pyarrow looks for pandas when it meets a NumPy array, and loading it takes longer than
-        # most commands. A process of our own does without.
-        sys.meta_path.insert(0, _WithoutPandas())
     with _quiet_and_interruptible():
         try:
             from cutscore.cli.parser import parsed
@@ -57,21 +53,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             return INTERRUPTED
 
 
-class _WithoutPandas:
-    """Finds nothing, and that at once."""
-
-    def find_spec(self, name: str, *_: Any) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("not loaded by the command line", name=name)
-
-
-def with_pandas() -> None:
-    """Let pandas be found again, for a library that needs it."""
-    sys.meta_path[:] = [
-        finder for finder in sys.meta_path if not isinstance(finder, _WithoutPandas)
-    ]
-
-
 def _run(arguments: Namespace) -> tuple[str, int]:
     from importlib import import_module
 
@@ -81,50 +62,20 @@ def _run(arguments: Namespace) -> tuple[str, int]:
 
 @contextmanager
 def _quiet_and_interruptible() -> Iterator[None]:
-    """No warnings of libraries; Ctrl-C and termination end the command wherever it is, so that it
-    can clean up."""
+    """No warnings of libraries. Termination raises, so that files written aside are removed."""
     import signal
     import warnings
 
-    hook = sys.unraisablehook
-
-    def later() -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
-
-    def interrupted(_: int, frame: Any) -> None:
-        # Some extension modules take an interrupt while they load for an error of their own, or
-        # lose it.
-        while frame is not None:
-            if frame.f_code.co_filename.startswith("<frozen importlib") and later_works:
-                return later()
-            frame = frame.f_back
-        raise KeyboardInterrupt
-
-    def unraisable(what: Any) -> None:
-        # Where no exception can pass, as in a destructor, an interrupt would be lost too.
-        if isinstance(what.exc_value, KeyboardInterrupt) and later_works:
-            later()
-
-    later_works = hasattr(signal, "setitimer")
-    handlers: dict[str, Any] = {"SIGINT": interrupted, "SIGTERM": _terminated}
-    if later_works:
-        handlers["SIGALRM"] = interrupted
-    before: dict[int, Any] = {}
-    sys.unraisablehook = unraisable
-    with suppress(ValueError):  # not the main thread, which alone gets signals
-        for name, handler in handlers.items():
-            which = getattr(signal, name)
-            before[which] = signal.signal(which, handler)
+    before = None
+    with suppress(ValueError):  # only the main thread may set handlers
+        before = signal.signal(signal.SIGTERM, _terminated)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        if later_works:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = hook
-        for which, handler in before.items():
-            signal.signal(which, handler)
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _terminated(*_: Any) -> NoReturn:
