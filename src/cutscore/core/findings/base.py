@@ -196,6 +196,12 @@ class Finding:
             if known.__qualname__ != cls.__qualname__:
                 raise TypeError(f"{cls.code} is the code of {known.__qualname__} already")
 
+    def __post_init__(self) -> None:
+        # An error that somebody keeps must not keep their table.
+        for f in fields(self):
+            if f.name not in _COMMON:
+                object.__setattr__(self, f.name, kept(getattr(self, f.name)))
+
     def text(self, on: Surface) -> str:
         """The fact in a sentence or two, for a surface: rule, value, place, way out."""
         raise NotImplementedError(type(self).__name__)
@@ -329,10 +335,20 @@ def shown(value: Any) -> str:
 
 
 def kept(value: Any) -> Any:
-    """A value as a finding keeps it: numbers and text as they are, of anything else its words."""
-    if value is ... or (isinstance(value, (str, int, float, bool, type(None))) and fits(value)):
+    """A value as a finding keeps it: numbers and short text as they are, of anything else its
+    words; of a tuple each of its values."""
+    if isinstance(value, tuple) and len(value) <= _MOST:
+        return tuple(map(kept, value))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, (numpy.float64, numpy.integer, numpy.bool_)):
+        return value.item()
+    if value is ... or fits(value):
         return value
     return Shown(" ".join(shown(value).split()))  # on one line
+
+
+# Names of columns may be as many.
+_MOST = 100_000
 
 
 def fits(value: Any) -> bool:

@@ -11,7 +11,6 @@ from cutscore.core.findings.base import (
     Severity,
     Surface,
     Where,
-    kept,
     sentence,
     shown,
     spelled,
@@ -30,9 +29,6 @@ class ValueUnfit(Finding):
     wanted: str
     """What it must hold: "numbers", "dates", "true and false"."""
     value: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         row = "it" if self.where is None else f"row {(self.where.row or 0) + 1:,}"
@@ -162,9 +158,6 @@ class FieldUnfit(Finding):
     rule: str
     value: Any = ...
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         is_ = "" if self.value is ... else f"; it is {shown(self.value)}"
         return f"{self.field} must be {self.rule}{is_}."
@@ -178,9 +171,6 @@ class FormatUnknown(Finding):
     example = {"format": "cutscore.detector/9", "reads": "cutscore.detector/2"}
     format: Any
     reads: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "format", kept(self.format))
 
     def text(self, on: Surface) -> str:
         return (

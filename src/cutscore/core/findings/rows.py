@@ -14,7 +14,6 @@ from cutscore.core.findings.base import (
     Where,
     counted,
     either,
-    kept,
     sentence,
     shown,
     some,
@@ -74,9 +73,6 @@ class NotNumbers(_Placed):
     """The type of the whole column, where that is what is wrong."""
     hint: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         parts = [] if self.type is None else [f"its type is {self.type}"]
         if self.value is not ...:
@@ -92,9 +88,6 @@ class BadWeight(_Placed):
     example = {"value": -1.0, "where": Where(3, "weight")}
     value: Any
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         return (
             f"a weight must be finite and at least 0; {self.place(on)} is {shown(self.value)}. "
@@ -109,9 +102,6 @@ class BadMass(_Placed):
     code = "bad-mass"
     example = {"value": -1, "where": Where(1, "pos")}
     value: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         return f"a mass must be finite and at least 0; {self.place(on)} is {shown(self.value)}."
@@ -163,9 +153,6 @@ class NotAColumn(Finding):
     shape: tuple[int, ...] | None = None
     reason: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         if self.shape is not None:
             return (
@@ -201,9 +188,6 @@ class Inexact(_Placed):
     name: str
     value: Any
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         return (
             f"{self.name}s are compared as float64, where {self.place(on)} = {shown(self.value)} "
@@ -219,9 +203,6 @@ class LabelType(Finding):
     example = {"type": "complex128"}
     type: str = ""
     value: Any = ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         if self.value is not ...:
@@ -240,10 +221,6 @@ class PositiveUnstated(_Placed):
     example = {"seen": ("no", "yes"), "fixes": (Fix("positive"),)}
     seen: tuple[Any, ...]
     value: Any = ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-        object.__setattr__(self, "seen", tuple(map(kept, self.seen)))
 
     def text(self, on: Surface) -> str:
         say = f"Name the positive one ({on.fix(Fix('positive'))})"
@@ -271,11 +248,6 @@ class PositiveUnknown(Finding):
     column: str | None = None
     near: Any = ...
 
-    def __post_init__(self) -> None:
-        for name in ("positive", "near"):
-            object.__setattr__(self, name, kept(getattr(self, name)))
-        object.__setattr__(self, "seen", tuple(map(kept, self.seen)))
-
     def text(self, on: Surface) -> str:
         seen = f", which are {self.kind}" if self.kind else f" {some(self.seen)}"
         if self.column is not None:
@@ -295,10 +267,6 @@ class TooManyLabels(_Placed):
     value: Any
     like_scores: bool = False
     """Whether there are so many numbers that labels and scores may be the wrong way round."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-        object.__setattr__(self, "seen", tuple(map(kept, self.seen)))
 
     def text(self, on: Surface) -> str:
         if self.like_scores:
@@ -326,10 +294,6 @@ class OneVersusRest(Finding):
     rows: tuple[int, ...] | None = None
     """How many rows have each of the others, where that was counted."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "positive", kept(self.positive))
-        object.__setattr__(self, "others", tuple(map(kept, self.others)))
-
     def text(self, on: Surface) -> str:
         if self.rows is None:
             listed = [shown(value) for value in self.others]
@@ -352,10 +316,6 @@ class ColumnMissing(Finding):
     table: str
     names: tuple[str, ...] = ()
     """The columns that are there."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "column", kept(self.column))
-        object.__setattr__(self, "names", tuple(self.names[:200]))
 
     @property
     def near(self) -> list[str]:
