@@ -246,8 +246,8 @@ def test_costs_that_are_no_others_are_told(capsys: Capture) -> None:
     [
         ("model.json", "nothing was said to have changed. Give --cost fp=1,fn=50", 2),
         ("model.json --cost fp=1", "--cost must be written as", 2),
-        ("model.json --cost fp=1, fn=3", "in one word", 2),
-        ("model.json t.csv --prior 0.1", "'t.csv' is one word too many. revise takes a model", 2),
+        ("model.json --cost fp=1, fn=3", "unexpected argument 'fn=3'", 2),
+        ("model.json t.csv --prior 0.1", "unexpected argument 't.csv'", 2),
         ("model.json --prior 2", "--prior must lie between 0 and 1; it is 2.0.", 2),
         ("model.json --threshold nan", "a threshold must be a number; it is nan.", 2),
         ("model.json --prior 0.1 -o ./model.json", "./model.json is read from. Write to an", 2),

@@ -30,14 +30,14 @@ class UsageError(CutscoreError):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    Exit codes: 0; 1, it could not be done; 2, it was asked for wrongly; 3, no threshold meets the
-    limits; 130, interrupted.
+    It returns an exit code; ``cutscore --help`` lists them.
     """
-    arguments = None
+    arguments, as_json = None, False
     with _quiet_and_interruptible():
         try:
             from cutscore.cli.parser import parsed
 
+            as_json = "--json" in (sys.argv if argv is None else argv)
             arguments = parsed(argv)
             text, code = _run(arguments)
             return _print(text) or code
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             # Whatever goes wrong is one sentence. Those who look for its cause ask for more.
             if os.environ.get("CUTSCORE_TRACEBACK"):
                 raise
-            return _failed(error, arguments)
+            return _failed(error, arguments, as_json)
         except KeyboardInterrupt:
             _drop_output()
             several = getattr(arguments, "command", "") == "demo"
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Namespace) -> tuple[str, int]:
     from importlib import import_module
 
-    command = import_module(f"cutscore.cli.{arguments.module}")
+    command = import_module(f"cutscore.cli.{arguments.command}")
     return command.run(arguments)  # type: ignore[no-any-return]
 
 
@@ -112,7 +112,7 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _failed(error: Exception, arguments: Namespace | None) -> int:
+def _failed(error: Exception, arguments: Namespace | None, as_json: bool) -> int:
     # A file has a name, so does a table that is read; the standard output has none.
     if isinstance(error, OSError) and error.filename is None and error.errno is not None:
         _drop_output()
@@ -121,7 +121,7 @@ def _failed(error: Exception, arguments: Namespace | None) -> int:
         _say(f"can't write to the standard output: {error.strerror}.")
         return FAILED
     found = _finding(error, arguments)
-    if getattr(arguments, "json", False):
+    if as_json:
         import json
 
         print(json.dumps({"schema": "cutscore.error/1", "error": found.as_dict(COMMAND)}, indent=2))

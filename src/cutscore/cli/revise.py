@@ -13,7 +13,7 @@ from cutscore.calibration.odds import sigmoid
 from cutscore.cli import UsageError, shared
 from cutscore.core.checks import check_threshold
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import shown, spelled
+from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.detector import Detector
 from cutscore.measures.confusion import Confusion
@@ -46,11 +46,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 
 def _check(arguments: Namespace) -> None:
-    if arguments.paths:
-        word = f"{shown(arguments.paths[0])} is one word too many"
-        raise UsageError(Usage(word, "revise takes a model, and no table."))
     shared.check_options(arguments)
-    given = (arguments.cost, arguments.prior, arguments.threshold)
+    given = (arguments.costs, arguments.prior, arguments.threshold)
     if all(value is None for value in given) and not arguments.drop_limits:
         ways = "Give --cost fp=1,fn=50, --prior 0.02, both, or --threshold."
         raise UsageError(Usage("nothing was said to have changed", ways))
