@@ -183,7 +183,8 @@ def test_names_of_several_words_are_quoted(tmp_path, monkeypatch, capsys):
     for words in (["evaluate", "t.csv", "--label"], ["fit", "t.csv", "--target"]):
         more = ["--score", "s"] if words[0] == "evaluate" else ["--learner", "fisher"]
         assert main([*words, "is fraud", "--positive", "not yet", "-q", *more]) == 0
-        assert "; positive is 'is fraud' = 'not yet'\n" in capsys.readouterr().out
+        said = " ".join(capsys.readouterr().out.split())
+        assert "; positive is 'is fraud' = 'not yet' " in said
 
 
 def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):
@@ -347,7 +348,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
     choice = parsed(capsys.readouterr().out)
     assert set(choice) == {
         *("schema", "score", "feasible", "threshold", "flags", "objective", "value", "limits"),
-        *("expected", "baseline", "confusion", "text"),
+        *("verdict", "expected", "baseline", "confusion", "text"),
     }
     assert choice["schema"] == "cutscore.choice/1"
     assert set(choice["expected"]) == estimate

@@ -63,14 +63,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
             arguments, summary, f"Detector of {worded(trained.detector.target)}"
         )
     code = 0 if trained.point.feasible else INFEASIBLE
-    text = (
-        shared.as_json(summary.as_dict(COMMAND))
-        if arguments.json
-        else summary.text(shared.width(), COMMAND)
-    )
+    text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)
     shared.write_files(files)
     if files and not arguments.json:
         text += f"\n\nWrote {', '.join(map(spelled, files))}"
+        if arguments.output:
+            text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")
     if not files:
         shared.remark(arguments, NothingWritten("model.json"))
     return text, code

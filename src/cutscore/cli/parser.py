@@ -282,7 +282,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
         rule = "takes no value" if action.nargs == 0 else f"needs a value, {action.metavar}"
         raise UsageError(Usage(f"{action.option_strings[-1]} {rule}")) from None
     if unknown:
-        _unknown(name, unknown[0].partition("=")[0], commands)
+        _unknown(name, unknown[0], commands)
     arguments.words = words
     return _checked(arguments, next(one for one in COMMANDS if one.name == name))
 
@@ -340,7 +340,7 @@ def _options(made: argparse.ArgumentParser) -> list[str]:
 def _unknown(command: str, name: str, commands: Mapping[str, argparse.ArgumentParser]) -> NoReturn:
     if not name.startswith("-"):
         raise UsageError(Usage(f"unexpected argument {name!r}"))
-    options = _options(commands[command])
+    name, options = name.partition("=")[0], _options(commands[command])
     elsewhere = [other for other, one in commands.items() if name in _options(one)]
     near = (
         [option for option in options if option == _ALSO.get(name)]

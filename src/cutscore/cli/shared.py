@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cutscore.cli import UsageError
 from cutscore.core.errors import DataError
@@ -39,6 +39,9 @@ from cutscore.sweeps.proper_scores import check_seed
 from cutscore.tables import Source, open_table
 from cutscore.tables.files import check_decimal
 from cutscore.tables.formats.registry import WRITTEN, written_as
+
+if TYPE_CHECKING:
+    from cutscore.report.summary import Summary
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
 _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
@@ -320,3 +323,30 @@ def width() -> int:
     from shutil import get_terminal_size
 
     return min(max(get_terminal_size((80, 24)).columns, 60), 120)
+
+
+def color() -> bool:
+    """Whether to print in colour: on a terminal that has it, unless NO_COLOR asks for none."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
+
+
+def shown(summary: Summary) -> str:
+    """A summary for the terminal."""
+    from cutscore.report.terminal import text
+
+    return text(summary, width(), COMMAND, color=color())
+
+
+def next_step(*words: str | None) -> str:
+    """What to type next."""
+    return "\n\nnext: " + shlex.join(["cutscore", *(word for word in words if word)])
+
+
+def columns(arguments: Namespace, what: Named, score: str) -> list[str]:
+    """The table and its columns, to be typed again."""
+    words = [*arguments.paths, "--label", what.label]
+    if arguments.positive is not None:
+        words += ["--positive", arguments.positive]
+    words += ["--score", score]
+    return [*words, "--reverse", score] if score in arguments.reverse else words

@@ -13,6 +13,10 @@ class Notice(Finding):
 
     severity = Severity.WARNING
 
+    def hint(self, on: Surface) -> str:
+        """What to do about it, for those who have said what it is."""
+        return ""
+
 
 @dataclass(frozen=True)
 class FewRows(Notice):
@@ -26,14 +30,17 @@ class FewRows(Notice):
     """How many; of weighted rows the effective number."""
     weighted: bool = False
 
-    def text(self, on: Surface) -> str:
+    def hint(self, on: Surface) -> str:
         points = f"{100 / max(self.rows, 1):.{0 if self.rows < 10 else 1}f}"
+        return f"One {self.of} more or less moves a rate of {self.of}s by {points} points."
+
+    def text(self, on: Surface) -> str:
         if self.weighted:
-            what = f"The effective number of {self.of}s is {self.rows:.3g}"
+            what = f"The effective number of {self.of}s is {self.rows:.3g}."
         else:
             there = "There is" if self.rows == 1 else "There are"
-            what = f"{there} only {counted(self.rows, self.of)}"
-        return f"{what}: one more or less moves a rate of {self.of}s by {points} points."
+            what = f"{there} only {counted(self.rows, self.of)}."
+        return f"{what} {self.hint(on)}"
 
 
 @dataclass(frozen=True)
@@ -69,17 +76,19 @@ class Inverted(Notice):
     high: float | None = None
     """The interval of the AUC, where it is known."""
 
-    def text(self, on: Surface) -> str:
+    def hint(self, on: Surface) -> str:
         if self.reverse:
-            return (
-                f"The AUC of {shown(self.score)} is {self.auc:.3f}, below one half: low scores go "
-                f"with negatives. Leave "
-                f"{on.parameter('reverse')} out, or name the other label as the positive one."
-            )
+            return f"Leave {on.parameter('reverse')} out, or name the other label as positive."
+        reverse = on.fix(Fix("reverse", self.score))
         return (
-            f"The AUC of {shown(self.score)} is {self.auc:.3f}, below one half: high scores go "
-            "with negatives. If low scores mean positive, say so "
-            f"({on.fix(Fix('reverse', self.score))}), or name the other label as the positive one."
+            f"If low scores mean positive, say so ({reverse}), or name the other label as positive."
+        )
+
+    def text(self, on: Surface) -> str:
+        go = "low" if self.reverse else "high"
+        return (
+            f"The AUC of {shown(self.score)} is {self.auc:.3f}, below 0.5: {go} scores go with "
+            f"negatives. {self.hint(on)}"
         )
 
 
@@ -220,15 +229,18 @@ class Infeasible(Notice):
     limits: tuple[str, ...]
     confidence: float | None = None
 
+    def hint(self, on: Surface) -> str:
+        if self.confidence is None:
+            return "A weaker limit would help."
+        return "More rows, a lower confidence or a weaker limit would help."
+
     def text(self, on: Surface) -> str:
         asked = " and ".join(self.limits)
-        if self.confidence is None:
-            return f"Infeasible: no cut has {asked}; this is the nearest."
-        return (
-            f"Infeasible: no cut can be shown to have {asked} with a confidence of "
-            f"{100 * self.confidence:g} % on these rows; this is the nearest. More rows, a lower "
-            "confidence or a weaker limit would help."
-        )
+        what = f"No threshold meets {asked}"
+        if self.confidence is not None:
+            sure = f"{100 * self.confidence:g} % confidence"
+            what = f"No threshold is shown to meet {asked} with {sure} on these rows"
+        return f"{what}; the nearest one is shown. {self.hint(on)}"
 
 
 @dataclass(frozen=True)
