@@ -393,7 +393,10 @@ def test_columns_found_by_name_are_said_unless_quiet(tmp_path, capsys, monkeypat
     words = ["choose", "t.csv", "--maximize", "f1"]
     assert main(words) == 0
     said = capsys.readouterr().err.splitlines()
-    assert said[1:] == ["cutscore: label: 'label', by name.", "cutscore: score: 'score', by name."]
+    assert said[1:] == [
+        "cutscore: label taken by name: 'label'.",
+        "cutscore: score taken by name: 'score'.",
+    ]
     assert main([*words, "-q"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -490,9 +493,9 @@ def test_values_that_training_never_had_are_counted(capsys, tmp_path):
     assert main(["apply", "m.json", "new.csv", "-o", "out.csv"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[:2] == [
-        "cutscore: 20 of 21 rows (95 %) have a level of 'city' that no training row had, such as "
-        "'bonn'.",
-        "cutscore: 1 of 21 rows (4.8 %) has no 'x', which every training row had.",
+        "cutscore: 20 of 21 rows (95 %) have a value of 'city' that was not seen in training, "
+        "such as 'bonn'.",
+        "cutscore: 1 of 21 rows (4.8 %) has no 'x', which was never missing in training.",
     ]
     assert main(["apply", "m.json", "t.csv", "-o", "out.csv"]) == 0
     assert "training" not in capsys.readouterr().err
@@ -528,8 +531,8 @@ def test_groups_and_intervals_of_rows(capsys):
     words = ["evaluate", "t.csv", "--label", "y", "--score", "x"]
     assert main([*words, "--group", "city"]) == 0
     said = capsys.readouterr().err
-    assert "Intervals of averages over groups count groups; all others count rows" in said
-    assert "if rows of one 'city' are correlated" in said
+    assert "Intervals take rows as independent, except averages over groups." in said
+    assert "If rows of one 'city' are correlated" in said
     assert main(words) == 0
     assert "Intervals" not in capsys.readouterr().err
 

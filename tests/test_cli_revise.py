@@ -254,7 +254,7 @@ def test_costs_that_are_no_others_are_told(capsys: Capture) -> None:
         ("model.json --prior 0.1 -o ./model.json", "./model.json is read from. Write to an", 2),
         ("model.json --prior 0.1 -o - --json", "-o - and --json both write", 2),
         ("none.json --prior 0.1", "none.json can't be read as a model", 1),
-        ("t.csv --prior 0.1", "t.csv is no model of cutscore", 1),
+        ("t.csv --prior 0.1", "t.csv is not a cutscore model", 1),
         ("model.json --prior 0.1 -o no/new.json", "its folder is not there", 1),
     ],
 )

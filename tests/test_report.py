@@ -1097,3 +1097,11 @@ def test_rules_are_points_of_the_roc_figure(two: Summary) -> None:
     assert page.count('<span class="point') == 2
     with finding("bad-argument"):
         render(two, points={"x": (10, 60)})
+
+
+def test_a_score_that_is_called_a_probability_and_is_none() -> None:
+    y, a, _ = some(300)
+    summary = summarise(y, {"probability": 0.3 + 0.2 * a, "score": 0.3 + 0.2 * a})
+    found = [n for n in summary.notices if n.code == "no-probability"]
+    assert [n.score for n in found] == ["probability"]  # type: ignore[attr-defined]
+    assert not any(n.code == "no-probability" for n in summarise(y, {"prob": a.clip(0, 1)}).notices)

@@ -89,10 +89,10 @@ class OneClass(Finding):
     what: str
     need: str
     have: str
-    hint: str = "Add rows of the other class."
+    hint: str = "Check the labels and which of them is positive, or add rows of the other class."
 
     def text(self, on: Surface) -> str:
-        return f"{self.what} needs {self.need}; all rows are {self.have}. {self.hint}"
+        return f"all rows are {self.have}; {self.what} needs {self.need}. {self.hint}"
 
 
 @dataclass(frozen=True)
