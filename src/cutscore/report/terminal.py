@@ -298,7 +298,8 @@ def _overview(summary: Summary) -> Padding:
         if any(value is not None for value in values):
             rows.append((name, *("–" if v is None else number(v) for v in values)))
     point = scores[0].point
-    rows += _heading("expected on new rows" if point.typical is not None else "on these rows")
+    here = "on these rows, by weight" if summary.weighted else "on these rows"
+    rows += _heading("expected on new rows" if point.typical is not None else here)
     names = list(MEASURES[:4])
     if point.objective in MEASURES[4:] and not summary.asked.assumed:
         names.append(point.objective)
@@ -306,7 +307,7 @@ def _overview(summary: Summary) -> Padding:
         cells = (estimate_text(one.measures[name], rate=is_rate(name)) for one in scores)
         rows.append((word_for(name, point.question.prior), *cells))
     if point.typical is not None:
-        rows += _heading("on these rows")
+        rows += _heading(here)
     for name, part, whole in (("caught", "tp", "fn"), ("false alarms", "fp", "tn")):
         cells = (_of(one.point.confusion, part, whole) for one in scores)
         rows.append((name, *cells))
