@@ -7,7 +7,7 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: help demo check test lint bench validate rows sanitize messages docs figures wheel release-check minimum clean
+.PHONY: help demo check test lint bench validate rows sanitize messages outputs docs figures wheel release-check minimum clean
 .DEFAULT_GOAL := help
 
 help:
@@ -106,6 +106,10 @@ sanitize:
 	$(if $(AVX2),build/sanitize/avx2 200)
 	$(CXX) $(SELFTEST) native/kernels.cpp -fsanitize=thread -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/races
 	build/sanitize/races 60
+
+# What commands print, in the pages that show it. Look at the changes before you commit them.
+outputs: .venv/tools
+	$(BIN)/python docs/outputs.py
 
 # The page of all messages, from the findings themselves; tests hold it to them.
 messages: .venv/installed

@@ -169,7 +169,7 @@ def test_the_ways_out_of_an_edited_model_work(
     prior = json.loads(original)["aim"]["prior"]
     model.write_text(original.replace(f'"prior": {prior}', '"prior": 0.25'))
     assert main(["apply", "m.json", "t.parquet", "-o", "out.csv"]) == 1
-    assert "m.json: its checksum does not fit" in capsys.readouterr().err
+    assert "m.json: the checksum does not match" in capsys.readouterr().err
     with finding("model-changed") as error:
         Detector.load("m.json")
     message = str(error.value)

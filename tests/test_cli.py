@@ -79,36 +79,81 @@ def test_what_can_not_be_written_is_said_in_one_sentence(tmp_path, capsys):
 
 def test_unknown_words_exit_with_2(capsys):
     for words, said in (
-        (["decide"], "there is no command 'decide'; it must be fit, evaluate, choose, compare, "),
-        (["evalute", "t.csv"], "there is no command 'evalute'; did you mean evaluate?"),
-        (["fit", "--learner", "logistc"], "there is no learner 'logistc'; did you mean logistic?"),
-        (["fit", "--learner", "x"], "no learner 'x'; it must be auto, mean-difference, fisher, "),
-        (["--quiet"], "cutscore: error: there must be a command before --quiet"),
-        (["demo", "--colour"], "cutscore demo: error: there is no option --colour; cutscore demo"),
-        (["fit", "t.csv", "--target", "y", "--exlude=a"], "--exlude; did you mean --exclude?"),
+        (["decide"], "there is no command 'decide'. It must be fit, evaluate, choose, compare, "),
+        (["evalute", "t.csv"], "there is no command 'evalute'. Did you mean evaluate?"),
+        (["fit", "--learner", "logistc"], "it is 'logistc'. Did you mean logistic?"),
+        (["fit", "--learner", "x"], "--learner must be auto, mean-difference, fisher, "),
+        (["--quiet"], "there must be a command before --quiet"),
+        (["demo", "--colour"], "cutscore demo has no option --colour. cutscore demo --help lists"),
+        (["fit", "t.csv", "--target", "y", "--exlude=a"], "--exlude. Did you mean --exclude?"),
         # Short for an option is no option, whatever else is missing.
-        (["fit", "t.csv", "--targ", "y"], "there is no option --targ; did you mean --target?"),
-        (["evaluate", "t.csv", "--for", "csv"], "no option --for; did you mean --format?"),
-        (["evaluate", "t.csv", "--sub=fpr<=1"], "no option --sub; did you mean --subject-to?"),
-        (["evaluate", "t.csv", "--co", "1"], "--co; did you mean --cost or --confidence?"),
-        (["fit", "t.csv", "--label", "y"], "there is no option --label; did you mean --target?"),
-        (["choose", "t.csv", "--target", "y"], "no option --target; did you mean --label?"),
-        (["fit", "t.csv", "--measure", "f1"], "no option --measure; did you mean --maximize?"),
-        (["apply", "m.json", "t.csv", "--target", "y"], "it has no option --target; fit has it"),
-        (["choose", "t.csv", "--unit", "u"], "no option --unit; fit, evaluate and compare have it"),
-        (["apply", "m.json", "t.csv", "--colour"], "--colour; cutscore apply --help lists"),
+        (["fit", "t.csv", "--targ", "y"], "has no option --targ. Did you mean --target?"),
+        (["evaluate", "t.csv", "--for", "csv"], "no option --for. Did you mean --format?"),
+        (["evaluate", "t.csv", "--sub=fpr<=1"], "no option --sub. Did you mean --subject-to?"),
+        (["evaluate", "t.csv", "--co", "1"], "--co. Did you mean --cost or --confidence?"),
+        (["fit", "t.csv", "--label", "y"], "fit has no option --label. Did you mean --target?"),
+        (["choose", "t.csv", "--target", "y"], "no option --target. Did you mean --label?"),
+        (["fit", "t.csv", "--measure", "f1"], "no option --measure. Did you mean --maximize?"),
+        (["apply", "m.json", "t.csv", "--target", "y"], "has no option --target. fit has it."),
+        (["choose", "t.csv", "--unit", "u"], "--unit. fit, evaluate and compare have it."),
         (["--vers"], "there must be a command before --vers"),
-        (["demo", "-x"], "cutscore demo: error: there is no option -x; cutscore demo --help"),
-        (["demo", "again"], "cutscore demo: error: 'again' is one word too many"),
-        (["export", "m.json", "--to", "card"], "sql (a query), onnx (an ONNX file), sklearn (a"),
-        (["export", "m.json", "--to", "card"], "or markdown (a model card); it is 'card'."),
+        (["demo", "-x"], "cutscore demo has no option -x. cutscore demo --help lists the"),
+        (["demo", "again"], "unexpected argument 'again'"),
+        (["export", "m.json", "--to", "card"], "sql, onnx, sklearn or markdown; it is 'card'."),
+        (["export", "m.json"], "--to FORMAT is missing. Usage: cutscore export MODEL --to FORMAT"),
+        (["fit", "t.csv"], "--target NAME is missing. Usage: cutscore fit FILE --target NAME"),
+        (["evaluate"], "FILE is missing. Usage: cutscore evaluate FILE --label NAME"),
+        (["apply"], "MODEL is missing."),
+        (["fit", "t.csv", "--target", "y", "--folds", "x"], "--folds must be a whole number; it"),
+        (["fit", "t.csv", "--target"], "--target needs a value, NAME"),
+        (["evaluate", "t.csv", "--json=1"], "--json takes no value"),
     ):
-        with pytest.raises(SystemExit) as stop:
-            main(words)
-        assert stop.value.code == 2
-        err = capsys.readouterr().err
-        assert err.startswith("usage: cutscore ")
+        assert main(words) == 2
+        out, err = capsys.readouterr()
+        assert err.startswith("cutscore: ")
+        assert err.count("\n") == 1
+        assert re.search(r"\[(usage|bad-argument)\]$", err)
         assert said in err
+        assert "--json" in str(words) or out == ""
+
+
+def test_wrong_words_are_findings_in_json(capsys):
+    for words, code, parameter in (
+        (["fit", "t.csv", "--target", "y", "--folds", "x", "--json"], "bad-argument", "folds"),
+        (["evaluate", "t.csv", "--colour", "--json"], "usage", None),
+    ):
+        assert main(words) == 2
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["code"] == code
+        assert error["fields"].get("parameter") == parameter
+
+
+def test_options_are_those_of_aim_and_roles():
+    """One declaration a field: what Python takes, the command takes."""
+    from dataclasses import fields
+    from inspect import signature
+
+    from cutscore.cli.parser import COMMANDS as KNOWN
+    from cutscore.core.parameters import AIM, ROLES
+    from cutscore.tables.roles import Roles
+    from cutscore.training.learners import LEARNERS
+
+    asked = [name for name in signature(cutscore.Aim.asked).parameters if name != "level"]
+    assert [one.name for one in AIM] == asked
+    assert {one.name for one in ROLES} == {f.name for f in fields(Roles)}
+    fit = {one.name: one for group in KNOWN[0].groups.values() for one in group}
+    assert {one.name for one in (*AIM, *ROLES)} <= set(fit)
+    assert fit["learner"].choices == ("auto", *LEARNERS)
+
+
+def test_a_report_has_the_title_that_was_given(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("y,s\n1,3\n0,1\n1,2\n0,2\n")
+    words = ["evaluate", "t.csv", "--label", "y", "--score", "s", "--title", "Mine & yours"]
+    assert main([*words, "--report", "r.html"]) == 0
+    assert "Mine &amp; yours" in (tmp_path / "r.html").read_text("utf-8")
+    assert main(words) == 2
+    assert "--title needs --report" in capsys.readouterr().err
 
 
 def test_alone_it_lists_the_commands(capsys):
@@ -126,9 +171,9 @@ def test_what_to_aim_at_is_said_alike(capsys):
     for name in ("fit", "evaluate", "choose"):
         with pytest.raises(SystemExit):
             main([name, "--help"])
-        groups[name] = re.search(r"what to aim at:\n(.*?)\n\n", capsys.readouterr().out, re.S)[1]
+        groups[name] = re.search(r"objective:\n(.*?)\n\n", capsys.readouterr().out, re.S)[1]
     assert "--maximize MEASURE" in groups["fit"]
-    assert len(set(groups.values())) == 1
+    assert len({" ".join(text.split()) for text in groups.values()}) == 1
 
 
 def test_names_of_several_words_are_quoted(tmp_path, monkeypatch, capsys):
@@ -138,7 +183,8 @@ def test_names_of_several_words_are_quoted(tmp_path, monkeypatch, capsys):
     for words in (["evaluate", "t.csv", "--label"], ["fit", "t.csv", "--target"]):
         more = ["--score", "s"] if words[0] == "evaluate" else ["--learner", "fisher"]
         assert main([*words, "is fraud", "--positive", "not yet", "-q", *more]) == 0
-        assert "; positive is 'is fraud' = 'not yet'\n" in capsys.readouterr().out
+        said = " ".join(capsys.readouterr().out.split())
+        assert "; positive is 'is fraud' = 'not yet' " in said
 
 
 def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):
@@ -303,7 +349,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
     choice = parsed(capsys.readouterr().out)
     assert set(choice) == {
         *("schema", "score", "feasible", "threshold", "flags", "objective", "value", "limits"),
-        *("expected", "baseline", "confusion", "text"),
+        *("verdict", "expected", "baseline", "confusion", "text"),
     }
     assert choice["schema"] == "cutscore.choice/1"
     assert set(choice["expected"]) == estimate
@@ -348,7 +394,10 @@ def test_columns_found_by_name_are_said_unless_quiet(tmp_path, capsys, monkeypat
     words = ["choose", "t.csv", "--maximize", "f1"]
     assert main(words) == 0
     said = capsys.readouterr().err.splitlines()
-    assert said[1:] == ["cutscore: label: 'label', by name.", "cutscore: score: 'score', by name."]
+    assert said[1:] == [
+        "cutscore: label taken by name: 'label'.",
+        "cutscore: score taken by name: 'score'.",
+    ]
     assert main([*words, "-q"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -445,9 +494,9 @@ def test_values_that_training_never_had_are_counted(capsys, tmp_path):
     assert main(["apply", "m.json", "new.csv", "-o", "out.csv"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[:2] == [
-        "cutscore: 20 of 21 rows (95 %) have a level of 'city' that no training row had, such as "
-        "'bonn'.",
-        "cutscore: 1 of 21 rows (4.8 %) has no 'x', which every training row had.",
+        "cutscore: 20 of 21 rows (95 %) have a value of 'city' that was not seen in training, "
+        "such as 'bonn'.",
+        "cutscore: 1 of 21 rows (4.8 %) has no 'x', which was never missing in training.",
     ]
     assert main(["apply", "m.json", "t.csv", "-o", "out.csv"]) == 0
     assert "training" not in capsys.readouterr().err
@@ -483,8 +532,8 @@ def test_groups_and_intervals_of_rows(capsys):
     words = ["evaluate", "t.csv", "--label", "y", "--score", "x"]
     assert main([*words, "--group", "city"]) == 0
     said = capsys.readouterr().err
-    assert "Intervals of averages over groups count groups; all others count rows" in said
-    assert "if rows of one 'city' are correlated" in said
+    assert "Intervals take rows as independent, except averages over groups." in said
+    assert "If rows of one 'city' are correlated" in said
     assert main(words) == 0
     assert "Intervals" not in capsys.readouterr().err
 
@@ -499,9 +548,8 @@ def test_shares_in_percent_and_errors_in_options(capsys):
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1] == printed[2]
     for wrong in ("2 %%", "x", "% 2"):
-        with pytest.raises(SystemExit):
-            main([*words, "--prior", wrong])
-        assert "it must be a share, such as 0.02 or '2 %'" in capsys.readouterr().err
+        assert main([*words, "--prior", wrong]) == 2
+        assert "must be a share, such as 0.02 or '2 %'" in capsys.readouterr().err
     assert main(["export", "m.json", "--to", "sql"]) == 1
     assert "--dialect duckdb or --dialect sqlite" in capsys.readouterr().err
     limits = ["--subject-to", "precision >= 0.5", "--confidence", "90 %", "--weight", "x"]

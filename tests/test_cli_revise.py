@@ -79,7 +79,7 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     new = tmp_path / "new.json"
     out, err = asked(capsys, "model.json", "--cost", "fp=1,fn=50", "--prior", "2 %", "-o", str(new))
     assert err == ""
-    assert out.endswith(f"\n\nWrote {new}\n")
+    assert f"\n\nWrote {new}\n\nnext: cutscore apply {new} new.csv" in out
     old = Detector.load("model.json")
     costs = cs.Costs(fp=1, fn=50)
     expected = old.revised(costs=costs, prior=0.02)
@@ -87,9 +87,9 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     shown = rows_of(out)
     assert out.splitlines()[0].split() == ["was", "is"]
     assert shown["costs"] == ["fp=1, fn=10", "fp=1, fn=50"]
-    assert shown["prior"] == ["20 %", "2 %"]
+    assert shown["prior"] == ["20.0 %", "2.00 %"]
     assert shown["threshold"] == [repr(old.threshold), repr(expected.threshold)]
-    assert shown["probability there"][1] == f"{100 / 51:.4g} %"  # what the costs ask for
+    assert shown["probability at threshold"][1] == f"{100 / 51:.3g} %"  # what the costs ask for
     assert all(len(line) <= 80 or str(new) in line for line in out.splitlines())
 
 
@@ -125,7 +125,8 @@ def test_json_has_all_digits_and_its_schema(capsys: Capture, tmp_path: Path) -> 
         assert (found["after"]["threshold"], found["after"]["flags"]) == (None, flags)
         assert found["after"]["probability"] is None
         assert all(rate["after"] == {"low": end, "high": end} for rate in found["rates"].values())
-    assert "no case is flagged" in asked(capsys, "model.json", "--cost", "fp=1,fn=0")[0]
+    out, _ = asked(capsys, "model.json", "--cost", "fp=1,fn=0")
+    assert "The new threshold flags no case." in out
 
 
 @pytest.mark.parametrize("threshold", [-9.0, -0.7, 0.3, 9.0])
@@ -167,23 +168,23 @@ def test_words_for_rates() -> None:
         return Revision(d, d.revised(threshold=threshold), "n.json").text(80)
 
     c = cs.Confusion(tp=8, fp=2, fn=2, tn=8)
-    assert rows_of(said(c, 1.0))["recall"] == ["0.8", "at most 0.8"]
-    assert rows_of(said(c, -1.0))["false alarm rate"] == ["0.2", "at least 0.2"]
-    assert "it can't tell more of the new one" in " ".join(said(c, -1.0).split())
+    assert rows_of(said(c, 1.0))["recall"] == ["80.0 %", "≤ 80.0 %"]
+    assert rows_of(said(c, -1.0))["false alarm rate"] == ["20.0 %", "≥ 20.0 %"]
+    assert "only bounds are known for the new threshold" in " ".join(said(c, -1.0).split())
     same = said(c, 0.0)
-    assert rows_of(same)["recall"] == ["0.8", "0.8"]
-    assert "The threshold stays" in same
-    assert "can't tell" not in same
+    assert rows_of(same)["recall"] == ["80.0 %", "80.0 %"]
+    assert "The threshold is unchanged" in same
+    assert "only bounds" not in same
     # All are caught already, but more false alarms there may be.
     all_caught = said(cs.Confusion(tp=10, fp=2, fn=0, tn=8), -1.0)
-    assert rows_of(all_caught)["recall"] == ["1", "1"]
-    assert "can't tell more" in " ".join(all_caught.split())
-    assert rows_of(said(cs.Confusion(10, 2, 0, 8), 1.0))["recall"] == ["1", "from 0 to 1"]
+    assert rows_of(all_caught)["recall"] == ["100 %", "100 %"]
+    assert "only bounds" in " ".join(all_caught.split())
+    assert rows_of(said(cs.Confusion(10, 2, 0, 8), 1.0))["recall"] == ["100 %", "unknown"]
     for unknown in (None, cs.Confusion(tp=0, fp=2, fn=0, tn=8)):
         text = said(unknown, 1.0)
         assert "recall" not in rows_of(text)
-        assert "is not in the model" in text
-        assert rows_of(said(unknown, -math.inf))["recall"] == ["-", "1"]
+        assert "The model does not say" in text
+        assert rows_of(said(unknown, -math.inf))["recall"] == ["-", "100 %"]
 
 
 def test_the_way_that_is_named_works(
@@ -192,7 +193,7 @@ def test_the_way_that_is_named_works(
     monkeypatch.chdir(tmp_path)
     out, _ = asked(capsys, str(made / "model.json"), "--cost", "fp=1,fn=3", "-o", "new one.json")
     text = " ".join(out.split())
-    first, _, rest = text.partition("Rows with labels can: ")[2].partition(", then ")
+    first, _, rest = text.partition("To measure it on labelled rows: ")[2].partition(", then ")
     second = rest.partition(". ")[0].removesuffix(".")
     (tmp_path / "rows.csv").write_bytes((made / "t.csv").read_bytes())
     assert main(shlex.split(first)[1:]) == 0
@@ -200,7 +201,7 @@ def test_the_way_that_is_named_works(
     d = Detector.load("new one.json")
     columns = cs.tables.open_table("rows.csv").columns(["is bad", "x"])
     c = cs.sweep(columns["is bad"], d.scores(columns), positive="yes").at(d.threshold)
-    assert repr(c) in capsys.readouterr().out
+    assert repr(c) in " ".join(capsys.readouterr().out.split())
 
 
 def test_limits_are_let_go_only_when_told(capsys: Capture) -> None:
@@ -210,7 +211,7 @@ def test_limits_are_let_go_only_when_told(capsys: Capture) -> None:
         assert err.startswith(f"cutscore: {said}")
         assert "--drop-limits" in err
         out, _ = asked(capsys, "limited.json", *words, "--drop-limits")
-        assert "Nothing keeps it to fpr <= 0.2 any more." in out
+        assert "The model no longer respects fpr <= 0.2." in out
         now = "cost" if "--cost" in words else "as given"
         assert rows_of(out)["chosen for"] == ["recall, fpr <= 0.2", now]
     _, err = asked(capsys, "limited.json", "--prior", "0.1", "--drop-limits", code=1)
@@ -237,23 +238,23 @@ def test_the_model_on_the_standard_output(capsys: Capture) -> None:
 
 def test_costs_that_are_no_others_are_told(capsys: Capture) -> None:
     out, _ = asked(capsys, "model.json", "--cost", "fp=1,fn=10")
-    assert "Costs and prior are what they were" in out
-    assert "what they were" not in asked(capsys, "model.json", "--cost", "fp=2,fn=10")[0]
+    assert "Costs and prior are unchanged" in out
+    assert "are unchanged" not in asked(capsys, "model.json", "--cost", "fp=2,fn=10")[0]
 
 
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        ("model.json", "nothing was said to have changed. Give --cost fp=1,fn=50", 2),
+        ("model.json", "there is nothing to revise. Give --cost fp=1,fn=50", 2),
         ("model.json --cost fp=1", "--cost must be written as", 2),
-        ("model.json --cost fp=1, fn=3", "in one word", 2),
-        ("model.json t.csv --prior 0.1", "'t.csv' is one word too many. revise takes a model", 2),
+        ("model.json --cost fp=1, fn=3", "unexpected argument 'fn=3'", 2),
+        ("model.json t.csv --prior 0.1", "unexpected argument 't.csv'", 2),
         ("model.json --prior 2", "--prior must lie between 0 and 1; it is 2.0.", 2),
         ("model.json --threshold nan", "a threshold must be a number; it is nan.", 2),
         ("model.json --prior 0.1 -o ./model.json", "./model.json is read from. Write to an", 2),
-        ("model.json --prior 0.1 -o - --json", "takes one of -o - and --json", 2),
+        ("model.json --prior 0.1 -o - --json", "-o - and --json both write", 2),
         ("none.json --prior 0.1", "none.json can't be read as a model", 1),
-        ("t.csv --prior 0.1", "t.csv is no model of cutscore", 1),
+        ("t.csv --prior 0.1", "t.csv is not a cutscore model", 1),
         ("model.json --prior 0.1 -o no/new.json", "its folder is not there", 1),
     ],
 )

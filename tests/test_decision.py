@@ -646,7 +646,7 @@ def test_bad_prior(prior: Any) -> None:
     [
         (
             {"fp": -1, "fn": 1},
-            r"what a negative loses by.* fp \+ tn, must be at least 0; it is -1",
+            r"a false alarm must not be a gain; fp \+ tn is -1",
         ),
         ({"fp": 1, "fn": 1, "tp": -2}, r"what a positive gains by being flagged, fn \+ tp"),
         ({"fp": 0, "fn": 0}, "some decision must make a difference"),

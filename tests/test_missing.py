@@ -297,7 +297,5 @@ def test_a_long_name_is_given_in_full(tables: Path, capsys: Any) -> None:
 @pytest.mark.parametrize("words", [["--missing"], ["--missing", "--quiet"], ["--missing", "-q"]])
 @pytest.mark.usefixtures("tables")
 def test_a_mark_must_be_given(capsys: Any, words: list[str]) -> None:
-    with pytest.raises(SystemExit) as error:
-        run("fit", "none.csv", "--target", "y", *words)
-    assert error.value.code == 2
-    assert "--missing: expected one argument" in capsys.readouterr().err
+    assert run("fit", "none.csv", "--target", "y", *words) == 2
+    assert "--missing needs a value, VALUE" in capsys.readouterr().err

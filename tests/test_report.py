@@ -24,14 +24,14 @@ import cutscore as cs
 from cutscore.comparison import class_samples
 from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
-from cutscore.decision.choice import natural, worth
+from cutscore.decision.choice import natural
 from cutscore.decision.choice import told as told_of
 from cutscore.measures.confusion import counted
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
 from cutscore.report.charts import path, precision_steps
-from cutscore.report.numbers import estimate_text, number
+from cutscore.report.numbers import estimate_text, number, per_cent
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
 from cutscore.report.terminal import shown
@@ -308,11 +308,11 @@ def test_a_notice_of_few_rows_counts_in_words() -> None:
     y = np.arange(200) == 100
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
     assert one == FewRows("positive", 1.0)
-    assert one.render().startswith("There is only 1 positive: one more or less moves a rate of")
+    assert one.render().startswith("There is only 1 positive. One positive more or less ")
     assert "by 100 points" in one.render()
     y = np.arange(200) >= 159
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
-    assert one.render().startswith("There are only 41 positives: ")
+    assert one.render().startswith("There are only 41 positives. ")
     assert "by 2.4 points" in one.render()
 
 
@@ -354,8 +354,8 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
         assert_close(said, wanted)
     text = low.text()
     t = low.as_dict()["scores"][0]["operating_point"]["threshold"]
-    assert f"a: flag up to {t!r}, for" in text
-    assert "b: flag from " in text
+    assert f"a: Flag up to {t!r}\n" in text
+    assert "b: Flag from " in text
     page = render(low)
     assert f">Flag up to {t!r}</h2>" in page
     assert ">Flag scores up to<" in page
@@ -607,10 +607,10 @@ def test_text_says_what_matters(two: Summary) -> None:
     text = two.text()
     p = two.scores[0].point
     assert "3,000 rows: " in text
-    assert f"a: flag from {p.threshold!r} on, for the least cost" in text
+    assert f"a: Flag from {p.threshold!r} on\n  for the least cost" in text
     assert told_of(p)[0] in " ".join(text.split())
-    assert f"{two.scores[1].auc.value:.4f} [" in text
-    assert "a − b" in text
+    assert f"{two.scores[1].auc.value:.3f} (95 % CI " in text
+    assert f"AUC: a {two.scores[0].auc.value:.3f}, b " in text
     assert repr(two) == text
 
 
@@ -618,10 +618,9 @@ def test_counts_of_rows_are_told_from_those_of_10_000_cases() -> None:
     y, a, _ = some(12_000)
     text = summarise(y, {"a": a}, maximize="f1").text()
     assert "  of every 10,000 cases " in text
-    assert "\n  rows      flagged  left alone " in text
+    assert re.search(r"\n  caught  +\d+ of [\d,]+ positives\n", text)
     few = summarise(y[:9000], {"a": a[:9000]}, maximize="f1").text()
     assert "of 9,000 cases " in few
-    assert "\n            flagged  left alone " in few
 
 
 def test_of_many_groups_the_worst_are_shown() -> None:
@@ -683,10 +682,8 @@ def test_what_was_aimed_at_has_an_interval() -> None:
         e = one.point.expected
         assert e is not None
         assert one.measures[aim].interval == cs.Interval(e.low, e.high, 0.95)
-        text = f"{e.value:.4g} [{e.low:.4g}, {e.high:.4g}]"
-        assert f" {text}" in summary.text()
-        assert worth(one.point) in " ".join(summary.text().split())
         text = estimate_text(Estimate.of(e))
+        assert f" {text} on new rows, " in summary.text()
         assert f'<span data-live="{aim}-expected">{text}</span>' in render(summary)
         assert f"expected on new rows: {text}; {number(one.point.value)} on these" in render(
             summary
@@ -703,9 +700,9 @@ def test_averages_over_groups_are_told_alike() -> None:
         assert f"AUC of {name} inside group, of 30 groups\n" in text
         for average, words in AVERAGES.items():
             span = g.interval(average)
-            told = f"{getattr(g, average):.4f} [{span.low:.4f}, {span.high:.4f}]"
-            assert f"  {average:<8}  {told}  {words}\n" in text
-            assert estimate_text(Estimate(getattr(g, average), span)) in page
+            mean = estimate_text(Estimate(getattr(g, average), span))
+            assert f"  {average:<8}  {mean}  {words}\n" in text
+            assert mean in page
             assert f'{average}<em class="said">{words}</em>' in page
     d = summary.as_dict()["groups"]["scores"][1]
     span = g.interval("macro")
@@ -713,7 +710,7 @@ def test_averages_over_groups_are_told_alike() -> None:
     assert (d["averages"]["macro"]["low"], d["averages"]["macro"]["high"]) == tuple(span)
     # One group tells no interval.
     alone = summarise(y, {"a": a}, group=["x"] * 3000).text()
-    assert f"\n  pooled    {cs.sweep(y, a).auc:.4f}  of all pairs" in alone
+    assert f"\n  pooled    {cs.sweep(y, a).auc:.3f}  of all pairs" in alone
 
 
 def test_options_are_not_broken() -> None:
@@ -737,8 +734,8 @@ def test_long_names_stay_apart() -> None:
     y, a, _ = some(300)
     names = [f"{'the same beginning of a long name, ' * 3}{end}" for end in ("first", "second")]
     text = summarise(y, {names[0]: a, names[1]: -a}).text(120)
-    assert "first: flag" in text
-    assert "second: flag" in text
+    assert "first: Flag" in text
+    assert "second: Worse than chance" in text
     assert shown("abcdefghij", 10) == "abcdefghij"
     assert shown("abcdefghijk", 10) == "abcde…hijk"
     assert shown("abcdefghijk", 9) == "abcd…hijk"
@@ -750,10 +747,9 @@ def test_text_of_another_prior_says_so(two: Summary) -> None:
     precision, share = point.expect("precision"), point.expect("flagged_rate")
     assert precision is not None
     assert share is not None
-    assert f"precision, where 3 % are positive     {precision.value:.4g} [" in text
-    assert f"share flagged, where 3 % are positive {share.value:.4g} [" in text
+    assert f"precision, where 3 % are positive      {per_cent(precision.value)} (" in text
+    assert f"share flagged, where 3 % are positive  {per_cent(share.value)} (" in text
     assert "recall, where" not in text
-    assert "\n  rows      flagged  left alone " in text
     assert "precision, where 3 % are positive" in render(two)
     y, a, _ = some(300)
     assert ", where" not in summarise(y, {"a": a}).text()
@@ -1100,3 +1096,11 @@ def test_rules_are_points_of_the_roc_figure(two: Summary) -> None:
     assert page.count('<span class="point') == 2
     with finding("bad-argument"):
         render(two, points={"x": (10, 60)})
+
+
+def test_a_score_that_is_called_a_probability_and_is_none() -> None:
+    y, a, _ = some(300)
+    summary = summarise(y, {"probability": 0.3 + 0.2 * a, "score": 0.3 + 0.2 * a})
+    found = [n for n in summary.notices if n.code == "no-probability"]
+    assert [n.score for n in found] == ["probability"]  # type: ignore[attr-defined]
+    assert not any(n.code == "no-probability" for n in summarise(y, {"prob": a.clip(0, 1)}).notices)

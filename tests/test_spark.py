@@ -319,7 +319,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         cs.spark.sweep([good, bad], label="y", score="s")
     assert str(error.value).startswith(f"{bad} is damaged: row group 2 of 3 can't be read (")
     bad.write_bytes(whole[:-20])
-    with pytest.raises(cs.DataError, match=f"{bad} is no whole Parquet file"):
+    with pytest.raises(cs.DataError, match=f"{bad} is not a valid Parquet file"):
         cs.spark.sweep([good, bad], label="y", score="s")
     with pytest.raises(cs.DataError, match="there is no file"):
         cs.spark.sweep([good, tmp_path / "c.parquet"], label="y", score="s")

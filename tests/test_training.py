@@ -390,7 +390,7 @@ def test_a_line_for_a_measure_that_learns_nothing_is_refused(tmp_path: Path, mon
     words = ["fit", "t.csv", "--target", "y", "--maximize", "f1", "-q", "-o", "m.json"]
     assert main([*words, "--learner", "structural"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("cutscore: no learner told the classes apart: all weights are 0")
+    assert "[nothing-learned]" in said
     assert not Path("m.json").exists()
     assert main(words) == 0
 
@@ -461,7 +461,7 @@ def test_weights_are_on_record():
     (note,) = [n for n in t.detector.training.notes if n.code == "rows-weighted"]
     assert note.column == "w"
     assert note.share == pytest.approx(np.average(data["y"], weights=data["w"]))
-    assert "\n  weight    flagged  left alone" in summarise_fit(t).text()
+    assert "\n  on these rows, by weight\n" in summarise_fit(t).text()
     page = render(summarise_fit(t), "t")
     assert "<p>Weight of the rows at this threshold.</p>" in page
     assert "% band if calibrated" in page

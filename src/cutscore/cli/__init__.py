@@ -30,18 +30,14 @@ class UsageError(CutscoreError):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    Exit codes: 0; 1, it could not be done; 2, it was asked for wrongly; 3, no threshold meets the
-    limits; 130, interrupted.
+    It returns an exit code; ``cutscore --help`` lists them.
     """
-    arguments = None
-    if argv is None:
-        # pyarrow looks for pandas when it meets a NumPy array, and loading it takes longer than
-        # most commands. A process of our own does without.
-        sys.meta_path.insert(0, _WithoutPandas())
+    arguments, as_json = None, False
     with _quiet_and_interruptible():
         try:
             from cutscore.cli.parser import parsed
 
+            as_json = "--json" in (sys.argv if argv is None else argv)
             arguments = parsed(argv)
             text, code = _run(arguments)
             return _print(text) or code
@@ -49,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             # Whatever goes wrong is one sentence. Those who look for its cause ask for more.
             if os.environ.get("CUTSCORE_TRACEBACK"):
                 raise
-            return _failed(error, arguments)
+            return _failed(error, arguments, as_json)
         except KeyboardInterrupt:
             _drop_output()
             several = getattr(arguments, "command", "") == "demo"
@@ -57,74 +53,29 @@ def main(argv: Sequence[str] | None = None) -> int:
             return INTERRUPTED
 
 
-class _WithoutPandas:
-    """Finds nothing, and that at once."""
-
-    def find_spec(self, name: str, *_: Any) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("not loaded by the command line", name=name)
-
-
-def with_pandas() -> None:
-    """Let pandas be found again, for a library that needs it."""
-    sys.meta_path[:] = [
-        finder for finder in sys.meta_path if not isinstance(finder, _WithoutPandas)
-    ]
-
-
 def _run(arguments: Namespace) -> tuple[str, int]:
     from importlib import import_module
 
-    command = import_module(f"cutscore.cli.{arguments.module}")
+    command = import_module(f"cutscore.cli.{arguments.command}")
     return command.run(arguments)  # type: ignore[no-any-return]
 
 
 @contextmanager
 def _quiet_and_interruptible() -> Iterator[None]:
-    """No warnings of libraries; Ctrl-C and termination end the command wherever it is, so that it
-    can clean up."""
+    """No warnings of libraries. Termination raises, so that files written aside are removed."""
     import signal
     import warnings
 
-    hook = sys.unraisablehook
-
-    def later() -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
-
-    def interrupted(_: int, frame: Any) -> None:
-        # Some extension modules take an interrupt while they load for an error of their own, or
-        # lose it.
-        while frame is not None:
-            if frame.f_code.co_filename.startswith("<frozen importlib") and later_works:
-                return later()
-            frame = frame.f_back
-        raise KeyboardInterrupt
-
-    def unraisable(what: Any) -> None:
-        # Where no exception can pass, as in a destructor, an interrupt would be lost too.
-        if isinstance(what.exc_value, KeyboardInterrupt) and later_works:
-            later()
-
-    later_works = hasattr(signal, "setitimer")
-    handlers: dict[str, Any] = {"SIGINT": interrupted, "SIGTERM": _terminated}
-    if later_works:
-        handlers["SIGALRM"] = interrupted
-    before: dict[int, Any] = {}
-    sys.unraisablehook = unraisable
-    with suppress(ValueError):  # not the main thread, which alone gets signals
-        for name, handler in handlers.items():
-            which = getattr(signal, name)
-            before[which] = signal.signal(which, handler)
+    before = None
+    with suppress(ValueError):  # only the main thread may set handlers
+        before = signal.signal(signal.SIGTERM, _terminated)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        if later_works:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = hook
-        for which, handler in before.items():
-            signal.signal(which, handler)
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _terminated(*_: Any) -> NoReturn:
@@ -161,7 +112,7 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _failed(error: Exception, arguments: Namespace | None) -> int:
+def _failed(error: Exception, arguments: Namespace | None, as_json: bool) -> int:
     # A file has a name, so does a table that is read; the standard output has none.
     if isinstance(error, OSError) and error.filename is None and error.errno is not None:
         _drop_output()
@@ -170,7 +121,7 @@ def _failed(error: Exception, arguments: Namespace | None) -> int:
         _say(f"can't write to the standard output: {error.strerror}.")
         return FAILED
     found = _finding(error, arguments)
-    if getattr(arguments, "json", False):
+    if as_json:
         import json
 
         print(json.dumps({"schema": "cutscore.error/1", "error": found.as_dict(COMMAND)}, indent=2))

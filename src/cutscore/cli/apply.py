@@ -26,9 +26,10 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if arguments.reasons < 0:
         raise UsageError(BadArgument("reasons", "be at least 0", arguments.reasons))
     shared.check_outputs(arguments)
+    shared.check_extension(arguments.output)
     detector = _model(arguments.model)
     table = shared.source(arguments)
-    keep = table.names if arguments.keep is None else arguments.keep
+    keep = arguments.keep or table.names
     flagged = 0
     seen = Novelty()
 

@@ -7,10 +7,13 @@ from typing import Any
 
 from cutscore.cli import INFEASIBLE, UsageError, engines, shared
 from cutscore.core.errors import UndefinedError
-from cutscore.core.findings import BadArgument, Conflict, some
+from cutscore.core.findings import COMMAND, BadArgument, Conflict, some
 from cutscore.core.findings.report import Inverted
 from cutscore.core.progress import progress
-from cutscore.decision.choice import OperatingPoint, choose, described, expectation, rule_of
+from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
+from cutscore.decision.verdict import State, Verdict, judge
+from cutscore.report.summary import aim_words
+from cutscore.report.terminal import flagged_by, point_lines, rendered, verdict_block
 
 _FEW = 1_000_000
 
@@ -50,12 +53,24 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 raise
     assert point is not None
     shared.remark(arguments, found.note)
-    if s.P > 0 and s.N > 0 and s.auc < 0.5:
+    verdict = judge(point, score=name, reverse=reverse)
+    if s.P > 0 and s.N > 0 and s.auc < 0.5 and not isinstance(verdict.finding, Inverted):
         shared.remark(arguments, Inverted(s.auc, name, reverse))
     code = 0 if point.feasible else INFEASIBLE
     if arguments.json:
-        return shared.as_json(_plain(name, point, reverse)), code
-    return "\n".join(described(point, reverse)), code
+        return shared.as_json(_plain(name, point, verdict, reverse)), code
+    text = _text(point, verdict, reverse, shared.width(), shared.color())
+    if verdict.state is not State.UNUSABLE and not arguments.sql:
+        text += shared.next_step("evaluate", *arguments.words[1:], "--report", "report.html")
+    return text, code
+
+
+def _text(
+    point: OperatingPoint, verdict: Verdict, reverse: bool, width: int, color: bool = False
+) -> str:
+    rule = flagged_by(point, verdict, reverse)
+    lines = [f"{rule}for {aim_words(point.question)}", *point_lines(point, point.question.level)]
+    return rendered(iter([verdict_block(verdict, lines, COMMAND)]), width, color=color)
 
 
 def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
@@ -72,7 +87,7 @@ def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
     }
 
 
-def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
+def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) -> dict[str, Any]:
     expected = expectation(point)
     c = point.confusion
     number = shared.finite
@@ -81,6 +96,11 @@ def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
         "schema": "cutscore.choice/1",
         "score": name,
         "feasible": point.feasible,
+        "verdict": {
+            "state": verdict.state.value,
+            "headline": verdict.headline,
+            "findings": [found.as_dict(COMMAND) for found in verdict.findings],
+        },
         "threshold": number(threshold),
         "flags": rule,
         "objective": point.objective,
@@ -92,5 +112,5 @@ def _plain(name: str, point: OperatingPoint, reverse: bool) -> dict[str, Any]:
             for s in point.status
         ],
         "confusion": {k: getattr(c, k) for k in ("tp", "fp", "fn", "tn")},
-        "text": "\n".join(described(point, reverse)),
+        "text": _text(point, verdict, reverse, 80),
     }

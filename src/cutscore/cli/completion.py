@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from argparse import Namespace
 
-from cutscore.cli.parser import parser
+from cutscore.cli.parser import COMMANDS
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -15,19 +14,16 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 def _words() -> dict[str, tuple[str, list[str], dict[str, list[str]]]]:
     """Of each command: what it does, its options, and the values of those that have a choice."""
-    top = parser()
-    commands = next(a for a in top._actions if isinstance(a, argparse._SubParsersAction))
-    texts = {action.dest: action.help or "" for action in commands._choices_actions}
     out = {}
-    for name, made in commands.choices.items():
-        options = [o for action in made._actions for o in action.option_strings]
-        choices = {
-            option: [str(c) for c in action.choices]
-            for action in made._actions
-            if action.choices
-            for option in (action.option_strings or ["_"])
-        }
-        out[name] = texts[name], options, choices
+    for command in COMMANDS:
+        options, choices = ["-h", "--help"], {}
+        for one in (one for group in command.groups.values() for one in group):
+            if one.flag.startswith("-"):
+                options += one.flags
+            for flag in one.flags:
+                if one.choices:
+                    choices[flag if flag.startswith("-") else "_"] = list(one.choices)
+        out[command.name] = command.text, options, choices
     return out
 
 

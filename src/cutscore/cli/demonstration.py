@@ -1,4 +1,4 @@
-"""The demonstration: made-up card payments, from a table to decisions, in a few seconds."""
+"""The demonstration: simulated card payments, from a table to decisions, in a few seconds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from statistics import NormalDist
 from typing import Any
 
 from cutscore.core.files import written_aside
+from cutscore.core.interval import Interval
 from cutscore.measures.costs import Costs
-from cutscore.report import render, summarise_fit
+from cutscore.report import Estimate, render, summarise_fit
+from cutscore.report.numbers import estimate_text
+from cutscore.report.terminal import baselines
 from cutscore.tables import open_table, write_table
 from cutscore.training import train
 
@@ -72,29 +75,25 @@ def run(folder: Path) -> str:
     flagged.sort(key=lambda row: -row["probability"])
     point, expected = trained.point, trained.point.expected
     assert expected is not None
+    cost = Estimate(expected.value, Interval(expected.low, expected.high, expected.level))
     lines = [
-        f"12,000 made-up card payments, {summary.P} of them fraud; a false alarm costs "
+        f"12,000 simulated card payments, {summary.P} of them fraud; a false alarm costs "
         f"{_COSTS.fp:g}, a missed fraud {_COSTS.fn:g}.",
         "",
-        f"  learned by   {trained.learner}, the best of {len(trained.compared)} on payments it had "
-        "not seen",
-        f"  AUC          {summary.scores[0].auc.value:.3f}, "
-        f"{_span(summary.scores[0].auc.interval)} at 95 %",
-        f"  hold         what scores {point.threshold:g} or more: {_caught(point.confusion)}",
-        f"  costs        {1000 * expected.value:.0f} per 1,000 new payments "
-        f"({1000 * expected.low:.0f} to {1000 * expected.high:.0f}); holding none costs "
-        f"{1000 * _COSTS.fn * summary.prevalence:.0f}",
+        f"  learner    {trained.learner}, the best of {len(trained.compared)} in cross-validation",
+        f"  AUC        {estimate_text(summary.scores[0].auc)}",
+        f"  threshold  hold scores from {point.threshold:g} on: {_caught(point.confusion)}",
+        f"  cost       {estimate_text(cost.times(1000))} per 1,000 new payments;",
+        f"             {baselines(point)[0]}",
         "",
-        f"Of 1,000 new payments {len(flagged)} are held. The three most suspicious:",
+        f"{len(flagged)} of 1,000 new payments are held. The three most suspicious:",
         *(f"  {r['payment']}  {100 * r['probability']:.0f} %  {r['why']}" for r in flagged[:3]),
         "",
-        f"Open {page}; {model.name}, {decided.name} and the tables are beside it.",
+        f"Wrote {page}, {model.name}, {decided.name} and the tables.",
+        "",
+        f"next: open {page} in a browser",
     ]
     return "\n".join(lines)
-
-
-def _span(interval: Any) -> str:
-    return f"{interval.low:.3f} to {interval.high:.3f}"
 
 
 def _caught(c: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore.cli import UsageError, shared, with_pandas
+from cutscore.cli import UsageError, shared
 from cutscore.comparison.class_samples import MOST_SAMPLED, ClassSample
 from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import DataError
@@ -165,7 +165,6 @@ def session(arguments: Namespace) -> Iterator[Any]:
     """A session of Spark, ended afterwards."""
     if not arguments.deadline > 0:
         raise UsageError(BadArgument("deadline", "be more than 0 seconds", arguments.deadline))
-    with_pandas()  # which Spark hands tables to Python with
     try:
         from cutscore import spark as engine
     except ImportError:

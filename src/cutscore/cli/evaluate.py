@@ -13,7 +13,8 @@ from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import GroupsNotUnits
 from cutscore.core.names import worded
 from cutscore.core.progress import progress
-from cutscore.report import summarise, summarise_sweeps
+from cutscore.decision.verdict import State
+from cutscore.report import Summary, summarise, summarise_sweeps
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -71,14 +72,24 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 tell(0.9, "drawing")
             title = " and ".join(scores) if len(scores) <= 3 else "Scores"
             files[arguments.report] = shared.page(arguments, summary, title)
-        text = (
-            shared.as_json(summary.as_dict(COMMAND))
-            if arguments.json
-            else summary.text(shared.width(), COMMAND)
-        )
+        text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)
         shared.write_files(files)
     if arguments.group and not arguments.unit:
         shared.remark(arguments, GroupsNotUnits(arguments.group))
-    if files and not arguments.json:
-        text += f"\n\nWrote {spelled(arguments.report)}"
+    if not arguments.json:
+        text += f"\n\nWrote {spelled(arguments.report)}" if files else ""
+        text += _next(arguments, what, summary)
     return text, 0 if all(one.point.feasible for one in summary.scores) else INFEASIBLE
+
+
+def _next(arguments: Namespace, what: shared.Named, summary: Summary) -> str:
+    """The next step: costs, a report, or none where no score is of use."""
+    best = max(summary.scores, key=lambda one: one.auc.value)
+    if all(one.verdict.state is State.UNUSABLE for one in summary.scores) or arguments.sql:
+        return ""
+    if summary.asked.assumed:
+        words = shared.columns(arguments, what, best.name)
+        return shared.next_step("choose", *words, "--cost", "fp=1,fn=20")
+    if not arguments.report:
+        return shared.next_step(*arguments.words, "--report", "report.html")
+    return ""

@@ -6,8 +6,8 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, engines, shared
-from cutscore.core.findings import COMMAND, BadArgument
+from cutscore.cli import INFEASIBLE, engines, shared
+from cutscore.core.findings import COMMAND
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten
 from cutscore.core.names import worded
@@ -21,10 +21,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_outputs(arguments)
     shared.check_options(arguments)
     costs = shared.costs(arguments)
-    for option in ("column", "category", "number"):
-        if arguments.target in (getattr(arguments, option) or ()):
-            rule = "not be the target, whose labels are what is learned"
-            raise UsageError(BadArgument(option, rule, arguments.target))
+    shared.points(arguments)
     table = shared.source(arguments)
     engine = engines.chosen(arguments, table, len(table.names))
     with ExitStack() as stack:
@@ -45,10 +42,10 @@ def run(arguments: Namespace) -> tuple[str, int]:
             subject_to=arguments.subject_to,
             prior=arguments.prior,
             confidence=arguments.confidence,
-            columns=arguments.column,
+            columns=arguments.columns or None,
             exclude=arguments.exclude,
-            categories=arguments.category,
-            numbers=arguments.number,
+            categories=arguments.categories,
+            numbers=arguments.numbers,
             max_categories=arguments.max_categories,
             weight=arguments.weight,
             unit=arguments.unit,
@@ -66,14 +63,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
             arguments, summary, f"Detector of {worded(trained.detector.target)}"
         )
     code = 0 if trained.point.feasible else INFEASIBLE
-    text = (
-        shared.as_json(summary.as_dict(COMMAND))
-        if arguments.json
-        else summary.text(shared.width(), COMMAND)
-    )
+    text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)
     shared.write_files(files)
     if files and not arguments.json:
         text += f"\n\nWrote {', '.join(map(spelled, files))}"
+        if arguments.output:
+            text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")
     if not files:
         shared.remark(arguments, NothingWritten("model.json"))
     return text, code

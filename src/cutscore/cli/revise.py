@@ -13,11 +13,12 @@ from cutscore.calibration.odds import sigmoid
 from cutscore.cli import UsageError, shared
 from cutscore.core.checks import check_threshold
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import shown, spelled
+from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.detector import Detector
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.prior import log_odds
+from cutscore.report.numbers import number, per_cent
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -42,40 +43,40 @@ def run(arguments: Namespace) -> tuple[str, int]:
         shared.remark(arguments, NothingWritten("new.json"))
         return text, 0
     shared.write_files({arguments.output: after.to_json() + "\n"})
-    return text if arguments.json else f"{text}\n\nWrote {spelled(arguments.output)}", 0
+    if not arguments.json:
+        text += f"\n\nWrote {spelled(arguments.output)}"
+        text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")
+    return text, 0
 
 
 def _check(arguments: Namespace) -> None:
-    if arguments.paths:
-        word = f"{shown(arguments.paths[0])} is one word too many"
-        raise UsageError(Usage(word, "revise takes a model, and no table."))
     shared.check_options(arguments)
-    given = (arguments.cost, arguments.prior, arguments.threshold)
+    given = (arguments.costs, arguments.prior, arguments.threshold)
     if all(value is None for value in given) and not arguments.drop_limits:
         ways = "Give --cost fp=1,fn=50, --prior 0.02, both, or --threshold."
-        raise UsageError(Usage("nothing was said to have changed", ways))
+        raise UsageError(Usage("there is nothing to revise", ways))
     if arguments.threshold is not None:
         try:
             check_threshold(arguments.threshold)
         except DataError as error:
             raise UsageError(error.finding) from None
     if arguments.output == "-" and arguments.json:
-        raise UsageError(Usage("the standard output takes one of -o - and --json"))
+        raise UsageError(Usage("-o - and --json both write to standard output"))
     shared.check_outputs(arguments)
 
 
 class Span(NamedTuple):
-    """Between what a rate lies."""
+    """Bounds of a rate."""
 
     low: float
     high: float
 
     def __str__(self) -> str:
         if self.low == self.high:
-            return f"{self.low:.4g}"
+            return per_cent(self.low)
         if self == (0, 1):
-            return "from 0 to 1"
-        return f"at least {self.low:.4g}" if self.high == 1 else f"at most {self.high:.4g}"
+            return "unknown"
+        return f"≥ {per_cent(self.low)}" if self.high == 1 else f"≤ {per_cent(self.high)}"
 
 
 class Revision(NamedTuple):
@@ -118,15 +119,15 @@ class Revision(NamedTuple):
         rows = [
             ("", "was", "is" if self.output else "would be"),
             ("costs", *(repr(d.aim.costs)[6:-1] if d.aim.costs else "-" for d in both)),
-            ("prior", *(f"{100 * d.prior:.4g} %" for d in both)),
+            ("prior", *(per_cent(d.prior) for d in both)),
             ("chosen for", *map(_aim, both)),
             ("threshold", *map(_threshold, both)),
-            ("probability there", *map(_percent, both)),
+            ("probability at threshold", *map(_percent, both)),
         ]
         rates = self.rates()
         if any(pair != (None, None) for pair in rates.values()):
             for name, (then, now) in rates.items():
-                known = "-" if then is None else f"{then:.4g}"
+                known = "-" if then is None else per_cent(then)
                 rows.append((name, known, "-" if now is None else str(now)))
         sizes = [max(len(row[k]) for row in rows) for k in range(2)]
         lines = [f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c}".rstrip() for a, b, c in rows]
@@ -139,37 +140,36 @@ class Revision(NamedTuple):
     def _sentences(self, flagged: Span | None) -> Iterator[str]:
         old, new = self.before.threshold, self.after.threshold
         if old == new:
-            yield "The threshold stays: it is the same decision for every row."
+            yield "The threshold is unchanged, and so is every decision."
         elif isinf(new):
-            every = "every case" if new < 0 else "no case"
-            yield f"With this threshold {every} is flagged."
+            yield f"The new threshold flags {'every' if new < 0 else 'no'} case."
         else:
-            what = "lower: more is flagged" if new < old else "higher: less is flagged"
-            yield f"The new threshold is {what}."
+            what = "lower: it flags more" if new < old else "higher: it flags fewer"
+            yield f"The new threshold is {what} cases."
         kept = self.kept
         if kept is not None and old != new:
-            yield f"At the old threshold 1,000 cases would now cost {kept:.4g}."
+            yield f"With the old threshold, 1,000 cases would now cost {number(kept)}."
         limits = self.before.aim.limit_texts
         if limits:
-            yield f"Nothing keeps it to {' and '.join(limits)} any more."
+            yield f"The model no longer respects {' and '.join(limits)}."
         if flagged is None:
             yield (
-                "What it does to cases of either class is not in the model: its threshold was "
-                f"moved before, or given. {self._way()}"
+                "The model does not say what the new threshold does: its threshold was moved "
+                f"before, or given. {self._way()}"
             )
         elif not isinf(new):
-            yield "Rates are those to expect on new rows, as training found them." + (
+            yield "Rates are those expected on new rows." + (
                 ""
                 if flagged.low == flagged.high
-                else " The model keeps what the old threshold did there, but no scores: it can't "
-                f"tell more of the new one. {self._way()}"
+                else " The model stores no scores, so only bounds are known for the new "
+                f"threshold. {self._way()}"
             )
         both = (self.before, self.after)
         same = len({(d.aim.costs, d.prior, d.given) for d in both}) == 1
         if same and old != new and self.after.aim.costs and not self.after.given:
             yield (
-                "Costs and prior are what they were: the threshold was the best cut of the "
-                "training rows, and now is where the calibration puts it."
+                "Costs and prior are unchanged: the old threshold was the best one on the "
+                "training rows, the new one follows from the calibration."
             )
 
     def _way(self) -> str:
@@ -180,8 +180,8 @@ class Revision(NamedTuple):
             label += f" --positive {shlex.quote(str(d.positive))}"
         model = shlex.quote(self.output or "new.json")
         return (
-            f"Rows with labels can: cutscore apply {model} rows.csv -o decided.csv, then cutscore "
-            f"choose decided.csv --label {label} --score decision --maximize youden."
+            f"To measure it on labelled rows: cutscore apply {model} rows.csv -o decided.csv, then "
+            f"cutscore choose decided.csv --label {label} --score decision --maximize youden."
         )
 
     def as_dict(self, model: str) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _probability(d: Detector) -> float | None:
 
 def _percent(d: Detector) -> str:
     p = _probability(d)
-    return "-" if p is None else f"{100 * p:.4g} %"
+    return "-" if p is None else per_cent(p)
 
 
 def _plain(d: Detector) -> dict[str, Any]:

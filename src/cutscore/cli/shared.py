@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cutscore.cli import UsageError
 from cutscore.core.errors import DataError
@@ -40,6 +40,9 @@ from cutscore.tables import Source, open_table
 from cutscore.tables.files import check_decimal
 from cutscore.tables.formats.registry import WRITTEN, written_as
 
+if TYPE_CHECKING:
+    from cutscore.report.summary import Summary
+
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
 _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
 _SCORES = ("score", "s", "y_score", "y_prob", "prob", "probability", "prediction", "pred")
@@ -54,9 +57,6 @@ def remark(arguments: Namespace, found: Finding | str | None) -> None:
 
 def source(arguments: Namespace) -> Source:
     """The table that was named."""
-    if not arguments.paths and arguments.sql is None:
-        ways = "Name a file, - for the standard input, or a query (--sql)."
-        raise UsageError(Usage("no table was named", ways))
     try:
         check_decimal(arguments.decimal, arguments.separator)
     except DataError as error:
@@ -65,7 +65,7 @@ def source(arguments: Namespace) -> Source:
         arguments.paths or None,
         format=arguments.format,
         sql=arguments.sql,
-        header=not arguments.no_header,
+        header=arguments.header,
         separator=arguments.separator,
         decimal=arguments.decimal,
         missing=arguments.missing,
@@ -103,10 +103,13 @@ def named(arguments: Namespace) -> Named:
     """The columns that were named, or go without saying."""
     table = source(arguments)
     label = arguments.label or _by_name(table, _LABELS, "label")[0]
-    scores = arguments.score or _by_name(table, [n for n in _SCORES if n != label], "score")
+    scores = arguments.scores or _by_name(table, [n for n in _SCORES if n != label], "score")
     # After both: a failure is one line.
-    for option, names in (("label", [label]), ("score", scores)):
-        if not getattr(arguments, option):
+    for option, given, names in (
+        ("label", arguments.label, [label]),
+        ("score", arguments.scores, scores),
+    ):
+        if not given:
             remark(arguments, TakenByName(option, tuple(names)))
     twice = {name for name in scores if scores.count(name) > 1}
     if twice:
@@ -153,7 +156,7 @@ def _by_name(table: Source, known: Sequence[str], option: str) -> list[str]:
 
 def costs(arguments: Namespace) -> Costs | None:
     """Costs from ``fp=1,fn=20``."""
-    text = arguments.cost
+    text = arguments.costs
     if text is None:
         return None
     found: dict[str, float] = {}
@@ -206,7 +209,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 def _check_limits(arguments: Namespace) -> None:
-    if arguments.cost is not None and arguments.maximize is not None:
+    if arguments.costs is not None and arguments.maximize is not None:
         raise UsageError(Conflict(("costs", "maximize"), "there must be one aim"))
     if arguments.confidence is not None and not arguments.subject_to:
         raise UsageError(OptionNeeds("confidence", ("subject_to",)))
@@ -266,9 +269,13 @@ def check_outputs(arguments: Namespace) -> None:
         for read in (*inputs, getattr(arguments, "model", None)):
             if read and os.path.realpath(path) == os.path.realpath(read):
                 raise UsageError(Unwritable(path, "is read from", "Write to another file."))
-        if arguments.command == "apply" and written_as(path) is None:
-            rule = "has no extension that says how to write it"
-            raise UsageError(Unwritable(path, rule, f"Choose {either(WRITTEN, show=str)}."))
+
+
+def check_extension(path: str) -> None:
+    """Raise if it does not say how to write a table."""
+    if path != "-" and written_as(path) is None:
+        rule = "has no extension that says how to write it"
+        raise UsageError(Unwritable(path, rule, f"Choose {either(WRITTEN, show=str)}."))
 
 
 def write_files(contents: Mapping[str, str | bytes]) -> None:
@@ -295,18 +302,19 @@ def page(arguments: Namespace, summary: Any, title: str) -> str:
     from cutscore.report import render
 
     command = shlex.join(["cutscore", *arguments.words])
-    return render(summary, title, command, points=points(arguments))
+    return render(summary, arguments.title or title, command, points=points(arguments))
 
 
 def points(arguments: Namespace) -> dict[str, tuple[float, float]]:
     """The classifiers that are single points, by name."""
+    for option in ("title", "point"):
+        if getattr(arguments, option, None) and not arguments.report:
+            raise UsageError(OptionNeeds(option, ("report",)))
     found: dict[str, tuple[float, float]] = {}
     for name, rates in getattr(arguments, "point", ()):
         if name in found:
             raise UsageError(BadArgument("point", "be named once", name))
         found[name] = rates
-    if found and not arguments.report:
-        raise UsageError(OptionNeeds("point", ("report",)))
     return found
 
 
@@ -315,3 +323,30 @@ def width() -> int:
     from shutil import get_terminal_size
 
     return min(max(get_terminal_size((80, 24)).columns, 60), 120)
+
+
+def color() -> bool:
+    """Whether to print in colour: on a terminal that has it, unless NO_COLOR asks for none."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
+
+
+def shown(summary: Summary) -> str:
+    """A summary for the terminal."""
+    from cutscore.report.terminal import text
+
+    return text(summary, width(), COMMAND, color=color())
+
+
+def next_step(*words: str | None) -> str:
+    """What to type next."""
+    return "\n\nnext: " + shlex.join(["cutscore", *(word for word in words if word)])
+
+
+def columns(arguments: Namespace, what: Named, score: str) -> list[str]:
+    """The table and its columns, to be typed again."""
+    words = [*arguments.paths, "--label", what.label]
+    if arguments.positive is not None:
+        words += ["--positive", arguments.positive]
+    words += ["--score", score]
+    return [*words, "--reverse", score] if score in arguments.reverse else words

@@ -206,10 +206,10 @@ def loads(text: str | bytes, what: str) -> Any:
     except UnicodeDecodeError:
         raise DataError(NotJson(what, "this is not UTF-8")) from None
     except RecursionError:
-        raise DataError(NotJson(what, "this is nested too deep")) from None
+        raise DataError(NotJson(what, "this is nested too deeply")) from None
     except (TypeError, ValueError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise DataError(NotJson(what, "this is not", line)) from None
+        raise DataError(NotJson(what, "this is not valid JSON", line)) from None
 
 
 def _no_constant(name: str) -> NoReturn:

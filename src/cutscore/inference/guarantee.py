@@ -125,10 +125,7 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Unit
         hint = "Limit fpr and recall, or keep one row of each unit."
         raise UndefinedError(RowsDependent("a guarantee of the precision", hint))
     if s.weighted and name == "precision":
-        hint = (
-            "Limit fpr and recall; at a threshold that is given, interval(s, 'precision', "
-            "at=threshold) knows of weights."
-        )
+        hint = "Limit fpr and recall instead."
         raise UndefinedError(CountsRows("a guarantee of the precision", hint))
     P, N = s.P, s.N
     if name == "flagged":

@@ -66,16 +66,14 @@ class Costs:
                     )
                 )
             object.__setattr__(self, field.name, cost)
-        for what, a, b in (("positive gains", "fn", "tp"), ("negative loses", "fp", "tn")):
+        for what, a, b in (("miss", "fn", "tp"), ("false alarm", "fp", "tn")):
             worth = getattr(self, a) + getattr(self, b)
             if worth < 0:
-                rule = f"what a {what} by being flagged, {a} + {b}, must be at least 0"
-                hint = "Costs are positive numbers, and so are the benefits tp and tn."
-                raise DataError(BadCosts(f"{rule}; it is {worth:g}", hint))
+                rule = f"a {what} must not be a gain; {a} + {b} is {worth:g}"
+                hint = "Give costs as positive numbers, fp=1, and benefits as tp and tn."
+                raise DataError(BadCosts(rule, hint))
         if not self.on_positives + self.on_negatives:
-            raise DataError(
-                BadCosts("some decision must make a difference; with these costs none does")
-            )
+            raise DataError(BadCosts("some error must cost something; all costs are 0"))
 
     @property
     def on_positives(self) -> Fraction:

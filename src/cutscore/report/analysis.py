@@ -30,6 +30,7 @@ from cutscore.core.findings.report import (
     FewErrors,
     FewRows,
     Miscalibrated,
+    NoProbability,
     Notice,
     Outlier,
     PriorFar,
@@ -572,6 +573,8 @@ def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
     if share >= 0.1 and s.P + s.N > 50:
         yield Ties(0.0 - at if one.reverse else at, share)
     yield from _outliers(s, reverse=one.reverse)
+    if not one.probabilities and one.calibrator is None and "prob" in one.name.lower():
+        yield NoProbability(one.name, one.lowest, one.highest)
     outside = one.shares.outside
     if outside is not None and outside > 0.5:
         yield Miscalibrated(outside)

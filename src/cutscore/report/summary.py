@@ -300,11 +300,12 @@ class Summary:
         >>> from cutscore.report import summarise
         >>> y, a = [1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
         >>> print(summarise(y, {"mine": a}, maximize="f1").text())
+        Too few positives: 4
+        ...
         8 rows: 4 positive (50 %), 4 negative
         ...
-                                   mine
-          AUC                      0.7500 [0.3006, 0.9544]
-          average precision        0.7708
+          AUC                   0.750 (95 % CI 0.301–0.954)
+          average precision     0.771
         ...
         """
         from cutscore.report.terminal import text

@@ -1,19 +1,35 @@
-"""A summary as plain text."""
+"""A summary as text for a terminal: the verdict, then tables. Plain, or with colours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
-from textwrap import wrap
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from io import StringIO
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 from cutscore.core.findings.base import Surface
-from cutscore.decision.choice import headline, in_rows, told, worth
-from cutscore.measures.confusion import counted
+from cutscore.core.interval import Interval
+from cutscore.decision.choice import (
+    OperatingPoint,
+    expectation,
+    headline,
+    in_cases,
+    outcome,
+)
+from cutscore.decision.verdict import State, Verdict
+from cutscore.inference.guarantee import allowance, wanting
+from cutscore.measures.confusion import Confusion, counted
+from cutscore.measures.costs import Costs
 from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.measures.measure import WORDS
+from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,
@@ -28,11 +44,33 @@ if TYPE_CHECKING:
     from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary
 
 _SHOWN = 12
+_COLORS = {State.USABLE: "green", State.UNPROVEN: "yellow", State.UNUSABLE: "red"}
 
 
-def text(summary: Summary, width: int, on: Surface) -> str:
-    """See ``Summary.text``."""
-    return "\n".join(_lines(summary, max(width, 40), on))
+def text(summary: Summary, width: int, on: Surface, *, color: bool = False) -> str:
+    """See ``Summary.text``; with the codes for colours if ``color``."""
+    return rendered(_blocks(summary, on), width, color=color)
+
+
+def rendered(blocks: Iterator[Any], width: int, *, color: bool = False) -> str:
+    """What rich makes of these, an empty line between them."""
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=max(width, 40),
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+    for k, block in enumerate(blocks):
+        if k:
+            console.print()
+        console.print(block)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
 def fixed(e: Estimate, places: int = 4) -> str:
@@ -74,196 +112,272 @@ def word_for(name: str, prior: float | None) -> str:
     return f"{WORDS[name]}, where {100 * prior:.3g} % are positive"
 
 
-def _wrapped(text: str, width: int, first: str = "", rest: str = "  ") -> list[str]:
-    """Lines of words. Those with hyphens stay whole: an option is one, and so is a learner."""
-    return wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+def difference_text(
+    names: tuple[str, str], values: tuple[float, float], d: Estimate, p: float | None
+) -> str:
+    """Two values of the same rows, and whether they differ.
+
+    Examples
+    --------
+    >>> from cutscore import Interval
+    >>> from cutscore.report import Estimate
+    >>> from cutscore.report.terminal import difference_text
+    >>> d = Estimate(0.0046, Interval(-0.003, 0.0122, 0.95))
+    >>> print(difference_text(("logistic", "gaussian"), (0.848, 0.8434), d, 0.24))
+    logistic 0.848, gaussian 0.843: no significant difference (Δ 0.005, 95 % CI −0.003 to 0.012, p =
+    0.24)
+    """
+    ends = () if d.interval is None else tuple(d.interval)
+    largest = max(map(abs, (d.value, *ends)))
+    places = min(max(3, 1 - floor(log10(largest)) if largest else 3), 12)
+    each = ", ".join(f"{n} {v:.{places}f}" for n, v in zip(names, values, strict=True))
+    delta = f"Δ {_signed(d.value, places)}"
+    if d.interval is None or p is None:
+        return f"{each}: these rows can't tell whether they differ ({delta})"
+    level = d.interval.level
+    low, high = (_signed(end, places) for end in d.interval)
+    what = "no significant difference"
+    if p < 1 - level:
+        what = f"{names[0] if values[0] > values[1] else names[1]} is better"
+    chance = f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
+    return f"{each}: {what} ({delta}, {100 * level:g} % CI {low} to {high}, {chance})"
 
 
-def _lines(summary: Summary, width: int, on: Surface) -> Iterator[str]:
-    if summary.source:
-        yield shown(summary.source, width)
-    positive = f"; positive is {shown(summary.label)}" if summary.label else ""
-    yield from _wrapped(rows_text(summary) + positive, width)
-    for notice in summary.notices:
-        yield ""
-        yield from _wrapped(f"! {shown(notice.render(on), 1000)}", width)
-    yield ""
-    yield from _table(_overview(summary), width)
+def _signed(x: float, places: int) -> str:
+    return f"{x:.{places}f}".replace("-", "−")
+
+
+# ----------------------------------------------------------------------------------------- blocks
+
+
+def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
+    several = len(summary.scores) > 1
     for one in summary.scores:
-        yield ""
-        yield from _decision(summary, one, width)
+        yield _verdict(summary, one, on, several)
+    source = f"{shown(summary.source, 200)}, " if summary.source else ""
+    positive = f"; positive is {shown(summary.label)}" if summary.label else ""
+    yield Text(f"{source}{rows_text(summary)}{positive}")
+    said = {id(found) for found in _said(summary)}
+    for notice in summary.notices:
+        if id(notice) not in said:
+            yield _marked("!", shown(notice.render(on), 1000), "yellow")
+    yield _overview(summary)
     if summary.differences:
-        yield ""
-        yield f"Differences of AUCs, at {100 * summary.asked.level:g} %"
-        yield from _table(
-            [
-                (
-                    f"{shown(d.a, 24)} − {shown(d.b, 24)}",
-                    general(Estimate(d.difference, d.interval))
-                    + (f", p = {d.p_value:.2g}" if d.p_value is not None else ", can't tell"),
+        aucs = {one.name: one.auc.value for one in summary.scores}
+        yield Group(
+            *(
+                Text(
+                    "AUC: "
+                    + difference_text(
+                        (shown(d.a, 24), shown(d.b, 24)),
+                        (aucs[d.a], aucs[d.b]),
+                        Estimate(d.difference, d.interval),
+                        d.p_value,
+                    )
                 )
                 for d in summary.differences
-            ],
-            width,
+            )
         )
     if summary.groups is not None:
-        yield ""
-        yield from _groups(summary.groups, summary.asked.level, width)
+        yield from _groups(summary.groups, summary.asked.level)
     if summary.learners is not None:
-        yield ""
-        yield from _learners(summary.learners, width)
+        yield _learners(summary.learners)
     if summary.training:
-        yield ""
-        said = summary.learners.why if summary.learners is not None else None
-        yield from _facts([fact for fact in summary.training if fact[1] != said], width)
+        reason = summary.learners.why if summary.learners is not None else None
+        yield _facts([fact for fact in summary.training if fact[1] != reason])
     if summary.weights:
-        yield ""
-        head = ("Largest weights", "in its own unit", "for one standard deviation")
-        rows = [(shown(w.column), f"{w.weight:.4g}", f"{w.scaled:.4g}") for w in summary.weights]
-        yield from _table([head, *rows[:_SHOWN]], width)
+        rows = [(shown(w.column), number(w.weight), number(w.scaled)) for w in summary.weights]
+        head = ("largest weights", "per unit", "per standard deviation")
+        yield _table(rows[:_SHOWN], head)
 
 
-def _overview(summary: Summary) -> list[tuple[str, ...]]:
+def _said(summary: Summary) -> Iterator[Any]:
+    """Notices that the verdicts say already."""
+    findings = [found for one in summary.scores for found in one.verdict.findings]
+    for notice in summary.notices:
+        if replace(notice, where=None) in findings:
+            yield notice
+
+
+def _verdict(summary: Summary, one: ScoreSummary, on: Surface, several: bool) -> Group:
+    who = f"{shown(one.name)}: " if several else ""
+    aim = aim_words(summary.asked) + (" (no costs were given)" if summary.asked.assumed else "")
+    rule = flagged_by(one.point, one.verdict, one.reverse)
+    lines = [f"{rule}for {aim}", *point_lines(one.point, summary.asked.level)]
+    return verdict_block(one.verdict, lines, on, who)
+
+
+def verdict_block(verdict: Verdict, lines: Sequence[str], on: Surface, who: str = "") -> Group:
+    """A verdict, what speaks against it, and what is to be said of the threshold."""
+    first = Text(f"{who}{verdict.headline}", style=f"bold {_COLORS[verdict.state]}")
+    said = [found.render(on) for found in verdict.findings]
+    if verdict.state is State.UNUSABLE and verdict.finding is not None:
+        said[0] = verdict.finding.hint(on)  # the rest is the headline
+    return Group(first, *(Padding(Text(line), (0, 0, 0, 2)) for line in (*said, *lines) if line))
+
+
+def flagged_by(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
+    """The threshold, where the headline says something else."""
+    if verdict.state is not State.UNUSABLE:
+        return ""
+    flag = headline(p, reverse)
+    return f"{'best' if p.feasible else 'nearest'}: {flag[0].lower()}{flag[1:]}, "
+
+
+def point_lines(p: OperatingPoint, level: float) -> list[str]:
+    """What a threshold is worth, what it does, and what became of the limits."""
+    q = p.question
+    lines = [_value(p, level), *baselines(p), in_cases(p)]
+    sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
+    sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
+    for limit, status in zip(q.limits, p.status, strict=True):
+        value = measure_text(limit.measure.name, status.value)
+        lines.append(f"{status.limit}{sure}: {outcome(p, status)}; {value} on these rows")
+        if q.confidence and not p.sweep.weighted:
+            error = allowance(q.limits, q.confidence)
+            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+    return lines
+
+
+def _value(p: OperatingPoint, level: float) -> str:
+    """The value of the goal, on new rows and on these."""
+    costs = p.question.costs is not None
+    words = "cost of 1,000 cases" if costs else measured(p.objective)
+    if np.isnan(p.value):
+        return f"{words}: undefined (0/0)"
+    factor, rate = (1000.0, False) if costs else (1.0, is_rate(p.objective))
+    here = per_cent(p.value) if rate else number(factor * p.value)
+    e = expectation(p, p.question.goal, level)
+    if e is None:
+        return f"{words}: {here} on these rows"
+    expected = Estimate(e.value, Interval(e.low, e.high, e.level)).times(factor)
+    return f"{words}: {estimate_text(expected, rate=rate)} on new rows, {here} on these"
+
+
+def baselines(p: OperatingPoint) -> list[str]:
+    """What it costs to flag nothing, and everything, and what the threshold saves."""
+    costs, c = p.question.costs, p.confusion
+    if costs is None or not isinstance(costs, Costs):
+        return []
+    prior = float(c.prevalence) if p.question.prior is None else p.question.prior
+    none = 1000 * float(costs(Confusion(0.0, 0.0, prior, 1 - prior)))
+    every = 1000 * float(costs(Confusion(prior, 1 - prior, 0.0, 0.0)))
+    expected = expectation(p)
+    cost = 1000 * (p.value if expected is None else expected.value)
+    best = min(none, every)
+    saves = ""
+    if best > 0:
+        saved = (best - cost) / best
+        saves = f"; saves {per_cent(saved)}" if saved > 0 else "; saves nothing"
+    return [f"flag none: {number(none)}, flag all: {number(every)}{saves}"]
+
+
+def _marked(mark: str, text: str, style: str = "") -> Table:
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_row(Text(mark, style=style), Text(text))
+    return grid
+
+
+def _table(rows: Sequence[Sequence[str]], head: Sequence[str] | None = None) -> Padding:
+    """Columns side by side."""
+    table = Table(box=None, show_header=head is not None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in head or [""] * max(map(len, rows)):
+        table.add_column(Text(name, style="bold"))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _overview(summary: Summary) -> Padding:
     scores = summary.scores
-    rows: list[tuple[str, ...]] = [("", *(shown(one.name) for one in scores))]
-    rows.append(("AUC", *(fixed(one.auc) for one in scores)))
-    rows.append(("average precision", *(f"{one.average_precision:.4f}" for one in scores)))
-    rows.append(("AUC of the hull", *(f"{one.hull_auc:.4f}" for one in scores)))
+    rows: list[tuple[str, ...]] = []
+    rows.append(("AUC", *(estimate_text(one.auc) for one in scores)))
+    rows.append(("average precision", *(number(one.average_precision) for one in scores)))
     for name, what in (("Brier score", "brier"), ("log loss", "log_loss")):
         values = [getattr(one, what) for one in scores]
         if any(value is not None for value in values):
-            rows.append((name, *("" if v is None else f"{v:.4f}" for v in values)))
-    return rows
-
-
-def _decision(summary: Summary, one: ScoreSummary, width: int) -> Iterator[str]:
-    p = one.point
-    who = f"{shown(one.name)}: " if len(summary.scores) > 1 else ""
-    why = f", for {aim_words(summary.asked)}"
-    if summary.asked.assumed:
-        why += " (no costs were given)"
-    head = headline(p, one.reverse)
-    head = head[0].lower() + head[1:] if who else head
-    yield from _wrapped(f"{who}{head}{why}", width)
-    for line in (f"{measured(p.objective)}: {worth(p, summary.asked.level)}", *told(p)):
-        yield from _wrapped(line, width, "  ", "    ")
-    c, prior = p.confusion, p.question.prior
-    cells = [
-        (_counted_by(summary, in_rows(c, prior)), "flagged", "left alone"),
-        ("positive", counted(c.tp), counted(c.fn)),
-        ("negative", counted(c.fp), counted(c.tn)),
-    ]
-    sizes = [max(len(row[k]) for row in cells) for k in range(3)]
-    table = [f"  {row[0]:<{sizes[0]}}  {row[1]:>{sizes[1]}}  {row[2]:>{sizes[2]}}" for row in cells]
+            rows.append((name, *("–" if v is None else number(v) for v in values)))
+    point = scores[0].point
+    here = "on these rows, by weight" if summary.weighted else "on these rows"
+    rows += _heading("expected on new rows" if point.typical is not None else here)
     names = list(MEASURES[:4])
-    if p.objective in MEASURES[4:] and not summary.asked.assumed:
-        names.append(p.objective)
-    first = [(word_for(name, prior), general(one.measures[name])) for name in names]
-    wide = max(17, *(len(word) for word, _ in first))
-    facts = [f"{word:<{wide}} {value}" for word, value in first]
-    facts.insert(0, "on these rows" if p.typical is None else "to expect on new rows")
-    yield ""
-    side = max(map(len, table)) + 4
-    if side + max(map(len, facts)) <= width:
-        for left, right in zip_longest(table, facts, fillvalue=""):
-            yield f"{left:<{side}}{right}".rstrip()
-    else:
-        yield from table
-        yield from (f"  {fact}" for fact in facts)
+    if point.objective in MEASURES[4:] and not summary.asked.assumed:
+        names.append(point.objective)
+    for name in names:
+        cells = (estimate_text(one.measures[name], rate=is_rate(name)) for one in scores)
+        rows.append((word_for(name, point.question.prior), *cells))
+    if point.typical is not None:
+        rows += _heading(here)
+    for name, part, whole in (("caught", "tp", "fn"), ("false alarms", "fp", "tn")):
+        cells = (_of(one.point.confusion, part, whole) for one in scores)
+        rows.append((name, *cells))
+    return _table(rows, ("", *(shown(one.name) for one in scores)))
 
 
-def _groups(groups: Groups, level: float, width: int) -> Iterator[str]:
+def _heading(text: str) -> list[tuple[str, ...]]:
+    return [("",), (text,)]
+
+
+def _of(c: Confusion, part: str, rest: str) -> str:
+    n, others = getattr(c, part), getattr(c, rest)
+    what = "positives" if part == "tp" else "negatives"
+    return f"{counted(n)} of {counted(n + others)} {what}"
+
+
+def _groups(groups: Groups, level: float) -> Iterator[Any]:
     for name, g in groups.by_score.items():
         means = group_means(g, level)
         if not means:
-            yield f"AUC inside {shown(groups.name)}: no group has both classes"
+            yield Text(f"AUC inside {shown(groups.name)}: no group has both classes")
             return
-        yield from _wrapped(
-            f"AUC of {shown(name)} inside {shown(groups.name)}, of {len(g):,} groups", width
-        )
-        rows = [(one, fixed(e), AVERAGES[one]) for one, e in means.items()]
-        yield from _table(rows, width, least=0)
+        title = f"AUC of {shown(name)} inside {shown(groups.name)}, of {len(g):,} groups"
+        averages = [(one, estimate_text(e), AVERAGES[one]) for one, e in means.items()]
         order, which = listed(g)
-        if which:
-            yield f"  {which}:"
         rows = [
             (
                 shown(str(g.group[k])),
-                "–" if np.isnan(g.auc[k]) else f"{g.auc[k]:.4f}",
+                number(g.auc[k]),
                 f"{counted(g.P[k])} positive, {counted(g.N[k])} negative",
             )
             for k in order
         ]
-        yield from _table(rows, width)
+        parts: list[Any] = [Text(title), _table(averages)]
+        parts += [Padding(Text(f"{which}:"), (0, 0, 0, 2))] if which else []
+        parts.append(_table(rows))
         if len(g) > len(order):
-            yield f"  and {len(g) - len(order):,} more groups"
+            parts.append(Padding(Text(f"and {len(g) - len(order):,} more groups"), (0, 0, 0, 2)))
+        yield Group(*parts)
 
 
-def _learners(learners: Learners, width: int) -> Iterator[str]:
+def _learners(learners: Learners) -> Group:
     """One line a learner, without its time: that is not the same twice."""
-    rows = [("  learner", measured(learners.measure), "to the chosen")]
+    rate = is_rate(learners.measure)
+    rows = []
     for one in learners.rows:
         mark = "*" if one.name == learners.chosen else " "
-        less = "" if one.difference is None else general(one.difference)
-        rows.append((f"{mark} {shown(one.name)}", general(one.value), less))
-    yield f"Learners, by {measured(learners.measure)} on rows they were not fitted to"
-    lines = list(_table(rows, width, least=0))
-    if len(lines) == len(rows):
-        yield lines[0]
-        for line, one in zip(lines[1:], learners.rows, strict=True):
-            yield line
-            yield from _indented(shown(one.note, 300), width, 6)
-    else:  # too narrow for one line each
-        yield from lines
-        for one in learners.rows:
-            if one.note:
-                yield from _indented(f"{shown(one.name)}: {shown(one.note, 300)}", width, 4)
-    yield from _wrapped(shown(learners.why, 1000), width, rest="")
+        value = estimate_text(one.value, rate=rate)
+        less = "" if one.difference is None else estimate_text(one.difference, rate=rate)
+        rows.append((f"{mark} {shown(one.name)}", value, less))
+        if one.note:
+            rows.append((f"  {shown(one.note, 300)}", "", ""))
+    head = ("  learner", measured(learners.measure), "difference")
+    return Group(
+        Text(f"Learners by {measured(learners.measure)}, cross-validated"),
+        _table(rows, head),
+        Text(shown(learners.why, 1000)),
+    )
 
 
-def _indented(text: str, width: int, by: int) -> list[str]:
-    return _wrapped(text, width, " " * by, " " * by)
-
-
-def _facts(facts: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
+def _facts(facts: Sequence[tuple[str, str]]) -> Group:
     """Names to the left, sentences to the right; of many of one name the first ones."""
-    yield "  Training"
-    size = min(max(len(shown(name)) for name, _ in facts) + 4, 23)
+    rows: list[tuple[str, str]] = []
     seen: dict[str, int] = {}
     for name, value in facts:
         seen[name] = seen.get(name, 0) + 1
-        if seen[name] > _SHOWN:
-            continue
-        first = f"  {shown(name):<{size - 2}}"
-        yield from _wrapped(shown(value, 1000), width, first, " " * size)
+        if seen[name] <= _SHOWN:
+            rows.append((shown(name), shown(value, 1000)))
     for name, count in seen.items():
         if count > _SHOWN:
             more = count - _SHOWN
-            yield f"{'':<{size}}and {more:,} more {shown(name)}{'s' if more > 1 else ''}"
-
-
-def _counted_by(summary: Summary, as_told: bool) -> str:
-    """What a table of counts is of, where that does not go without saying."""
-    if summary.weighted:
-        return "weight"
-    return "" if as_told else "rows"
-
-
-def _table(rows: Sequence[tuple[str, ...]], width: int, least: int = 23) -> Iterator[str]:
-    """Columns side by side; one below the other where the width is too small."""
-    columns = max(map(len, rows))
-    filled = [(*row, *[""] * (columns - len(row))) for row in rows]
-    sizes = [max(len(row[k]) for row in filled) for k in range(columns)]
-    sizes[0] = max(sizes[0], least) if columns <= 3 else sizes[0]
-    if 2 + sum(sizes) + 2 * (columns - 1) <= width or columns <= 2:
-        for row in filled:
-            cells = "  ".join(f"{cell:<{size}}" for cell, size in zip(row, sizes, strict=True))
-            yield f"  {cells}".rstrip()
-        return
-    head, *body = filled
-    for k in range(1, columns):
-        if head[k]:
-            yield f"  {head[k]}"
-        for row in body:
-            if row[k]:
-                yield f"    {row[0]:<{sizes[0]}}  {row[k]}".rstrip()
+            rows.append(("", f"and {more:,} more {shown(name)}{'s' if more > 1 else ''}"))
+    return Group(Text("Training"), _table(rows))

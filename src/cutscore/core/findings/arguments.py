@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cutscore.core.findings.base import Finding, Surface, either, kept, sentence, shown
+from cutscore.core.findings.base import Finding, Surface, either, sentence, shown
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,6 @@ class BadArgument(Finding):
     value: Any = ...
     hint: str = ""
     subject: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         subject = self.subject or on.parameter(self.parameter)

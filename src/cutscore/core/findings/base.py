@@ -19,6 +19,8 @@ from importlib import import_module
 from math import isfinite
 from typing import Any, ClassVar, Self
 
+from cutscore.core.parameters import PARAMETERS
+
 
 class Severity(StrEnum):
     """How much a finding matters."""
@@ -83,15 +85,17 @@ class Command(Surface):
     name = "command"
 
     def parameter(self, name: str) -> str:
-        return option_of(name)
+        known = PARAMETERS.get(name)
+        return name if known is None else known.flag
 
     def fix(self, fix: Fix) -> str:
-        option = option_of(fix.parameter)
-        if fix.value is ...:
-            return f"{option} {METAVARS.get(fix.parameter, 'VALUE')}"
-        if fix.value is True or fix.parameter in SWITCHES:
-            return option
-        return f"{option} {shlex.quote(str(fix.value))}"
+        known = PARAMETERS.get(fix.parameter)
+        if known is None:
+            return super().fix(fix)
+        if not known.metavar:
+            return known.flag
+        value = known.metavar if fix.value is ... else shlex.quote(str(fix.value))
+        return f"{known.flag} {value}"
 
     def place(self, where: Where) -> str:
         if where.parameter is not None and where.row is not None:
@@ -112,37 +116,6 @@ class Page(Surface):
 
 
 PYTHON, COMMAND, PAGE = Surface(), Command(), Page()
-
-# What parameters are called on the command line, where that is not --name.
-OPTIONS = {
-    "costs": "--cost",
-    "scores": "--score",
-    "columns": "--column",
-    "categories": "--category",
-    "numbers": "--number",
-    "header": "--no-header",
-    "output": "-o",
-    "paths": "FILE",
-}
-# What stands for a value of the user's.
-METAVARS = {
-    "positive": "VALUE",
-    "costs": "fp=1,fn=20",
-    "subject_to": "'precision >= 0.9'",
-    "threshold": "SCORE",
-    "scores": "NAME",
-    "score": "NAME",
-    "label": "NAME",
-    "sql": "QUERY",
-    "report": "report.html",
-}
-# Options without a value.
-SWITCHES = {"header", "drop_limits"}
-
-
-def option_of(parameter: str) -> str:
-    """The option of the command line for a parameter."""
-    return OPTIONS.get(parameter) or "--" + parameter.replace("_", "-")
 
 
 def _place(where: Where) -> str:
@@ -195,6 +168,12 @@ class Finding:
             known = _REGISTRY.setdefault(cls.code, cls)
             if known.__qualname__ != cls.__qualname__:
                 raise TypeError(f"{cls.code} is the code of {known.__qualname__} already")
+
+    def __post_init__(self) -> None:
+        # An error that somebody keeps must not keep their table.
+        for f in fields(self):
+            if f.name not in _COMMON:
+                object.__setattr__(self, f.name, kept(getattr(self, f.name)))
 
     def text(self, on: Surface) -> str:
         """The fact in a sentence or two, for a surface: rule, value, place, way out."""
@@ -329,10 +308,20 @@ def shown(value: Any) -> str:
 
 
 def kept(value: Any) -> Any:
-    """A value as a finding keeps it: numbers and text as they are, of anything else its words."""
-    if value is ... or (isinstance(value, (str, int, float, bool, type(None))) and fits(value)):
+    """A value as a finding keeps it: numbers and short text as they are, of anything else its
+    words; of a tuple each of its values."""
+    if isinstance(value, tuple) and len(value) <= _MOST:
+        return tuple(map(kept, value))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, (numpy.float64, numpy.integer, numpy.bool_)):
+        return value.item()
+    if value is ... or fits(value):
         return value
     return Shown(" ".join(shown(value).split()))  # on one line
+
+
+# Names of columns may be as many.
+_MOST = 100_000
 
 
 def fits(value: Any) -> bool:

@@ -37,9 +37,9 @@ class DiskRefused(Finding):
     """How many it takes at least, where that is known."""
 
     def text(self, on: Surface) -> str:
-        need = "" if self.need is None else f"; it takes {self.need:,} at least"
+        need = "" if self.need is None else f" of at least {self.need:,} needed"
         return (
-            f"what does not fit into memory is kept in {self.folder}, which refused it after "
-            f"{self.written:,} bytes{need}: {self.reason}. Free some space there, set TMPDIR to "
-            f"another folder, or raise {on.parameter('memory_limit')}."
+            f"temporary files go to {self.folder}, which can't be written: {self.reason}, after "
+            f"{self.written:,} bytes{need}. Free space, set TMPDIR to another folder, or raise "
+            f"{on.parameter('memory_limit')}."
         )

@@ -62,11 +62,14 @@ class ColumnUnstated(Finding):
     candidates: tuple[str, ...] = ()
 
     def text(self, on: Surface) -> str:
+        name = on.fix(Fix(self.option))
         if self.candidates:
-            what = f"{some(self.candidates)} of {self.table} could each be the {self.option}"
-        else:
-            what = f"no column of {self.table} is called like a {self.option}"
-        return f"{what}; it has {some(self.names, 12)}. Name it ({on.fix(Fix(self.option))})."
+            several = some(self.candidates)
+            return f"{several} of {self.table} may each be the {self.option}. Name one ({name})."
+        return (
+            f"no column of {self.table} has a usual name for a {self.option}; it has "
+            f"{some(self.names, 12)}. Name the column ({name})."
+        )
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ class TakenByName(Finding):
     names: tuple[str, ...]
 
     def text(self, on: Surface) -> str:
-        return f"{self.option}: {some(self.names)}, by name."
+        plural = "" if len(self.names) == 1 else "s"
+        return f"{self.option}{plural} taken by name: {some(self.names)}."
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class LessIsBetter(Finding):
     measure: str
 
     def text(self, on: Surface) -> str:
-        return f"of {shown(self.measure)} less is better: the threshold is chosen for the least."
+        return f"lower is better for {shown(self.measure)}, so it is minimized."
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ class OutOfMemory(Finding):
     code = "out-of-memory"
 
     def text(self, on: Surface) -> str:
-        return "there is not enough memory for this. Take fewer rows or columns."
+        return "out of memory. Use fewer rows or columns."
 
 
 @dataclass(frozen=True)
@@ -164,8 +168,8 @@ class Unexpected(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"this should not happen ({self.kind}: {self.said}). Please report it, with what "
-            "CUTSCORE_TRACEBACK=1 shows."
+            f"internal error ({self.kind}: {self.said}). Please report it with the output of "
+            "CUTSCORE_TRACEBACK=1."
         )
 
 

@@ -11,7 +11,6 @@ from cutscore.core.findings.base import (
     Severity,
     Surface,
     Where,
-    kept,
     sentence,
     shown,
     spelled,
@@ -30,9 +29,6 @@ class ValueUnfit(Finding):
     wanted: str
     """What it must hold: "numbers", "dates", "true and false"."""
     value: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         row = "it" if self.where is None else f"row {(self.where.row or 0) + 1:,}"
@@ -111,16 +107,16 @@ class NotJson(Finding):
     """A file that should be JSON is not, or was cut off."""
 
     code = "not-json"
-    example = {"what": "a detector", "reason": "this is not", "line": 7}
+    example = {"what": "a detector", "reason": "this is not valid JSON", "line": 7}
     what: str
     reason: str
     line: int | None = None
 
     def text(self, on: Surface) -> str:
-        line = "" if self.line is None else f", from line {self.line} on"
+        line = "" if self.line is None else f" (line {self.line})"
         return (
-            f"{self.what} is JSON text in UTF-8; {self.reason}{line}. It may have been cut off; "
-            "copy it again."
+            f"{self.reason}{line}; {self.what} is a JSON file in UTF-8. The file may be truncated "
+            "or edited: get the original."
         )
 
 
@@ -148,7 +144,7 @@ class FieldUnknown(Finding):
 
     def text(self, on: Surface) -> str:
         if self.twice:
-            return f"a key must be there once; {shown(self.field)} is there twice."
+            return f"the key {shown(self.field)} is there twice."
         return f"{self.of} has an unknown key {shown(self.field)}."
 
 
@@ -161,9 +157,6 @@ class FieldUnfit(Finding):
     field: str
     rule: str
     value: Any = ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         is_ = "" if self.value is ... else f"; it is {shown(self.value)}"
@@ -179,13 +172,10 @@ class FormatUnknown(Finding):
     format: Any
     reads: str
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "format", kept(self.format))
-
     def text(self, on: Surface) -> str:
         return (
-            f"this cutscore reads the format {self.reads!r}; this is {shown(self.format)}. Read it "
-            "with the cutscore that wrote it, or newer."
+            f"the format is {shown(self.format)}; this version of cutscore reads {self.reads!r}. "
+            "Use the version that wrote the file, or a newer one."
         )
 
 
@@ -197,15 +187,17 @@ class ModelChanged(Finding):
     example = {}
 
     def text(self, on: Surface) -> str:
-        way = (
-            "cutscore revise original.json --cost fp=1,fn=20 -o new.json"
-            if on.name == "command"
-            else "Detector.load(original).revised(costs=..., prior=...).save(path)"
-        )
+        if on.name == "command":
+            revise = "cutscore revise original.json --cost fp=1,fn=20 -o new.json"
+            way = f"To change costs or the prior of the original, run {revise}."
+        else:
+            way = (
+                "To change costs or the prior of the original, use Detector.load(path).revised(). "
+                "Detector.load(path, verify=False) reads the file as it is."
+            )
         return (
-            "its checksum does not fit: it was changed after it was written. Get the original; for "
-            f"other costs or another prior, {way} moves the threshold with them. If the change was "
-            "meant, Detector.load(path, verify=False).save(path) makes the file whole again."
+            "the checksum does not match: the file was edited after it was written. Use the "
+            f"original file. {way}"
         )
 
 
@@ -219,9 +211,10 @@ class NotAModel(Finding):
     hint: str = ""
 
     def text(self, on: Surface) -> str:
+        writes = "cutscore fit" if on.name == "command" else "Detector.save"
         return sentence(
-            f"{spelled(self.path)} is no model of cutscore: a model is JSON text, as cutscore fit "
-            "and Detector.save write it.",
+            f"{spelled(self.path)} is not a cutscore model: a model is a JSON file written by "
+            f"{writes}.",
             self.hint,
         )
 
@@ -250,7 +243,7 @@ class NoColumns(Finding):
     example = {}
 
     def text(self, on: Surface) -> str:
-        return "a detector must have columns to score a table by; this one has none."
+        return "this detector has no columns, so it can't score a table."
 
 
 @dataclass(frozen=True)
@@ -263,8 +256,8 @@ class ColumnReserved(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{shown(self.column)} is what a detector adds; a column of that name can't be kept. "
-            "Rename it first."
+            f"a detector adds a column {shown(self.column)}, so an input column of that name can't "
+            f"be kept. Rename it, or choose the columns to keep ({on.fix(Fix('keep'))})."
         )
 
 
@@ -278,8 +271,8 @@ class CostsMissing(Finding):
     def text(self, on: Surface) -> str:
         costs, threshold = on.fix(Fix("costs")), on.fix(Fix("threshold"))
         return (
-            "a threshold follows from costs and prior; this detector has no costs. Give some "
-            f"({costs}), or a threshold ({threshold})."
+            "this model has no costs, from which a threshold could follow. Give costs "
+            f"({costs}) or a threshold ({threshold})."
         )
 
 
@@ -293,8 +286,8 @@ class LimitsKept(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"this detector keeps to {' and '.join(self.limits)}, which another threshold need "
-            f"not. Fit it again, or drop the limits: {on.fix(Fix('drop_limits', True))}."
+            f"the model was fitted subject to {' and '.join(self.limits)}, which another threshold "
+            f"may break. Fit it again, or drop the limits ({on.fix(Fix('drop_limits', True))})."
         )
 
 
@@ -327,8 +320,8 @@ class UnseenLevel(_Unseen):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{self._count()} a level of {shown(self.column)} that no training row had, such as "
-            f"{shown(self.value)}."
+            f"{self._count()} a value of {shown(self.column)} that was not seen in training, such "
+            f"as {shown(self.value)}."
         )
 
 
@@ -343,7 +336,7 @@ class UnseenMissing(_Unseen):
     of: int
 
     def text(self, on: Surface) -> str:
-        return f"{self._count()} no {shown(self.column)}, which every training row had."
+        return f"{self._count()} no {shown(self.column)}, which was never missing in training."
 
 
 @dataclass(frozen=True)
@@ -363,8 +356,8 @@ class UnseenNumber(_Unseen):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{self._count()} {shown(self.column)} outside of {self.low} to {self.high}, the range "
-            f"of the training rows, such as {self.value}."
+            f"{self._count()} {shown(self.column)} outside the training range, {self.low} to "
+            f"{self.high}, such as {self.value}."
         )
 
 
@@ -382,8 +375,8 @@ class NamesCoincide(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"databases don't tell capital letters apart; {shown(self.first)} and "
-            f"{shown(self.second)} would be one column. Rename one before fitting."
+            f"column names of databases are case-insensitive; {shown(self.first)} and "
+            f"{shown(self.second)} would be one. Rename one before fitting."
         )
 
 
@@ -415,6 +408,6 @@ class DialectNeeded(Finding):
     def text(self, on: Surface) -> str:
         ways = " or ".join(on.fix(Fix("dialect", name)) for name in ("duckdb", "sqlite"))
         return (
-            f"dates differ from one database to another, and {shown(self.column)} is one. Say "
-            f"which it is: {ways}."
+            f"{shown(self.column)} is a date, and databases write dates differently. Name the "
+            f"dialect: {ways}."
         )

@@ -13,6 +13,10 @@ class Notice(Finding):
 
     severity = Severity.WARNING
 
+    def hint(self, on: Surface) -> str:
+        """What to do about it, for those who have said what it is."""
+        return ""
+
 
 @dataclass(frozen=True)
 class FewRows(Notice):
@@ -26,14 +30,17 @@ class FewRows(Notice):
     """How many; of weighted rows the effective number."""
     weighted: bool = False
 
-    def text(self, on: Surface) -> str:
+    def hint(self, on: Surface) -> str:
         points = f"{100 / max(self.rows, 1):.{0 if self.rows < 10 else 1}f}"
+        return f"One {self.of} more or less moves a rate of {self.of}s by {points} points."
+
+    def text(self, on: Surface) -> str:
         if self.weighted:
-            what = f"The effective number of {self.of}s is {self.rows:.3g}"
+            what = f"The effective number of {self.of}s is {self.rows:.3g}."
         else:
             there = "There is" if self.rows == 1 else "There are"
-            what = f"{there} only {counted(self.rows, self.of)}"
-        return f"{what}: one more or less moves a rate of {self.of}s by {points} points."
+            what = f"{there} only {counted(self.rows, self.of)}."
+        return f"{what} {self.hint(on)}"
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,9 @@ class PriorFar(Notice):
     def text(self, on: Surface) -> str:
         return (
             f"The prior, {100 * self.prior:.3g} %, is far from the share of positives in these "
-            f"rows, {100 * self.share:.3g} %: odds differ {self.times:,.3g}-fold. Precision and "
-            "costs hold only if both classes score there as they do here."
+            f"rows, {100 * self.share:.3g} %: the odds differ by a factor of {self.times:,.3g}. "
+            "Precision and costs hold only if the scores within each class are distributed as "
+            "here."
         )
 
 
@@ -69,17 +77,19 @@ class Inverted(Notice):
     high: float | None = None
     """The interval of the AUC, where it is known."""
 
-    def text(self, on: Surface) -> str:
+    def hint(self, on: Surface) -> str:
         if self.reverse:
-            return (
-                f"The AUC of {shown(self.score)} is {self.auc:.3f}, below one half: low scores go "
-                f"with negatives. Leave "
-                f"{on.parameter('reverse')} out, or name the other label as the positive one."
-            )
+            return f"Leave {on.parameter('reverse')} out, or name the other label as positive."
+        reverse = on.fix(Fix("reverse", self.score))
         return (
-            f"The AUC of {shown(self.score)} is {self.auc:.3f}, below one half: high scores go "
-            "with negatives. If low scores mean positive, say so "
-            f"({on.fix(Fix('reverse', self.score))}), or name the other label as the positive one."
+            f"If low scores mean positive, say so ({reverse}), or name the other label as positive."
+        )
+
+    def text(self, on: Surface) -> str:
+        go = "low" if self.reverse else "high"
+        return (
+            f"The AUC of {shown(self.score)} is {self.auc:.3f}, below 0.5: {go} scores go with "
+            f"negatives. {self.hint(on)}"
         )
 
 
@@ -112,7 +122,7 @@ class Separated(Notice):
     def text(self, on: Surface) -> str:
         return (
             f"The classes are separated almost perfectly (AUC {self.auc:.6g}). That is rare: look "
-            "for leakage, a column that knows the label, or rows that the detector was fitted to."
+            "for leakage: a column that knows the label, or rows that the model was fitted to."
         )
 
 
@@ -133,10 +143,10 @@ class FewErrors(Notice):
     def text(self, on: Surface) -> str:
         place, other = ("below", "negative") if self.of == "positive" else ("above", "positive")
         return (
-            "The AUC depends on few errors: as if "
-            f"{self.errors:.2g} of {counted(self.rows, self.of)} ranked {place} all {other}s. If "
-            f"scores of {self.of}s vary much more than those of {other}s, its interval is too "
-            "narrow."
+            "The AUC depends on few errors, as if "
+            f"{self.errors:.2g} of {counted(self.rows, self.of)} ranked {place} all {other}s. Its "
+            f"interval is too narrow if scores of {self.of}s vary much more than those of "
+            f"{other}s."
         )
 
 
@@ -153,9 +163,8 @@ class CertainAndWrong(Notice):
     def text(self, on: Surface) -> str:
         were = "was" if self.cases == 1 else "were"
         return (
-            f"{counted(self.cases, 'case')} had probability {self.probability} and {were} "
-            f"{self.label}: the log loss of a certainty that is wrong is infinite. Clip the "
-            "probabilities, or calibrate them."
+            f"{counted(self.cases, 'case')} with probability {self.probability} {were} "
+            f"{self.label}, so the log loss is infinite. Clip or calibrate the probabilities."
         )
 
 
@@ -170,8 +179,8 @@ class Ties(Notice):
 
     def text(self, on: Surface) -> str:
         return (
-            f"The score {self.score:.6g} is shared by {100 * self.share:.3g} % of the cases: no "
-            "threshold can tell them apart."
+            f"The score {self.score:.6g} is shared by {100 * self.share:.3g} % of the cases, "
+            "which no threshold can separate."
         )
 
 
@@ -190,7 +199,7 @@ class Outlier(Notice):
         return (
             f"The score {self.score:.12g} of {counted(self.cases, 'case')} is an outlier; all "
             f"others lie between {self.low:.6g} and {self.high:.6g}. If it stands for a missing "
-            "score, leave such cases out."
+            "score, drop such cases."
         )
 
 
@@ -205,9 +214,26 @@ class Miscalibrated(Notice):
 
     def text(self, on: Surface) -> str:
         return (
-            f"The scores are off as probabilities: {100 * self.outside:.3g} % of the cases are "
-            "outside of the band where calibrated ones would be. Calibrate them on other rows "
-            "before reading them so (cutscore.calibrate)."
+            f"The scores are miscalibrated: {100 * self.outside:.3g} % of the cases are outside "
+            "the band of calibrated probabilities. Calibrate them on other rows before you use "
+            "them as probabilities."
+        )
+
+
+@dataclass(frozen=True)
+class NoProbability(Notice):
+    """A score is called a probability, and has values outside 0 to 1."""
+
+    code = "no-probability"
+    example = {"score": "probability", "lowest": 0.01, "highest": 1.3}
+    score: str
+    lowest: float
+    highest: float
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{shown(self.score)} ranges from {self.lowest:.3g} to {self.highest:.3g}, so it is "
+            "not a probability: Brier score, log loss and calibration are left out."
         )
 
 
@@ -220,15 +246,18 @@ class Infeasible(Notice):
     limits: tuple[str, ...]
     confidence: float | None = None
 
+    def hint(self, on: Surface) -> str:
+        if self.confidence is None:
+            return "A weaker limit would help."
+        return "More rows, a lower confidence or a weaker limit would help."
+
     def text(self, on: Surface) -> str:
         asked = " and ".join(self.limits)
-        if self.confidence is None:
-            return f"Infeasible: no cut has {asked}; this is the nearest."
-        return (
-            f"Infeasible: no cut can be shown to have {asked} with a confidence of "
-            f"{100 * self.confidence:g} % on these rows; this is the nearest. More rows, a lower "
-            "confidence or a weaker limit would help."
-        )
+        what = f"No threshold meets {asked}"
+        if self.confidence is not None:
+            sure = f"{100 * self.confidence:g} % confidence"
+            what = f"No threshold is shown to meet {asked} with {sure} on these rows"
+        return f"{what}; the nearest one is shown. {self.hint(on)}"
 
 
 @dataclass(frozen=True)
@@ -242,7 +271,7 @@ class FlagsAlike(Notice):
 
     def text(self, on: Surface) -> str:
         aim = "these costs" if self.costs else "this aim"
-        return f"For {aim} it is best to flag {self.what}: the score then decides nothing."
+        return f"For {aim} it is best to flag {self.what}: the score is not used."
 
 
 @dataclass(frozen=True)
@@ -268,8 +297,8 @@ class GroupsNotUnits(Notice):
 
     def text(self, on: Surface) -> str:
         return (
-            "Intervals of averages over groups count groups; all others count rows, and are too "
-            f"narrow if rows of one {self.group!r} are correlated: then name it as the cluster id "
+            f"Intervals take rows as independent, except averages over groups. If rows of one "
+            f"{self.group!r} are correlated, name it as the cluster id "
             f"({on.fix(Fix('unit', self.group))})."
         )
 

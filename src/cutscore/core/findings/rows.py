@@ -14,7 +14,6 @@ from cutscore.core.findings.base import (
     Where,
     counted,
     either,
-    kept,
     sentence,
     shown,
     some,
@@ -74,9 +73,6 @@ class NotNumbers(_Placed):
     """The type of the whole column, where that is what is wrong."""
     hint: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         parts = [] if self.type is None else [f"its type is {self.type}"]
         if self.value is not ...:
@@ -92,9 +88,6 @@ class BadWeight(_Placed):
     example = {"value": -1.0, "where": Where(3, "weight")}
     value: Any
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         return (
             f"a weight must be finite and at least 0; {self.place(on)} is {shown(self.value)}. "
@@ -109,9 +102,6 @@ class BadMass(_Placed):
     code = "bad-mass"
     example = {"value": -1, "where": Where(1, "pos")}
     value: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         return f"a mass must be finite and at least 0; {self.place(on)} is {shown(self.value)}."
@@ -163,9 +153,6 @@ class NotAColumn(Finding):
     shape: tuple[int, ...] | None = None
     reason: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         if self.shape is not None:
             return (
@@ -201,13 +188,10 @@ class Inexact(_Placed):
     name: str
     value: Any
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         return (
-            f"{self.name}s are compared as float64, where {self.place(on)} = {shown(self.value)} "
-            f"may coincide with its neighbours. Rescale or round the {self.name}s."
+            f"{self.name}s are stored as float64, which can't tell {self.place(on)} = "
+            f"{shown(self.value)} from its neighbours. Rescale or round the {self.name}s."
         )
 
 
@@ -220,15 +204,12 @@ class LabelType(Finding):
     type: str = ""
     value: Any = ...
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-
     def text(self, on: Surface) -> str:
         if self.value is not ...:
-            return f"labels must be plain values, numbers or text; these are {shown(self.value)}."
+            return f"labels must be numbers, booleans or text; one is {shown(self.value)}."
         return (
-            f"labels must be numbers, booleans or text; these are of type {self.type}. Pass y == "
-            "the positive one."
+            f"labels must be numbers, booleans or text; they have the type {self.type}. Pass y == "
+            "positive instead."
         )
 
 
@@ -241,20 +222,10 @@ class PositiveUnstated(_Placed):
     seen: tuple[Any, ...]
     value: Any = ...
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-        object.__setattr__(self, "seen", tuple(map(kept, self.seen)))
-
     def text(self, on: Surface) -> str:
-        say = f"Name the positive one ({on.fix(Fix('positive'))})"
-        if self.value is ...:
-            return (
-                "the positive label is known without help only among 0/1, False/True or -1/1; "
-                f"these are {some(self.seen)}. {say}."
-            )
         return (
-            f"labels are understood without help only as 0/1, False/True or -1/1; {self.place(on)} "
-            f"is {shown(self.value)}, and the labels seen are {some(self.seen)}. {say}."
+            f"the labels are {some(self.seen)}: which one is positive? Name it "
+            f"({on.fix(Fix('positive'))}); only 0/1, False/True and -1/1 are understood without."
         )
 
 
@@ -271,18 +242,12 @@ class PositiveUnknown(Finding):
     column: str | None = None
     near: Any = ...
 
-    def __post_init__(self) -> None:
-        for name in ("positive", "near"):
-            object.__setattr__(self, name, kept(getattr(self, name)))
-        object.__setattr__(self, "seen", tuple(map(kept, self.seen)))
-
     def text(self, on: Surface) -> str:
-        seen = f", which are {self.kind}" if self.kind else f" {some(self.seen)}"
-        if self.column is not None:
-            seen = f" in {shown(self.column)}{seen if self.kind else ',' + seen}"
+        of = "" if self.column is None else f" of {shown(self.column)}"
+        are = self.kind or some(self.seen)
         hint = "" if self.near is ... else f"Did you mean {shown(self.near)}?"
-        rule = f"{on.parameter('positive')} must be one of the labels{seen}"
-        return sentence(f"{rule}; it is {shown(self.positive)}.", hint)
+        fact = f"no row has the label {shown(self.positive)} ({on.parameter('positive')})"
+        return sentence(f"{fact}; the labels{of} are {are}.", hint)
 
 
 @dataclass(frozen=True)
@@ -296,20 +261,17 @@ class TooManyLabels(_Placed):
     like_scores: bool = False
     """Whether there are so many numbers that labels and scores may be the wrong way round."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
-        object.__setattr__(self, "seen", tuple(map(kept, self.seen)))
-
     def text(self, on: Surface) -> str:
         if self.like_scores:
+            label, score = on.parameter("label"), on.parameter("score")
             return (
-                f"there must be two labels at the most; the labels seen are {some(self.seen)}. "
-                "They look like scores: are labels and scores the other way round?"
+                f"there must be two labels, but there are many numbers: {some(self.seen)}. They "
+                f"look like scores: are {label} and {score} swapped?"
             )
         return (
-            f"there must be two labels at the most; {self.place(on)} is {shown(self.value)}, and "
-            f"the labels seen are {some(self.seen)}. For one-vs-rest name the positive "
-            f"one ({on.fix(Fix('positive'))})."
+            f"there must be two labels, but there are {some(self.seen)} ({self.place(on)} is "
+            f"{shown(self.value)}). To detect one of them against the rest, name it "
+            f"({on.fix(Fix('positive'))})."
         )
 
 
@@ -326,10 +288,6 @@ class OneVersusRest(Finding):
     rows: tuple[int, ...] | None = None
     """How many rows have each of the others, where that was counted."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "positive", kept(self.positive))
-        object.__setattr__(self, "others", tuple(map(kept, self.others)))
-
     def text(self, on: Surface) -> str:
         if self.rows is None:
             listed = [shown(value) for value in self.others]
@@ -337,8 +295,8 @@ class OneVersusRest(Finding):
             pairs = sorted(zip(self.others, self.rows, strict=True), key=lambda pair: -pair[1])
             listed = [f"{shown(value)} ({counted(n, 'row')})" for value, n in pairs]
         return (
-            f"{shown(self.column)}: {shown(self.positive)} is the positive label, one-vs-rest; "
-            f"{counted(len(self.others), 'other label')}: {some(listed, 4, show=str)}."
+            f"{shown(self.column)} is read one-vs-rest: {shown(self.positive)} is positive, all "
+            f"others are negative: {some(listed, 4, show=str)}."
         )
 
 
@@ -352,10 +310,6 @@ class ColumnMissing(Finding):
     table: str
     names: tuple[str, ...] = ()
     """The columns that are there."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "column", kept(self.column))
-        object.__setattr__(self, "names", tuple(self.names[:200]))
 
     @property
     def near(self) -> list[str]:
@@ -379,4 +333,4 @@ class NoRows(Finding):
     table: str = "a table"
 
     def text(self, on: Surface) -> str:
-        return f"{self.table} must have rows; there are none."
+        return f"{self.table} has no rows."

@@ -11,7 +11,6 @@ from cutscore.core.findings.base import (
     Surface,
     Where,
     either,
-    kept,
     sentence,
     shown,
 )
@@ -90,10 +89,10 @@ class OneClass(Finding):
     what: str
     need: str
     have: str
-    hint: str = "Add rows of the other class."
+    hint: str = "Check the labels and which of them is positive, or add rows of the other class."
 
     def text(self, on: Surface) -> str:
-        return f"{self.what} needs {self.need}; all rows are {self.have}. {self.hint}"
+        return f"all rows are {self.have}; {self.what} needs {self.need}. {self.hint}"
 
 
 @dataclass(frozen=True)
@@ -149,9 +148,6 @@ class NotFinite(Finding):
     most: str = ""
     """Up to which absolute value, where that is less than any float: "1e300"."""
     hint: str = "Drop such rows or fill them in."
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", kept(self.value))
 
     def text(self, on: Surface) -> str:
         most = f", within ±{self.most}" if self.most else ""
@@ -410,10 +406,6 @@ class PositiveAssumed(Finding):
     example = {"positive": "spam", "negative": "ham"}
     positive: Any
     negative: Any
-
-    def __post_init__(self) -> None:
-        for name in ("positive", "negative"):
-            object.__setattr__(self, name, kept(getattr(self, name)))
 
     def text(self, on: Surface) -> str:
         taken, other = shown(self.positive), shown(self.negative)

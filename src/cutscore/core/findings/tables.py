@@ -69,11 +69,11 @@ class FolderUnfit(_OfFile):
     def text(self, on: Surface) -> str:
         if self.partitions:
             return (
-                f"{self.called} has columns in the names of its folders, which are not read here. "
-                "Use a query: from read_parquet('…/**/*.parquet', hive_partitioning=true)."
+                f"{self.called} is partitioned: its folder names hold columns, which are not read. "
+                "Read it by a query: from read_parquet('…/**/*.parquet', hive_partitioning=true)."
             )
         if self.odd is None:
-            return f"{self.called} is a folder without Parquet files. Name files, or a pattern."
+            return f"{self.called} is a folder without Parquet files. Name the files, or a pattern."
         return (
             f"all files of a folder must be Parquet; {spelled(self.odd)} is not. Move it away, or "
             "name those that are."
@@ -105,13 +105,13 @@ class FileDamaged(_OfFile):
     groups: int | None = None
 
     def text(self, on: Surface) -> str:
-        what = f"{self.called} is no whole {self.format} file: {self.reason}."
+        what = f"{self.called} is not a valid {self.format} file: {self.reason}."
         if self.group is not None:
             what = (
                 f"{self.called} is damaged: row group {self.group + 1} of {self.groups} can't be "
                 f"read ({self.reason})."
             )
-        return f"{what} Copy or write it again."
+        return f"{what} Copy it or write it again."
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class FileChanged(_OfFile):
     example = {"where": _FILE}
 
     def text(self, on: Surface) -> str:
-        return f"{self.called} changed while it was read. Try again when it is whole."
+        return f"{self.called} changed while it was read. Try again when it is complete."
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class FileEmpty(_OfFile):
     example = {"where": _FILE}
 
     def text(self, on: Surface) -> str:
-        return f"{self.called} is empty. A table has a line of column names, then rows."
+        return f"{self.called} is empty. A table has a header line, then rows."
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ class FormatMismatch(_OfFile):
 
     def text(self, on: Surface) -> str:
         return (
-            f"the first bytes of {self.called} are those of {self.seen}, not of {self.said} as its "
-            f"extension says. Say which it is: {on.fix(Fix('format', self.seen))}."
+            f"{self.called} looks like {self.seen}, but its extension says {self.said}. Name the "
+            f"format ({on.fix(Fix('format', self.seen))})."
         )
 
 
@@ -162,8 +162,8 @@ class NeedsQuery(_OfFile):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{self.called} is a database of {self.format}: pass it alone, and say what to read: "
-            f"{on.fix(Fix('sql', 'select …'))}."
+            f"{self.called} is a {self.format} database: pass it alone, with a query "
+            f"({on.fix(Fix('sql', 'select …'))})."
         )
 
 
@@ -180,8 +180,8 @@ class NotCsv(_OfFile):
     def text(self, on: Surface) -> str:
         what = self.format if self.where is None else f"{self.called}, which is {self.format}"
         return (
-            f"{on.parameter(self.parameter)} says how CSV is written; this is {what}. Leave it "
-            "out, or say it in a query."
+            f"{on.parameter(self.parameter)} is for CSV files; this is {what}. Leave it out, or "
+            "use a query."
         )
 
 
@@ -233,8 +233,8 @@ class LineInvalid(_OfFile):
 
 
 _RULES = {
-    "jsonl": "every line must be one object of JSON, with values of one type a column",
-    "libsvm": "every line must be a label, then index:value with rising indices",
+    "jsonl": "every line must be a JSON object, with one type per column",
+    "libsvm": "every line must be a label, then index:value pairs with increasing indices",
 }
 
 
@@ -269,7 +269,7 @@ class FilesDiffer(Finding):
     def text(self, on: Surface) -> str:
         return (
             f"all files of a table must have the same columns; {self.lacks} lacks "
-            f"{shown(self.column)}, which {self.has} has. Read them apart."
+            f"{shown(self.column)}, which {self.has} has. Read them separately."
         )
 
 
@@ -290,7 +290,7 @@ class TypesDiffer(_OfFile):
             each = " and ".join(f"{kind} in {place}" for kind, place in pairs)
             return (
                 f"a column must have one type in all files; {shown(self.column)} is {each}. "
-                "Correct it, or read them apart."
+                "Correct it, or read them separately."
             )
         return (
             f"a column must have one type; {shown(self.column)} holds "
@@ -326,7 +326,7 @@ class NamesInexact(_OfFile):
 
     def text(self, on: Surface) -> str:
         return (
-            f"floats don't tell whole numbers beyond 2^53 apart; {self.at_row} has "
+            f"floats can't represent all whole numbers beyond 2^53; {self.at_row} has "
             f"{self.value:.17g} in {shown(self.column)}. Store them as integers or as text."
         )
 
@@ -355,7 +355,7 @@ class SeparatorFound(_OfFile):
     separator: str
 
     def text(self, on: Surface) -> str:
-        return f"{self.called} is read with {shown(self.separator)} between its columns."
+        return f"{self.called}: the column separator is {shown(self.separator)}."
 
 
 @dataclass(frozen=True)

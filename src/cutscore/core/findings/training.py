@@ -38,8 +38,8 @@ class ColumnNumber(ColumnNote):
     date: bool = False
 
     def text(self, on: Surface) -> str:
-        what = "a date, in days" if self.date else "a number"
-        gone = f"; {percent(self.missing)} are missing: a feature too" if self.missing else ""
+        what = "a date, in days" if self.date else "numeric"
+        gone = f"; {percent(self.missing)} missing, with an indicator" if self.missing else ""
         return (
             f"{shown(self.column)} is {what}: mean {self.mean}, standard deviation "
             f"{self.deviation:.6g}{gone}."
@@ -79,19 +79,19 @@ class ColumnCategory(ColumnNote):
             what = f"{counted(self.rare, 'rarer value')} ({percent(self.other)})"
             some += f"{', ' if some else ''}{what} together as 'other'"
         if self.missing:
-            some += f"; {percent(self.missing)} are missing: a level too"
-        what = "a boolean" if self.boolean else "a category"
+            some += f"; {percent(self.missing)} missing, a level of its own"
+        what = "boolean" if self.boolean else "categorical"
         return f"{shown(self.column)} is {what}: {some}; reference level: {self.reference}."
 
 
 _WHY = {
     "constant": "it is {} in every row",
     "empty": "it has no values",
-    "type": "values of the type {} are not read",
-    "identifier": "its values differ in every row, as an identifier's do",
-    "row-ids": "each row has a whole number of its own, in order, as row ids have",
+    "type": "columns of type {} are not supported",
+    "identifier": "its values are all different, as those of an identifier",
+    "row-ids": "it numbers the rows",
     "many": "it has more than {} different values",
-    "rare": "no value is in {} rows or more",
+    "rare": "no value occurs in {} rows or more",
 }
 
 
@@ -110,7 +110,7 @@ class ColumnUnused(ColumnNote):
         why = _WHY[self.reason].format(self.value)
         use = ""
         if self.reason == "row-ids":
-            use = f"To use it nevertheless: {on.fix(Fix('numbers', self.column))}."
+            use = f"To use it anyway: {on.fix(Fix('numbers', self.column))}."
         return sentence(f"{shown(self.column)} is not used: {why}.", use)
 
 
@@ -137,8 +137,8 @@ class ColumnUnreadable(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{shown(self.column)} can't be used: values of the type {self.type} are not read. "
-            "Leave it out, or make columns of numbers or text of it."
+            f"{shown(self.column)} can't be used: columns of type {self.type} are not supported. "
+            "Exclude it, or convert it to numbers or text."
         )
 
 
@@ -174,7 +174,7 @@ class RowsWeightless(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{counted(self.rows, 'row')} of weight 0 {'is' if self.rows == 1 else 'are'} left out."
+            f"{counted(self.rows, 'row')} of weight 0 {'is' if self.rows == 1 else 'are'} ignored."
         )
 
 
@@ -191,7 +191,7 @@ class RowsWeighted(Finding):
 
     def text(self, on: Surface) -> str:
         share = f"{100 * self.share:.4g} %"
-        return f"Rows count by {shown(self.column)}: of their weight {share} is positive."
+        return f"Rows are weighted by {shown(self.column)}; {share} of the weight is positive."
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,9 @@ class ClassMissing(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"there must be rows of both classes; all {self.rows:,} are {self.only} in "
-            f"{shown(self.column)}."
+            f"all {self.rows:,} rows are {self.only} in {shown(self.column)}; both classes are "
+            f"needed. Is it the right column, and the right positive label "
+            f"({on.fix(Fix('positive'))})?"
         )
 
 
@@ -221,8 +222,8 @@ class ClassTooSmall(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            "there must be at least 2 rows of either class, one to learn from and one to try it "
-            f"on; the rarer has {self.rows}."
+            "each class must have at least 2 rows, to learn from and to validate on; the rarer "
+            f"class has {self.rows}."
         )
 
 
@@ -237,8 +238,8 @@ class UnitsTooFew(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"there must be as many units as folds; there are {self.units} and {self.folds}. Use "
-            f"fewer folds ({on.fix(Fix('folds', max(self.units, 2)))})."
+            f"there must be at least as many clusters as folds; there are {self.units} and "
+            f"{self.folds}. Use fewer folds ({on.fix(Fix('folds', max(self.units, 2)))})."
         )
 
 
@@ -253,8 +254,8 @@ class FoldHasClass(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"all rows of one class are in fold {self.fold} of {self.folds}, whose units stay "
-            "together: use fewer folds, or smaller units if one has them all."
+            f"all rows of one class are in fold {self.fold} of {self.folds}, because clusters stay "
+            "together. Use fewer folds, or smaller clusters."
         )
 
 
@@ -360,7 +361,7 @@ class NothingLearned(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            "no learner told the classes apart: all weights are 0, and all rows get the same "
+            "no learner separates the classes: all weights are 0, and all rows get the same "
             f"score. Use other columns, or another learner ({on.fix(Fix('learner', 'logistic'))})."
         )
 
@@ -381,8 +382,8 @@ class Leak(Finding):
     def text(self, on: Surface) -> str:
         way = f" ({on.fix(self.fixes[0])})" if self.fixes else ""
         return (
-            f"{shown(self.feature)} alone has an AUC of {self.auc:.4f}: is it known before the "
-            f"outcome is? If not, leave it out{way}."
+            f"{shown(self.feature)} alone has an AUC of {self.auc:.3f}: is it known before the "
+            f"outcome? If not, it leaks the label: exclude it{way}."
         )
 
 
@@ -400,9 +401,9 @@ class FoldsApart(Finding):
 
     def text(self, on: Surface) -> str:
         return (
-            f"The AUC is {self.within:.4f} within folds and {self.over:.4f} over all of them: "
-            "lines fitted to a few other rows differ so much that a threshold of one is none for "
-            "the next. More rows, or fewer columns, would steady them."
+            f"The AUC is {self.within:.3f} within folds and {self.over:.3f} over all of them: "
+            "models of different folds differ so much that they can't share a threshold. More rows "
+            "or fewer columns would help."
         )
 
 

@@ -1,0 +1,285 @@
+"""What users give, in Python as parameters and on the command line as options: one declaration
+each. Standard library only, since the command lists them before it knows what to do.
+
+The command makes its options of these, and messages name them. ``AIM`` has the arguments of
+:meth:`cutscore.Aim.asked` and ``ROLES`` the fields of :class:`cutscore.tables.roles.Roles`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter, and the option of the command for it.
+
+    Parameters
+    ----------
+    name
+        What it is called in Python.
+    help
+        What it is for, as the command's help says it.
+    metavar
+        What stands for its value in help and messages; empty for a switch.
+    kind
+        How its text is read: "text", "whole", "number", "share", "point" or "choice".
+    option, short
+        What it is called on the command line, if not ``--name``, and one letter for it.
+    many
+        Whether it may be given again.
+    default, choices
+        Its value if it is not given, and the values it may have.
+
+    Examples
+    --------
+    >>> from cutscore.core.parameters import PARAMETERS
+    >>> PARAMETERS["costs"].flag, PARAMETERS["subject_to"].flag
+    ('--cost', '--subject-to')
+    """
+
+    name: str
+    help: str
+    metavar: str = ""
+    kind: str = "text"
+    option: str = ""
+    short: str = ""
+    many: bool = False
+    default: Any = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> str:
+        """What to type: the option, or the word for what stands without one."""
+        return self.short or self.option or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def flags(self) -> list[str]:
+        """All that may be typed for it."""
+        return [flag for flag in (self.short, self.option) if flag] or [self.flag]
+
+    def but(self, **changes: Any) -> Parameter:
+        """The same, for a command that says something else of it."""
+        return replace(self, **changes)
+
+
+_AGAIN = "; repeatable"
+
+TABLE = (
+    Parameter("paths", "table to read", "FILE", option="FILE", many=True),
+    Parameter(
+        "format",
+        "file format, such as csv or parquet. Default: by extension, else by content",
+        "NAME",
+    ),
+    Parameter("separator", "column separator of CSV files. Default: detected", "CHAR"),
+    Parameter("decimal", "decimal mark in CSV files, a point or a comma", "CHAR", default="."),
+    Parameter(
+        "missing",
+        "text that marks a missing value in CSV files, such as -9999 or ?, besides empty cells, "
+        f"NA, NaN and null{_AGAIN}",
+        "VALUE",
+        many=True,
+    ),
+    Parameter(
+        "header", "CSV files have no header row; columns are called c1, c2, …", option="--no-header"
+    ),
+    Parameter(
+        "sql",
+        "SQL query that returns the rows, from a SQLite or DuckDB file, or from other files as the "
+        "table data",
+        "QUERY",
+    ),
+)
+
+ROLES = (
+    Parameter("target", "label column", "NAME"),
+    Parameter(
+        "positive", "label of the positive class; not needed for labels 0/1 and -1/1", "VALUE"
+    ),
+    Parameter("weight", "column of row weights", "NAME"),
+    Parameter(
+        "unit",
+        "cluster id column, such as patient or user: rows with the same id are correlated",
+        "NAME",
+    ),
+    Parameter(
+        "columns",
+        f"feature column{_AGAIN}. Default: all columns without another role",
+        "NAME",
+        option="--column",
+        many=True,
+    ),
+    Parameter("exclude", f"column not to use{_AGAIN}", "NAME", many=True),
+    Parameter(
+        "categories",
+        f"numeric column to treat as categorical{_AGAIN}",
+        "NAME",
+        option="--category",
+        many=True,
+    ),
+    Parameter(
+        "numbers",
+        f"column to treat as numeric even if it looks like an identifier{_AGAIN}",
+        "NAME",
+        option="--number",
+        many=True,
+    ),
+)
+
+SCORES = (
+    Parameter("label", "label column. Default: by name (label, y, target, …)", "NAME"),
+    Parameter(
+        "scores",
+        "score column. Default: by name (score, probability, …)",
+        "NAME",
+        option="--score",
+        many=True,
+    ),
+    Parameter(
+        "reverse",
+        f"score column in which low values mean positive, as in credit scores{_AGAIN}",
+        "NAME",
+        many=True,
+    ),
+    Parameter("group", "group column: report the AUC within each group as well", "NAME"),
+)
+
+AIM = (
+    Parameter(
+        "costs",
+        "cost of a false alarm (fp) and of a miss (fn); benefit of a true positive (tp) and of a "
+        "true negative (tn), if any",
+        "fp=1,fn=20",
+        option="--cost",
+    ),
+    Parameter(
+        "maximize",
+        "measure to optimize instead of costs: f1, f2, balanced, youden, mcc, recall, precision, "
+        "accuracy, …",
+        "MEASURE",
+    ),
+    Parameter(
+        "subject_to",
+        "limit, such as 'precision >= 0.9', 'fpr <= 0.1 %' or 'flagged <= 500'; repeatable",
+        "LIMIT",
+        many=True,
+    ),
+    Parameter(
+        "prior",
+        "share of positives where the detector will be used, if it differs from that in the table: "
+        "0.02 or '2 %'",
+        "SHARE",
+        "share",
+    ),
+    Parameter(
+        "confidence",
+        "confidence at which limits are to hold on new rows, such as 0.95",
+        "LEVEL",
+        "share",
+    ),
+)
+
+LEARNING = (
+    Parameter("learner", "learner to fit; auto compares several", "NAME", "choice", default="auto"),
+    Parameter("folds", "number of cross-validation folds", "N", "whole", default=5),
+    Parameter("seed", "random seed for fold assignment", "N", "whole", default=0),
+    Parameter(
+        "max_categories",
+        "maximum number of levels of a categorical column; rarer ones become 'other'",
+        "N",
+        "whole",
+        default=50,
+    ),
+)
+
+ENGINE = (
+    Parameter(
+        "engine",
+        "where to compute: in memory, with arrow in batches, or with spark on a cluster; auto is "
+        "memory or arrow, by the size of the table",
+        "NAME",
+        "choice",
+        default="auto",
+        choices=("auto", "memory", "arrow", "spark"),
+    ),
+    Parameter(
+        "memory_limit",
+        "memory limit of arrow, such as 2GB; what exceeds it goes to temporary files. Default: "
+        "half of the free memory",
+        "SIZE",
+    ),
+    Parameter(
+        "master",
+        "Spark master: local[4], spark://host:7077, yarn, … Default: all cores of this machine",
+        "URL",
+    ),
+    Parameter("deadline", "seconds to wait for a Spark executor", "SECONDS", "number", default=60),
+)
+
+OUTPUT = (
+    Parameter("output", "file to write", "FILE", option="--output", short="-o"),
+    Parameter("report", "write an HTML report to this file, such as report.html", "PAGE"),
+    Parameter("title", "title of the report", "TEXT"),
+    Parameter("json", "print JSON"),
+    Parameter("quiet", "print no progress and no notes", short="-q", option="--quiet"),
+)
+
+OTHERS = (
+    Parameter("model", "model file written by cutscore fit", "MODEL", option="MODEL"),
+    Parameter(
+        "point",
+        "classifier without a score, by its false alarm rate and recall, to show in the report's "
+        f"ROC figure{_AGAIN}",
+        "NAME=FPR,TPR",
+        "point",
+        many=True,
+    ),
+    Parameter("keep", f"input column to keep in the output{_AGAIN}", "NAME", many=True),
+    Parameter("reasons", "number of reasons to give in the column why", "N", "whole", default=3),
+    Parameter(
+        "threshold",
+        "flag scores from this one on, for example one that cutscore choose found, whatever costs "
+        "and prior are",
+        "SCORE",
+        "number",
+    ),
+    Parameter("drop_limits", "drop the limits that the model was fitted under"),
+    Parameter(
+        "to",
+        "target format: sql (a query), onnx (an ONNX file), sklearn (a Python module for "
+        "scikit-learn) or markdown (a model card)",
+        "FORMAT",
+        "choice",
+        choices=("sql", "onnx", "sklearn", "markdown"),
+    ),
+    Parameter("table", "SQL: name of the table of input rows", "NAME", default="data"),
+    Parameter(
+        "dialect",
+        "SQL: standard, duckdb or sqlite",
+        "NAME",
+        "choice",
+        default="standard",
+        choices=("standard", "duckdb", "sqlite"),
+    ),
+    Parameter("float32", "ONNX: single precision"),
+    Parameter("code", "code of a message, printed in brackets", "CODE", option="CODE"),
+    Parameter(
+        "shell",
+        "bash, zsh or fish",
+        "SHELL",
+        "choice",
+        option="SHELL",
+        choices=("bash", "zsh", "fish"),
+    ),
+)
+
+PARAMETERS = {
+    one.name: one
+    for group in (TABLE, ROLES, SCORES, AIM, LEARNING, ENGINE, OUTPUT, OTHERS)
+    for one in group
+}
+# Names of columns in Python, of which one is given there.
+PARAMETERS["score"] = PARAMETERS["scores"]
+PARAMETERS["points"] = PARAMETERS["point"]
