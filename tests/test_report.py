@@ -21,11 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
+from cutscore.comparison import class_samples
 from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
-from cutscore.decision.choice import natural, worth
+from cutscore.decision.choice import natural
 from cutscore.decision.choice import told as told_of
-from cutscore.comparison import class_samples
 from cutscore.measures.confusion import counted
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
@@ -700,7 +700,6 @@ def test_averages_over_groups_are_told_alike() -> None:
         assert f"AUC of {name} inside group, of 30 groups\n" in text
         for average, words in AVERAGES.items():
             span = g.interval(average)
-            told = f"{getattr(g, average):.4f} [{span.low:.4f}, {span.high:.4f}]"
             mean = estimate_text(Estimate(getattr(g, average), span))
             assert f"  {average:<8}  {mean}  {words}\n" in text
             assert mean in page

@@ -73,9 +73,7 @@ class Costs:
                 hint = "Give costs as positive numbers, fp=1, and benefits as tp and tn."
                 raise DataError(BadCosts(rule, hint))
         if not self.on_positives + self.on_negatives:
-            raise DataError(
-                BadCosts("some error must cost something; all costs are 0")
-            )
+            raise DataError(BadCosts("some error must cost something; all costs are 0"))
 
     @property
     def on_positives(self) -> Fraction:
