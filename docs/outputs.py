@@ -97,7 +97,10 @@ def with_examples(text: str, name: str) -> str:
     for example, got in reversed(changes):
         first = example.lineno + example.source.count("\n")
         last = first + example.want.count("\n")
-        new = [line or "<BLANKLINE>" for line in got.rstrip("\n").split("\n")]
+        printed = got.rstrip("\n").split("\n")
+        if example.exc_msg is not None:  # an error: without the lines of code that it came from
+            printed = [printed[0], printed[-1]]
+        new = [line or "<BLANKLINE>" for line in printed]
         lines[first:last] = [" " * example.indent + line + "\n" for line in new]
     return "".join(lines)
 

@@ -40,7 +40,7 @@ DEPTH = {
 HEAVY = {"sklearn", "torch", "matplotlib", "pandas", "polars", "pyarrow", "scipy", "rich"}
 HEAVY |= {"pyspark", "onnx", "duckdb", "threadpoolctl", "jinja2"}
 MADE_FOR = {"torch": {"torch"}, "estimators": {"sklearn"}, "tables": {"pyarrow"}}
-MADE_FOR |= {"detector": {"sklearn"}, "spark": {"pyarrow", "pyspark"}}
+MADE_FOR |= {"report": {"rich"}, "detector": {"sklearn"}, "spark": {"pyarrow", "pyspark"}}
 
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 

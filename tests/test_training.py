@@ -371,7 +371,7 @@ def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
     notes = {c.name: c.notes for c in t.compared}
     assert notes["gaussian"] == (LearnerEmpty(5, 5),)
     assert notes["logistic"] == ()
-    assert f"      {LearnerEmpty(5, 5).render()}\n" in summarise_fit(t).text()
+    assert f": {LearnerEmpty(5, 5).render()}\n" in summarise_fit(t).text()
     with finding("nothing-learned", learners=("gaussian",)):
         train(table(), "y", learner="gaussian")
     for name in NAMES:
@@ -675,13 +675,13 @@ def test_the_text_has_one_line_a_learner_and_no_times():
     text = summarise_fit(t, "t.csv").text(80)
     assert max(map(len, text.splitlines())) <= 80
     lines = text.splitlines()
-    start = lines.index("Learners, by cost of a case on rows they were not fitted to")
-    assert lines[start + 1].split() == ["learner", "cost", "of", "a", "case", "to", "the", "chosen"]
-    names = [line[4:].split()[0] for line in lines[start + 2 : start + 6]]
+    start = lines.index("Learners by cost of a case, cross-validated")
+    assert lines[start + 1].split() == ["learner", "cost", "of", "a", "case", "difference"]
+    # Long differences continue on a line of their own.
+    rows = [line for line in lines[start + 2 : start + 10] if line[4:5].isalpha()][:4]
+    names = [line[4:].split()[0] for line in rows]
     assert names == [c.name for c in t.compared]
-    assert [line[2] == "*" for line in lines[start + 2 : start + 6]] == [
-        name == t.learner for name in names
-    ]
+    assert [line[2] == "*" for line in rows] == [name == t.learner for name in names]
     # The same twice, though the seconds are not.
     again = train(table(), "y", costs=cs.Costs(fp=1, fn=5))
     assert summarise_fit(again, "t.csv").text(80) == text

@@ -6,9 +6,6 @@ from argparse import Namespace
 from math import inf
 from typing import Any
 
-from rich.console import Group
-from rich.text import Text
-
 from cutscore.cli import UsageError, shared
 from cutscore.comparison.comparison import Comparison, compare
 from cutscore.core.findings import BadArgument, some
@@ -18,7 +15,7 @@ from cutscore.core.interval import in_places
 from cutscore.core.progress import progress
 from cutscore.report.numbers import number
 from cutscore.report.summary import Estimate
-from cutscore.report.terminal import difference_text, rendered
+from cutscore.report.terminal import difference_text, paragraph, rendered
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -78,9 +75,7 @@ def _text(names: tuple[str, str], found: Comparison, width: int, color: bool = F
         if 0 not in span:
             what = f"{names[0] if values[0] < values[1] else names[1]} costs less"
         lines.append(f"cost of 1,000 cases: {each}: {what} (Δ {delta}, {level} CI {low} to {high})")
-    first, *rest = (Text(line) for line in lines)
-    first.stylize("bold")
-    return rendered(iter([Group(first, *rest)]), width, color=color)
+    return rendered(iter([paragraph(lines)]), width, color=color)
 
 
 _METHODS = {

@@ -83,15 +83,12 @@ def run(folder: Path) -> str:
         f"  learner    {trained.learner}, the best of {len(trained.compared)} in cross-validation",
         f"  AUC        {estimate_text(summary.scores[0].auc)}",
         f"  threshold  hold scores from {point.threshold:g} on: {_caught(point.confusion)}",
-        f"  cost       {estimate_text(cost.times(1000))} per 1,000 new payments;",
-        f"             {baselines(point)[0]}",
+        f"  cost       {estimate_text(cost.times(1000))} per 1,000; {baselines(point)[0]}",
         "",
         f"{len(flagged)} of 1,000 new payments are held. The three most suspicious:",
         *(f"  {r['payment']}  {100 * r['probability']:.0f} %  {r['why']}" for r in flagged[:3]),
         "",
-        f"Wrote {page}, {model.name}, {decided.name} and the tables.",
-        "",
-        f"next: open {page} in a browser",
+        f"next: open {page} in a browser; {model.name} and the tables are beside it",
     ]
     return "\n".join(lines)
 

@@ -73,22 +73,6 @@ def rendered(blocks: Iterator[Any], width: int, *, color: bool = False) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
-def fixed(e: Estimate, places: int = 4) -> str:
-    """``0.7500 [0.3499, 1.0000]``."""
-    if e.interval is None:
-        return f"{e.value:.{places}f}"
-    return f"{e.value:.{places}f} [{e.interval.low:.{places}f}, {e.interval.high:.{places}f}]"
-
-
-def general(e: Estimate) -> str:
-    """``0.75 [0.35, 1]``; a value of nothing is a dash."""
-    if np.isnan(e.value):
-        return "–"
-    if e.interval is None:
-        return f"{e.value:.4g}"
-    return f"{e.value:.4g} [{e.interval.low:.4g}, {e.interval.high:.4g}]"
-
-
 def shown(name: str, most: int = 40) -> str:
     """A name for one line: no line breaks, no control signs, not too long. Names differ at either
     end, so what is left out is in the middle."""
@@ -141,6 +125,11 @@ def difference_text(
         what = f"{names[0] if values[0] > values[1] else names[1]} is better"
     chance = f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
     return f"{each}: {what} ({delta}, {100 * level:g} % CI {low} to {high}, {chance})"
+
+
+def paragraph(lines: Sequence[str]) -> Group:
+    """Lines, the first of them bold."""
+    return Group(*(Text(line, style="" if k else "bold") for k, line in enumerate(lines)))
 
 
 def _signed(x: float, places: int) -> str:
@@ -358,12 +347,15 @@ def _learners(learners: Learners) -> Group:
         value = estimate_text(one.value, rate=rate)
         less = "" if one.difference is None else estimate_text(one.difference, rate=rate)
         rows.append((f"{mark} {shown(one.name)}", value, less))
-        if one.note:
-            rows.append((f"  {shown(one.note, 300)}", "", ""))
     head = ("  learner", measured(learners.measure), "difference")
     return Group(
         Text(f"Learners by {measured(learners.measure)}, cross-validated"),
         _table(rows, head),
+        *(
+            Padding(Text(f"{shown(one.name)}: {shown(one.note, 300)}"), (0, 0, 0, 4))
+            for one in learners.rows
+            if one.note
+        ),
         Text(shown(learners.why, 1000)),
     )
 

@@ -189,11 +189,12 @@ class ModelChanged(Finding):
     def text(self, on: Surface) -> str:
         if on.name == "command":
             revise = "cutscore revise original.json --cost fp=1,fn=20 -o new.json"
-            way = f"To change costs or the prior of the original, run {revise}."
+            way = f"To change its costs or prior, run {revise}."
         else:
+            revise = "Detector.load(original).revised(costs=..., prior=...).save(path)"
             way = (
-                "To change costs or the prior of the original, use Detector.load(path).revised(). "
-                "Detector.load(path, verify=False) reads the file as it is."
+                f"To change its costs or prior, use {revise}. To keep the edited file, use "
+                "Detector.load(path, verify=False).save(path)."
             )
         return (
             "the checksum does not match: the file was edited after it was written. Use the "
