@@ -468,7 +468,7 @@ def test_bad_rows() -> None:
     with pytest.raises(ValueError, match=r"cv must be folds.*it is 'prefit'"):
         DetectorBank(cv="prefit").fit(X, Y)
     with finding("bad-argument", parameter="method"):
-        DetectorBank(method="isotonic").fit(X, Y)
+        DetectorBank(method="sigmoid").fit(X, Y)
     with pytest.raises(ValueError, match="Unknown label type"):
         DetectorBank().fit(X, X[:, 0])
 

@@ -263,7 +263,7 @@ def test_bad_input() -> None:
     with pytest.raises(ValueError, match="y has 1 class with any weight, 1"):
         CalibratedDetector().fit(X, Y, sample_weight=Y)
     with finding("bad-argument", parameter="method"):
-        CalibratedDetector(method="isotonic").fit(X, Y)
+        CalibratedDetector(method="sigmoid").fit(X, Y)
     with finding("bad-argument", parameter="prior", value=2):
         CalibratedDetector(prior=2).fit(X, Y).predict(X)
     assert clone(CalibratedDetector(LinearSVC(), costs=cs.Costs(fp=1, fn=2))).costs.fn == 2
