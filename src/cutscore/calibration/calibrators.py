@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite, isnan, log
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from cutscore.calibration.comparison import MethodComparison
 from cutscore.calibration.odds import probability, reshape
@@ -67,10 +68,22 @@ class Calibrator(Frozen):
         super().__post_init__()
         self._validate()
 
-    def llr(self, score: Any) -> Any:
-        """The log-likelihood ratio of each score, in nats; float64, in the shape of ``score``.
+    @overload
+    def llr(self, score: float) -> float: ...
+    @overload
+    def llr(self, score: ArrayLike) -> Floats: ...
+    def llr(self, score: ArrayLike) -> Floats | float:
+        """The log-likelihood ratio of each score, in nats.
 
-        NaN is refused. ``±inf`` are scores: each calibrator gives them its limit.
+        Parameters
+        ----------
+        score : float or array-like
+            Scores of any shape. NaN is refused. ``±inf`` have the limit of the LLR.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            In the shape of ``score``.
         """
         a = array_of(score, "score")
         x = score_column(a.reshape(-1))
@@ -81,13 +94,38 @@ class Calibrator(Frozen):
             out[start : start + _BLOCK] = self._llr(block)
         return reshape(out, a.shape)
 
-    def probability(self, score: Any, prior: float) -> Any:
-        """P(+|score) where the share ``prior`` of the cases is positive: σ(LLR + ln clr), with
-        clr = prior / (1 − prior)."""
+    @overload
+    def probability(self, score: float, prior: float) -> float: ...
+    @overload
+    def probability(self, score: ArrayLike, prior: float) -> Floats: ...
+    def probability(self, score: ArrayLike, prior: float) -> Floats | float:
+        """P(+|score) at a prior: σ(LLR + ln clr), with clr = prior / (1 − prior).
+
+        Parameters
+        ----------
+        score : float or array-like
+            Scores of any shape.
+        prior : float
+            The share of positives where decisions are made.
+        """
         return probability(self.llr(score), prior)
 
-    def decide(self, score: Any, costs: Costs, prior: float) -> Any:
-        """Whether flagging each case minimises expected cost: LLR ≥ ln(λ₋/λ₊) − ln clr."""
+    @overload
+    def decide(self, score: float, costs: Costs, prior: float) -> bool: ...
+    @overload
+    def decide(self, score: ArrayLike, costs: Costs, prior: float) -> NDArray[np.bool_]: ...
+    def decide(self, score: ArrayLike, costs: Costs, prior: float) -> NDArray[np.bool_] | bool:
+        """Whether flagging each case minimises expected cost: LLR ≥ ln(λ₋/λ₊) − ln clr.
+
+        Parameters
+        ----------
+        score : float or array-like
+            Scores of any shape.
+        costs : Costs
+            Costs of errors.
+        prior : float
+            The share of positives where decisions are made.
+        """
         check_costs(costs)
         return self.llr(score) >= costs.llr(prior)
 
@@ -96,7 +134,7 @@ class Calibrator(Frozen):
         """Whether the LLR never decreases over the range of the scores it was fitted to."""
         return True
 
-    def inverse(self, llr: Any) -> Any:  # noqa: ARG002 - what an inverse takes
+    def inverse(self, llr: ArrayLike) -> Floats | float:  # noqa: ARG002 - what an inverse takes
         """The score that has this log-likelihood ratio, for invertible calibrators."""
         why, hint = "can't be inverted: scores may share an LLR", "Affine calibrators can be."
         raise UndefinedError(Undefined(f"a {self.kind} calibrator", why, hint))
@@ -107,7 +145,7 @@ class Calibrator(Frozen):
             raise DataError(BadArgument("other", "be a calibrator", other))
         return Chain((*_steps(self), *_steps(other)))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Numbers, strings and lists that :meth:`from_dict` reads back. The table ``comparison``
         is not saved."""
         head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
@@ -128,7 +166,7 @@ class Calibrator(Frozen):
         return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
 
     @staticmethod
-    def from_dict(data: Any, where: str = "") -> Calibrator:
+    def from_dict(data: object, where: str = "") -> Calibrator:
         """The calibrator that :meth:`to_dict` described; anything else is a DataError."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
             other = data.get("format") if isinstance(data, Mapping) else data
@@ -223,7 +261,7 @@ class Affine(Calibrator):
         with np.errstate(over="ignore"):  # to ±inf, as it should
             return np.asarray(self.gamma * (x - self.d0))
 
-    def inverse(self, llr: Any) -> Any:
+    def inverse(self, llr: ArrayLike) -> Floats | float:
         """The score that has this log-likelihood ratio: LLR/γ + d₀."""
         if not self.gamma:
             why = "can't be inverted: every score has the LLR 0"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from math import nan, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutscore.calibration.calibrators import Calibrator, Monotone
 from cutscore.calibration.comparison import Entry, MethodComparison
@@ -30,6 +31,7 @@ from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep, sweep
 
 Flags = NDArray[np.bool_]
 Folds = NDArray[np.intp]
+_T = TypeVar("_T")
 
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "logistic": (),
@@ -162,15 +164,15 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
 
 
 def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a calibrator
-    y: Any,
-    score: Any,
+    y: ArrayLike,
+    score: ArrayLike,
     method: str = "auto",
     *,
-    weight: Any = None,
-    positive: Any = None,
-    folds: Any = 5,
+    weight: ArrayLike | None = None,
+    positive: Hashable = None,
+    folds: int | ArrayLike = 5,
     seed: int = 0,
-    **options: Any,
+    **options: bool | int | None,
 ) -> Floats:
     """Out-of-fold LLRs: each row's by a calibrator that was fitted to the other folds.
 
@@ -222,7 +224,7 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
     for k in range(int(fold.max()) + 1):
         test = fold == k
         w = None if rows.weight is None else rows.weight[~test]
-        c = calibrate(sweep(ones[~test], rows.score[~test], w), method, **options)
+        c = calibrate(sweep(ones[~test], rows.score[~test], w), method, **options)  # type: ignore[arg-type]
         out[test] = c.llr(rows.score[test])
     return out
 
@@ -318,7 +320,7 @@ class _OutOfFold(NamedTuple):
     def without(self, fold: int) -> _OutOfFold:
         """The same for the other folds."""
 
-        def others(of: list[Any]) -> list[Any]:
+        def others(of: list[_T]) -> list[_T]:
             return of[:fold] + of[fold + 1 :]
 
         return _OutOfFold(
@@ -442,7 +444,7 @@ def _split_masses(mass: Masses, folds: int, rng: np.random.Generator) -> list[Ma
     return out
 
 
-def _assign(ones: Flags, folds: Any, seed: Any) -> Folds:
+def _assign(ones: Flags, folds: object, seed: int) -> Folds:
     """The stratified fold of each row."""
     count = _check_folds(folds, int(min(np.count_nonzero(ones), np.count_nonzero(~ones))))
     return assign_folds(ones, count, np.random.default_rng(check_seed(seed)))
@@ -456,7 +458,7 @@ def assign_folds(ones: Flags, count: int, rng: np.random.Generator) -> Folds:
     return fold
 
 
-def _check_fold(folds: Any, ones: Flags) -> Folds:
+def _check_fold(folds: ArrayLike, ones: Flags) -> Folds:
     fold = np.asarray(folds)
     if fold.ndim != 1 or fold.dtype.kind not in "iu":
         rule = "be an integer, or the fold of each row as integers"
@@ -475,7 +477,7 @@ def _check_fold(folds: Any, ones: Flags) -> Folds:
     return fold.astype(np.intp)
 
 
-def _check_folds(folds: Any, least: int) -> int:
+def _check_folds(folds: object, least: int) -> int:
     """The number of folds for a class of ``least`` rows."""
     if not isinstance(folds, (int, np.integer)) or isinstance(folds, bool) or folds < 2:
         raise DataError(BadArgument("folds", "be an integer of at least 2", folds))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cutscore.core.checks import score_column, vector
 from cutscore.core.errors import DataError
@@ -48,7 +48,7 @@ class VennAbers(Frozen):
         )
 
 
-def venn_abers(s: Sweep, score: Any) -> VennAbers:
+def venn_abers(s: Sweep, score: ArrayLike) -> VennAbers:
     r"""Probability intervals for new scores: inductive Venn–Abers prediction.
 
     For each new score, isotonic regression is fitted to the rows of the sweep and the new case,

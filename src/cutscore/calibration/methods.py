@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import isfinite, isinf, log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, NoVariation
 from cutscore.sweeps.proper_scores import blocks, check_probabilities
-from cutscore.sweeps.sweep import Floats, Sweep
+from cutscore.sweeps.sweep import Floats, Masses, Sweep
+
+Places = NDArray[np.intp]
 
 _CHUNK = 1 << 15
 
@@ -279,7 +281,7 @@ def _moments(s: Sweep, unit: _Unit) -> _Moments:
     return _Moments(*out)
 
 
-def _total(s: Sweep, term: Callable[..., Floats], mass: Any, total: float, unit: _Unit) -> float:
+def _total(s: Sweep, term: Callable[..., Floats], mass: Masses, total: float, unit: _Unit) -> float:
     out = 0.0
     for k in range(0, len(s), _CHUNK):
         at = slice(k, k + _CHUNK)
@@ -318,7 +320,7 @@ def _constant(method: str, where: str) -> UndefinedError:
     return UndefinedError(NoVariation("the score", where, so, hint))
 
 
-def _with_finite_ends(odds: Floats, pos: Any, neg: Any) -> Floats:
+def _with_finite_ends(odds: Floats, pos: Masses, neg: Masses) -> Floats:
     """Odds where the end steps have half a row of the other class, plus the next step's odds."""
     out = odds.copy()
     top, bottom = neg == 0, pos == 0
@@ -331,7 +333,7 @@ def _with_finite_ends(odds: Floats, pos: Any, neg: Any) -> Floats:
     return out
 
 
-def _starts(s: Sweep, cut: Any) -> Floats:
+def _starts(s: Sweep, cut: Places) -> Floats:
     """The threshold of each step: in the gap below it; −inf for the last."""
     at = np.array([s.threshold_of(k) for k in cut.tolist()])
     # Among the largest floats a decimal in the gap may round to its end.
@@ -340,7 +342,7 @@ def _starts(s: Sweep, cut: Any) -> Floats:
     return at
 
 
-def _mean_scores(s: Sweep, cut: Any) -> Floats:
+def _mean_scores(s: Sweep, cut: Places) -> Floats:
     """The mean score of each step."""
     mass = (s.pos + s.neg).astype(np.float64)
     share = mass / np.repeat(np.add.reduceat(mass, cut[:-1]), np.diff(cut))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cutscore.core.checks import array_of, score_column
 from cutscore.core.errors import DataError
@@ -15,7 +16,11 @@ from cutscore.measures.prior import log_odds
 from cutscore.sweeps.sweep import Floats
 
 
-def probability(llr: Any, prior: float) -> Any:
+@overload
+def probability(llr: float, prior: float) -> float: ...
+@overload
+def probability(llr: ArrayLike, prior: float) -> Floats: ...
+def probability(llr: ArrayLike, prior: float) -> Floats | float:
     r"""P(+) of cases with these log-likelihood ratios, at a prior.
 
     :math:`p = \sigma(\mathrm{LLR} + \ln\mathrm{clr})` with clr = prior / (1 − prior): Bayes' rule.
@@ -48,7 +53,11 @@ def probability(llr: Any, prior: float) -> Any:
     return reshape(sigmoid(x + log_odds(prior)), shape)
 
 
-def llr(probability: Any, prior: float) -> Any:
+@overload
+def llr(probability: float, prior: float) -> float: ...
+@overload
+def llr(probability: ArrayLike, prior: float) -> Floats: ...
+def llr(probability: ArrayLike, prior: float) -> Floats | float:
     r"""The log-likelihood ratios of probabilities that hold at a prior.
 
     :math:`\mathrm{LLR} = \ln\frac{p}{1-p} - \ln\mathrm{clr}` with clr = prior / (1 − prior): the
@@ -83,7 +92,7 @@ def llr(probability: Any, prior: float) -> Any:
         return reshape(np.log(p) - np.log1p(-p) - log_odds(prior), shape)
 
 
-def column(values: Any, name: str) -> tuple[Floats, tuple[int, ...]]:
+def column(values: ArrayLike, name: str) -> tuple[Floats, tuple[int, ...]]:
     """Numbers of any shape as one float64 column, without NaN, and their shape."""
     a = array_of(values, name)
     x = score_column(a.reshape(-1), name).astype(np.float64, copy=False)
@@ -93,13 +102,17 @@ def column(values: Any, name: str) -> tuple[Floats, tuple[int, ...]]:
     return x, a.shape
 
 
-def reshape(x: Floats, shape: tuple[int, ...]) -> Any:
+def reshape(x: Floats, shape: tuple[int, ...]) -> Floats | float:
     """A column in the shape of the input; a float for a scalar."""
-    return x.reshape(shape) if shape else x.item()
+    return x.reshape(shape) if shape else float(x[0])
 
 
-def sigmoid(x: Any) -> Any:
+@overload
+def sigmoid(x: float) -> float: ...
+@overload
+def sigmoid(x: Floats) -> Floats: ...
+def sigmoid(x: Floats | float) -> Floats | float:
     """1 / (1 + e⁻ˣ), with full precision near 0 and without overflow."""
     e = np.exp(-np.abs(x))
     out = np.where(np.asarray(x) >= 0, 1.0, e) / (1 + e)
-    return out if np.ndim(x) else out.item()
+    return out if np.ndim(x) else float(out)

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import floor, log10, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutscore.calibration.odds import column, probability, reshape
 from cutscore.core.checks import vector
@@ -50,7 +50,7 @@ class PriorShift:
     p_value: float
     rows: int
 
-    def probability(self, llr: Any) -> Any:
+    def probability(self, llr: ArrayLike) -> Floats | float:
         """P(+) of cases of this batch with these LLRs: σ(LLR + ln clr) at the estimated prior.
 
         Parameters
@@ -81,7 +81,7 @@ class PriorShift:
         return fact_table("Prior shift", facts)
 
 
-def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShift:
+def prior_shift(labelled: Sweep, score: ArrayLike, *, level: float = 0.95) -> PriorShift:
     r"""Estimate the prior of an unlabelled batch under label shift.
 
     Scores are replaced by their rank u among the labelled rows, ½F₊ + ½F₋. For any function g of u

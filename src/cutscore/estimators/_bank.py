@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
@@ -30,6 +30,7 @@ from cutscore.estimators._base import check_mass, check_positive, one_class
 from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
+from cutscore.estimators._types import Classifier, ClassShares, CostMatrix, Folds, Label, Matrix
 from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Floats
 
@@ -127,12 +128,12 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Classifier | None = None,
         *,
         method: str | None = "platt",
-        cv: Any = 5,
-        prior: Any = None,
-        costs: Any = None,
+        cv: Folds = 5,
+        prior: ClassShares = None,
+        costs: CostMatrix = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -140,7 +141,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.prior = prior
         self.costs = costs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DetectorBank:
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DetectorBank:
         """Fit and calibrate the detector of each class.
 
         Parameters
@@ -179,7 +180,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 setattr(self, name, getattr(self.detectors_[0], name))
         return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Matrix) -> Floats:
         """Log posterior odds of each class against the rest, at ``prior``.
 
         For two classes those of the second only, one number for each row. With ``method=None`` the
@@ -207,7 +208,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return np.asarray(odds)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Matrix) -> Floats:
         """The posterior of each class, at ``prior``.
 
         Parameters
@@ -218,12 +219,12 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return np.asarray(np.exp(self._log_posterior(X)))
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Matrix) -> Floats:
         """The logarithms of ``predict_proba``, accurate where these round to 0."""
         return self._log_posterior(X)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def expected_cost(self, X: Any) -> Floats:
+    def expected_cost(self, X: Matrix) -> Floats:
         """The expected cost of predicting each class j: Σ_i p_i costs[i, j].
 
         Without ``costs`` it is the probability of an error.
@@ -236,7 +237,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         costs = self._costs()
         return np.asarray(self.predict_proba(X) @ (_zero_one(self) if costs is None else costs))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Matrix) -> NDArray[Any]:
         """The class with the smallest expected cost; without ``costs`` the most probable one.
 
         Parameters
@@ -258,7 +259,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             best = np.argmax(self._log_posterior(X), axis=1)
         return np.asarray(self.classes_[best])
 
-    def _log_posterior(self, X: Any) -> Floats:
+    def _log_posterior(self, X: Matrix) -> Floats:
         check_is_fitted(self)
         odds = np.column_stack([d.decision_function(X) for d in self.detectors_])
         if len(self.classes_) == 2:
@@ -266,7 +267,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         log_p = _project(odds) + (self._log_prior() - np.log(self.prior_))
         return np.asarray(log_p - _log_sum(log_p)[:, None])
 
-    def _raw(self, X: Any) -> Floats:
+    def _raw(self, X: Matrix) -> Floats:
         check_is_fitted(self)
         return np.column_stack([_score(d, X) for d in self.detectors_])
 
@@ -278,7 +279,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         check_mass(mass, names)
         return mass
 
-    def _folds(self, X: Any, y: Any, codes: Any, weight: Floats | None) -> list[Any]:
+    def _folds(self, X: Matrix, y: ArrayLike, codes: Any, weight: Floats | None) -> list[Any]:
         """Folds for all detectors, stratified by class if cv is a number."""
         if isinstance(self.cv, str):
             rule = "be a number of folds, a splitter or pairs of indices"
@@ -301,7 +302,9 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 raise DataError(BadArgument("cv", rule, hint="Use StratifiedKFold."))
         return folds
 
-    def _detector(self, X: Any, y: Any, weight: Floats | None, folds: list[Any] | None) -> Any:
+    def _detector(
+        self, X: Matrix, y: ArrayLike, weight: Floats | None, folds: list[Any] | None
+    ) -> Any:
         estimator = self._inner()
         if folds is not None:
             detector = CalibratedDetector(estimator, method=self.method, cv=folds)  # type: ignore[arg-type]
@@ -331,7 +334,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self._needs_method("costs")
         names = self.classes_.tolist()
         k = len(names)
-        given = self.costs
+        given: object = self.costs
         if isinstance(given, Costs):
             if k != 2:
                 rule = f"be a matrix for {k} classes"
@@ -417,7 +420,7 @@ def _log_sum(a: Floats) -> Floats:
     return np.asarray(top[:, 0] + np.log(np.exp(a - top).sum(axis=1)))
 
 
-def _score(estimator: Any, X: Any) -> Floats:
+def _score(estimator: Classifier, X: Matrix) -> Floats:
     """Scores, above 0 where the estimator predicts its class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), np.float64).ravel()
@@ -435,7 +438,7 @@ def _zero_one(bank: DetectorBank) -> Floats:
     return np.ones((k, k)) - np.eye(k)
 
 
-def _cost_matrix(given: Mapping[Any, Any], names: list[Any]) -> Floats:
+def _cost_matrix(given: Mapping[Label, object], names: list[Label]) -> Floats:
     check_labels(given, names, "costs")
     costs = np.zeros((len(names), len(names)))
     for i, name in enumerate(names):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from math import log
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
@@ -28,6 +28,7 @@ from cutscore.core.findings.base import Shown, shown
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.findings.statistics import OneClass, TooFew
 from cutscore.core.progress import Report
+from cutscore.estimators._types import Label, Matrix
 from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.detector import Step
 from cutscore.linear.rows import ArrayRows, Floats
@@ -35,27 +36,27 @@ from cutscore.measures.costs import Costs
 
 
 def two_classes(
-    name: str, y: Any, weight: Floats | None
+    name: str, y: ArrayLike, weight: Floats | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
     """The column of labels, the two classes, and which rows have the second; an error unless there
     are exactly two."""
-    y = column_or_1d(y, warn=True)
-    classes = _two_numbers(y)
+    column: NDArray[Any] = column_or_1d(y, warn=True)
+    classes = _two_numbers(column)
     if classes is None:
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        classes = np.unique(y)
-        if type_of_target(y, input_name="y", raise_unknown=True) == "multiclass":
+        assert_all_finite(column, input_name="y")
+        check_classification_targets(column)
+        classes = np.unique(column)
+        if type_of_target(column, input_name="y", raise_unknown=True) == "multiclass":
             # The wording that scikit-learn's checks look for.
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass, "
                 f"with {len(classes)} classes. Fit one-vs-rest, y == label."
             )
-    positive = np.asarray(y == classes[-1])
+    positive = np.asarray(column == classes[-1])
     seen = positive if weight is None else positive[weight > 0]
     if not len(seen) or seen.all() or not seen.any():
         raise one_class(name, classes.tolist()[-1 if seen.any() else 0])
-    return y, classes, positive
+    return column, classes, positive
 
 
 def one_class(name: str, label: object) -> UndefinedError:
@@ -64,7 +65,7 @@ def one_class(name: str, label: object) -> UndefinedError:
     return UndefinedError(OneClass(name, "rows of two classes", have))
 
 
-def check_mass(mass: Floats, labels: list[Any]) -> None:
+def check_mass(mass: Floats, labels: list[Label]) -> None:
     """Refuse a class all of whose rows have weight 0."""
     if not mass.all():
         what = f"class {labels[int(mass.argmin())]!r}"
@@ -72,19 +73,18 @@ def check_mass(mass: Floats, labels: list[Any]) -> None:
 
 
 def all_classes(
-    name: str, y: Any, weight: Floats | None
+    name: str, y: ArrayLike, weight: Floats | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The column of labels, the classes, and the class of each row: as in :func:`two_classes` if
     there are two, else as an index."""
-    y = column_or_1d(y, warn=True)
-    if _two_numbers(y) is None:
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+    column: NDArray[Any] = column_or_1d(y, warn=True)
+    if _two_numbers(column) is None:
+        assert_all_finite(column, input_name="y")
+        check_classification_targets(column)
+        classes, codes = np.unique(column, return_inverse=True)
         if len(classes) > 2:
-            mass = np.bincount(codes, weight)
-            check_mass(mass, classes.tolist())
-            return y, classes, codes
+            check_mass(np.bincount(codes, weight).astype(np.float64), classes.tolist())
+            return column, classes, codes
     return two_classes(name, y, weight)
 
 
@@ -128,7 +128,7 @@ def _check_columns(X: Any) -> None:
         raise DataError(BadArgument("X", rule, index, hint, subject="a column index of X"))
 
 
-def row_weights(sample_weight: Any, X: Any) -> Floats | None:
+def row_weights(sample_weight: ArrayLike | None, X: Matrix) -> Floats | None:
     """Sample weights as float64, none below 0; None if there are none."""
     if sample_weight is None:
         return None
@@ -137,7 +137,7 @@ def row_weights(sample_weight: Any, X: Any) -> Floats | None:
     )
 
 
-def check_held_out_once(splits: Iterable[tuple[Any, Any]], rows: int) -> None:
+def check_held_out_once(splits: Iterable[tuple[ArrayLike, NDArray[np.intp]]], rows: int) -> None:
     """Refuse folds that don't hold out each row exactly once."""
     times = np.zeros(rows, np.intp)
     for _, test in splits:
@@ -152,7 +152,7 @@ class LogOdds:
     """Probabilities of an estimator whose ``decision_function`` returns log posterior odds or, for
     more than two classes, unnormalised log probabilities."""
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Matrix) -> Floats:
         """The probability of each class, in the order of ``classes_``.
 
         Parameters
@@ -169,7 +169,7 @@ class LogOdds:
             return np.exp(_log_softmax(odds))
         return np.column_stack((sigmoid(-odds), sigmoid(odds)))
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Matrix) -> Floats:
         """The logarithms of ``predict_proba``, accurate where these round to 0 or 1."""
         odds = self.decision_function(X)  # type: ignore[attr-defined]
         if odds.ndim == 2:
@@ -211,7 +211,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, rows: ArrayRows) -> Fit:
         """The linear classifier of these rows; their weights include class weights."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -240,8 +240,8 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The discriminants of these rows, whose y are indices of the classes."""
         raise NotImplementedError
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> ArrayRows:
-        X, y = validate_data(
+    def _rows(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> ArrayRows:
+        features, labels = validate_data(
             self,
             X,
             y,
@@ -249,27 +249,27 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             dtype=[np.float64, np.float32],
             ensure_all_finite=not self._finds_nan,
         )
-        _check_columns(X)
-        weight = row_weights(sample_weight, X)
+        _check_columns(features)
+        weight = row_weights(sample_weight, features)
         read = all_classes if self._multiclass else two_classes
-        y, self.classes_, positive = read(type(self).__name__, y, weight)
+        labels, self.classes_, positive = read(type(self).__name__, labels, weight)
         if getattr(self, "class_weight", None) is not None:
-            weight = self._weighted(y, positive, weight)
-            read(type(self).__name__, y, weight)
+            weight = self._weighted(labels, positive, weight)
+            read(type(self).__name__, labels, weight)
         if weight is None:
-            return ArrayRows(X, positive)
+            return ArrayRows(features, positive)
         if not 1e-290 < float(weight.sum()) < 1e290:
             total, subject = float(weight.sum()), "the sum of sample weights times class weights"
             rule = "be between 1e-290 and 1e290"
             raise DataError(BadArgument("sample_weight", rule, total, "Rescale them.", subject))
         if weight.all():
-            return ArrayRows(X, positive, weight)
+            return ArrayRows(features, positive, weight)
         some = weight > 0
-        rows = ArrayRows(X[some], positive[some], weight[some])
+        rows = ArrayRows(features[some], positive[some], weight[some])
         rows.kept = some
         return rows
 
-    def _weighted(self, y: Any, codes: NDArray[Any], weight: Floats | None) -> Floats:
+    def _weighted(self, y: ArrayLike, codes: NDArray[Any], weight: Floats | None) -> Floats:
         """Sample weights times class weights."""
         wanted = self.class_weight
         if isinstance(wanted, Costs):
@@ -309,13 +309,13 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return LinearDetector(self.coef_[0], float(self.intercept_[0]))
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Matrix) -> Any:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         _check_columns(X)
         return X
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Matrix) -> Floats:
         """The score w·x + b of each row; it is flagged as positive iff the score is at least 0.
 
         Parameters
@@ -333,7 +333,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Discriminants(self.coef_, self.intercept_).scores(X)
         return self.detector_.scores(X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Matrix) -> NDArray[Any]:
         """The predicted label of each row: the positive one iff its score is at least 0; for more
         than two classes, the one with the largest score, the first of ties.
 
@@ -348,7 +348,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         positive = scores >= 0
         return np.asarray(self.classes_[positive.astype(np.intp)])
 
-    def signed_distance(self, X: Any) -> Floats:
+    def signed_distance(self, X: Matrix) -> Floats:
         """The signed distance of each row from the decision boundary, positive on the side of the
         positive class.
 
@@ -359,7 +359,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self.detector_.signed_distance(self._features(X))
 
-    def margins(self, X: Any, y: Any) -> Margins:
+    def margins(self, X: Matrix, y: ArrayLike) -> Margins:
         """The margin of each row, its signed distance on the correct side of the boundary.
 
         Parameters
@@ -373,12 +373,11 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         Margins
         """
-        X = self._features(X)
-        y = column_or_1d(y)
-        self._check_labels(y)
-        if len(y) != X.shape[0]:
-            raise DataError(LengthsDiffer("label", "row of X", len(y), X.shape[0]))
-        return self.detector_.margins(X, y == self.classes_[1])
+        features, labels = self._features(X), column_or_1d(y)
+        self._check_labels(labels)
+        if len(labels) != features.shape[0]:
+            raise DataError(LengthsDiffer("label", "row of X", len(labels), features.shape[0]))
+        return self.detector_.margins(features, labels == self.classes_[1])
 
     def _check_labels(self, y: NDArray[Any]) -> None:
         unknown = np.setdiff1d(y, self.classes_)

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
@@ -24,6 +24,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import WeightsUnused
 from cutscore.estimators._base import LogOdds, check_held_out_once, check_positive, two_classes
 from cutscore.estimators._logistic import Logistic
+from cutscore.estimators._types import Classifier, Folds, Matrix
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.prior import check_prior, log_odds
 from cutscore.sweeps.sweep import Floats, sweep
@@ -82,10 +83,10 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Classifier | None = None,
         *,
         method: str = "auto",
-        cv: Any = 5,
+        cv: Folds = 5,
         prior: float | None = None,
         costs: Costs | None = None,
     ) -> None:
@@ -96,7 +97,12 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self.costs = costs
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> CalibratedDetector:
         """Fit the classifier and its calibrator.
 
@@ -116,7 +122,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         if not _num_samples(X):
             raise ValueError("CalibratedDetector needs rows; X has 0 sample(s).")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        y, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
+        labels, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
         # Errors in these settings show now, not at the first prediction.
         self._check_settings()
         estimator = self._inner()
@@ -133,8 +139,8 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             self._same_classes(estimator)
             scores = self._scores(estimator, X)
         else:
-            scores = self._out_of_fold(estimator, X, y, weight, groups)
-            self.estimator_ = self._fit_clone(estimator, X, y, weight)
+            scores = self._out_of_fold(estimator, X, labels, weight, groups)
+            self.estimator_ = self._fit_clone(estimator, X, labels, weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -144,7 +150,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self.prior_ = s.prevalence
         return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Matrix) -> Floats:
         """Log posterior odds: LLR + ln clr at ``prior``.
 
         Parameters
@@ -157,7 +163,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         llr: Floats = self.calibrator_.llr(self._scores(self.estimator_, X))
         return llr + log_odds(self.prior_ if self.prior is None else self.prior)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Matrix) -> NDArray[Any]:
         """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊).
 
         Parameters
@@ -181,7 +187,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             check_costs(self.costs)
             check_positive(self.classes_, "costs")
 
-    def _scores(self, estimator: Any, X: Any) -> Floats:
+    def _scores(self, estimator: Classifier, X: Matrix) -> Floats:
         if hasattr(estimator, "decision_function") and self.method != "beta":
             scores = estimator.decision_function(X)
         elif hasattr(estimator, "predict_proba"):
@@ -194,7 +200,14 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             )
         return np.asarray(scores, np.float64).ravel()
 
-    def _out_of_fold(self, estimator: Any, X: Any, y: Any, weight: Any, groups: Any) -> Floats:
+    def _out_of_fold(
+        self,
+        estimator: Classifier,
+        X: Matrix,
+        y: NDArray[Any],
+        weight: Floats | None,
+        groups: ArrayLike | None,
+    ) -> Floats:
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
         check_held_out_once(splits, len(y))
         out = np.empty(len(y))
@@ -204,7 +217,9 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             out[test] = self._scores(part, _safe_indexing(X, test))
         return out
 
-    def _fit_clone(self, estimator: Any, X: Any, y: Any, weight: Any) -> Any:
+    def _fit_clone(
+        self, estimator: Classifier, X: Matrix, y: ArrayLike, weight: Floats | None
+    ) -> Any:
         new = clone(estimator)
         if weight is not None and has_fit_parameter(new, "sample_weight"):
             new.fit(X, y, sample_weight=weight)
@@ -213,7 +228,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self._same_classes(new)
         return new
 
-    def _same_classes(self, estimator: Any) -> None:
+    def _same_classes(self, estimator: Classifier) -> None:
         seen = getattr(estimator, "classes_", self.classes_)
         if not np.array_equal(seen, self.classes_):
             rule = f"have the classes of the fitted estimator, {np.asarray(seen).tolist()}"

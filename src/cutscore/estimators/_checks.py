@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from sklearn.base import BaseEstimator
 
 from cutscore.estimators._perceptron import Perceptron
 from cutscore.estimators._structural import Structural
@@ -26,7 +26,7 @@ _REASONS: dict[type, dict[str, str]] = {
 }
 
 
-def expected_failed_checks(estimator: Any) -> dict[str, str]:
+def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
     """Checks of scikit-learn's ``check_estimator`` that an estimator can't pass, with reasons.
 
     No implementation can pass the checks listed here; all other checks pass.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 from cutscore.estimators._base import LinearEstimator, LogOdds, check_positive
 from cutscore.estimators._shares import class_shares
+from cutscore.estimators._types import ClassShares, ClassWeight
 from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.closed import (
     fisher,
@@ -115,7 +115,7 @@ class LeastSquares(_FromMoments):
     [-1.2, 0.0, 1.2]
     """
 
-    def __init__(self, alpha: float = 0.0, *, class_weight: Any = None) -> None:
+    def __init__(self, alpha: float = 0.0, *, class_weight: ClassWeight = None) -> None:
         self.alpha = alpha
         self.class_weight = class_weight
 
@@ -183,8 +183,8 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
         self,
         *,
         shrinkage: float | str | None = None,
-        prior: Any = None,
-        class_weight: Any = None,
+        prior: float | ClassShares = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.shrinkage = shrinkage
         self.prior = prior
@@ -204,7 +204,7 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
         return fit
 
     def _solve(self, m: ClassMoments) -> Fit:
-        fit = gaussian(m, shrinkage=self.shrinkage, prior=self.prior)
+        fit = gaussian(m, shrinkage=self.shrinkage, prior=self.prior)  # type: ignore[arg-type]
         self.shrinkage_ = _shrinkage(self.shrinkage, m)
         return fit
 

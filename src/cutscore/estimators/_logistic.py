@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from math import isinf
-from typing import Any
 
 from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.progress import progress
 from cutscore.estimators._base import LinearEstimator, LogOdds, StoppedEarly, gap_progress
+from cutscore.estimators._types import ClassWeight, Matrix
 from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.multinomial import multinomial
@@ -76,7 +76,7 @@ class Logistic(LogOdds, LinearEstimator):
         *,
         tol: float = 1e-11,
         max_iter: int = 100,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
     ) -> None:
         self.C = C
@@ -133,7 +133,7 @@ class Logistic(LogOdds, LinearEstimator):
         self.objective_ = fit.objective
         self.gap_ = fit.gap
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Matrix) -> Floats:
         """The log posterior odds w·x + b of each row. For more than two classes, g of each, whose
         differences are log odds.
 

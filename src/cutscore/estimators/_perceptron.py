@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -15,6 +16,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotConverged, TooFew
 from cutscore.core.progress import progress
 from cutscore.estimators._base import LinearEstimator, StoppedEarly, row_weights
+from cutscore.estimators._types import ClassWeight, Matrix
 from cutscore.linear.detector import Fit
 from cutscore.linear.perceptron import Pass, PerceptronFit, Variant, perceptron
 from cutscore.linear.rows import ArrayRows
@@ -85,7 +87,7 @@ class Perceptron(LinearEstimator):
         *,
         max_passes: int = 100,
         variant: Variant = "plain",
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
     ) -> None:
         self.rate = rate
@@ -96,9 +98,9 @@ class Perceptron(LinearEstimator):
 
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> Perceptron:
@@ -152,7 +154,11 @@ class Perceptron(LinearEstimator):
         return fit
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Perceptron:
         """One pass over new rows, from the current weights. R is the largest norm so far.
 
@@ -168,31 +174,31 @@ class Perceptron(LinearEstimator):
             Sample weights.
         """
         first = not hasattr(self, "fit_")
-        X, y = validate_data(
+        features, labels = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first
         )
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        self._settle_classes(y, classes, first)
-        positive = y == self.classes_[1]
-        weight = row_weights(sample_weight, X)
+        labels = column_or_1d(labels, warn=True)
+        check_classification_targets(labels)
+        self._settle_classes(labels, classes, first)
+        positive = labels == self.classes_[1]
+        weight = row_weights(sample_weight, features)
         if self.class_weight is not None:
             if isinstance(self.class_weight, str):
                 rule = "be a dictionary by label in partial_fit, which does not see all rows"
                 raise DataError(BadArgument("class_weight", rule, self.class_weight))
-            weight = self._weighted(y, positive, weight)
+            weight = self._weighted(labels, positive, weight)
         if weight is not None and not weight.all():
             some = weight > 0
             if not some.any():
                 raise UndefinedError(TooFew("partial_fit", 1, "row with a weight above 0", 0))
-            X, positive, weight = X[some], positive[some], weight[some]
+            features, positive, weight = features[some], positive[some], weight[some]
         if not first and self._learned_as != self.variant:
             rule, hint = f"stay {self._learned_as!r} in partial_fit", "Call fit to start again."
             raise DataError(BadArgument("variant", rule, self.variant, hint))
         self._learned_as = self.variant
         self._adopt(
             perceptron(
-                ArrayRows(X, positive, weight),
+                ArrayRows(features, positive, weight),
                 rate=self.rate,
                 max_passes=1,
                 variant=self.variant,
@@ -201,7 +207,7 @@ class Perceptron(LinearEstimator):
         )
         return self
 
-    def _settle_classes(self, y: Any, classes: Any, first: bool) -> None:
+    def _settle_classes(self, y: NDArray[Any], classes: ArrayLike | None, first: bool) -> None:
         """Set the classes in the first call; afterwards refuse others."""
         known = np.unique(y if classes is None else classes)
         if first:

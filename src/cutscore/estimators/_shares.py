@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -11,10 +10,11 @@ from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import shown
+from cutscore.estimators._types import Label
 from cutscore.sweeps.sweep import Floats
 
 
-def class_shares(prior: Any, names: list[Any]) -> Floats:
+def class_shares(prior: object, names: list[Label]) -> Floats:
     """The share of each class, from a sequence in the order of the labels or from a mapping."""
     given = by_label(prior)
     if isinstance(given, Mapping):
@@ -40,14 +40,14 @@ def class_shares(prior: Any, names: list[Any]) -> Floats:
     return np.asarray(share / share.sum())
 
 
-def by_label(given: Any) -> Any:
+def by_label(given: object) -> object:
     """A pandas series or frame as dicts, since its index may be in any order."""
     if not hasattr(given, "to_dict") or not hasattr(given, "index"):
         return given
     return given.to_dict("index") if hasattr(given, "columns") else given.to_dict()
 
 
-def check_labels(given: Mapping[Any, Any], names: list[Any], what: str) -> None:
+def check_labels(given: Mapping[Label, object], names: list[Label], what: str) -> None:
     """Refuse a mapping with a key that is not a label."""
     unknown = [key for key in given if key not in names]
     if unknown:
@@ -55,7 +55,7 @@ def check_labels(given: Mapping[Any, Any], names: list[Any], what: str) -> None:
         raise DataError(BadArgument(what, rule, unknown[0], subject=f"{what}, by label,"))
 
 
-def as_numbers(given: Any) -> Floats:
+def as_numbers(given: object) -> Floats:
     """An array of floats, nan for non-numbers; a scalar nan if it is no array at all."""
     try:
         cells = np.array(given, dtype=object)

@@ -29,10 +29,11 @@ from cutscore.estimators._base import (
     gap_progress,
     names_positive,
 )
+from cutscore.estimators._types import ClassWeight, Folds
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.rows import ArrayRows, Floats
 from cutscore.linear.structural import Aim, RowRisk, as_aim, structural
-from cutscore.measures.measure import f
+from cutscore.measures.measure import Measure, f
 from cutscore.sweeps.sweep import sweep
 
 # Measures for which the two classes are the same but for their names.
@@ -132,7 +133,7 @@ class Structural(LinearEstimator):
 
     def __init__(  # noqa: PLR0913 - parameters of scikit-learn's kind
         self,
-        measure: Any = "f1",
+        measure: str | Measure = "f1",
         *,
         k: float | None = None,
         as_named: bool = False,
@@ -140,9 +141,9 @@ class Structural(LinearEstimator):
         tol: float = 1e-3,
         max_iter: int = 1000,
         threshold: str = "auto",
-        cv: Any = 5,
+        cv: Folds = 5,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
     ) -> None:
         self.measure = measure
