@@ -181,9 +181,7 @@ def test_prefit() -> None:
     frozen = CalibratedDetector(FrozenEstimator(inner), method="platt").fit(X[300:], Y[300:])
     assert isinstance(frozen.calibrator_, Affine)
     np.testing.assert_allclose(frozen.predict_proba(X), d.predict_proba(X), rtol=1e-12)
-    with pytest.raises(
-        ValueError, match=r"the estimator knows the classes \[0, 1\], and y has \[5"
-    ):
+    with finding("bad-argument", parameter="y"):
         CalibratedDetector(inner, cv="prefit").fit(X, Y + 5)
     with pytest.raises(ValueError, match="not fitted"):
         CalibratedDetector(LinearSVC(), cv="prefit").fit(X, Y)
@@ -252,19 +250,19 @@ def test_splitters() -> None:
     one = CalibratedDetector(LinearSVC(), method="platt", cv=cv).fit(X, Y)
     two = CalibratedDetector(LinearSVC(), method="platt", cv=StratifiedKFold(3)).fit(X, Y)
     assert one.calibrator_ != two.calibrator_
-    with pytest.raises(ValueError, match="cv must leave each row out exactly once"):
+    with finding("bad-argument", parameter="cv"):
         CalibratedDetector(LinearSVC(), cv=ShuffleSplit(3, random_state=0)).fit(X, Y)
 
 
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match=r"Only binary classification is supported.*3 classes"):
         CalibratedDetector().fit(X, np.arange(600) % 3)
-    with pytest.raises(ValueError, match="rows of two classes; y has 1 class with any weight, 0"):
+    with finding("one-class", what="CalibratedDetector"):
         CalibratedDetector().fit(X, np.zeros(600))
-    with pytest.raises(ValueError, match="y has 1 class with any weight, 1"):
+    with finding("one-class", need="rows of two classes"):
         CalibratedDetector().fit(X, Y, sample_weight=Y)
     with finding("bad-argument", parameter="method"):
-        CalibratedDetector(method="isotonic").fit(X, Y)
+        CalibratedDetector(method="sigmoid").fit(X, Y)
     with finding("bad-argument", parameter="prior", value=2):
         CalibratedDetector(prior=2).fit(X, Y).predict(X)
     assert clone(CalibratedDetector(LinearSVC(), costs=cs.Costs(fp=1, fn=2))).costs.fn == 2

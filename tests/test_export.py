@@ -637,7 +637,7 @@ def test_the_card_says_it_all() -> None:
     assert "subject to recall >= 0.9 with 95 % confidence." in out
     assert "- a note" in out
     assert "few positives" in out
-    assert "A false alarm costs 1, a miss 20." in out
+    assert "Cost of a false positive 1, of a false negative 20." in out
     for heading in ("## What it does", "## Data", "## Columns", "## Limits of use"):
         assert f"\n{heading}\n" in out
 
@@ -655,7 +655,10 @@ def test_numbers_and_dates_of_the_card_are_for_people() -> None:
     assert "each day above 2024-12-25 (standard deviation 1 days)" in out
     assert "| flagged | 1,234,600 | 0.12346 |" in out
     assert "| not flagged | 3 | 4,000,000 |" in out
-    assert text("A false alarm costs 1, a miss 30; a catch brings in 2.5;") in out
+    assert (
+        text("Cost of a false positive 1, of a false negative 30; benefit of a true positive 2.5;")
+        in out
+    )
 
 
 def test_the_card_reads_well_as_it_is() -> None:
@@ -668,7 +671,7 @@ def test_the_card_reads_well_as_it_is() -> None:
     )
     assert "to **flag from score -3.574 on**" in out
     assert "subject to flagged_rate <= 0.05 and fpr < 0.1." in out
-    assert "LLR = 2 (score + 0.5), by" in out
+    assert "LLR = 2 (score + 0.5), affine" in out
     assert "# Detector of since_when (days) = " in out
     assert "- 'R&D' has -3.5, +2 and 100 % > 1!" in out
 
@@ -690,10 +693,10 @@ def test_the_card_of_a_fresh_detector_is_that_of_a_saved_one() -> None:
 
 
 def test_the_card_without_an_evaluation() -> None:
-    said = "This threshold has not been evaluated on rows that the detector had not seen."
+    said = "This threshold has not been evaluated on held-out rows."
     assert said in card(training=Training(400, 99))
-    assert "learned from few positives" in card(training=Training(400, 99))
-    assert "learned from few positives" not in card(training=Training(400, 100))
+    assert "trained on few positives" in card(training=Training(400, 99))
+    assert "trained on few positives" not in card(training=Training(400, 100))
 
 
 def test_names_are_text_in_the_card() -> None:

@@ -93,7 +93,7 @@ def sweep(
         for any others say which one is ``positive``.
     score
         Scores, of one of these shapes, higher meaning more positive: any real dtype, any range
-        (logits are as good as probabilities). ``±inf`` are scores; NaN is refused.
+        (logits or probabilities). ``±inf`` are scores; NaN is refused.
     weight
         Weights, finite and at least 0, added up in float64. A device that has no float64 (Apple's
         ``mps``) refuses them: pass all columns on the CPU.
@@ -303,7 +303,7 @@ class _Rows:
     negative: float | None = None  # what a negative looked like, if there was one
 
 
-def _tensors(y: Any, score: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor | None]:
+def _tensors(y: object, score: object, weight: object) -> tuple[Tensor, Tensor, Tensor | None]:
     """Tensors on one device; what is in them is not looked at."""
     label, s = _tensor(y, "label"), _tensor(score, "score")
     w = None if weight is None else _tensor(weight, "weight")

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite, isnan, log
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from cutscore.calibration.comparison import MethodComparison
-from cutscore.calibration.odds import probability, shaped
+from cutscore.calibration.odds import probability, reshape
 from cutscore.core import _native
 from cutscore.core.checks import array_of, score_column
 from cutscore.core.errors import DataError, UndefinedError
@@ -42,18 +43,18 @@ class Calibrator(Frozen):
 
     ``LLR = ln P(score|+) − ln P(score|−)`` contains neither the share of positives nor the costs,
     so neither has to be known when it is fitted, and nothing is refitted when they change. Both
-    come in at the end: ``probability(score, prior)`` and ``decide(score, costs, prior)``.
+    are arguments at prediction: ``probability(score, prior)``, ``decide(score, costs, prior)``.
     """
 
     kind: ClassVar[str]
-    """Which map it is, as it stands in the JSON."""
+    """The kind of map, as it is named in the JSON."""
     domain: ClassVar[tuple[float, float]] = (-inf, inf)
-    """Between which scores must lie."""
+    """The range that scores must lie in."""
 
     method: str
     """How it was fitted."""
     comparison: MethodComparison | None
-    """The methods that "auto" compared, if it chose this one."""
+    """The methods that "auto" compared, if "auto" chose this one."""
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]
@@ -67,10 +68,22 @@ class Calibrator(Frozen):
         super().__post_init__()
         self._validate()
 
-    def llr(self, score: Any) -> Any:
-        """The log-likelihood ratio of each score, in nats; float64, in the shape of ``score``.
+    @overload
+    def llr(self, score: float) -> float: ...
+    @overload
+    def llr(self, score: ArrayLike) -> Floats: ...
+    def llr(self, score: ArrayLike) -> Floats | float:
+        """The log-likelihood ratio of each score, in nats.
 
-        NaN is refused. ``±inf`` are scores: each calibrator gives them its limit.
+        Parameters
+        ----------
+        score : float or array-like
+            Scores of any shape. NaN is refused. ``±inf`` have the limit of the LLR.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            In the shape of ``score``.
         """
         a = array_of(score, "score")
         x = score_column(a.reshape(-1))
@@ -79,26 +92,51 @@ class Calibrator(Frozen):
             block = x[start : start + _BLOCK].astype(np.float64, copy=False)
             self._check(block, start)
             out[start : start + _BLOCK] = self._llr(block)
-        return shaped(out, a.shape)
+        return reshape(out, a.shape)
 
-    def probability(self, score: Any, prior: float) -> Any:
-        """P(+|score) where the share ``prior`` of the cases is positive: σ(LLR + ln clr), with
-        clr = prior / (1 − prior)."""
+    @overload
+    def probability(self, score: float, prior: float) -> float: ...
+    @overload
+    def probability(self, score: ArrayLike, prior: float) -> Floats: ...
+    def probability(self, score: ArrayLike, prior: float) -> Floats | float:
+        """P(+|score) at a prior: σ(LLR + ln clr), with clr = prior / (1 − prior).
+
+        Parameters
+        ----------
+        score : float or array-like
+            Scores of any shape.
+        prior : float
+            The share of positives where decisions are made.
+        """
         return probability(self.llr(score), prior)
 
-    def decide(self, score: Any, costs: Costs, prior: float) -> Any:
-        """Whether to flag each case, at the least expected cost: LLR ≥ ln(λ₋/λ₊) − ln clr."""
+    @overload
+    def decide(self, score: float, costs: Costs, prior: float) -> bool: ...
+    @overload
+    def decide(self, score: ArrayLike, costs: Costs, prior: float) -> NDArray[np.bool_]: ...
+    def decide(self, score: ArrayLike, costs: Costs, prior: float) -> NDArray[np.bool_] | bool:
+        """Whether flagging each case minimises expected cost: LLR ≥ ln(λ₋/λ₊) − ln clr.
+
+        Parameters
+        ----------
+        score : float or array-like
+            Scores of any shape.
+        costs : Costs
+            Costs of errors.
+        prior : float
+            The share of positives where decisions are made.
+        """
         check_costs(costs)
         return self.llr(score) >= costs.llr(prior)
 
     @property
     def monotone(self) -> bool:
-        """Whether the LLR never falls where scores rise, over the scores it was fitted to."""
+        """Whether the LLR never decreases over the range of the scores it was fitted to."""
         return True
 
-    def inverse(self, llr: Any) -> Any:  # noqa: ARG002 - what an inverse takes
-        """The score that has this log-likelihood ratio, for calibrators that are one to one."""
-        why, hint = "can't be inverted: scores may share an LLR", "Affine ones can be."
+    def inverse(self, llr: ArrayLike) -> Floats | float:  # noqa: ARG002 - what an inverse takes
+        """The score that has this log-likelihood ratio, for invertible calibrators."""
+        why, hint = "can't be inverted: scores may share an LLR", "Affine calibrators can be."
         raise UndefinedError(Undefined(f"a {self.kind} calibrator", why, hint))
 
     def then(self, other: Calibrator) -> Calibrator:
@@ -107,15 +145,15 @@ class Calibrator(Frozen):
             raise DataError(BadArgument("other", "be a calibrator", other))
         return Chain((*_steps(self), *_steps(other)))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, text and lists; :meth:`from_dict` makes the same calibrator of it. The
-        table ``comparison`` is not kept."""
+    def to_dict(self) -> dict[str, object]:
+        """Numbers, strings and lists that :meth:`from_dict` reads back. The table ``comparison``
+        is not saved."""
         head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
         own = [f.name for f in fields(self) if f.compare]  # type: ignore[arg-type]
         return head | {name: plain(getattr(self, name)) for name in own}
 
     def __eq__(self, other: object) -> bool:
-        """The same map, fitted in the same way; ``comparison`` is not looked at."""
+        """The same map, fitted by the same method; ``comparison`` is ignored."""
         if not isinstance(other, Calibrator):
             return NotImplemented
         return self.to_dict() == other.to_dict()
@@ -124,11 +162,11 @@ class Calibrator(Frozen):
         return hash((self.kind, self.method))
 
     def to_json(self) -> str:
-        """A readable JSON text; floats are written so that they come back exactly."""
+        """Readable JSON; floats survive the round trip exactly."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
 
     @staticmethod
-    def from_dict(data: Any, where: str = "") -> Calibrator:
+    def from_dict(data: object, where: str = "") -> Calibrator:
         """The calibrator that :meth:`to_dict` described; anything else is a DataError."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
             other = data.get("format") if isinstance(data, Mapping) else data
@@ -169,7 +207,7 @@ class Calibrator(Frozen):
 
     def _facts(self) -> list[tuple[str, str]]:
         return [
-            (f.name, f"{getattr(self, f.name):.6g}")
+            (f.name, f"{getattr(self, f.name):.3g}")
             for f in fields(self)  # type: ignore[arg-type]
             if isinstance(getattr(self, f.name), float)
         ]
@@ -192,9 +230,9 @@ class Affine(Calibrator):
     Parameters
     ----------
     gamma
-        The steepness: nats for each unit of the score. Negative if positives score lower.
+        The slope, in nats per unit of the score. Negative if positives score lower.
     d0
-        The score that tells nothing, LLR = 0.
+        The score at which the LLR is 0.
     method
         How it was fitted.
 
@@ -223,7 +261,7 @@ class Affine(Calibrator):
         with np.errstate(over="ignore"):  # to ±inf, as it should
             return np.asarray(self.gamma * (x - self.d0))
 
-    def inverse(self, llr: Any) -> Any:
+    def inverse(self, llr: ArrayLike) -> Floats | float:
         """The score that has this log-likelihood ratio: LLR/γ + d₀."""
         if not self.gamma:
             why = "can't be inverted: every score has the LLR 0"
@@ -241,9 +279,9 @@ class Affine(Calibrator):
 
     def __repr__(self) -> str:
         sign = "−" if self.d0 >= 0 else "+"
-        text = f"LLR = {self.gamma:.6g} (score {sign} {abs(self.d0):.6g}), by {self.method}"
+        text = f"LLR = {self.gamma:.3g} (score {sign} {abs(self.d0):.4g}), {self.method}"
         if self.gamma < 0:
-            text += "; falls: higher scores are less positive"
+            text += "; decreasing: low scores mean positive"
         return self._with_comparison(text)
 
 
@@ -256,16 +294,16 @@ class Beta(Calibrator):
     Parameters
     ----------
     a, b
-        At least 0, so that the map never falls.
+        At least 0, so that the map is monotone.
     c
-        The shift.
+        The intercept.
 
     Examples
     --------
     >>> import cutscore as cs
     >>> c = cs.Beta(a=1.0, b=0.5, c=0.2)
     >>> c
-    LLR = 1 ln p − 0.5 ln(1−p) + 0.2, by beta
+    LLR = 1 ln p − 0.5 ln(1−p) + 0.2, beta
     >>> c.llr([0.1, 0.5, 0.9]).round(3)
     array([-2.05 , -0.147,  1.246])
     """
@@ -289,17 +327,16 @@ class Beta(Calibrator):
 
     def __repr__(self) -> str:
         return self._with_comparison(
-            f"LLR = {self.a:.6g} ln p − {self.b:.6g} ln(1−p) {_signed(self.c)}, by {self.method}"
+            f"LLR = {self.a:.3g} ln p − {self.b:.3g} ln(1−p) {_signed(self.c)}, {self.method}"
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gaussian(Calibrator):
-    """The LLR of two normal distributions, a quadratic of the score where their widths differ.
+    """The LLR of two normal distributions, quadratic in the score where their variances differ.
 
-    LLR = ln(σ₋/σ₊) + ½((score − μ₋)/σ₋)² − ½((score − μ₊)/σ₊)². A quadratic turns somewhere:
-    beyond its turning point higher scores mean less, or lower ones more. ``±inf`` have the limit
-    of the LLR there.
+    LLR = ln(σ₋/σ₊) + ½((score − μ₋)/σ₋)² − ½((score − μ₊)/σ₊)². A quadratic is not monotone: it
+    changes direction at its turning point. ``±inf`` have the limit of the LLR there.
 
     Parameters
     ----------
@@ -330,8 +367,8 @@ class Gaussian(Calibrator):
 
     @property
     def turning_point(self) -> float | None:
-        """The score at which the LLR turns from rising to falling or back; None if it never does,
-        since both classes have the same width."""
+        """The score at the extremum of the LLR; None if there is none, since both classes have the
+        same variance."""
         ratio = self.neg_sd / self.pos_sd
         if ratio == 1:
             return None
@@ -341,7 +378,7 @@ class Gaussian(Calibrator):
 
     @property
     def monotone(self) -> bool:
-        """Whether the LLR never falls over the range of the scores it was fitted to."""
+        """Whether the LLR never decreases over the range of the scores it was fitted to."""
         turn = self.turning_point
         if turn is None:
             return self.pos_mean >= self.neg_mean
@@ -374,44 +411,42 @@ class Gaussian(Calibrator):
     def _shape(self) -> str:
         turn = self.turning_point
         if turn is None:
-            return "monotone" if self.monotone else "falls everywhere"
+            return "monotone" if self.monotone else "decreasing"
         side = "below" if self.neg_sd < self.pos_sd else "above"
-        where = f"it falls {side} {turn:.6g}"
+        where = f"decreases {side} {turn:.4g}"
         if self.monotone:
-            return f"rises from {self.low:.6g} to {self.high:.6g}, the scores seen; {where}"
+            return f"monotone on the fitted range {self.low:.4g} to {self.high:.4g}; {where}"
         return f"not monotone: {where}"
 
     def __repr__(self) -> str:
         return self._with_comparison(
-            f"LLR of N({self.pos_mean:.6g}, {self.pos_sd:.6g}²) against "
-            f"N({self.neg_mean:.6g}, {self.neg_sd:.6g}²), by {self.method}; {self._shape()}"
+            f"LLR of N({self.pos_mean:.3g}, {self.pos_sd:.3g}²) against "
+            f"N({self.neg_mean:.3g}, {self.neg_sd:.3g}²), {self.method}; {self._shape()}"
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monotone(Calibrator):
-    """A staircase of LLRs that never falls, or straight lines between its steps.
+    """A monotone map to LLRs: a step function (isotonic regression) or piecewise linear.
 
     Parameters
     ----------
     threshold
-        Where each step begins, from the highest to the last, which begins at −inf: the step
-        of a score is the first whose threshold is at most that score. If interpolated: the mean
-        score of each step instead.
+        The lower end of each step, decreasing; the last is −inf. The step of a score is the first
+        whose threshold is at most that score. If interpolated: the knots.
     value
-        The LLR of each step, falling.
+        The LLR of each step or knot, non-increasing.
     interpolate
-        Whether values between two mean scores are interpolated; beyond the outer ones they are
-        constant.
+        Whether the map is linear between knots; it is constant beyond the outermost.
     tilt, centre, scale
-        What is added to make it strictly increasing: tilt · z/(1+\\|z\\|) with z = (score −
+        A term that makes the map strictly increasing: tilt · z/(1+\\|z\\|) with z = (score −
         centre)/scale. The tilt is 2⁻¹⁰ or 0.
 
     Examples
     --------
     >>> import cutscore as cs
     >>> s = cs.Sweep.from_counts([3, 2, 1], pos=[6, 3, 1], neg=[1, 3, 6])
-    >>> c = cs.calibrate(s, "monotone")
+    >>> c = cs.calibrate(s, "isotonic")
     >>> c.threshold, c.value.round(3)
     (array([ 2.5,  1.5, -inf]), array([ 1.792,  0.   , -1.792]))
     """
@@ -423,7 +458,7 @@ class Monotone(Calibrator):
     tilt: float = 0.0
     centre: float = 0.0
     scale: Positive = 1.0
-    method: str = "monotone"
+    method: str = "isotonic"
     comparison: MethodComparison | None = field(default=None, compare=False)
 
     @derived
@@ -448,8 +483,8 @@ class Monotone(Calibrator):
             raise DataError(LengthsDiffer("value", "threshold", len(v), len(t)))
         for name, fits, rule in (
             ("threshold", len(t) > 0, "have at least one step"),
-            ("threshold", (t[1:] < t[:-1]).all(), "fall"),
-            ("value", (v[1:] <= v[:-1]).all(), "never rise"),
+            ("threshold", (t[1:] < t[:-1]).all(), "be decreasing"),
+            ("value", (v[1:] <= v[:-1]).all(), "be non-increasing"),
             ("tilt", self.tilt >= 0, "be at least 0"),
             ("threshold", np.isfinite(t).all() or not self.interpolate, "be finite"),
             ("value", np.isfinite(v).all() or not self.interpolate, "be finite"),
@@ -462,18 +497,24 @@ class Monotone(Calibrator):
         return len(self.value)
 
     def _facts(self) -> list[tuple[str, str]]:
-        shape = "interpolated" if self.interpolate else "staircase"
         return [
-            ("shape", shape + (", strictly increasing" if self.tilt else "")),
-            ("steps", f"{len(self):,}"),
-            ("LLR from, to", f"{self.value[-1]:.6g}, {self.value[0]:.6g}"),
+            ("shape", self._shape()),
+            (self._unit(2), f"{len(self):,}"),
+            ("LLR", f"{self.value[-1]:.3g} to {self.value[0]:.3g}"),
         ]
 
+    def _shape(self) -> str:
+        shape = "piecewise linear" if self.interpolate else "step function"
+        return shape + (", strictly increasing" if self.tilt else "")
+
+    def _unit(self, n: int) -> str:
+        return ("knot" if self.interpolate else "step") + ("s" if n > 1 else "")
+
     def __repr__(self) -> str:
-        fact = dict(self._facts())
+        n = len(self)
         return self._with_comparison(
-            f"LLR by {fact['shape']} of {fact['steps']} step{'s' if len(self) > 1 else ''} from "
-            f"{fact['LLR from, to'].replace(',', ' to')}, by {self.method}"
+            f"LLR {self.value[-1]:.3g} to {self.value[0]:.3g}, {self.method}: {self._shape()} with "
+            f"{n:,} {self._unit(n)}"
         )
 
 
@@ -484,14 +525,14 @@ class Chain(Calibrator):
     Parameters
     ----------
     steps
-        The calibrators: the first maps scores, each other one the LLRs of the one before it.
+        The calibrators: the first maps scores, each of the others the LLRs of the one before it.
 
     Examples
     --------
     >>> import cutscore as cs
     >>> c = cs.Beta(1.0, 1.0, 0.0).then(cs.Affine(0.5, 0.0))  # half the log odds
     >>> c
-    LLR = 1 ln p − 1 ln(1−p) + 0, by beta, then LLR = 0.5 (score − 0), by affine
+    LLR = 1 ln p − 1 ln(1−p) + 0, beta, then LLR = 0.5 (score − 0), affine
     >>> round(c.llr(0.9), 3)
     1.099
     """
@@ -503,7 +544,7 @@ class Chain(Calibrator):
 
     @property
     def monotone(self) -> bool:
-        """Whether no step falls."""
+        """Whether all steps are monotone."""
         return all(step.monotone for step in self.steps)
 
     def _llr(self, x: Floats) -> Floats:
@@ -536,4 +577,4 @@ def _steps(c: Calibrator) -> tuple[Calibrator, ...]:
 
 
 def _signed(x: float) -> str:
-    return f"{'−' if x < 0 else '+'} {abs(x):.6g}"
+    return f"{'−' if x < 0 else '+'} {abs(x):.3g}"

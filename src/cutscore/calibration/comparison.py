@@ -10,11 +10,11 @@ from cutscore.core.html import grid_table
 
 
 class Entry(NamedTuple):
-    """One method, on rows that it was not fitted to.
+    """One method, on held-out rows.
 
     ``log_loss`` and ``se`` are its mean log loss and standard error; ``excess`` and ``excess_se``
-    the mean of the differences to the best method on the same rows, and theirs. All are nan, and
-    ``note`` says why, where the method could not be fitted.
+    the mean difference to the best method on the same rows, and its standard error. All are nan
+    where the method could not be fitted; ``note`` says why.
     """
 
     method: str
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class MethodComparison:
-    """How the methods did out of fold, and which one is recommended; see
+    """The cross-validated log loss of each method, and the one chosen; see
     :func:`cutscore.calibrate`.
 
     Parameters
@@ -35,12 +35,12 @@ class MethodComparison:
     entries
         One for each method, from the simplest to the most flexible.
     chosen
-        The method with the least loss, where each step from the simplest to the most flexible has
-        to gain half a nat over all rows.
+        The method with the least loss, penalised by half a nat (over all rows) for each step from
+        the simplest to the most flexible.
     folds
-        How many parts the rows were split into.
+        The number of folds.
     rows
-        How many rows, or their weight.
+        The number of rows, or their total weight.
     """
 
     entries: tuple[Entry, ...]
@@ -54,7 +54,7 @@ class MethodComparison:
         return min((e for e in self.entries if not e.note), key=lambda e: e.log_loss).method
 
     def _title(self) -> str:
-        return f"log loss out of {self.folds} folds, {self.rows:,.10g} rows"
+        return f"log loss, {self.folds}-fold cross-validation, {self.rows:,.10g} rows"
 
     def _lines(self) -> list[tuple[str, str, str]]:
         out = []

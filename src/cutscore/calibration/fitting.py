@@ -1,17 +1,25 @@
-"""calibrate and cross_fit: a calibrator of a sweep by any method, or by the one that does best."""
+"""calibrate and cross_fit: fit a calibrator to a sweep by a named method, or by the best one."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from math import nan, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutscore.calibration.calibrators import Calibrator, Monotone
 from cutscore.calibration.comparison import Entry, MethodComparison
-from cutscore.calibration.methods import CANDIDATES, METHODS, candidate, family, starts_of, thinned
+from cutscore.calibration.methods import (
+    CANDIDATES,
+    METHODS,
+    candidate,
+    family,
+    merge_neighbours,
+    starts_of,
+)
 from cutscore.core.checks import check_rows, one_of
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
@@ -23,6 +31,7 @@ from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep, sweep
 
 Flags = NDArray[np.bool_]
 Folds = NDArray[np.intp]
+_T = TypeVar("_T")
 
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "logistic": (),
@@ -30,12 +39,12 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "beta": ("smooth",),
     "gaussian": (),
     "spline": (),
-    "monotone": ("smooth", "interpolate", "strict"),
+    "isotonic": ("smooth", "interpolate", "strict"),
     "auto": ("folds", "seed"),
 }
 
 # NumPy draws from fewer rows than this without replacement.
-_MOST_DEALT = 10**9
+_MOST_DRAWN = 10**9
 
 
 def calibrate(  # noqa: PLR0913 - the options of the methods
@@ -48,62 +57,64 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     folds: int | None = None,
     seed: int | None = None,
 ) -> Calibrator:
-    r"""A calibrator: a map from scores to log-likelihood ratios, fitted to a sweep.
+    r"""Fit a calibrator, a map from scores to log-likelihood ratios, to a sweep.
 
-    It knows neither the prior nor the costs; these come in when it is used, and nothing is fitted
-    again when they change.
+    It depends on neither the prior nor the costs: both are arguments at prediction, and nothing is
+    refitted when they change.
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep, with both classes. Weights count as numbers of rows.
-    method
+    method : str, default "auto"
         ``"logistic"``: γ = (d̄₊ − d̄₋)/σ² and d₀ = (d̄₊ + d̄₋)/2, from the means of the classes and
-        their common variance σ², the squares within classes divided by P + N. Exact for normal
-        scores of equal widths. ``"platt"``: the same shape, γ (score − d₀), by maximum likelihood.
-        ``"beta"``: a ln p − b ln(1−p) + c with a, b ≥ 0, for scores that are probabilities, by
-        maximum likelihood; 0 and 1 count as 2⁻⁵² and 1 − 2⁻⁵². ``"gaussian"``: normal scores
-        of any widths (variances divided by P and by N), a quadratic that need not be monotone.
-        ``"monotone"``: the slopes of the ROC convex hull, which is isotonic regression (PAV).
-        ``"spline"``: a broken line that never falls, by maximum likelihood with Platt's targets,
-        constant beyond the scores seen; its 2 to 32 pieces, about 1.6 · min(P, N)^⅕, are between
-        quantiles of both classes. ``"auto"``: what does best on rows it was not fitted to, of those
-        that never fall.
-    smooth
-        Of ``"platt"`` and ``"beta"``: whether positives count as (P+1)/(P+2) of a positive and
-        negatives as 1/(N+2), Platt's targets, which give a fit even where the classes are
-        separated. Off unless asked for. Of ``"monotone"``: whether a first step without negatives
-        and a last one without positives get finite LLRs; on unless asked off. Such a step has the
-        odds of its p positives to half a negative, (p+½)/½, plus the odds of the next step, so that
-        it stays above; at the other end it is the same with the classes swapped.
-    interpolate
-        Of ``"monotone"``: straight lines between the mean scores of the steps. Off: a staircase,
-        the scores of which have the AUC of the hull. Its steps meet where
-        :meth:`Sweep.threshold_of` has its thresholds, so that decisions are those of
+        their pooled variance σ² (divisor P + N). Exact for normal scores of equal variance.
+        ``"platt"``: the same shape, γ (score − d₀), by maximum likelihood. ``"beta"``: a ln p − b
+        ln(1−p) + c with a, b ≥ 0, for scores that are probabilities, by maximum likelihood; 0 and 1
+        count as 2⁻⁵² and 1 − 2⁻⁵². ``"gaussian"``: normal scores of any variances (divisors P and
+        N), a quadratic that need not be monotone. ``"isotonic"``, or its alias ``"monotone"``:
+        isotonic regression (PAV), which is the slopes of the ROC convex hull. ``"spline"``:
+        piecewise linear and monotone, by maximum likelihood with Platt's targets, constant beyond
+        the observed scores; its 2 to 32 pieces, about 1.6 · min(P, N)^⅕, lie between quantiles of
+        both classes. ``"auto"``: the monotone method with the least log loss in cross-validation.
+    smooth : bool, optional
+        For ``"platt"`` and ``"beta"``, default False: use Platt's targets (P+1)/(P+2) and 1/(N+2)
+        instead of 1 and 0, which give a finite fit even to separable classes. For ``"isotonic"``,
+        default True: give finite LLRs to a top step without negatives and a bottom step without
+        positives. A top step with p positives has the odds (p+½)/½, plus the odds of the next
+        step, so that it stays above; the bottom step has the same with the classes swapped.
+    interpolate : bool, default False
+        For ``"isotonic"``: interpolate linearly between the mean scores of the steps. Otherwise the
+        map is a step function, and its LLRs have the AUC of the convex hull. Steps begin at the
+        thresholds of :meth:`Sweep.threshold_of`, so that decisions agree with
         :func:`cutscore.choose`.
-    strict
-        Of ``"monotone"``: add a tilt that never exceeds 2⁻¹⁰, about 0.1 % in odds, so that the
-        map is strictly increasing and the ranking is kept (to the resolution of floats).
-    folds, seed
-        Of ``"auto"``: how many folds, 5, and the seed that deals the rows, 0.
+    strict : bool, default False
+        For ``"isotonic"``: add a slope of at most 2⁻¹⁰ in total, about 0.1 % in odds, so that the
+        map is strictly increasing and keeps the ranking (to the resolution of floats).
+    folds : int, default 5
+        For ``"auto"``: the number of folds.
+    seed : int, default 0
+        For ``"auto"``: the random seed for fold assignment.
 
     Returns
     -------
     Calibrator
-        With ``"auto"`` its ``comparison`` is a table of all methods and says why this one.
+        With ``"auto"`` its ``comparison`` is the table of all methods.
 
     Notes
     -----
-    ``"auto"`` deals the rows of either class into folds, calibrates on all folds but one and takes
-    the log loss of the one left out, at the prior of the sweep. A sweep of counts is enough: rows
-    with the same score and class are alike, so counts are dealt (a draw without replacement). Whole
-    weights are dealt like counts; of others the mass of a class at a score stays together.
-    Platt, beta (if the scores are probabilities), the spline, three means of Platt's line and
-    the spline, and monotone are compared: those that never fall, with smoothed targets. The one
-    with the least loss is taken, where each step from the simplest to the most flexible has to gain
-    half a nat over all rows; a staircase counts by its steps. From 8,192 distinct scores on
-    neighbours are compared together. Scores that fall where positives are more get the LLR 0
-    throughout: negate them, or name ``"platt"``, which may fall.
+    ``"auto"`` uses stratified folds: it calibrates on all folds but one and computes the log loss
+    of the held-out fold, at the prior of the sweep. A sweep of counts is enough: rows with the same
+    score and class are exchangeable, so counts are drawn without replacement. Integer weights are
+    treated as counts; with other weights the mass of a class at a score stays in one fold.
+
+    The candidates are monotone and use smoothed targets: Platt, beta (if the scores are
+    probabilities), the spline, three weighted means of Platt and the spline, and isotonic
+    regression. The one with the least loss is chosen, penalised by half a nat (over all rows) for
+    each step from the simplest to the most flexible, or for each step of the isotonic fit. Above
+    8,192 distinct scores, neighbouring scores are merged for the comparison. Scores that are
+    negatively associated with the positive class get the LLR 0: negate them, or use ``"platt"``,
+    which may decrease.
 
     References
     ----------
@@ -120,12 +131,12 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
     >>> c = cs.calibrate(s, "logistic")
     >>> c
-    LLR = 5.25336 (score − 0.63625), by logistic
+    LLR = 5.25 (score − 0.6362), logistic
     >>> c.llr([0.9, 0.3]).round(3), round(c.probability(0.9, prior=0.002), 4)
     (array([ 1.386, -1.766]), 0.0079)
     >>> c.decide([0.9, 0.3], cs.Costs(fp=1, fn=400), prior=0.002)
     array([ True, False])
-    >>> cs.calibrate(s, "monotone").llr([0.9, 0.8, 0.5, 0.2]).round(3)
+    >>> cs.calibrate(s, "isotonic").llr([0.9, 0.8, 0.5, 0.2]).round(3)
     array([ 1.609,  0.693,  0.   , -1.792])
     """
     given = {
@@ -136,11 +147,9 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
         "seed": seed,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    elsewhere = {
-        "isotonic": "Isotonic regression is 'monotone'.",
-        "sigmoid": "What scikit-learn calls sigmoid is 'platt'.",
-    }
-    hint = elsewhere.get(method, "") if isinstance(method, str) else ""
+    if method == "monotone":
+        method = "isotonic"
+    hint = "What scikit-learn calls sigmoid is 'platt'." if method == "sigmoid" else ""
     one_of("method", method, _OPTIONS, hint)
     for name, value in options.items():
         if name not in _OPTIONS[method]:
@@ -155,37 +164,45 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
 
 
 def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a calibrator
-    y: Any,
-    score: Any,
+    y: ArrayLike,
+    score: ArrayLike,
     method: str = "auto",
     *,
-    weight: Any = None,
-    positive: Any = None,
-    folds: Any = 5,
+    weight: ArrayLike | None = None,
+    positive: Hashable = None,
+    folds: int | ArrayLike = 5,
     seed: int = 0,
-    **options: Any,
+    **options: bool | int | None,
 ) -> Floats:
     """Out-of-fold LLRs: each row's by a calibrator that was fitted to the other folds.
 
-    Calibrators look better on the rows they were fitted to than they are, the monotone one most.
-    These LLRs don't: their Cllr, log loss and reliability are honest.
+    On their training rows calibrators look better than they are, isotonic regression most of all.
+    Cllr, log loss and reliability of out-of-fold LLRs are free of this bias.
 
     Parameters
     ----------
-    y, score, weight, positive
-        Rows, as for :func:`cutscore.sweep`.
-    method
+    y : array-like of shape (n_samples,)
+        Labels, as for :func:`cutscore.sweep`.
+    score : array-like of shape (n_samples,)
+        Scores.
+    method : str, default "auto"
         As for :func:`cutscore.calibrate`; with ``"auto"`` each fold chooses for itself.
-    folds, seed
-        How many folds, each with its share of either class, and the seed that deals the rows. Or
-        the fold of each row, 0, 1, 2 …, where rows belong together (claims of one customer).
+    weight : array-like of shape (n_samples,), optional
+        Sample weights.
+    positive : label, optional
+        The positive class.
+    folds : int or array-like of shape (n_samples,), default 5
+        The number of stratified folds, or the fold of each row, 0, 1, 2 …, to keep the rows of a
+        cluster (claims of one customer) together.
+    seed : int, default 0
+        Random seed for fold assignment.
     **options
-        Of the method.
+        Options of the method.
 
     Returns
     -------
     numpy.ndarray
-        One LLR for each row, in the order of the rows.
+        The LLR of each row, in the order of the rows.
 
     Examples
     --------
@@ -194,20 +211,20 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 1000)
     >>> score = rng.normal(size=1000) + 2 * y
-    >>> llr = cs.cross_fit(y, score, "monotone")
-    >>> inside = cs.calibrate(cs.sweep(y, score), "monotone").llr(score)
+    >>> llr = cs.cross_fit(y, score, "isotonic")
+    >>> inside = cs.calibrate(cs.sweep(y, score), "isotonic").llr(score)
     >>> round(cs.cllr(cs.sweep(y, inside)), 3), round(cs.cllr(cs.sweep(y, llr)), 3)
     (0.435, 0.461)
     """
     rows = check_rows(y, score, weight, positive)
     sweep(y, score, weight, positive).needs_both_classes("cross-fitting")
     ones = np.asarray(rows.label == rows.positive)
-    fold = _dealt(ones, folds, seed) if np.ndim(folds) == 0 else _check_fold(folds, ones)
+    fold = _assign(ones, folds, seed) if np.ndim(folds) == 0 else _check_fold(folds, ones)
     out = np.empty(len(ones))
     for k in range(int(fold.max()) + 1):
         test = fold == k
         w = None if rows.weight is None else rows.weight[~test]
-        c = calibrate(sweep(ones[~test], rows.score[~test], w), method, **options)
+        c = calibrate(sweep(ones[~test], rows.score[~test], w), method, **options)  # type: ignore[arg-type]
         out[test] = c.llr(rows.score[test])
     return out
 
@@ -215,11 +232,10 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
 def calibrate_across(
     s: Sweep, y: Flags, score: Floats, weight: Floats | None, fold: Folds
 ) -> tuple[Calibrator, Floats]:
-    """What "auto" fits to all rows, whose sweep is ``s``, and LLRs out of fold: each row's by a
-    calibrator that was fitted to the other folds.
+    """The calibrator that "auto" fits to all rows, whose sweep is ``s``, and out-of-fold LLRs.
 
-    The method is chosen on the same folds, so these calibrators are there already. For the rows of
-    a fold it is the one that the other folds would choose.
+    The method is chosen on the same folds, so these calibrators exist already. The rows of a fold
+    get the method that the other folds would choose.
     """
     count = int(fold.max()) + 1
     members = [np.flatnonzero(fold == k) for k in range(count)]
@@ -236,39 +252,39 @@ def calibrate_across(
         pos, neg = np.zeros_like(s.pos), np.zeros_like(s.neg)
         pos[at], neg[at] = both
         parts.append(_Part.of(pos, neg))
-    found = _out_of_fold(thinned(s), parts)
+    fits = _fit_out_of_fold(merge_neighbours(s), parts)
     out = np.empty(len(y))
     for k, at in enumerate(members):
-        out[at] = found.calibrators[_judged(found.without(k))[1]][k].llr(score[at])
-    return _chosen(s, found), out
+        out[at] = fits.calibrators[_rank(fits.without(k))[1]][k].llr(score[at])
+    return _fit_best(s, fits), out
 
 
 def _auto(s: Sweep, folds: int = 5, seed: int = 0) -> Calibrator:
     s.needs_both_classes("calibration")
     if _are_rows(s):
         s = _of_rows(s)
-    # What can be dealt: rows, or the masses that stay together.
+    # What folds are made of: rows, or masses that stay together.
     sizes = [np.count_nonzero(mass) if s.weighted else mass.sum() for mass in (s.pos, s.neg)]
     count = _check_folds(folds, int(min(sizes)))
     rng = np.random.default_rng(check_seed(seed))
-    few = thinned(s)
+    few = merge_neighbours(s)
     if s.weighted:
-        both = [_deal_whole(mass, count, rng) for mass in (s.pos, s.neg)]
-    else:  # rows of neighbouring scores are as good as rows of one
-        both = [_deal(mass, count, rng) for mass in (few.pos, few.neg)]
+        both = [_split_masses(mass, count, rng) for mass in (s.pos, s.neg)]
+    else:  # rows of neighbouring scores count as rows of one
+        both = [_split_counts(mass, count, rng) for mass in (few.pos, few.neg)]
     parts = [_Part.of(pos, neg) for pos, neg in zip(*both, strict=True)]
-    return _chosen(s, _out_of_fold(few, parts))
+    return _fit_best(s, _fit_out_of_fold(few, parts))
 
 
-def _chosen(s: Sweep, found: _OutOfFold) -> Calibrator:
-    """What is fitted to all rows by the method that does well on others."""
-    entries, chosen = _judged(found)
-    table = MethodComparison(entries, chosen, len(found.parts), s.P + s.N)
+def _fit_best(s: Sweep, fits: _OutOfFold) -> Calibrator:
+    """The calibrator of all rows, by the method chosen on held-out rows."""
+    entries, chosen = _rank(fits)
+    table = MethodComparison(entries, chosen, len(fits.parts), s.P + s.N)
     return replace(candidate(s, chosen), comparison=table)  # type: ignore[type-var]
 
 
 class _Part(NamedTuple):
-    """The masses of a fold, of neighbouring scores together, and what they add to variances."""
+    """The masses of a fold, neighbouring scores merged, and their contributions to variances."""
 
     pos: Masses
     neg: Masses
@@ -276,7 +292,7 @@ class _Part(NamedTuple):
 
     @classmethod
     def of(cls, pos: Masses, neg: Masses) -> _Part:
-        # Of counts each row varies by itself; a sum of weights is one row's or as good as one.
+        # Each of the counted rows varies by itself; a sum of weights counts as one row.
         squares = [mass if mass.dtype.kind == "i" else np.square(mass) for mass in (pos, neg)]
         starts = starts_of(len(pos))
         if len(starts) < len(pos):
@@ -293,8 +309,8 @@ class _Part(NamedTuple):
 
 
 class _OutOfFold(NamedTuple):
-    """By each method that can be fitted, the log loss of each row, or group of rows that are alike,
-    and the calibrator it is of; of each fold."""
+    """For each method that can be fitted and each fold: the log loss of each row (or group of equal
+    rows) and the calibrator."""
 
     losses: dict[str, list[Floats]]
     parts: list[_Part]
@@ -302,9 +318,9 @@ class _OutOfFold(NamedTuple):
     notes: dict[str, Finding]
 
     def without(self, fold: int) -> _OutOfFold:
-        """The same of the other folds."""
+        """The same for the other folds."""
 
-        def others(of: list[Any]) -> list[Any]:
+        def others(of: list[_T]) -> list[_T]:
             return of[:fold] + of[fold + 1 :]
 
         return _OutOfFold(
@@ -315,7 +331,7 @@ class _OutOfFold(NamedTuple):
         )
 
 
-def _out_of_fold(s: Sweep, parts: list[_Part]) -> _OutOfFold:
+def _fit_out_of_fold(s: Sweep, parts: list[_Part]) -> _OutOfFold:
     losses: dict[str, list[Floats]] = {}
     fitted: dict[str, list[Calibrator]] = {}
     notes: dict[str, Finding] = {}
@@ -343,7 +359,7 @@ def _out_of_fold(s: Sweep, parts: list[_Part]) -> _OutOfFold:
 
 def _rest(s: Sweep, parts: list[_Part], k: int) -> Sweep:
     """The sweep of all folds but one."""
-    if s.weighted:  # of weights a difference would leave what was rounded
+    if s.weighted:  # a difference of weights would leave rounding errors
         others = [part for j, part in enumerate(parts) if j != k]
         left = [np.sum([part[c] for part in others], axis=0) for c in (0, 1)]
     else:
@@ -352,15 +368,15 @@ def _rest(s: Sweep, parts: list[_Part], k: int) -> Sweep:
     return Sweep._adopt(s.threshold[some], left[0][some], left[1][some])
 
 
-# What each step of flexibility has to gain, in nats over all rows: by chance alone losses out of
-# fold differ by that much, and the one that looks best would be taken for its luck.
-_TOLL = 0.5
+# The penalty of each step of flexibility, in nats over all rows: by chance alone held-out losses
+# differ by that much.
+_PENALTY = 0.5
 
 
-def _judged(found: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
-    mass = np.concatenate([part.mass for part in found.parts])
-    squares = np.concatenate([part.squares for part in found.parts])
-    losses = {method: np.concatenate(parts) for method, parts in found.losses.items()}
+def _rank(fits: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
+    mass = np.concatenate([part.mass for part in fits.parts])
+    squares = np.concatenate([part.squares for part in fits.parts])
+    losses = {method: np.concatenate(parts) for method, parts in fits.losses.items()}
     total = mass.sum()
     share, noise = mass / total, squares / total / total
 
@@ -370,28 +386,28 @@ def _judged(found: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
 
     means = {method: mean(loss) for method, loss in losses.items()}
     best = min(means, key=lambda method: means[method][0])
-    rows = 1 / noise.sum()  # as many as would vary as much
+    rows = 1 / noise.sum()  # the effective sample size
     price = {
-        method: means[method][0] + _TOLL * _flexibility(k, found.calibrators[method]) / rows
+        method: means[method][0] + _PENALTY * _flexibility(k, fits.calibrators[method]) / rows
         for k, method in enumerate(means)
     }
     entries = {
         method: Entry(method, *means[method], *mean(losses[method] - losses[best]))
         for method in means
     }
-    failed = {method: Entry(method, nan, nan, nan, nan, of) for method, of in found.notes.items()}
+    failed = {method: Entry(method, nan, nan, nan, nan, of) for method, of in fits.notes.items()}
     order = sorted((entries | failed).items(), key=lambda e: list(CANDIDATES).index(family(e[0])))
     return tuple(entry for _, entry in order), min(price, key=price.__getitem__)
 
 
 def _flexibility(place: int, fits: list[Calibrator]) -> float:
-    """The place in the order of methods; of a staircase the steps, if these are more."""
+    """The place in the order of methods; of a step function its steps, if these are more."""
     steps = [len(c) for c in fits if isinstance(c, Monotone) and not c.interpolate]
     return max(place, float(np.mean(steps))) if steps else place
 
 
 def _are_rows(s: Sweep) -> bool:
-    """Whether weights say how often rows occur: these are as good as rows repeated so often."""
+    """Whether weights are integers: they count as repeated rows."""
     return s.weighted and s.P + s.N < 2**53 and _are_whole(s.pos) and _are_whole(s.neg)
 
 
@@ -403,22 +419,22 @@ def _are_whole(mass: Masses) -> bool:
     return bool((mass == np.floor(mass)).all())
 
 
-def _deal(mass: Masses, folds: int, rng: np.random.Generator) -> list[Masses]:
-    """Rows dealt into folds as a shuffled pack of cards would be, from their counts."""
+def _split_counts(mass: Masses, folds: int, rng: np.random.Generator) -> list[Masses]:
+    """Counts of rows in each fold, as if the rows were shuffled: a draw without replacement."""
     total, left, out = int(mass.sum()), mass, []
     for k in range(folds - 1):
-        if total < _MOST_DEALT:
+        if total < _MOST_DRAWN:
             size = total // folds + (k < total % folds)
             part = rng.multivariate_hypergeometric(left, size, method="marginals")
-        else:  # each row by itself; with so many the folds are as good as equal
+        else:  # each row by itself; with so many the folds are nearly equal
             part = rng.binomial(left, 1 / (folds - k))
         out.append(part)
         left = left - part
     return [*out, left]
 
 
-def _deal_whole(mass: Masses, folds: int, rng: np.random.Generator) -> list[Masses]:
-    """Masses dealt into folds without dividing any."""
+def _split_masses(mass: Masses, folds: int, rng: np.random.Generator) -> list[Masses]:
+    """Masses in each fold, without dividing any."""
     some = rng.permutation(np.flatnonzero(mass))
     out = []
     for k in range(folds):
@@ -428,34 +444,31 @@ def _deal_whole(mass: Masses, folds: int, rng: np.random.Generator) -> list[Mass
     return out
 
 
-def _dealt(ones: Flags, folds: Any, seed: Any) -> Folds:
-    """The fold of each row; each has its share of either class."""
+def _assign(ones: Flags, folds: object, seed: int) -> Folds:
+    """The stratified fold of each row."""
     count = _check_folds(folds, int(min(np.count_nonzero(ones), np.count_nonzero(~ones))))
-    return dealt(ones, count, np.random.default_rng(check_seed(seed)))
+    return assign_folds(ones, count, np.random.default_rng(check_seed(seed)))
 
 
-def dealt(ones: Flags, count: int, rng: np.random.Generator) -> Folds:
-    """The fold of each row, of so many; each has its share of either class."""
+def assign_folds(ones: Flags, count: int, rng: np.random.Generator) -> Folds:
+    """The fold of each row, of ``count`` stratified folds."""
     fold = np.empty(len(ones), np.intp)
     for members in (np.flatnonzero(ones), np.flatnonzero(~ones)):
         fold[rng.permutation(members)] = np.arange(len(members)) % count
     return fold
 
 
-def _check_fold(folds: Any, ones: Flags) -> Folds:
+def _check_fold(folds: ArrayLike, ones: Flags) -> Folds:
     fold = np.asarray(folds)
     if fold.ndim != 1 or fold.dtype.kind not in "iu":
-        rule = "be a whole number, or the fold of each row as whole numbers"
+        rule = "be an integer, or the fold of each row as integers"
         raise DataError(BadArgument("folds", rule, folds))
     if len(fold) != len(ones):
         raise DataError(LengthsDiffer("fold", "score", len(fold), len(ones)))
     numbers = np.unique(fold)
     if len(numbers) < 2 or not np.array_equal(numbers, np.arange(len(numbers))):
-        rule = "be numbered 0, 1, 2 …, at least two, none left out"
-        hint = (
-            "Of the customer of each row, np.unique(customer, return_inverse=True)[1] % 5 makes "
-            "five."
-        )
+        rule = "be consecutive numbers 0, 1, 2 …, at least two"
+        hint = "For five: np.unique(customer, return_inverse=True)[1] % 5."
         raise DataError(BadArgument("folds", rule, numbers.tolist(), hint))
     for k in range(int(fold.max()) + 1):
         rest = ones[fold != k]
@@ -464,10 +477,10 @@ def _check_fold(folds: Any, ones: Flags) -> Folds:
     return fold.astype(np.intp)
 
 
-def _check_folds(folds: Any, least: int) -> int:
-    """How many folds to make of a class of ``least`` rows."""
+def _check_folds(folds: object, least: int) -> int:
+    """The number of folds for a class of ``least`` rows."""
     if not isinstance(folds, (int, np.integer)) or isinstance(folds, bool) or folds < 2:
-        raise DataError(BadArgument("folds", "be a whole number from 2 on", folds))
+        raise DataError(BadArgument("folds", "be an integer of at least 2", folds))
     if least < 2:
         hint = "Name a method, such as 'platt' with smooth=True."
         raise UndefinedError(TooFew("cross-fitting", 2, "rows of each class", least, hint))

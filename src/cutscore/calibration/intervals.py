@@ -1,11 +1,11 @@
-"""Venn–Abers: the probability of a new case as an interval, from two isotonic regressions."""
+"""Venn–Abers prediction: an interval for the probability of a new case."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cutscore.core.checks import score_column, vector
 from cutscore.core.errors import DataError
@@ -21,10 +21,10 @@ class VennAbers(Frozen):
 
     Parameters
     ----------
-    low
-        The calibrated probability if the new case is taken for a negative (p₀).
-    high
-        The same if it is taken for a positive (p₁).
+    low : numpy.ndarray
+        The calibrated probability if the new case is added as a negative (p₀).
+    high : numpy.ndarray
+        The calibrated probability if it is added as a positive (p₁).
     """
 
     low: Floats
@@ -32,8 +32,7 @@ class VennAbers(Frozen):
 
     @derived
     def probability(self) -> Floats:
-        """p₁ / (1 − p₀ + p₁): the one probability that loses the least, in log loss, whichever of
-        the two is right."""
+        """p₁ / (1 − p₀ + p₁): the probability with the minimax log loss between the two."""
         return np.asarray(self.high / (1 - self.low + self.high))
 
     def __len__(self) -> int:
@@ -41,28 +40,28 @@ class VennAbers(Frozen):
 
     def __repr__(self) -> str:
         if not len(self):
-            return "VennAbers of no scores"
+            return "VennAbers: no scores"
         width = self.high - self.low
         return (
-            f"VennAbers of {len(self):,} score{'s' if len(self) > 1 else ''}: intervals of width "
+            f"VennAbers: {len(self):,} interval{'s' if len(self) > 1 else ''}, width "
             f"{width.min():.3g} to {width.max():.3g}"
         )
 
 
-def venn_abers(s: Sweep, score: Any) -> VennAbers:
+def venn_abers(s: Sweep, score: ArrayLike) -> VennAbers:
     r"""Probability intervals for new scores: inductive Venn–Abers prediction.
 
     For each new score, isotonic regression is fitted to the rows of the sweep and the new case,
     once as a negative and once as a positive; the two values at the new score are p₀ ≤ p₁. One of
-    the two fits had the right label, and its value is calibrated whatever the distribution. The
-    interval is wide where rows are few.
+    the two fits has the right label, and its value is calibrated for any distribution. The
+    interval is wide where there are few rows.
 
     Parameters
     ----------
-    s
-        The sweep of the calibration rows, at the prior at which probabilities are wanted. Weights
-        count as numbers of rows; the new case weighs 1.
-    score
+    s : Sweep
+        The calibration rows, with the prior for which probabilities are wanted. Weights count as
+        numbers of rows; the new case has weight 1.
+    score : array-like of shape (n_samples,)
         The new scores; ``±inf`` are scores.
 
     Returns
@@ -71,11 +70,10 @@ def venn_abers(s: Sweep, score: Any) -> VennAbers:
 
     Notes
     -----
-    Nothing is fitted again: the value at the new score is the slope of the line that touches the
-    cumulative sums below it and those above it, both from below. One pass prepares the convex hulls
-    of all of either kind, exact for counts; each distinct place among the scores of the sweep is
-    then a short walk on two of them. The passes are in Python, about a microsecond for each
-    distinct score.
+    No regression is refitted: the value at the new score is the slope of the common lower tangent
+    of the cumulative sums below and above it. One pass prepares the lower convex hulls of all
+    prefixes and suffixes, exact for counts; each distinct position is then a short walk on two of
+    them. The passes are in Python, about a microsecond for each distinct score.
 
     References
     ----------
@@ -99,11 +97,11 @@ def venn_abers(s: Sweep, score: Any) -> VennAbers:
         row = int(np.isnan(x).argmax())
         raise DataError(ScoreMissing(where=Where(row, "score")))
     rising = s.threshold[::-1]
-    # How many scores lie below the new one, and how many at or below it: that is its place.
+    # The number of scores below the new one, and at or below it, give its position.
     below, upto = (np.searchsorted(rising, x, side=side) for side in ("left", "right"))
-    places, at = np.unique(below + upto, return_inverse=True)  # 2 below, plus 1 where it is a tie
+    positions, at = np.unique(below + upto, return_inverse=True)  # 2 below, plus 1 if tied
     walk = _Walks(s)
-    ends = [(k // 2, (k + 1) // 2) for k in places.tolist()]
+    ends = [(k // 2, (k + 1) // 2) for k in positions.tolist()]
     low = np.array([walk.slope(i, j, 0) for i, j in ends])
     high = np.array([walk.slope(i, j, 1) for i, j in ends])
     return VennAbers(low[at], high[at])

@@ -1,4 +1,4 @@
-"""Calibration slope and intercept: a straight line between forecasts and outcomes, in log odds."""
+"""Calibration slope and intercept: logistic recalibration of probabilities."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class CalibrationLine(Card):
 
     Parameters
     ----------
-    intercept
-        Calibration in the large, in log odds: 0 is right; below 0 the probabilities are too high on
+    intercept : float
+        Calibration in the large, in log odds: 0 is ideal; below 0 the probabilities are too high on
         average, above 0 too low.
-    intercept_interval
+    intercept_interval : Interval
         Its confidence interval.
-    slope
-        1 is right; below 1 the probabilities are too extreme, above 1 too timid.
-    slope_interval
+    slope : float
+        1 is ideal; below 1 the probabilities are too extreme, above 1 not extreme enough.
+    slope_interval : Interval
         Its confidence interval.
     """
 
@@ -58,17 +58,17 @@ def calibration_line(s: Sweep, *, level: float = 0.95) -> CalibrationLine:
     r"""Calibration intercept and slope of probabilities, with confidence intervals.
 
     The slope is β of :math:`\operatorname{logit} P(+) = \alpha + \beta \operatorname{logit} p`; the
-    intercept, or calibration in the large, is α where β is kept at 1. Both by maximum likelihood.
+    intercept, or calibration in the large, is α with β fixed at 1. Both by maximum likelihood.
     Calibrated probabilities have intercept 0 and slope 1.
 
     Parameters
     ----------
-    s
-        A sweep of probabilities, above 0 and below 1, of rows that the model was not fitted to. Of
-        log-likelihood ratios make probabilities first, ``cutscore.probability(llr, prior)``.
-        Weighted rows need ``sweep(..., squares=True)``.
-    level
-        The confidence of the intervals.
+    s : Sweep
+        A sweep of probabilities, above 0 and below 1, of held-out rows. Convert log-likelihood
+        ratios first: ``cutscore.probability(llr, prior)``. Weighted rows need
+        ``sweep(..., squares=True)``.
+    level : float, default 0.95
+        The confidence level of the intervals.
 
     Returns
     -------
@@ -76,10 +76,9 @@ def calibration_line(s: Sweep, *, level: float = 0.95) -> CalibrationLine:
 
     Notes
     -----
-    Intervals are Wald's: ± z standard errors, from the information matrix; of weighted rows from
-    the sandwich estimator, with the squares of the weights in the middle. A slope needs classes
-    that overlap: where every positive has a higher probability than every negative, the steeper the
-    more likely.
+    Intervals are Wald intervals: ± z standard errors from the information matrix, or from the
+    sandwich estimator for weighted rows. The slope needs classes that overlap: if every positive
+    has a higher probability than every negative, its maximum likelihood estimate is infinite.
 
     References
     ----------
@@ -132,7 +131,7 @@ def _log_odds(p: Floats) -> Floats:
 
 
 def _shift(s: Sweep, odds: Floats) -> float:
-    """What has to be added to all log odds, so that as many are expected as there are."""
+    """The shift of all log odds that makes the expected number of positives the observed one."""
     from scipy.optimize import brentq
 
     share = (s.pos + s.neg) / (s.P + s.N)
@@ -140,7 +139,7 @@ def _shift(s: Sweep, odds: Floats) -> float:
     def excess(shift: float) -> float:
         return float(share @ sigmoid(odds + shift)) - s.prevalence
 
-    # At the log odds of the share of positives, less the highest and the lowest of all.
+    # Between the log odds of the prevalence less the highest and less the lowest.
     middle = float(np.log(s.P) - np.log(s.N))
     return float(brentq(excess, middle - odds[0] - 1e-9, middle - odds[-1] + 1e-9, xtol=1e-13))
 

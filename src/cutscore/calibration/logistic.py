@@ -51,7 +51,7 @@ def fit(s: Sweep, features: Features, targets: tuple[float, float], *, rising: b
     to the solution that, with its Hessian, one or two gradients of all scores are left to compute.
     """
     hi, lo = targets
-    groups = _grouped(s, features, hi, lo)
+    groups = _group(s, features, hi, lo)
     scale = _Scale.of(groups)
     few = _Data(scale(groups.features), groups.mass, groups.target)
     lower = np.array([-np.inf] + [0.0 if rising else -np.inf] * len(scale.mean))
@@ -70,7 +70,7 @@ def fit(s: Sweep, features: Features, targets: tuple[float, float], *, rising: b
         theta = _newton(lambda: iter((few,)), theta, lower)
         if grouped:
             _, h = _derivatives(lambda: iter((few,)), theta)
-            theta, there = _polished(every, len(s), h, theta, lower)
+            theta, there = _refine(every, len(s), h, theta, lower)
             grouped = not there
     if grouped:
         theta = _newton(every, theta, lower)
@@ -90,13 +90,13 @@ class _Groups:
     target: Floats
 
 
-def _grouped(s: Sweep, features: Features, hi: float, lo: float) -> _Groups:
+def _group(s: Sweep, features: Features, hi: float, lo: float) -> _Groups:
     """Groups of neighbouring scores; single scores if they are few."""
     group = 1
     while len(s) > group * _GROUPS:
         group *= 2
 
-    def summed(part: slice) -> list[list[Floats]]:
+    def sums(part: slice) -> list[list[Floats]]:
         columns: list[list[Floats]] = []
         for t, pos, neg in _chunks(s, max(group, _CHUNK), part):
             rows = features(t)
@@ -105,20 +105,20 @@ def _grouped(s: Sweep, features: Features, hi: float, lo: float) -> _Groups:
                 continue
             starts = np.arange(0, len(t), group)
             masses = [np.add.reduceat(mass, starts) for mass in (pos, neg)]
-            # Of extreme weights the mass of a group may vanish; so does its say.
+            # With extreme weights the mass of a group may underflow to 0; then it is ignored.
             total = np.maximum(masses[0] + masses[1], 1e-300)
             means = [np.add.reduceat((pos + neg) * f, starts) / total for f in rows]
             columns.append([*masses, *means])
         return columns
 
-    columns = [chunk for part in _by_parts(summed, len(s)) for chunk in part]
+    columns = [chunk for part in _by_parts(sums, len(s)) for chunk in part]
     pos, neg, *rows = (np.concatenate(c) for c in zip(*columns, strict=True))
     return _Groups(rows, pos + neg, pos, neg, hi * pos + lo * neg)
 
 
 def _by_parts(run: Callable[[slice], _T], m: int) -> list[_T]:
-    """What a function gives for each part of m scores, on threads. Parts are cut by the number of
-    scores alone, so that sums don't depend on the number of threads."""
+    """The results of a function for each part of m scores, on threads. Parts depend on the number
+    of scores alone, so that sums don't depend on the number of threads."""
     parts = [slice(k, k + _PART) for k in range(0, m, _PART)]
     if len(parts) == 1:
         return [run(parts[0])]
@@ -144,7 +144,7 @@ def _chunks(
 
 @dataclass(frozen=True)
 class _Scale:
-    """Standardises features: with mean 0 and variance 1 the Hessian is as good as it gets."""
+    """Standardises features to mean 0 and variance 1, for a well-conditioned Hessian."""
 
     mean: list[float]
     factor: list[float]
@@ -156,7 +156,7 @@ class _Scale:
             float(np.sqrt(np.sum(g.mass * np.square(f - m))))
             for f, m in zip(g.features, mean, strict=True)
         ]
-        # A feature that varies by rounding only can't be told from the constant.
+        # A feature that varies by rounding only is collinear with the constant.
         factor = [1 / d if d > 1e-14 * abs(m) else 0.0 for d, m in zip(sd, mean, strict=True)]
         return cls(mean, factor)
 
@@ -169,10 +169,10 @@ class _Scale:
         return out
 
 
-def _polished(
+def _refine(
     data: Callable[[slice], Iterator[_Data]], m: int, h: Floats, theta: Floats, lower: Floats
 ) -> tuple[Floats, bool]:
-    """The solution of the groups moved to that of all scores, and whether it has got there."""
+    """The solution for all scores, from that of the groups, and whether it has converged."""
 
     def gradient(part: slice) -> Floats:
         g = np.zeros(len(theta))
@@ -209,7 +209,7 @@ def _newton(data: Callable[[], Iterator[_Data]], theta: Floats, lower: Floats) -
         gain = float(-g @ step)
         new = np.maximum(theta + step, lower)
         if gain > 1e-6 or (new != theta + step).any():
-            new = _shortened(data, theta, step, lower)
+            new = _line_search(data, theta, step, lower)
         # Errors are squared by each step; rounding may leave a last bit that no step removes.
         done = gain <= 1e-20 or (gain < 1e-12 and gain >= last)
         theta, last = new, gain
@@ -225,10 +225,10 @@ def _step(g: Floats, h: Floats, theta: Floats, lower: Floats) -> Floats:
     return step
 
 
-def _shortened(
+def _line_search(
     data: Callable[[], Iterator[_Data]], theta: Floats, step: Floats, lower: Floats
 ) -> Floats:
-    """Half the step until it pays, since far from the minimum a whole one may lead astray."""
+    """Halve the step until the objective decreases: far from the minimum a full one may not."""
     before, share = _value(data, theta), 1.0
     while share > 1e-10:
         new = np.maximum(theta + share * step, lower)

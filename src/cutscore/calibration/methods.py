@@ -1,11 +1,11 @@
-"""The methods of calibration: each makes a calibrator of a sweep."""
+"""The methods of calibration: each fits a calibrator to a sweep."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import isfinite, isinf, log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, NoVariation
 from cutscore.sweeps.proper_scores import blocks, check_probabilities
-from cutscore.sweeps.sweep import Floats, Sweep
+from cutscore.sweeps.sweep import Floats, Masses, Sweep
+
+Places = NDArray[np.intp]
 
 _CHUNK = 1 << 15
 
@@ -32,7 +34,7 @@ def logistic(s: Sweep) -> Affine:
 
 
 class NormalClasses(NamedTuple):
-    """What logistic calibration takes scores for: normal in either class, as wide in both."""
+    """The model of logistic calibration: scores normal in each class, with equal variances."""
 
     pos_mean: float
     neg_mean: float
@@ -40,7 +42,7 @@ class NormalClasses(NamedTuple):
 
 
 def normal_classes(s: Sweep) -> NormalClasses:
-    """The means of the classes and their common standard deviation."""
+    """The means of the classes and their pooled standard deviation."""
     unit = _unit(s, "logistic")
     m, variance = _common_variance(s, unit)
     pos, neg = (unit.centre + unit.half * z for z in (m.pos_mean, m.neg_mean))
@@ -56,7 +58,7 @@ def _common_variance(s: Sweep, unit: _Unit) -> tuple[_Moments, float]:
 
 
 def gaussian(s: Sweep) -> Gaussian:
-    """Means and variances of either class."""
+    """Mean and variance of each class."""
     unit = _unit(s, "gaussian")
     m = _moments(s, unit) if unit.half else None
     if m is None or not (m.pos_var > _ROUNDING and m.neg_var > _ROUNDING):
@@ -105,11 +107,11 @@ def beta(s: Sweep, smooth: bool = False) -> Beta:
     return Beta(a, b, constant - _log_ratio(s))
 
 
-def monotone(
+def isotonic(
     s: Sweep, smooth: bool = True, interpolate: bool = False, strict: bool = False
 ) -> Monotone:
-    """The slopes of the ROC convex hull, as a staircase."""
-    s.needs_both_classes("monotone calibration")
+    """Isotonic regression: the slopes of the ROC convex hull, as a step function."""
+    s.needs_both_classes("isotonic calibration")
     if not smooth and (interpolate or strict):
         rule = "a calibrator that is interpolated or strictly increasing must have finite ends"
         raise DataError(Conflict(("smooth", "interpolate", "strict"), rule, "Leave {0}=False out."))
@@ -125,7 +127,7 @@ def monotone(
         value = np.log(odds) - _log_ratio(s)
     value = np.minimum.accumulate(value)  # sums of weights are rounded
     if interpolate:
-        _unit(s, "interpolated monotone")
+        _unit(s, "interpolated isotonic")
         at = _mean_scores(s, b.cut)
     else:
         at = _starts(s, b.cut[1:])
@@ -134,17 +136,17 @@ def monotone(
 
 
 def spline(s: Sweep) -> Monotone:
-    """The broken line of the highest likelihood that never falls, with smoothed targets."""
+    """The piecewise linear monotone map of maximum likelihood, with smoothed targets."""
     return splines(s)["spline"]
 
 
-# How much of the spline there is between Platt's line and the spline itself.
+# The weight of the spline in its mean with Platt's map.
 _SHARES = {"spline-25": 0.25, "spline-50": 0.5, "spline-75": 0.75, "spline": 1.0}
 
 
 def splines(s: Sweep) -> dict[str, Monotone]:
-    """Means of Platt's line and of the spline, from mostly the one to all of the other."""
-    s = thinned(s)
+    """Weighted means of Platt's map and the spline, up to the spline itself."""
+    s = merge_neighbours(s)
     unit = _unit(s, "spline")
     knots = _knots(s, unit)
     if len(knots) == 1:
@@ -158,12 +160,12 @@ def splines(s: Sweep) -> dict[str, Monotone]:
             return [np.clip((z - u) / (v - u), 0, 1) for u, v in pairwise(at.tolist())]
 
     constant, steps = fit(s, features, _targets(s, smooth=True), rising=True)
-    broken = constant - _log_ratio(s) + np.concatenate(((0.0,), np.cumsum(steps)))
-    line = rising_line(platt(s, smooth=True)).llr(rising)
+    bent = constant - _log_ratio(s) + np.concatenate(((0.0,), np.cumsum(steps)))
+    straight = non_decreasing(platt(s, smooth=True)).llr(rising)
     return {
         name: Monotone(
             knots,
-            np.maximum.accumulate(share * broken + (1 - share) * line)[::-1],
+            np.maximum.accumulate(share * bent + (1 - share) * straight)[::-1],
             True,
             method=name,
         )
@@ -172,7 +174,7 @@ def splines(s: Sweep) -> dict[str, Monotone]:
 
 
 def _knots(s: Sweep, unit: _Unit) -> Floats:
-    """Scores at quantiles of both classes, each of which weighs the same, and the outermost."""
+    """Quantiles of the scores, the classes weighted equally, and the outermost scores."""
     pieces = int(np.clip(round(1.6 * min(s.P, s.N) ** 0.2), 2, 32))
     upto = np.cumsum(s.pos / s.P + s.neg / s.N) / 2
     inner = np.searchsorted(upto, np.arange(1, pieces) / pieces)
@@ -182,17 +184,17 @@ def _knots(s: Sweep, unit: _Unit) -> Floats:
     return np.asarray(s.threshold[places[np.flatnonzero(np.diff(z, prepend=np.inf) < 0)]])
 
 
-# More distinct scores than this say nothing more about which method to take.
+# More distinct scores than this don't change which method is best.
 _MOST = 1 << 13
 
 
 def starts_of(m: int) -> NDArray[np.intp]:
-    """Where groups of neighbours start, of m scores: single scores if they are few."""
+    """The starts of groups of neighbouring scores; single scores if m is small."""
     return np.arange(0, m, max(1, -(-m // _MOST)))
 
 
-def thinned(s: Sweep) -> Sweep:
-    """Neighbouring scores as one, the one in the middle: some thousands are left."""
+def merge_neighbours(s: Sweep) -> Sweep:
+    """A sweep of at most some thousand scores: neighbours are merged at the middle one."""
     starts = starts_of(len(s))
     if len(starts) == len(s):
         return s
@@ -207,35 +209,35 @@ METHODS: dict[str, Callable[..., Calibrator]] = {
     "beta": beta,
     "gaussian": gaussian,
     "spline": spline,
-    "monotone": monotone,
+    "isotonic": isotonic,
 }
-"""All of them by name."""
+"""The methods by name."""
 
 
-def rising_line(line: Affine) -> Affine:
-    """The line itself; if it falls, the most likely one that does not: LLR = 0."""
-    return line if line.monotone else Affine(0.0, line.d0, line.method)
+def non_decreasing(c: Affine) -> Affine:
+    """The calibrator itself if it is monotone, else the most likely one that is: LLR = 0."""
+    return c if c.monotone else Affine(0.0, c.d0, c.method)
 
 
-# Decisions flag from a score upwards, so "auto" considers calibrators that never fall and no
-# others; `gaussian` has to be asked for by name. With smoothed targets all have a fit whatever the
-# folds: perfect separation is not rare there.
+# Decisions flag scores above a threshold, so "auto" considers monotone calibrators only; `gaussian`
+# has to be named. Smoothed targets give a fit even to separable classes, which are not rare in
+# small folds.
 CANDIDATES: dict[str, Callable[[Sweep], Mapping[str, Calibrator]]] = {
-    "platt": lambda s: {"platt": rising_line(platt(s, smooth=True))},
+    "platt": lambda s: {"platt": non_decreasing(platt(s, smooth=True))},
     "beta": lambda s: {"beta": beta(s, smooth=True)},
     "spline": splines,
-    "monotone": lambda s: {"monotone": monotone(s)},
+    "isotonic": lambda s: {"isotonic": isotonic(s)},
 }
-"""What "auto" considers, from the simplest to the most flexible; a family is fitted at once."""
+"""The candidates of "auto", from the simplest to the most flexible; a family is fitted at once."""
 
 
 def family(method: str) -> str:
-    """What is fitted at once with a method."""
+    """The family of methods that is fitted at once with this one."""
     return method.partition("-")[0]
 
 
 def candidate(s: Sweep, method: str) -> Calibrator:
-    """One of those that "auto" considers."""
+    """One of the candidates of "auto", fitted."""
     return CANDIDATES[family(method)](s)[method]
 
 
@@ -247,7 +249,7 @@ class _Unit(NamedTuple):
     half: float
 
 
-# A variance of z below this is what rounding leaves of none.
+# A variance of z below this is rounding error.
 _ROUNDING = 1e-30
 
 
@@ -255,7 +257,7 @@ def _unit(s: Sweep, method: str) -> _Unit:
     s.needs_both_classes(f"{method} calibration")
     high, low = float(s.threshold[0]), float(s.threshold[-1])
     if not (isfinite(high) and isfinite(low)):
-        hint = "Drop or clip such rows, or use 'monotone', which only compares scores."
+        hint = "Drop or clip such rows, or use 'isotonic', which only compares scores."
         one = high if isinf(high) else low
         raise DataError(NotFinite(f"scores of {method} calibration", one, hint=hint))
     half = 0.5 * high - 0.5 * low
@@ -279,7 +281,7 @@ def _moments(s: Sweep, unit: _Unit) -> _Moments:
     return _Moments(*out)
 
 
-def _total(s: Sweep, term: Callable[..., Floats], mass: Any, total: float, unit: _Unit) -> float:
+def _total(s: Sweep, term: Callable[..., Floats], mass: Masses, total: float, unit: _Unit) -> float:
     out = 0.0
     for k in range(0, len(s), _CHUNK):
         at = slice(k, k + _CHUNK)
@@ -308,17 +310,18 @@ def _targets(s: Sweep, smooth: bool) -> tuple[float, float]:
 
 def _separated(method: str) -> UndefinedError:
     return UndefinedError(
-        NoOverlap(f"{method} calibration", hint="Use smooth=True, or 'monotone'.")
+        NoOverlap(f"{method} calibration", hint="Use smooth=True, or 'isotonic'.")
     )
 
 
 def _constant(method: str, where: str) -> UndefinedError:
-    so, hint = f"{method} calibration has no width", "Use 'platt' with smooth=True, or 'monotone'."
+    so = f"{method} calibration is undefined"
+    hint = "Use 'platt' with smooth=True, or 'isotonic'."
     return UndefinedError(NoVariation("the score", where, so, hint))
 
 
-def _with_finite_ends(odds: Floats, pos: Any, neg: Any) -> Floats:
-    """Odds where the end steps have half a row of the other class, on top of the next step's."""
+def _with_finite_ends(odds: Floats, pos: Masses, neg: Masses) -> Floats:
+    """Odds where the end steps have half a row of the other class, plus the next step's odds."""
     out = odds.copy()
     top, bottom = neg == 0, pos == 0
     inner = odds[~top & ~bottom]
@@ -330,8 +333,8 @@ def _with_finite_ends(odds: Floats, pos: Any, neg: Any) -> Floats:
     return out
 
 
-def _starts(s: Sweep, cut: Any) -> Floats:
-    """Where the steps that end with these cuts begin: in the gap below each, at −inf at last."""
+def _starts(s: Sweep, cut: Places) -> Floats:
+    """The threshold of each step: in the gap below it; −inf for the last."""
     at = np.array([s.threshold_of(k) for k in cut.tolist()])
     # Among the largest floats a decimal in the gap may round to its end.
     upper, lower = s.threshold[cut[:-1] - 1], s.threshold[cut[:-1]]
@@ -339,7 +342,7 @@ def _starts(s: Sweep, cut: Any) -> Floats:
     return at
 
 
-def _mean_scores(s: Sweep, cut: Any) -> Floats:
+def _mean_scores(s: Sweep, cut: Places) -> Floats:
     """The mean score of each step."""
     mass = (s.pos + s.neg).astype(np.float64)
     share = mass / np.repeat(np.add.reduceat(mass, cut[:-1]), np.diff(cut))
@@ -349,7 +352,7 @@ def _mean_scores(s: Sweep, cut: Any) -> Floats:
 
 
 def _middle(s: Sweep) -> tuple[float, float]:
-    """A score in the middle and half the distance of the quartiles, of the finite scores."""
+    """The median and half the interquartile range of the finite scores."""
     t = s.threshold[np.isfinite(s.threshold)]
     if not len(t):
         return 0.0, 1.0

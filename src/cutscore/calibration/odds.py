@@ -1,10 +1,11 @@
-"""What a prior does: from a log-likelihood ratio to a probability, and back."""
+"""Bayes' rule in log odds: from a log-likelihood ratio and a prior to a probability, and back."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cutscore.core.checks import array_of, score_column
 from cutscore.core.errors import DataError
@@ -15,17 +16,21 @@ from cutscore.measures.prior import log_odds
 from cutscore.sweeps.sweep import Floats
 
 
-def probability(llr: Any, prior: float) -> Any:
-    r"""P(+) of cases with these log-likelihood ratios, where a share ``prior`` is positive.
+@overload
+def probability(llr: float, prior: float) -> float: ...
+@overload
+def probability(llr: ArrayLike, prior: float) -> Floats: ...
+def probability(llr: ArrayLike, prior: float) -> Floats | float:
+    r"""P(+) of cases with these log-likelihood ratios, at a prior.
 
     :math:`p = \sigma(\mathrm{LLR} + \ln\mathrm{clr})` with clr = prior / (1 − prior): Bayes' rule.
 
     Parameters
     ----------
-    llr
-        Log-likelihood ratios in nats: of :meth:`cutscore.Calibrator.llr`,
-        :func:`cutscore.cross_fit` or :func:`cutscore.llr`. ``±inf`` are certain.
-    prior
+    llr : float or array-like
+        Log-likelihood ratios in nats: from :meth:`cutscore.Calibrator.llr`,
+        :func:`cutscore.cross_fit` or :func:`cutscore.llr`. ``±inf`` give 0 and 1.
+    prior : float
         The share of positives where decisions are made, above 0 and below 1.
 
     Returns
@@ -39,29 +44,31 @@ def probability(llr: Any, prior: float) -> Any:
     >>> cs.probability([-2.0, 0.0, 2.0], prior=0.01).round(4)
     array([0.0014, 0.01  , 0.0695])
 
-    Probabilities that were made where one case in four is positive, for a place where one in a
-    hundred is:
+    Probabilities for a prior of 25 %, converted to a prior of 1 %:
 
     >>> cs.probability(cs.llr([0.25, 0.9], prior=0.25), prior=0.01).round(4)
     array([0.01  , 0.2143])
     """
     x, shape = column(llr, "llr")
-    return shaped(sigmoid(x + log_odds(prior)), shape)
+    return reshape(sigmoid(x + log_odds(prior)), shape)
 
 
-def llr(probability: Any, prior: float) -> Any:
-    r"""The log-likelihood ratios behind probabilities that were made at a prior.
+@overload
+def llr(probability: float, prior: float) -> float: ...
+@overload
+def llr(probability: ArrayLike, prior: float) -> Floats: ...
+def llr(probability: ArrayLike, prior: float) -> Floats | float:
+    r"""The log-likelihood ratios of probabilities that hold at a prior.
 
-    :math:`\mathrm{LLR} = \ln\frac{p}{1-p} - \ln\mathrm{clr}` with clr = prior / (1 − prior): what
-    the case itself says, without the prior. The inverse of :func:`cutscore.probability`.
+    :math:`\mathrm{LLR} = \ln\frac{p}{1-p} - \ln\mathrm{clr}` with clr = prior / (1 − prior): the
+    evidence without the prior. The inverse of :func:`cutscore.probability`.
 
     Parameters
     ----------
-    probability
+    probability : float or array-like
         Calibrated probabilities, from 0 to 1: 0 and 1 have the LLRs ``-inf`` and ``inf``.
-    prior
-        The share of positives that they were made for: that of the rows a model was trained on,
-        unless these were weighted.
+    prior : float
+        The share of positives that they hold for: the prevalence of the training rows, by weight.
 
     Returns
     -------
@@ -78,15 +85,15 @@ def llr(probability: Any, prior: float) -> Any:
     ok = (p >= 0) & (p <= 1)
     if not ok.all():
         row = int(ok.argmin())
-        hint = "Calibrate other scores: calibrate(sweep(y, score)).llr(score)."
+        hint = "To calibrate scores, use calibrate(sweep(y, score)).llr(score)."
         where = Where(row, "probability")
         raise DataError(NotProbabilities("llr", float(p[row]), hint=hint, where=where))
     with np.errstate(divide="ignore"):
-        return shaped(np.log(p) - np.log1p(-p) - log_odds(prior), shape)
+        return reshape(np.log(p) - np.log1p(-p) - log_odds(prior), shape)
 
 
-def column(values: Any, name: str) -> tuple[Floats, tuple[int, ...]]:
-    """Numbers of any shape as one float64 column, without NaN, and the shape that they had."""
+def column(values: ArrayLike, name: str) -> tuple[Floats, tuple[int, ...]]:
+    """Numbers of any shape as one float64 column, without NaN, and their shape."""
     a = array_of(values, name)
     x = score_column(a.reshape(-1), name).astype(np.float64, copy=False)
     if np.isnan(x).any():
@@ -95,13 +102,17 @@ def column(values: Any, name: str) -> tuple[Floats, tuple[int, ...]]:
     return x, a.shape
 
 
-def shaped(x: Floats, shape: tuple[int, ...]) -> Any:
-    """A column in the shape of what came in; a number for a number."""
-    return x.reshape(shape) if shape else x.item()
+def reshape(x: Floats, shape: tuple[int, ...]) -> Floats | float:
+    """A column in the shape of the input; a float for a scalar."""
+    return x.reshape(shape) if shape else float(x[0])
 
 
-def sigmoid(x: Any) -> Any:
+@overload
+def sigmoid(x: float) -> float: ...
+@overload
+def sigmoid(x: Floats) -> Floats: ...
+def sigmoid(x: Floats | float) -> Floats | float:
     """1 / (1 + e⁻ˣ), with full precision near 0 and without overflow."""
     e = np.exp(-np.abs(x))
     out = np.where(np.asarray(x) >= 0, 1.0, e) / (1 + e)
-    return out if np.ndim(x) else out.item()
+    return out if np.ndim(x) else float(out)

@@ -1,17 +1,18 @@
-"""The share of positives in an unlabelled batch, from its scores and labelled rows."""
+"""Label shift: the prior of an unlabelled batch, from its scores and labelled rows."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
-from typing import Any, NamedTuple
+from math import floor, log10, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from cutscore.calibration.odds import column, probability, shaped
+from cutscore.calibration.odds import column, probability, reshape
 from cutscore.core.checks import vector
 from cutscore.core.errors import CutscoreWarning, UndefinedError
 from cutscore.core.findings.statistics import NotAMixture, TooFew, Undefined
@@ -20,28 +21,28 @@ from cutscore.core.interval import Interval, estimate_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 
-# Polynomials of the place among the labelled rows that the test of the mixture compares.
+# The degree of the polynomials of the rank that the mixture test compares.
 _DEGREE = 3
 
-# Below this p-value the assumption is doubted aloud.
+# Below this p-value of the mixture test there is a warning.
 _DOUBT = 0.05
 
 
 @dataclass(frozen=True, repr=False)
 class PriorShift(Card):
-    """The estimated share of positives in a batch; see :func:`cutscore.prior_shift`.
+    """The estimated prior of a batch; see :func:`cutscore.prior_shift`.
 
     Parameters
     ----------
-    prior
-        The estimated share, from 0 to 1.
-    interval
+    prior : float
+        The estimated share of positives, from 0 to 1.
+    interval : Interval
         Its confidence interval.
-    p_value
-        Of the test that some mixture of the labelled classes explains the batch. Where it is small
-        the classes themselves have changed, and neither prior nor interval is to be trusted.
-    rows
-        How many scores there were.
+    p_value : float
+        The p-value of the mixture test: that the batch is a mixture of the labelled classes. If it
+        is small, this is not a label shift, and prior and interval may be wrong.
+    rows : int
+        The number of unlabelled rows.
     """
 
     prior: float
@@ -49,17 +50,25 @@ class PriorShift(Card):
     p_value: float
     rows: int
 
-    def probability(self, llr: Any) -> Any:
-        """P(+) of cases of this batch with these LLRs: σ(LLR + ln clr) at the estimated prior."""
+    def probability(self, llr: ArrayLike) -> Floats | float:
+        """P(+) of cases of this batch with these LLRs: σ(LLR + ln clr) at the estimated prior.
+
+        Parameters
+        ----------
+        llr : float or array-like
+            Log-likelihood ratios, in nats.
+        """
         if 0 < self.prior < 1:
             return probability(llr, self.prior)
         x, shape = column(llr, "llr")  # all cases are of one class, whatever their LLRs
-        return shaped(np.full(len(x), self.prior), shape)
+        return reshape(np.full(len(x), self.prior), shape)
 
     def __repr__(self) -> str:
+        places = min(max(2 - floor(log10(self.prior or self.interval.high or 1.0)), 0), 12)
+        prior, low, high = (f"{x:.{places}f}" for x in (self.prior, *self.interval))
         return (
-            f"prior {self.prior:.6g}, {self.interval} (from {self.rows:,} unlabelled rows; a "
-            f"mixture of the labelled classes: p = {self.p_value:.2g})"
+            f"prior {prior} ({100 * self.interval.level:g} % CI {low}–{high}), {self.rows:,} "
+            f"unlabelled rows; mixture test p = {self.p_value:.2g}"
         )
 
     def _title(self) -> str:
@@ -67,32 +76,32 @@ class PriorShift(Card):
 
     def _facts(self) -> list[tuple[str, str]]:
         return [
-            ("share of positives", estimate_text(self.prior, self.interval)),
-            ("p of a mixture of the classes", f"{self.p_value:.2g}"),
+            ("prior", estimate_text(self.prior, self.interval)),
+            ("mixture test p", f"{self.p_value:.2g}"),
             ("rows", f"{self.rows:,}"),
         ]
 
 
-def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShift:
-    r"""Estimate the share of positives in an unlabelled batch, from its scores and labelled rows.
+def prior_shift(labelled: Sweep, score: ArrayLike, *, level: float = 0.95) -> PriorShift:
+    r"""Estimate the prior of an unlabelled batch under label shift.
 
-    Scores are replaced by their place u among the labelled rows, ½F₊ + ½F₋. Whatever function g of
-    it is taken, its mean over a mixture is the mixture of its means, so that
+    Scores are replaced by their rank u among the labelled rows, ½F₊ + ½F₋. For any function g of u
+    the mean over a mixture is the mixture of the means, so that
 
     .. math:: \hat\pi = \frac{\bar g_{new} - \bar g_-}{\bar g_+ - \bar g_-}
 
-    is the ratio estimator. g = (1−π₀) u² + π₀ (1 − (1−u)²), with π₀ the estimate of g = u: it looks
-    where the rarer class stands out.
+    is the ratio estimator. Here g = (1−π₀) u² + π₀ (1 − (1−u)²), where π₀ is the estimate for g =
+    u; it gives most weight to the scores typical of the rarer class.
 
     Parameters
     ----------
-    labelled
-        The sweep of labelled rows, at least two of each class. Their share of positives does not
-        matter. Weighted rows need ``sweep(..., squares=True)``.
-    score
+    labelled : Sweep
+        The sweep of labelled rows, at least two of each class. Their prevalence does not matter.
+        Weighted rows need ``sweep(..., squares=True)``.
+    score : array-like of shape (n_samples,)
         Scores of the batch, on the same scale. Only their order counts; ``±inf`` are scores.
-    level
-        The confidence of the interval.
+    level : float, default 0.95
+        The confidence level of the interval.
 
     Returns
     -------
@@ -101,19 +110,19 @@ def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShi
     Warns
     -----
     UserWarning
-        Where no mixture of the labelled classes explains the batch (p < 0.05).
+        If the batch is not a mixture of the labelled classes (p < 0.05).
 
     Notes
     -----
-    It assumes that only the shares of the classes have changed: within a class the scores are
-    distributed as in the labelled rows (label shift). The interval holds the shares π with
-    |ḡ_new − π ḡ₊ − (1−π) ḡ₋| ≤ t · s(π), where s² adds the variances of all three means and t has
-    Welch's degrees of freedom (Fieller's interval); so it knows the errors of the labelled rows as
-    well as those of the batch.
+    It assumes label shift: only the prior has changed, and within a class the scores are
+    distributed as in the labelled rows. The interval contains all π with |ḡ_new − π ḡ₊ − (1−π) ḡ₋|
+    ≤ t · s(π), where s² is the sum of the variances of all three means and t has Welch's degrees of
+    freedom (Fieller's interval). It accounts for the sampling error of the labelled rows and of the
+    batch.
 
-    The assumption is tested on the means of three polynomials of u: their least distance to a
-    mixture, in terms of their covariance, has the F distribution with two degrees of freedom above.
-    It sees that classes have moved; it does not see a change that looks like another mixture.
+    The assumption is tested on the means of three polynomials of u: their smallest Mahalanobis
+    distance to a mixture has an F distribution with two numerator degrees of freedom. The test
+    can't detect a change within the classes that looks like another mixture.
 
     References
     ----------
@@ -134,8 +143,8 @@ def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShi
     ...     return y, rng.normal(2.0 * y)
     >>> s = cs.sweep(*rows(2_000, share=0.3))
     >>> shift = cs.prior_shift(s, rows(10_000, share=0.07)[1])
-    >>> round(shift.prior, 4), shift.interval, round(shift.p_value, 2)
-    (0.068, [0.04709, 0.0885232] at 95 %, 0.23)
+    >>> shift
+    prior 0.0680 (95 % CI 0.0471–0.0885), 10,000 unlabelled rows; mixture test p = 0.23
     """
     level = check_level(level)
     check_sweep(labelled).needs_both_classes("the prior of a batch")
@@ -143,11 +152,11 @@ def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShi
     x, _ = column(vector(score, "score"), "score")
     if len(x) < 2:
         raise UndefinedError(TooFew("the prior of a batch", 2, "rows of it", len(x)))
-    place = _Place.of(labelled)
+    rank = _Rank.of(labelled)
     squares = labelled.squares("the prior of a batch")
-    own, ones = place.labelled(), np.ones(len(x), np.int64)
+    own, ones = rank.labelled(), np.ones(len(x), np.int64)
     samples = (
-        _Sample.of(place(x), ones, ones),
+        _Sample.of(rank(x), ones, ones),
         _Sample.of(own, labelled.pos, squares[0]),
         _Sample.of(own, labelled.neg, squares[1]),
     )
@@ -164,34 +173,34 @@ def prior_shift(labelled: Sweep, score: Any, *, level: float = 0.95) -> PriorShi
     return PriorShift(prior, interval, p, len(x))
 
 
-class _Place(NamedTuple):
-    """Where a score stands among the labelled rows, both classes weighing the same: from 0 to 1,
-    ties in the middle."""
+class _Rank(NamedTuple):
+    """The rank of a score among the labelled rows, the classes weighted equally: from 0 to 1, ties
+    in the middle."""
 
-    rising: Floats
+    ascending: Floats
     below: Floats  # the share below each of them, and 1
 
     @classmethod
-    def of(cls, s: Sweep) -> _Place:
+    def of(cls, s: Sweep) -> _Rank:
         share = (s.pos / s.P + s.neg / s.N)[::-1] / 2
         return cls(s.threshold[::-1], np.concatenate(((0.0,), np.cumsum(share))))
 
     def labelled(self) -> Floats:
-        """Of the scores of the sweep, in its order."""
+        """The ranks of the scores of the sweep, in its order."""
         return np.asarray((self.below[1:] + self.below[:-1])[::-1] / 2)
 
     def __call__(self, x: Floats) -> Floats:
-        ends = [np.searchsorted(self.rising, x, side) for side in ("left", "right")]
+        ends = [np.searchsorted(self.ascending, x, side) for side in ("left", "right")]
         return np.asarray((self.below[ends[0]] + self.below[ends[1]]) / 2)
 
 
 class _Sample(NamedTuple):
-    """Places, with the weight of each and the variance that it brings to a mean."""
+    """Ranks, with the weight of each and its contribution to the variance of a mean."""
 
     u: Floats
     share: Floats
     noise: Floats
-    size: float  # the effective number of rows
+    size: float  # the effective sample size
 
     @classmethod
     def of(cls, u: Floats, mass: Masses, squares: Masses) -> _Sample:
@@ -209,9 +218,10 @@ class _Sample(NamedTuple):
 
 
 _Samples = tuple[_Sample, _Sample, _Sample]
+_Function = Callable[[Floats], Floats]
 
 
-def _ratio(samples: _Samples, g: Any, level: float) -> tuple[float, Interval]:
+def _ratio(samples: _Samples, g: _Function, level: float) -> tuple[float, Interval]:
     """The ratio estimate within [0, 1], and Fieller's interval."""
     from scipy.stats import t
 
@@ -232,14 +242,14 @@ def _ratio(samples: _Samples, g: Any, level: float) -> tuple[float, Interval]:
     # (a − πb)² ≤ z² (v + π² v₊ + (1−π)² v₋), a quadratic inequality in π.
     square, half, rest = b * b - z2 * (v_pos + v_neg), a * b - z2 * v_neg, a * a - z2 * (v + v_neg)
     root = half * half - square * rest
-    if square <= 0 or root < 0:  # the labelled means may be the same: nothing is ruled out
+    if square <= 0 or root < 0:  # the labelled means may be equal: no prior is excluded
         return best, Interval(0.0, 1.0, level)
     low, high = (half - sqrt(root)) / square, (half + sqrt(root)) / square
     return best, Interval(min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0), level)
 
 
 def _p_value(samples: _Samples, prior: float) -> float:
-    """Of the least distance between the batch and a mixture of the labelled classes."""
+    """The p-value of the smallest distance between the batch and a mixture of the classes."""
     from scipy.stats import f
 
     (m, c), (pos, c_pos), (neg, c_neg) = (
@@ -249,7 +259,7 @@ def _p_value(samples: _Samples, prior: float) -> float:
     a, b = m - neg, pos - neg
     for _ in range(2):
         cov = c + prior**2 * c_pos + (1 - prior) ** 2 * c_neg
-        # Of few distinct scores some polynomials are the same.
+        # With few distinct scores some polynomials are equal.
         values, vectors = np.linalg.eigh(cov)
         some = values > 1e-9 * values[-1]
         x, y = ((vectors[:, some].T @ d) / np.sqrt(values[some]) for d in (a, b))

@@ -1,4 +1,4 @@
-"""DetectorBank: one detector for each class against the rest, and a decision among all of them."""
+"""DetectorBank: one-vs-rest detectors, and a decision among all of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
@@ -22,14 +22,15 @@ from sklearn.utils.validation import (
 )
 
 from cutscore.core.checks import number
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.base import Shown, shown
-from cutscore.core.findings.statistics import BadCosts
-from cutscore.estimators._base import check_positive
+from cutscore.core.findings.base import Shown
+from cutscore.core.findings.statistics import BadCosts, TooFew
+from cutscore.estimators._base import check_mass, check_positive, one_class
 from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
+from cutscore.estimators._types import Classifier, ClassShares, CostMatrix, Folds, Label, Matrix
 from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Floats
 
@@ -37,70 +38,69 @@ from cutscore.sweeps.sweep import Floats
 def _calibrates(bank: DetectorBank) -> bool:
     if bank.method is None:
         raise AttributeError(
-            "raw scores are no probabilities, and have no expected cost: with method=None there "
-            "are decision_function and predict only. Set a method, 'platt' say, and fit again."
+            "raw scores are not probabilities and have no expected cost: with method=None there "
+            "are decision_function and predict only. Set method='platt', say, and refit."
         )
     return True
 
 
 class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """One detector for each of K classes against the rest; the decision is made among all.
+    """One-vs-rest classifier: a calibrated detector for each of K classes.
 
-    Each detector is a :class:`CalibratedDetector`. Their answers are combined into posteriors,
-    and the class decided is the one with the largest posterior or, with ``costs``, the one with
-    the smallest expected cost. Prior and costs are bound at prediction:
-    ``set_params(prior=..., costs=...)`` takes effect without another fit.
+    Each detector is a :class:`CalibratedDetector`. Their probabilities are combined into
+    posteriors, and the predicted class is the one with the largest posterior or, with ``costs``,
+    the smallest expected cost. Prior and costs apply at prediction:
+    ``set_params(prior=..., costs=...)`` takes effect without a refit.
 
     Parameters
     ----------
-    estimator
+    estimator : classifier, optional
         A binary classifier with ``decision_function`` or ``predict_proba``, as for
-        :class:`CalibratedDetector`. It sees 1 for its class and 0 for the rest. None is a
-        ``LogisticRegression``.
-    method
-        How scores are calibrated, as for :func:`cutscore.calibrate`. None leaves them as they are:
-        the largest score decides, and there are neither probabilities nor expected costs.
-    cv
-        Folds, as scikit-learn understands them: a number, a splitter, or pairs of indices that
-        leave each row out once. All detectors use the same. Nothing is left out for
-        ``method=None``.
-    prior
+        :class:`CalibratedDetector`, fitted to 1 for its class and 0 for the rest. Default
+        :class:`Logistic`.
+    method : str or None, default "platt"
+        How scores are calibrated, as for :func:`cutscore.calibrate`. None leaves them raw: the
+        largest score decides, and there are neither probabilities nor expected costs.
+    cv : int, splitter or iterable, default 5
+        A number of folds, a splitter, or pairs of indices that hold out each row once. All
+        detectors use the same folds. Not used with ``method=None``.
+    prior : array-like of shape (n_classes,) or dict, optional
         The share of each class where predictions are made, in the order of ``classes_`` or by
-        label, adding up to 1. None is that of the training rows.
-    costs
-        ``costs[i, j]`` is the cost of deciding class j when it is i: a K × K array in the order of
-        ``classes_``, or ``{label: {decided: cost}}``, where the cost of being right is 0 if left
-        out. A benefit is a negative cost. With two classes that say which is the positive (0/1,
-        False/True or -1/1), :class:`cutscore.Costs` will do. None counts all errors alike.
+        label, adding up to 1. Default: that of the training rows.
+    costs : array-like of shape (n_classes, n_classes), dict or Costs, optional
+        ``costs[i, j]`` is the cost of predicting class j when the true class is i: a K × K array in
+        the order of ``classes_``, or ``{label: {predicted: cost}}``, where the cost of a correct
+        prediction defaults to 0. A benefit is a negative cost. With two classes 0/1, False/True or
+        -1/1, :class:`cutscore.Costs` is accepted. By default all errors cost the same.
 
     Attributes
     ----------
     detectors_
-        The fitted :class:`CalibratedDetector` of each class, in the order of ``classes_``. Of two
+        The fitted :class:`CalibratedDetector` of each class, in the order of ``classes_``. For two
         classes there is one, for the second. With ``method=None`` they are the classifiers.
     prior_
-        The share (by weight) of each class among the training rows.
+        The weighted share of each class among the training rows.
     classes_
         The labels, as scikit-learn sorts them.
 
     Notes
     -----
-    Detector k gives q_k, the probability of its class at the training shares π. Its "rest" is the
-    other classes in just these shares, so the K answers speak of the same population, and there
-    they are combined. Had they no error they would add up to 1. As they have, p is taken as near
-    to all of them as it can be: it minimises Σ_k KL(p_k ‖ q_k), the divergences of "class k or
-    not", among all p that add up to 1. The solution moves all log odds by the same amount:
+    Detector k estimates q_k, the probability of its class at the training prior π. Its "rest" has
+    the other classes in the same proportions, so all K probabilities refer to the same population.
+    Without error they would add up to 1. In general p is the projection that minimises Σ_k KL(p_k ‖
+    q_k), the divergences of "class k or not", among all p that add up to 1. The solution shifts all
+    log odds by the same amount:
 
         logit p_k = logit q_k − λ,  with λ such that Σ_k p_k = 1.
 
-    It leaves answers alone that add up to 1 already, it keeps their order, and a detector that is
-    sure is moved less than one that is not. Of two other ways, p_k ∝ q_k moves the sure as much
-    as the unsure, and had the higher log loss in 51 of 56 trials (7 data sets, 4 classifiers, 2
-    methods); p_k ∝ q_k / (1 − q_k) makes (0.87, 0.09, 0.04) of the right answer (0.7, 0.2, 0.1).
+    It does not change probabilities that add up to 1 already, it keeps their order, and confident
+    detectors change less than others. Of two alternatives, plain normalisation p_k ∝ q_k had the
+    higher log loss in 51 of 56 trials (7 data sets, 4 classifiers, 2 methods), and p_k ∝ q_k / (1 −
+    q_k) turns the correct (0.7, 0.2, 0.1) into (0.87, 0.09, 0.04).
 
-    Another prior π′ comes in afterwards: p_k / π_k is p(x|k) up to a factor common to all classes,
-    so p′_k ∝ p_k π′_k / π_k. Adding its log odds to the LLR of each detector would be wrong for
-    more than two classes, since with the shares of the classes the rest changes too.
+    Another prior π′ is applied afterwards: p_k / π_k is p(x|k) up to a factor common to all
+    classes, so p′_k ∝ p_k π′_k / π_k. Adding its log odds to the LLR of each detector would be
+    wrong for more than two classes, since the composition of the rest changes too.
 
     Ties go to the class that comes first in ``classes_``.
 
@@ -121,19 +121,19 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     array([[0.96, 0.04, 0.  ],
            [0.01, 0.33, 0.67],
            [0.  , 0.05, 0.95]])
-    >>> costs = {0: {1: 1, 2: 1}, 1: {0: 1, 2: 5}, 2: {0: 1, 1: 1}}  # 1 must not be taken for 2
+    >>> costs = {0: {1: 1, 2: 1}, 1: {0: 1, 2: 5}, 2: {0: 1, 1: 1}}  # 1 as 2 is expensive
     >>> bank.set_params(costs=costs).predict(X[[0, 70, 120]])
     array([0, 1, 2])
     """
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Classifier | None = None,
         *,
         method: str | None = "platt",
-        cv: Any = 5,
-        prior: Any = None,
-        costs: Any = None,
+        cv: Folds = 5,
+        prior: ClassShares = None,
+        costs: CostMatrix = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -141,11 +141,18 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.prior = prior
         self.costs = costs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DetectorBank:
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DetectorBank:
         """Fit and calibrate the detector of each class.
 
-        Weights count as numbers of rows. A classifier that takes none is fitted without them, with
-        a warning; the calibrators use them in any case.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights count as numbers of rows. A classifier that does not take them is fitted
+            without, with a warning; the calibrators always use them.
         """
         X, y = indexable(X, y)
         if not _num_samples(X):
@@ -159,7 +166,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.classes_, codes = np.unique(y, return_inverse=True)
         mass = self._mass(codes, weight)
         self.prior_ = mass / mass.sum()
-        # What is wrong with these shows now, and not only at the first prediction.
+        # Errors in these settings show now, not at the first prediction.
         self._log_prior()
         self._costs()
         folds = None if self.method is None else self._folds(X, y, codes, weight)
@@ -173,11 +180,16 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 setattr(self, name, getattr(self.detectors_[0], name))
         return self
 
-    def decision_function(self, X: Any) -> Floats:
-        """Log posterior odds of each class against all others, at ``prior``.
+    def decision_function(self, X: Matrix) -> Floats:
+        """Log posterior odds of each class against the rest, at ``prior``.
 
-        Of two classes only those of the second, one number for each row. With ``method=None`` the
-        raw scores: of ``decision_function`` or, without one, P(class) − P(rest).
+        For two classes those of the second only, one number for each row. With ``method=None`` the
+        raw scores: from ``decision_function`` or, without one, P(class) − P(rest).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
         """
         if self.method is None:
             scores = self._raw(X)
@@ -186,8 +198,8 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         if len(self.classes_) == 2:
             return np.asarray(log_p[:, 1] - log_p[:, 0])
         p = np.exp(log_p)
-        # One function of p_k alone, so that classes that tie still do; above ½, which no two
-        # classes are, from the others, or 1 − p would be lost in rounding.
+        # A function of p_k alone, so that ties stay ties; above ½, where at most one class is, from
+        # the other classes, or 1 − p would be lost in rounding.
         odds = log_p - np.log1p(-np.minimum(p, 0.5))
         row, k = np.nonzero(p > 0.5)
         others = log_p[row]
@@ -196,30 +208,47 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return np.asarray(odds)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """The posterior of each class, at ``prior``."""
+    def predict_proba(self, X: Matrix) -> Floats:
+        """The posterior of each class, at ``prior``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        """
         return np.asarray(np.exp(self._log_posterior(X)))
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithms of ``predict_proba``, exact where these round to 0."""
+    def predict_log_proba(self, X: Matrix) -> Floats:
+        """The logarithms of ``predict_proba``, accurate where these round to 0."""
         return self._log_posterior(X)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def expected_cost(self, X: Any) -> Floats:
-        """What deciding each class j costs on average: Σ_i p_i costs[i, j].
+    def expected_cost(self, X: Matrix) -> Floats:
+        """The expected cost of predicting each class j: Σ_i p_i costs[i, j].
 
-        Without ``costs`` an error costs 1: the probability of being wrong.
+        Without ``costs`` it is the probability of an error.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
         """
         costs = self._costs()
-        return np.asarray(self.predict_proba(X) @ (_all_alike(self) if costs is None else costs))
+        return np.asarray(self.predict_proba(X) @ (_zero_one(self) if costs is None else costs))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the smallest expected cost; without ``costs`` the most probable one."""
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """The class with the smallest expected cost; without ``costs`` the most probable one.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        """
         check_is_fitted(self)
         costs = self._costs()
         if costs is not None:
-            # What being right costs is due whatever is decided. Left in, it could drown the rest.
+            # Costs of correct predictions are common to all decisions; large ones cost precision.
             regret = costs - np.diag(costs)[:, None]
             best = np.argmin(self.predict_proba(X) @ regret, axis=1)
         elif len(self.classes_) == 2:
@@ -230,15 +259,15 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             best = np.argmax(self._log_posterior(X), axis=1)
         return np.asarray(self.classes_[best])
 
-    def _log_posterior(self, X: Any) -> Floats:
+    def _log_posterior(self, X: Matrix) -> Floats:
         check_is_fitted(self)
         odds = np.column_stack([d.decision_function(X) for d in self.detectors_])
         if len(self.classes_) == 2:
             odds = np.hstack((-odds, odds))
-        log_p = _nearest(odds) + (self._log_prior() - np.log(self.prior_))
+        log_p = _project(odds) + (self._log_prior() - np.log(self.prior_))
         return np.asarray(log_p - _log_sum(log_p)[:, None])
 
-    def _raw(self, X: Any) -> Floats:
+    def _raw(self, X: Matrix) -> Floats:
         check_is_fitted(self)
         return np.column_stack([_score(d, X) for d in self.detectors_])
 
@@ -246,46 +275,36 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         mass = np.bincount(codes, weight).astype(np.float64)
         names = self.classes_.tolist()
         if np.count_nonzero(mass) < 2:
-            raise ValueError(
-                "DetectorBank needs rows of at least two classes; y has 1 class with any weight, "
-                f"{names[int(mass.argmax())]!r}."
-            )
-        if not mass.all():
-            raise ValueError(
-                f"each class needs rows with a weight above 0; class {names[int(mass.argmin())]!r} "
-                "has none. Leave its rows out."
-            )
+            raise one_class("DetectorBank", names[int(mass.argmax())])
+        check_mass(mass, names)
         return mass
 
-    def _folds(self, X: Any, y: Any, codes: Any, weight: Floats | None) -> list[Any]:
-        """The same for all detectors, with all classes in their shares where that can be."""
+    def _folds(self, X: Matrix, y: ArrayLike, codes: Any, weight: Floats | None) -> list[Any]:
+        """Folds for all detectors, stratified by class if cv is a number."""
         if isinstance(self.cv, str):
-            raise ValueError(
-                f"cv must be folds, a number of them or a splitter; it is {shown(self.cv)}. The "
-                "bank fits one detector for each class, so none can be there already."
-            )
+            rule = "be a number of folds, a splitter or pairs of indices"
+            raise DataError(BadArgument("cv", rule, self.cv))
         names = self.classes_.tolist()
         splitter = check_cv(self.cv, y, classifier=True)
         rows = np.bincount(codes if weight is None else codes[weight > 0])
         if rows.min() < 2:
-            raise ValueError(
-                "each class needs two rows, one to learn from while the other is left out; class "
-                f"{names[int(rows.argmin())]!r} has n_samples={rows.min()}. Find more rows of this "
-                "class, or join it with another."
-            )
+            what = f"class {names[int(rows.argmin())]!r}"
+            of = "rows (n_samples), one for training while the other is held out"
+            hint = "Add rows of this class, or merge it with another."
+            raise UndefinedError(TooFew(what, 2, of, int(rows.min()), hint))
         folds = list(splitter.split(X, y))
         for k, (train, _) in enumerate(folds):
             rest = codes[train] if weight is None else codes[train][weight[train] > 0]
             gone = np.setdiff1d(np.arange(len(names)), rest)
             if len(gone):
-                raise ValueError(
-                    f"each class needs rows outside of every fold; fold {k} of cv has all those of "
-                    f"class {names[gone[0]]!r}. Use folds with all classes in each, as "
-                    "StratifiedKFold makes."
-                )
+                seen = f"fold {k} holds out all of class {names[gone[0]]!r}"
+                rule = f"leave rows of each class to train on; {seen}"
+                raise DataError(BadArgument("cv", rule, hint="Use StratifiedKFold."))
         return folds
 
-    def _detector(self, X: Any, y: Any, weight: Floats | None, folds: list[Any] | None) -> Any:
+    def _detector(
+        self, X: Matrix, y: ArrayLike, weight: Floats | None, folds: list[Any] | None
+    ) -> Any:
         estimator = self._inner()
         if folds is not None:
             detector = CalibratedDetector(estimator, method=self.method, cv=folds)  # type: ignore[arg-type]
@@ -296,7 +315,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         if not has_fit_parameter(new, "sample_weight"):
             raise TypeError(
                 f"{type(new).__name__} takes no sample_weight, and with method=None nothing else "
-                "uses it. Leave it out, or use a classifier that takes it."
+                "uses it. Leave it out, or use a classifier that accepts it."
             )
         return new.fit(X, y, sample_weight=weight)
 
@@ -315,42 +334,42 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self._needs_method("costs")
         names = self.classes_.tolist()
         k = len(names)
-        given = self.costs
+        given: object = self.costs
         if isinstance(given, Costs):
             if k != 2:
                 rule = f"be a matrix for {k} classes"
-                hint = "Pass costs[i, j] for deciding class j when it is i."
+                hint = "Pass costs[i, j] of predicting class j when the true class is i."
                 raise DataError(BadArgument("costs", rule, given, hint))
             check_positive(self.classes_, "costs=Costs(...)")
             given = [[-given.tn, given.fp], [given.fn, -given.tp]]
         given = by_label(given)
-        costs = _of_labels(given, names) if isinstance(given, Mapping) else as_numbers(given)
+        costs = _cost_matrix(given, names) if isinstance(given, Mapping) else as_numbers(given)
         if costs.shape != (k, k):
             rule = f"be a {k} × {k} matrix, a row and a column for each class"
             raise DataError(BadArgument("costs", rule, Shown(f"of the shape {costs.shape}")))
         for i, j in np.argwhere(~(np.abs(costs) <= 1e100)):
             rule = (
-                "a cost must be a finite number, up to 1e100; that of deciding "
-                f"{names[j]!r} when it is {names[i]!r} is {costs[i, j]:g}"
+                "a cost must be a finite number, up to 1e100; that of predicting "
+                f"{names[j]!r} for {names[i]!r} is {costs[i, j]:g}"
             )
             raise DataError(BadCosts(rule))
         right = np.diag(costs)[:, None]
         for i, j in np.argwhere(costs < right):
             rule = (
-                f"being right must cost no more than being wrong; deciding {names[j]!r} when it "
-                f"is {names[i]!r} costs {costs[i, j]:g}, and deciding {names[i]!r} then "
-                f"{costs[i, i]:g}"
+                "a correct prediction must cost no more than an error; predicting "
+                f"{names[j]!r} for {names[i]!r} costs {costs[i, j]:g}, predicting {names[i]!r} "
+                f"costs {costs[i, i]:g}"
             )
-            hint = "costs[i, j] is of deciding j when it is i; a benefit is a negative cost."
+            hint = "costs[i, j] is the cost of predicting j for i; a benefit is negative."
             raise DataError(BadCosts(rule, hint))
         if not (costs > right).any():
-            rule = "some decision must make a difference; with these costs none does"
-            raise DataError(BadCosts(rule, "Leave costs out to count all errors alike."))
+            rule = "costs must depend on the prediction; with these they don't"
+            raise DataError(BadCosts(rule, "Leave costs out to count all errors equally."))
         return costs
 
     def _needs_method(self, what: str) -> None:
         if self.method is None:
-            rule = f"{what} is for calibrated scores; method is None, which leaves them raw"
+            rule = f"{what} needs calibrated scores; with method=None they are raw"
             hint = "Set {1}='platt', say, or {0}=None."
             raise DataError(Conflict((what, "method"), rule, hint))
 
@@ -362,7 +381,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return tags
 
 
-def _nearest(odds: Floats) -> Floats:
+def _project(odds: Floats) -> Floats:
     """ln p of the p that add up to 1 and whose log odds are ``odds`` − λ, row by row.
 
     Only differences matter, so the largest log odds are made 0. Then λ solves
@@ -401,37 +420,37 @@ def _log_sum(a: Floats) -> Floats:
     return np.asarray(top[:, 0] + np.log(np.exp(a - top).sum(axis=1)))
 
 
-def _score(estimator: Any, X: Any) -> Floats:
-    """Above 0 where the estimator takes a row for its class."""
+def _score(estimator: Classifier, X: Matrix) -> Floats:
+    """Scores, above 0 where the estimator predicts its class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), np.float64).ravel()
     if hasattr(estimator, "predict_proba"):
         p = np.asarray(estimator.predict_proba(X), np.float64)
         return np.asarray(p[:, 1] - p[:, 0])
     raise TypeError(
-        f"{type(estimator).__name__} has no score, and scores are what decides among classes. Use "
-        "a classifier with decision_function or predict_proba."
+        f"{type(estimator).__name__} has no scores to decide among classes. Use a classifier with "
+        "decision_function or predict_proba."
     )
 
 
-def _all_alike(bank: DetectorBank) -> Floats:
+def _zero_one(bank: DetectorBank) -> Floats:
     k = len(bank.classes_)
     return np.ones((k, k)) - np.eye(k)
 
 
-def _of_labels(given: Mapping[Any, Any], names: list[Any]) -> Floats:
+def _cost_matrix(given: Mapping[Label, object], names: list[Label]) -> Floats:
     check_labels(given, names, "costs")
     costs = np.zeros((len(names), len(names)))
     for i, name in enumerate(names):
         row = given.get(name, {})
         if not isinstance(row, Mapping):
-            rule, subject = "be {decided: cost}", f"costs of {name!r}"
+            rule, subject = "be {predicted: cost}", f"costs of {name!r}"
             raise DataError(BadArgument("costs", rule, row, subject=subject))
         check_labels(row, names, f"costs of {name!r}")
         for j, decided in enumerate(names):
             if decided in row:
                 costs[i, j] = number(row[decided])
             elif i != j:
-                rule = f"costs must have that of deciding {decided!r} when it is {name!r}"
+                rule = f"costs must include that of predicting {decided!r} for {name!r}"
                 raise DataError(BadCosts(rule))
     return costs

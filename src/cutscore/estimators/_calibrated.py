@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
@@ -19,10 +19,12 @@ from sklearn.utils.validation import (
 )
 
 from cutscore.calibration import calibrate
-from cutscore.core.errors import CutscoreWarning
+from cutscore.core.errors import CutscoreWarning, DataError
+from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import WeightsUnused
-from cutscore.estimators._base import LogOdds, check_left_out_once, check_positive, two_classes
+from cutscore.estimators._base import LogOdds, check_held_out_once, check_positive, two_classes
 from cutscore.estimators._logistic import Logistic
+from cutscore.estimators._types import Classifier, Folds, Matrix
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.prior import check_prior, log_odds
 from cutscore.sweeps.sweep import Floats, sweep
@@ -34,37 +36,34 @@ _SMOOTHED = ("platt", "beta")
 class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Any binary classifier of scikit-learn, with scores calibrated to log-likelihood ratios.
 
-    The classifier is fitted on all folds but one and scores the one left out, in turn; the
-    calibrator is fitted to these out-of-fold scores, and the classifier that is used at the end to
-    all rows. Prior and costs are bound at prediction: ``set_params(prior=..., costs=...)`` takes
-    effect without another fit.
+    The calibrator is fitted to out-of-fold scores, the final classifier to all rows. Prior and
+    costs apply at prediction: ``set_params(prior=..., costs=...)`` takes effect without a refit.
 
     Parameters
     ----------
-    estimator
-        A classifier with ``decision_function`` or ``predict_proba``; the first is used if there are
-        both, except by ``method="beta"``. None is :class:`Logistic`.
-    method
-        As for :func:`cutscore.calibrate`; ``"platt"`` and ``"beta"`` are smoothed.
-    cv
-        Folds, as scikit-learn understands them: a number, a splitter, or pairs of indices that
-        leave each row out once. ``"prefit"``: the estimator is fitted already, and all rows are
-        used to calibrate it; they should not be those it was fitted to. A ``FrozenEstimator``
-        does the same with any ``cv``.
-    prior
-        The share of positives where predictions are made. None is that of the training rows.
-    costs
-        What errors cost, :class:`cutscore.Costs`. None counts all errors alike. Costs and prior
-        need labels that say which class is the positive: 0/1, False/True or -1/1.
+    estimator : classifier, optional
+        A classifier with ``decision_function`` or ``predict_proba``; the first is preferred, except
+        by ``method="beta"``. Default :class:`Logistic`.
+    method : str, default "auto"
+        As for :func:`cutscore.calibrate`; ``"platt"`` and ``"beta"`` use smoothed targets.
+    cv : int, splitter, iterable or "prefit", default 5
+        A number of folds, a splitter, or pairs of indices that hold out each row once.
+        ``"prefit"``: the estimator is fitted already, and all rows are used to calibrate it; they
+        should be held-out rows. A ``FrozenEstimator`` does the same with any ``cv``.
+    prior : float, optional
+        The share of positives where predictions are made. Default: that of the training rows.
+    costs : Costs, optional
+        Costs of errors. By default all errors cost the same. Costs and prior need labels 0/1,
+        False/True or -1/1, which name the positive class.
 
     Attributes
     ----------
     estimator_
         The fitted classifier.
     calibrator_
-        From its scores to LLRs: :class:`cutscore.Calibrator`.
+        The :class:`cutscore.Calibrator` of its scores.
     prior_
-        The share (by weight) of positives among the training rows.
+        The weighted share of positives among the training rows.
     classes_
         The labels, the negative one first, as scikit-learn sorts them.
 
@@ -84,10 +83,10 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Classifier | None = None,
         *,
         method: str = "auto",
-        cv: Any = 5,
+        cv: Folds = 5,
         prior: float | None = None,
         costs: Costs | None = None,
     ) -> None:
@@ -98,37 +97,50 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self.costs = costs
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> CalibratedDetector:
         """Fit the classifier and its calibrator.
 
-        Weights count as numbers of rows. A classifier that takes none is fitted without them, with
-        a warning; the calibrator uses them in any case. ``groups`` are for splitters that keep rows
-        of one together, such as ``GroupKFold``.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights count as numbers of rows. A classifier that does not take them is fitted
+            without, with a warning; the calibrator always uses them.
+        groups : array-like of shape (n_samples,), optional
+            Cluster ids, for splitters such as ``GroupKFold``.
         """
         X, y, groups = indexable(X, y, groups)
         if not _num_samples(X):
             raise ValueError("CalibratedDetector needs rows; X has 0 sample(s).")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        y, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
-        # What is wrong with these shows now, and not only at the first prediction.
+        labels, self.classes_, positive = two_classes("CalibratedDetector", y, weight)
+        # Errors in these settings show now, not at the first prediction.
         self._check_settings()
         estimator = self._inner()
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if weight is not None and not prefit and not has_fit_parameter(estimator, "sample_weight"):
-            hint = 'Give the weights to its last step yourself, and cv="prefit".'
-            found = WeightsUnused(
+            hint = 'Pass the weights to its last step yourself, and cv="prefit".'
+            unused = WeightsUnused(
                 type(estimator).__name__, hint if hasattr(estimator, "steps") else ""
             )
-            warnings.warn(CutscoreWarning(found), stacklevel=2)
+            warnings.warn(CutscoreWarning(unused), stacklevel=2)
         if prefit:
             check_is_fitted(estimator)
             self.estimator_ = estimator
             self._same_classes(estimator)
             scores = self._scores(estimator, X)
         else:
-            scores = self._out_of_fold(estimator, X, y, weight, groups)
-            self.estimator_ = self._fitted(estimator, X, y, weight)
+            scores = self._out_of_fold(estimator, X, labels, weight, groups)
+            self.estimator_ = self._fit_clone(estimator, X, labels, weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -138,15 +150,27 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self.prior_ = s.prevalence
         return self
 
-    def decision_function(self, X: Any) -> Floats:
-        """Log posterior odds: LLR + ln clr at ``prior``."""
+    def decision_function(self, X: Matrix) -> Floats:
+        """Log posterior odds: LLR + ln clr at ``prior``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        """
         check_is_fitted(self)
         self._check_settings()
         llr: Floats = self.calibrator_.llr(self._scores(self.estimator_, X))
         return llr + log_odds(self.prior_ if self.prior is None else self.prior)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊)."""
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        """
         odds = self.decision_function(X)
         least = 0.0 if self.costs is None else self.costs.log_odds
         return np.asarray(self.classes_[(odds >= least).astype(np.intp)])
@@ -155,7 +179,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         return Logistic() if self.estimator is None else self.estimator
 
     def _check_settings(self) -> None:
-        """Refuse a prior or costs that are none, or labels that don't say whose they are."""
+        """Refuse a bad prior or costs, or labels that don't name the positive class."""
         if self.prior is not None:
             check_prior(self.prior)
             check_positive(self.classes_, "prior")
@@ -163,7 +187,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             check_costs(self.costs)
             check_positive(self.classes_, "costs")
 
-    def _scores(self, estimator: Any, X: Any) -> Floats:
+    def _scores(self, estimator: Classifier, X: Matrix) -> Floats:
         if hasattr(estimator, "decision_function") and self.method != "beta":
             scores = estimator.decision_function(X)
         elif hasattr(estimator, "predict_proba"):
@@ -176,17 +200,26 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             )
         return np.asarray(scores, np.float64).ravel()
 
-    def _out_of_fold(self, estimator: Any, X: Any, y: Any, weight: Any, groups: Any) -> Floats:
+    def _out_of_fold(
+        self,
+        estimator: Classifier,
+        X: Matrix,
+        y: NDArray[Any],
+        weight: Floats | None,
+        groups: ArrayLike | None,
+    ) -> Floats:
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
-        check_left_out_once(splits, len(y))
+        check_held_out_once(splits, len(y))
         out = np.empty(len(y))
         for train, test in splits:
             w = None if weight is None else weight[train]
-            part = self._fitted(estimator, _safe_indexing(X, train), _safe_indexing(y, train), w)
+            part = self._fit_clone(estimator, _safe_indexing(X, train), _safe_indexing(y, train), w)
             out[test] = self._scores(part, _safe_indexing(X, test))
         return out
 
-    def _fitted(self, estimator: Any, X: Any, y: Any, weight: Any) -> Any:
+    def _fit_clone(
+        self, estimator: Classifier, X: Matrix, y: ArrayLike, weight: Floats | None
+    ) -> Any:
         new = clone(estimator)
         if weight is not None and has_fit_parameter(new, "sample_weight"):
             new.fit(X, y, sample_weight=weight)
@@ -195,13 +228,11 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self._same_classes(new)
         return new
 
-    def _same_classes(self, estimator: Any) -> None:
+    def _same_classes(self, estimator: Classifier) -> None:
         seen = getattr(estimator, "classes_", self.classes_)
         if not np.array_equal(seen, self.classes_):
-            raise ValueError(
-                f"the estimator knows the classes {np.asarray(seen).tolist()}, and y has "
-                f"{self.classes_.tolist()}."
-            )
+            rule = f"have the classes of the fitted estimator, {np.asarray(seen).tolist()}"
+            raise DataError(BadArgument("y", rule, self.classes_.tolist()))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,20 +1,20 @@
-"""What scikit-learn's ``check_estimator`` asks for that an estimator can't do, and why not."""
+"""The checks of scikit-learn's ``check_estimator`` that an estimator can't pass, and why."""
 
 from __future__ import annotations
 
-from typing import Any
+from sklearn.base import BaseEstimator
 
 from cutscore.estimators._perceptron import Perceptron
 from cutscore.estimators._structural import Structural
 from cutscore.linear.structural import as_aim
 
 _ORDER = (
-    "a perceptron is moved by its rows one after the other: a weight scales one move, and copies "
-    "are several moves. scikit-learn's own Perceptron depends on the order of rows as well"
+    "a perceptron is updated row by row: a weight scales one update, copies of a row make several "
+    "updates. scikit-learn's own Perceptron depends on the order of rows as well"
 )
 _F = (
-    "an F measure is 0 where no positive is caught, whatever the negatives weigh: no weights of "
-    "classes move all decisions to the negatives"
+    "an F measure is 0 without true positives, whatever the negatives weigh: no class weights make "
+    "all predictions negative"
 )
 # By estimator and check, the reason.
 _REASONS: dict[type, dict[str, str]] = {
@@ -26,21 +26,21 @@ _REASONS: dict[type, dict[str, str]] = {
 }
 
 
-def expected_failed_checks(estimator: Any) -> dict[str, str]:
+def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
     """Checks of scikit-learn's ``check_estimator`` that an estimator can't pass, with reasons.
 
-    What is in here no implementation can pass; all other checks pass.
+    No implementation can pass the checks listed here; all other checks pass.
 
     Parameters
     ----------
-    estimator
+    estimator : estimator
         An estimator of this package.
 
     Returns
     -------
     dict
-        From the name of a check to its reason, as ``check_estimator`` and
-        ``parametrize_with_checks`` take it.
+        The reason by name of the check, as ``check_estimator`` and ``parametrize_with_checks``
+        take it.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""Estimators in closed form: one pass over the rows, and a system of the size of their columns."""
+"""Estimators in closed form: one pass over the rows, then one linear system."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 from cutscore.estimators._base import LinearEstimator, LogOdds, check_positive
 from cutscore.estimators._shares import class_shares
+from cutscore.estimators._types import ClassShares, ClassWeight
 from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.closed import (
     fisher,
@@ -22,11 +22,11 @@ from cutscore.linear.rows import ArrayRows
 
 
 class _FromMoments(LinearEstimator):
-    """A learner that needs the moments of the classes only."""
+    """A learner that needs only the moments of the classes."""
 
     moments_: ClassMoments
     _scatter = True
-    _finds_nan = True  # what is not finite in X is not finite in its moments
+    _finds_nan = True  # moments of non-finite features are not finite
 
     def _learn(self, rows: ArrayRows) -> Fit:
         self.moments_ = ClassMoments.of_rows(rows, scatter=self._scatter)
@@ -38,19 +38,19 @@ class _FromMoments(LinearEstimator):
 
     @abstractmethod
     def _solve(self, m: ClassMoments) -> Fit:
-        """The line of these moments."""
+        """The linear classifier of these moments."""
 
     def _solve_classes(self, m: ClassMoments) -> ClassesFit:
-        """The functions of these moments, where there are more than two classes."""
+        """The discriminants of these moments, for more than two classes."""
         raise NotImplementedError
 
 
 class MeanDifference(_FromMoments):
-    """The line half-way between the means of the classes: w = μ₊ − μ₋.
+    """Linear classifier through the midpoint of the class means: w = μ₊ − μ₋ (nearest centroid).
 
-    The simplest of all: it takes the columns for independent and equally wide, so scale them first.
-    With very many columns, as of text, it is hard to beat for its price. There are no weights of
-    classes, on which means don't depend.
+    It assumes independent features of equal variance, so standardise them first. With very many
+    features, such as text, it is hard to beat at its cost. There are no class weights, since means
+    don't depend on them.
 
     Attributes
     ----------
@@ -64,10 +64,10 @@ class MeanDifference(_FromMoments):
     Examples
     --------
     >>> from cutscore.estimators import MeanDifference
-    >>> line = MeanDifference().fit([[0, 1], [2, 1], [4, 5], [6, 9]], [0, 0, 1, 1])
-    >>> line.coef_.tolist(), line.intercept_.tolist()
+    >>> model = MeanDifference().fit([[0, 1], [2, 1], [4, 5], [6, 9]], [0, 0, 1, 1])
+    >>> model.coef_.tolist(), model.intercept_.tolist()
     ([[4.0, 6.0]], [-36.0])
-    >>> line.predict([[3, 3], [3, 5]]).tolist()
+    >>> model.predict([[3, 3], [3, 5]]).tolist()
     [0, 1]
     """
 
@@ -78,20 +78,20 @@ class MeanDifference(_FromMoments):
 
 
 class LeastSquares(_FromMoments):
-    """The line of least squares for the targets −1 and 1; of K > 2 classes, K of them.
+    """Least-squares (ridge) classifier for the targets −1 and 1; one-vs-rest for K > 2 classes.
 
-    w, b = argmin Σ weight·(target − w·x − b)² + alpha·‖w‖². Where more than one line is best
-    (columns depend on each other, or there are more of them than rows), w is the shortest in units
-    of the columns' standard deviations within the classes. Of more than two classes, each has a
-    line of its own, for the target 1 of its rows and −1 of all others: the regression on one-hot
-    targets. All K come from one pass and one matrix.
+    w, b = argmin Σ weight·(target − w·x − b)² + alpha·‖w‖². If the minimum is not unique (collinear
+    features, or more features than rows), w is the one of minimum norm, in units of the features'
+    standard deviations within the classes. With more than two classes, each has a discriminant for
+    the target 1 of its rows and −1 of all others: regression on one-hot targets. All K come from
+    one pass and one matrix.
 
     Parameters
     ----------
-    alpha
-        At least 0: what w costs. It is in units of the columns; scale these first.
-    class_weight
-        None, ``"balanced"``, a dict from labels to weights, or :class:`cutscore.Costs`.
+    alpha : float, default 0.0
+        The ridge penalty, at least 0. It depends on the units of the features; standardise first.
+    class_weight : dict, "balanced" or Costs, optional
+        Weights of the classes.
 
     Attributes
     ----------
@@ -104,22 +104,22 @@ class LeastSquares(_FromMoments):
 
     Notes
     -----
-    One pass sums up squares, so a direction with less than 1e-12 of the variance of the widest one
-    (columns scaled to equal width) counts as none.
+    One pass sums up squares, so a direction with less than 1e-12 of the largest variance (of
+    standardised features) counts as constant.
 
     Examples
     --------
     >>> from cutscore.estimators import LeastSquares
-    >>> line = LeastSquares().fit([[0], [2], [4], [6]], [0, 0, 1, 1])
-    >>> line.decision_function([[0], [3], [6]]).round(6).tolist()
+    >>> model = LeastSquares().fit([[0], [2], [4], [6]], [0, 0, 1, 1])
+    >>> model.decision_function([[0], [3], [6]]).round(6).tolist()
     [-1.2, 0.0, 1.2]
     """
 
-    def __init__(self, alpha: float = 0.0, *, class_weight: Any = None) -> None:
+    def __init__(self, alpha: float = 0.0, *, class_weight: ClassWeight = None) -> None:
         self.alpha = alpha
         self.class_weight = class_weight
 
-    _many = True
+    _multiclass = True
 
     def _solve(self, m: ClassMoments) -> Fit:
         return least_squares(m, alpha=self.alpha)
@@ -129,26 +129,26 @@ class LeastSquares(_FromMoments):
 
 
 class GaussianDiscriminant(LogOdds, _FromMoments):
-    """The Bayesian discriminant of two or more normal distributions with the same covariance Σ.
+    """Linear discriminant analysis: normal classes with a common covariance matrix Σ.
 
     Scores are log posterior odds: w = Σ⁻¹(μ₊ − μ₋), and b = −w·(μ₊ + μ₋)/2 + ln clr with the prior
-    odds clr. Of K > 2 classes, each has the log of its prior and density as its score, but for what
-    is the same in all of them: w_k = Σ⁻¹(μ_k − c) with the mean c of all rows. With ``prior=None``
-    and no shrinkage it is what scikit-learn calls ``LinearDiscriminantAnalysis(solver="lsqr")``.
+    odds clr. For K > 2 classes the score is the log of prior and density, up to a common term: w_k
+    = Σ⁻¹(μ_k − c) with the mean c of all rows. With ``prior=None`` and no shrinkage it is
+    scikit-learn's ``LinearDiscriminantAnalysis(solver="lsqr")``.
 
     Parameters
     ----------
-    shrinkage
-        None: Σ as it is. A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ), which at 1 takes the
-        columns for independent. ``"auto"``: oracle approximating shrinkage of the correlations, as
-        :func:`cutscore.linear.closed.shrinkage_of` computes it. Units of the columns don't matter.
-    prior
-        The share of positives where predictions are made; it needs labels that say which class
-        that is: 0/1, False/True or -1/1. Of more classes, the share of each, in the order of
-        ``classes_`` or by label. None is that of the training rows, by their weights.
-    class_weight
-        None, ``"balanced"``, a dict from labels to weights, or :class:`cutscore.Costs`. It moves
-        the prior odds too if ``prior`` is None.
+    shrinkage : float or "auto", optional
+        A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ); 1 assumes independent features. ``"auto"``:
+        oracle approximating shrinkage of the correlations, from
+        :func:`cutscore.linear.closed.shrinkage_of`. It does not depend on the units of the
+        features. Default: no shrinkage.
+    prior : float, array-like of shape (n_classes,) or dict, optional
+        The share of positives where predictions are made; it needs labels 0/1, False/True or -1/1,
+        which name the positive class. For more classes the share of each, in the order of
+        ``classes_`` or by label. Default: the weighted shares of the training rows.
+    class_weight : dict, "balanced" or Costs, optional
+        Weights of the classes. They change the prior odds too if ``prior`` is None.
 
     Attributes
     ----------
@@ -163,9 +163,9 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
 
     Notes
     -----
-    Where columns, or combinations of them, have one value in each class and not the same (with more
-    columns than rows there always are such), odds without shrinkage would be infinite. They are
-    finite here, and probabilities 0 or 1: use ``shrinkage="auto"``.
+    Where a linear combination of features is constant within each class but differs between them
+    (always so with more features than rows), odds without shrinkage would be infinite. Here they
+    are finite, with probabilities of 0 or 1: use ``shrinkage="auto"``.
 
     Examples
     --------
@@ -183,14 +183,14 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
         self,
         *,
         shrinkage: float | str | None = None,
-        prior: Any = None,
-        class_weight: Any = None,
+        prior: float | ClassShares = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.shrinkage = shrinkage
         self.prior = prior
         self.class_weight = class_weight
 
-    _many = True
+    _multiclass = True
 
     def _learn(self, rows: ArrayRows) -> Fit:
         if self.prior is not None:
@@ -200,28 +200,28 @@ class GaussianDiscriminant(LogOdds, _FromMoments):
     def _solve_classes(self, m: ClassMoments) -> ClassesFit:
         prior = None if self.prior is None else class_shares(self.prior, self.classes_.tolist())
         fit = gaussian_classes(m, shrinkage=self.shrinkage, prior=prior)
-        self.shrinkage_ = _used(self.shrinkage, m)
+        self.shrinkage_ = _shrinkage(self.shrinkage, m)
         return fit
 
     def _solve(self, m: ClassMoments) -> Fit:
-        fit = gaussian(m, shrinkage=self.shrinkage, prior=self.prior)
-        self.shrinkage_ = _used(self.shrinkage, m)
+        fit = gaussian(m, shrinkage=self.shrinkage, prior=self.prior)  # type: ignore[arg-type]
+        self.shrinkage_ = _shrinkage(self.shrinkage, m)
         return fit
 
 
 class Fisher(_FromMoments):
-    """Fisher's discriminant: w = Σ⁻¹(μ₊ − μ₋), its threshold half-way between the projected means.
+    """Fisher's linear discriminant: w = Σ⁻¹(μ₊ − μ₋), threshold midway between projected means.
 
-    w maximises (w·μ₊ − w·μ₋)² / w·Σw, the distance of the classes by their width. Where that is
-    infinite, as with more columns than rows, w lies where the classes have no width, and their
-    means have the scores 1 and −1. There are no weights of classes, which the threshold would not
-    follow; :class:`GaussianDiscriminant` has the same w, and a threshold that does.
+    w maximises (w·μ₊ − w·μ₋)² / w·Σw, the ratio of between-class to within-class variance. Where
+    that is infinite, as with more features than rows, w lies in the null space of Σ, and the means
+    have the scores 1 and −1. There are no class weights, which the threshold would ignore;
+    :class:`GaussianDiscriminant` has the same w and a threshold that depends on them.
 
     Parameters
     ----------
-    shrinkage
-        None: Σ as it is. A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ). ``"auto"``: as for
-        :class:`GaussianDiscriminant`.
+    shrinkage : float or "auto", optional
+        A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ). ``"auto"``: as for
+        :class:`GaussianDiscriminant`. Default: no shrinkage.
 
     Attributes
     ----------
@@ -242,10 +242,10 @@ class Fisher(_FromMoments):
     Examples
     --------
     >>> from cutscore.estimators import Fisher
-    >>> line = Fisher().fit([[0, 5], [2, 5], [4, 5], [6, 5]], ["no", "no", "yes", "yes"])
-    >>> line.decision_function([[0, 5], [3, 5]]).round(6).tolist()
+    >>> model = Fisher().fit([[0, 5], [2, 5], [4, 5], [6, 5]], ["no", "no", "yes", "yes"])
+    >>> model.decision_function([[0, 5], [3, 5]]).round(6).tolist()
     [-12.0, 0.0]
-    >>> line.predict([[2, 5], [4, 5]]).tolist()
+    >>> model.predict([[2, 5], [4, 5]]).tolist()
     ['no', 'yes']
     """
 
@@ -254,11 +254,11 @@ class Fisher(_FromMoments):
 
     def _solve(self, m: ClassMoments) -> Fit:
         fit = fisher(m, shrinkage=self.shrinkage)
-        self.shrinkage_ = _used(self.shrinkage, m)
+        self.shrinkage_ = _shrinkage(self.shrinkage, m)
         return fit
 
 
-def _used(shrinkage: float | str | None, m: ClassMoments) -> float:
+def _shrinkage(shrinkage: float | str | None, m: ClassMoments) -> float:
     if shrinkage is None:
         return 0.0
     return shrinkage_of(m) if isinstance(shrinkage, str) else float(shrinkage)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from math import isinf
-from typing import Any
 
 from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.progress import progress
-from cutscore.estimators._base import LinearEstimator, LogOdds, StoppedEarly, closing
+from cutscore.estimators._base import LinearEstimator, LogOdds, StoppedEarly, gap_progress
+from cutscore.estimators._types import ClassWeight, Matrix
 from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.multinomial import multinomial
@@ -19,42 +19,41 @@ class Logistic(LogOdds, LinearEstimator):
     """Logistic regression: the minimum of ½‖w‖² + C · Σ weight · ln(1 + exp(−y(w·x + b))), y = ±1.
 
     The objective is that of scikit-learn's ``LogisticRegression``, without a penalty on the
-    intercept. Its minimum is found to many digits on features of any scale: Newton's method on
-    a sample of the rows, then a few gradients of all rows. X is neither copied nor widened.
+    intercept. Its minimum is found to high precision on features of any scale: Newton's method on
+    a subsample, then a few gradients of all rows. X is neither copied nor converted.
 
-    Of K > 2 classes it is multinomial: ½‖W‖² + C · Σ weight · (ln Σ_k exp(g_k) − g_y), with one
-    function g_k = W[k]·x + b[k] for each class, by Newton's method on all rows.
+    For K > 2 classes it is multinomial: ½‖W‖² + C · Σ weight · (ln Σ_k exp(g_k) − g_y), with one
+    discriminant g_k = W[k]·x + b[k] for each class, by Newton's method on all rows.
 
     Parameters
     ----------
-    C
-        How much the likelihood counts against the penalty; ``inf`` is no penalty, which needs
-        classes that no line separates.
-    tol
-        Stop where about ``tol`` times the objective is left to gain.
-    max_iter
-        Steps with all rows, at most.
-    class_weight
-        None, ``"balanced"``, a dictionary by label, or :class:`cutscore.Costs`. The scores are then
-        log odds at the prior that these weights make.
-    verbose
+    C : float, default 1.0
+        Inverse of the regularisation strength; ``inf`` is no penalty, which needs classes that are
+        not linearly separable.
+    tol : float, default 1e-11
+        Stop when the objective is within about this relative distance of its minimum.
+    max_iter : int, default 100
+        Maximum number of iterations over all rows.
+    class_weight : dict, "balanced" or Costs, optional
+        Weights of the classes. The scores are then log odds at the prior that these weights imply.
+    verbose : bool, default False
         Show progress on a terminal.
 
     Attributes
     ----------
     coef_, intercept_, classes_, detector_
-        The line and its labels, the negative one first.
+        The weights, and the labels with the negative one first.
     n_iter_
-        Steps with all rows.
+        Iterations over all rows.
     converged_
-        Whether ``tol`` was reached; a ``ConvergenceWarning`` says so if not.
+        Whether ``tol`` was reached; if not, there is a ``ConvergenceWarning``.
     objective_
-        The value of the objective; the sum of the losses where C is infinite.
+        The value of the objective; the sum of the losses if C is infinite.
     gap_
-        How far that can be above the minimum, at most, by the dual problem; None if nothing can be
-        told, as where C is infinite or there are more than two classes.
+        The duality gap, an upper bound of the distance to the minimum; None if C is infinite or
+        there are more than two classes.
     fit_
-        All of that, as :class:`cutscore.Fit`.
+        All of these, as :class:`cutscore.Fit`.
 
     Examples
     --------
@@ -68,8 +67,8 @@ class Logistic(LogOdds, LinearEstimator):
     [[0.5, 0.5]]
     """
 
-    _many = True
-    _finds_nan = True  # in its sums over all rows
+    _multiclass = True
+    _finds_nan = True  # sums over all rows show it
 
     def __init__(
         self,
@@ -77,7 +76,7 @@ class Logistic(LogOdds, LinearEstimator):
         *,
         tol: float = 1e-11,
         max_iter: int = 100,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
     ) -> None:
         self.C = C
@@ -93,9 +92,9 @@ class Logistic(LogOdds, LinearEstimator):
                 C=self.C,
                 tol=self.tol,
                 max_iter=self.max_iter,
-                on_step=None if report is None else closing(report),
+                on_step=None if report is None else gap_progress(report),
             )
-        self._remark(fit)
+        self._warn(fit)
         return fit
 
     def _learn_classes(self, rows: ArrayRows) -> ClassesFit:
@@ -106,22 +105,22 @@ class Logistic(LogOdds, LinearEstimator):
                 C=self.C,
                 tol=self.tol,
                 max_iter=self.max_iter,
-                on_step=None if report is None else closing(report),
+                on_step=None if report is None else gap_progress(report),
             )
-        self._remark(fit)
+        self._warn(fit)
         return fit
 
-    def _remark(self, fit: Fit | ClassesFit) -> None:
-        """Warn of a fit that has not got to the minimum."""
+    def _warn(self, fit: Fit | ClassesFit) -> None:
+        """Warn if the fit has not converged."""
         if not fit.converged:
             hint = (
-                "Without a penalty there is no minimum if a line separates the classes; use a "
-                "finite C."
+                "Without a penalty there is no minimum if the classes are linearly separable; use "
+                "a finite C."
                 if isinf(self.C)
                 else "Raise max_iter or tol, or lower C."
             )
-            found = NotConverged("Logistic", fit.iterations, self.max_iter, hint)
-            warnings.warn(StoppedEarly(found), stacklevel=4)
+            early = NotConverged("Logistic", fit.iterations, self.max_iter, hint)
+            warnings.warn(StoppedEarly(early), stacklevel=4)
 
     def _adopt_classes(self, fit: ClassesFit) -> None:
         super()._adopt_classes(fit)
@@ -134,7 +133,13 @@ class Logistic(LogOdds, LinearEstimator):
         self.objective_ = fit.objective
         self.gap_ = fit.gap
 
-    def decision_function(self, X: Any) -> Floats:
-        """The log posterior odds w·x + b of each row; positive is decided iff it is at least 0. Of
-        more than two classes, g of each; differences of two are their log odds."""
+    def decision_function(self, X: Matrix) -> Floats:
+        """The log posterior odds w·x + b of each row. For more than two classes, g of each, whose
+        differences are log odds.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        """
         return super().decision_function(X)

@@ -1,4 +1,4 @@
-"""Perceptron: the line that is moved by its errors."""
+"""Perceptron: a linear classifier updated by its errors."""
 
 from __future__ import annotations
 
@@ -7,59 +7,62 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from cutscore.core.findings.statistics import NotConverged
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.statistics import NotConverged, TooFew
 from cutscore.core.progress import progress
 from cutscore.estimators._base import LinearEstimator, StoppedEarly, row_weights
+from cutscore.estimators._types import ClassWeight, Matrix
 from cutscore.linear.detector import Fit
 from cutscore.linear.perceptron import Pass, PerceptronFit, Variant, perceptron
 from cutscore.linear.rows import ArrayRows
 
 
 class Perceptron(LinearEstimator):
-    """Rosenblatt's perceptron, with a bias that moves by R².
+    """Rosenblatt's perceptron, with bias updates of size R².
 
     w = 0, w₀ = 0, R = max‖x‖; then for each row in order, if y(w·x + w₀) ≤ 0 with y = ±1:
-    w += rate·y·x and w₀ += rate·y·R². Pass after pass, until one makes no update: then the line
-    separates the classes. If no line does, it never ends by itself, and the last line can be a bad
-    one; ``"averaged"`` and ``"pocket"`` are for such data. Rows are not shuffled.
+    w += rate·y·x and w₀ += rate·y·R². It ends after a pass without updates: then the classes are
+    separated. If they are not linearly separable, it never converges, and the last weights are
+    arbitrary; use ``"averaged"`` or ``"pocket"`` for such data. Rows are not shuffled.
 
     Parameters
     ----------
-    rate
-        The learning rate. It scales the line and changes no decision.
-    max_passes
-        How often to go over the rows, at most.
-    variant
-        ``"plain"`` keeps the last line, as above. ``"averaged"`` keeps the mean of the lines after
-        each row of each pass. ``"pocket"`` keeps, of the lines that had the longest runs of right
-        rows and of those at the ends of passes, the one with the least errors on the rows; it is
-        never worse there than the plain one.
-    class_weight
-        None, ``"balanced"``, a dictionary by label, or :class:`cutscore.Costs`: they scale the
-        updates as weights of rows do.
-    verbose
+    rate : float, default 1.0
+        The learning rate. It scales the weights and changes no decision.
+    max_passes : int, default 100
+        Maximum number of passes over the rows (epochs).
+    variant : {"plain", "averaged", "pocket"}, default "plain"
+        ``"plain"`` keeps the last weights. ``"averaged"`` keeps the mean of the weights after each
+        row of each pass. ``"pocket"`` keeps the weights with the fewest training errors, among
+        those with the longest runs of correct rows and those at the ends of passes; on the training
+        rows it is never worse than the plain variant.
+    class_weight : dict, "balanced" or Costs, optional
+        Weights of the classes, which scale the updates as sample weights do.
+    verbose : bool, default False
         Show progress on a terminal.
 
     Attributes
     ----------
     coef_, intercept_, classes_, detector_
-        The line and its labels, the negative one first.
+        The weights, and the labels with the negative one first.
     converged_
         Whether the last pass made no update. If not, the plain variant gives a
         ``ConvergenceWarning``.
     n_iter_
         Passes over the rows.
     updates_
-        How often the line was moved.
+        Number of updates.
     radius_
-        R, the largest length of a row.
+        R, the largest norm of a row.
     errors_
-        Weight of the rows on the wrong side of the line or on it; their number without weights.
+        Number (or weight) of rows on the wrong side of the decision boundary or on it.
     fit_
-        All of that, as a :class:`cutscore.Fit`.
+        All of these, as a :class:`cutscore.Fit`.
 
     Examples
     --------
@@ -84,7 +87,7 @@ class Perceptron(LinearEstimator):
         *,
         max_passes: int = 100,
         variant: Variant = "plain",
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
     ) -> None:
         self.rate = rate
@@ -95,27 +98,26 @@ class Perceptron(LinearEstimator):
 
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> Perceptron:
-        """Learn the line from all rows, in their order.
+        """Fit the perceptron to all rows, in their order.
 
         Parameters
         ----------
-        X
-            Features, dense or sparse (CSR), float32 or float64: neither is copied into another.
-        y
-            Labels of two classes; the one that sorts last is the positive.
-        sample_weight
-            One for each row: it scales the updates that the row makes. That is not the same as
-            so many copies of the row. A row of weight 0 counts as absent, also for R.
-        on_pass
-            Called after each pass with a :class:`cutscore.linear.perceptron.Pass`: the line so far
-            and, if asked for, the margin of each row that has a weight, for
-            :func:`cutscore.plot.passes` to draw.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features, dense or CSR, float32 or float64; neither is converted.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the last in sorted order is the positive.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights, which scale the updates. That is not the same as copies of the row. A
+            row of weight 0 is ignored, also for R.
+        on_pass : callable, optional
+            Called after each pass with a :class:`cutscore.linear.perceptron.Pass`: the weights so
+            far and, on request, the margin of each row, for :func:`cutscore.plot.passes`.
         """
         rows = self._rows(X, y, sample_weight)
         self._adopt(self._learn(rows, on_pass))
@@ -143,56 +145,60 @@ class Perceptron(LinearEstimator):
             )
         if not fit.converged and self.variant == "plain":
             hint = (
-                "If no line does, its last line is as good as any: use variant='averaged' or "
-                "'pocket'. Else raise max_passes."
+                "If the classes are not linearly separable, the last weights are arbitrary: use "
+                "variant='averaged' or 'pocket'. Otherwise raise max_passes."
             )
-            state = "its last line does not separate the classes"
-            found = NotConverged("Perceptron", fit.passes, self.max_passes, hint, state)
-            warnings.warn(StoppedEarly(found), stacklevel=3)
+            state = "the last weights do not separate the classes"
+            early = NotConverged("Perceptron", fit.passes, self.max_passes, hint, state)
+            warnings.warn(StoppedEarly(early), stacklevel=3)
         return fit
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Perceptron:
-        """One pass over new rows, from the line as it is. R is the largest length so far.
+        """One pass over new rows, from the current weights. R is the largest norm so far.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for ``fit``; y may have one class only.
-        classes
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Labels; they may be of one class only.
+        classes : array-like of shape (2,), optional
             Both labels. The first call needs them, unless its y has both.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights.
         """
         first = not hasattr(self, "fit_")
-        X, y = validate_data(
+        features, labels = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first
         )
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        self._know(y, classes, first)
-        positive = y == self.classes_[1]
-        weight = row_weights(sample_weight, X)
+        labels = column_or_1d(labels, warn=True)
+        check_classification_targets(labels)
+        self._settle_classes(labels, classes, first)
+        positive = labels == self.classes_[1]
+        weight = row_weights(sample_weight, features)
         if self.class_weight is not None:
             if isinstance(self.class_weight, str):
-                raise ValueError(
-                    f"class_weight={self.class_weight!r} needs all rows at once, and partial_fit "
-                    "sees some. Give the weights themselves, as a dictionary by label."
-                )
-            weight = self._weighted(y, positive, weight)
+                rule = "be a dictionary by label in partial_fit, which does not see all rows"
+                raise DataError(BadArgument("class_weight", rule, self.class_weight))
+            weight = self._weighted(labels, positive, weight)
         if weight is not None and not weight.all():
             some = weight > 0
             if not some.any():
-                raise ValueError("partial_fit needs a row with a weight above 0; there is none.")
-            X, positive, weight = X[some], positive[some], weight[some]
+                raise UndefinedError(TooFew("partial_fit", 1, "row with a weight above 0", 0))
+            features, positive, weight = features[some], positive[some], weight[some]
         if not first and self._learned_as != self.variant:
-            raise ValueError(
-                f"the line was begun as variant={self._learned_as!r} and can't go on as "
-                f"{self.variant!r}. Fit it anew."
-            )
+            rule, hint = f"stay {self._learned_as!r} in partial_fit", "Call fit to start again."
+            raise DataError(BadArgument("variant", rule, self.variant, hint))
         self._learned_as = self.variant
         self._adopt(
             perceptron(
-                ArrayRows(X, positive, weight),
+                ArrayRows(features, positive, weight),
                 rate=self.rate,
                 max_passes=1,
                 variant=self.variant,
@@ -201,25 +207,17 @@ class Perceptron(LinearEstimator):
         )
         return self
 
-    def _know(self, y: Any, classes: Any, first: bool) -> None:
-        """Settle the labels, and refuse others."""
+    def _settle_classes(self, y: NDArray[Any], classes: ArrayLike | None, first: bool) -> None:
+        """Set the classes in the first call; afterwards refuse others."""
         known = np.unique(y if classes is None else classes)
         if first:
             if len(known) != 2:
-                raise ValueError(
-                    f"Perceptron needs two classes; {'y has' if classes is None else 'classes are'}"
-                    f" {known.tolist()}. Give both labels as classes in the first call."
-                )
+                raise DataError(BadArgument("classes", "be two in the first call", known.tolist()))
             self.classes_ = known
         elif classes is not None and not np.array_equal(known, self.classes_):
-            raise ValueError(
-                f"classes must stay {self.classes_.tolist()}; they are {known.tolist()}."
-            )
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"y must hold the classes {self.classes_.tolist()}; it has {unknown.tolist()[0]!r}."
-            )
+            rule = f"stay {self.classes_.tolist()}"
+            raise DataError(BadArgument("classes", rule, known.tolist()))
+        self._check_labels(y)
 
     def _adopt(self, fit: Fit) -> None:
         super()._adopt(fit)

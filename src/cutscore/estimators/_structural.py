@@ -1,4 +1,4 @@
-"""Structural: a line trained for the measure itself."""
+"""Structural: a linear classifier trained for the measure itself."""
 
 from __future__ import annotations
 
@@ -11,22 +11,29 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from cutscore.core.checks import number
-from cutscore.core.errors import CutscoreWarning
-from cutscore.core.findings.statistics import LearnedNothing, NotConverged, PositiveAssumed
+from cutscore.core.checks import number, one_of
+from cutscore.core.errors import CutscoreWarning, DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.statistics import (
+    LearnedNothing,
+    NotConverged,
+    PositiveAssumed,
+    TooFew,
+)
 from cutscore.core.progress import progress
 from cutscore.decision.choice import choose
 from cutscore.estimators._base import (
     LinearEstimator,
     StoppedEarly,
-    check_left_out_once,
-    closing,
+    check_held_out_once,
+    gap_progress,
     names_positive,
 )
+from cutscore.estimators._types import ClassWeight, Folds
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.rows import ArrayRows, Floats
 from cutscore.linear.structural import Aim, RowRisk, as_aim, structural
-from cutscore.measures.measure import f
+from cutscore.measures.measure import Measure, f
 from cutscore.sweeps.sweep import sweep
 
 # Measures for which the two classes are the same but for their names.
@@ -35,7 +42,7 @@ _THRESHOLDS = ("auto", "zero", "cross-fit")
 
 
 class Structural(LinearEstimator):
-    r"""A linear detector trained for a measure of all its decisions at once.
+    r"""Structural SVM: a linear classifier trained for a measure of all its decisions at once.
 
     Minimises ½‖w‖² + C·n·R(w), where R is the convex surrogate of 1 − measure:
 
@@ -44,48 +51,47 @@ class Structural(LinearEstimator):
 
     over all labellings v of the rows, found exactly; for the AUC it is the mean over pairs of
     (1 − s₊ + s₋)₊. It is an upper bound of 1 − measure at the threshold 0. The minimum comes with a
-    certificate: ``gap_`` is how much lower the objective can be at the most.
+    certificate: ``gap_`` bounds how much lower the objective can be.
 
     Parameters
     ----------
-    measure
+    measure : str or Measure, default "f1"
         ``"f1"``, ``cutscore.f(beta)``, ``"balanced"``, ``"error"``, ``"precision@k"`` or
         ``"recall@k"`` (or ``"precision@100"``, ``"recall@5%"``), ``"prbep"``, the precision where
         as many are flagged as there are positives, or ``"auc"``. All but balanced, error and AUC
-        are about the positives: a warning tells which class was taken for them, if the labels are
-        not 0/1, False/True or -1/1.
-    k
-        For ``"precision@k"`` and ``"recall@k"``: how many rows are flagged, or below 1 which share
-        of them. Both ask for as many positives as possible among the k highest scores. Where k is
-        at most P, the surrogate is that of the precision over all labellings that flag k rows and
-        more; else that of the recall over all that flag k rows at the most. Only so is the true
-        labelling one of them.
-    as_named
-        For the measures at k. True: precision@k flags k rows and more and recall@k k rows at the
-        most, for any k. Where the true labelling is not among these, the surrogate is lower the
-        further b moves all scores up (recall, k < P) or down (precision, k > P), and the penalty
-        alone stops b: scores then rank, 0 means nothing, and ``threshold="zero"`` is no choice.
-    C
-        What the surrogate counts against ‖w‖², for each row: as in ``LinearSVC``, whose objective
-        (with its hinge loss) is that of ``measure="error"``. SVM-perf's C is C·n/100. Rare
-        positives and F measures want a large one.
-    tol
-        Ends as soon as ``gap_`` is at most so much of the objective.
-    max_iter
-        Ends after so many iterations, with a warning.
-    threshold
-        ``"zero"``: b is the one that was trained. ``"cross-fit"``: b moves the threshold to where
-        it is best for the measure (for the AUC: for the balanced rate) on scores of rows left out,
-        at the price of ``cv`` more fits. ``"auto"``: zero for F, balanced and error, cross-fit for
-        the others, which are measures of the ranking and leave b undetermined.
-    cv
-        The folds for ``"cross-fit"``, as scikit-learn understands them.
-    intercept_scaling
-        b is the weight of a feature that has this value in all rows, and so part of ‖w‖.
-        Standardise features that are far from 0.
-    class_weight
-        None, "balanced", a dict, or :class:`cutscore.Costs`: rows count as so many.
-    verbose
+        concern the positives: a warning names the class taken as positive, if the labels are not
+        0/1, False/True or -1/1.
+    k : float, optional
+        For ``"precision@k"`` and ``"recall@k"``: the number of rows flagged, or below 1 their
+        share. Both maximise the positives among the k highest scores. If k is at most P, the
+        surrogate is that of the precision over all labellings that flag at least k rows; otherwise
+        that of the recall over all that flag at most k rows. Then the true labelling is among them.
+    as_named : bool, default False
+        For the measures at k: precision@k flags at least k rows and recall@k at most k rows, for
+        any k. If the true labelling is not among these, the surrogate decreases as b moves all
+        scores up (recall, k < P) or down (precision, k > P), limited only by the penalty: scores
+        then rank, but 0 has no meaning, and ``threshold="zero"`` should not be used.
+    C : float, default 1.0
+        Weight of the surrogate against ‖w‖², per row: as in ``LinearSVC``, whose objective (with
+        hinge loss) is that of ``measure="error"``. SVM-perf's C is C·n/100. Rare positives and F
+        measures need a large C.
+    tol : float, default 1e-3
+        Stop when ``gap_`` is at most this share of the objective.
+    max_iter : int, default 1000
+        Maximum number of iterations; reaching it gives a warning.
+    threshold : {"auto", "zero", "cross-fit"}, default "auto"
+        ``"zero"``: b as trained. ``"cross-fit"``: b is shifted to the optimal threshold for the
+        measure (for the AUC: for balanced accuracy) on held-out scores, at the cost of ``cv`` more
+        fits. ``"auto"``: zero for F, balanced and error, cross-fit for the others, which measure
+        the ranking and leave b undetermined.
+    cv : int, splitter or iterable, default 5
+        Folds for ``"cross-fit"``, as in scikit-learn.
+    intercept_scaling : float, default 1.0
+        b is the weight of a constant feature with this value, and so part of ‖w‖. Standardise
+        features that are far from 0.
+    class_weight : dict, "balanced" or Costs, optional
+        Weights of the classes.
+    verbose : bool, default False
         Show progress on a terminal.
 
     Attributes
@@ -93,15 +99,15 @@ class Structural(LinearEstimator):
     coef_, intercept_, classes_, fit_, detector_
         As for all linear estimators.
     objective_, gap_
-        ½‖w‖² + C·n·R and its certificate, of the line before ``"cross-fit"`` moves it.
+        ½‖w‖² + C·n·R and its certificate, before ``"cross-fit"`` shifts b.
     n_iter_, passes_, converged_
-        Iterations, passes over all rows, and whether the gap was closed.
+        Iterations, passes over all rows, and whether ``tol`` was reached.
 
     Notes
     -----
-    Weights count as numbers of rows. Ties in the worst labelling are shared evenly, so that nothing
-    depends on the order of the rows. Cutting planes with a search along the line between the best
-    point and the model's minimum, which costs no pass over the rows.
+    Weights count as numbers of rows. Ties in the worst labelling are shared evenly, so that the
+    result does not depend on the order of the rows. The solver uses cutting planes with a line
+    search between the best point and the model's minimum, which needs no pass over the rows.
 
     References
     ----------
@@ -117,17 +123,17 @@ class Structural(LinearEstimator):
     >>> from cutscore.estimators import Structural
     >>> X, y = make_classification(4000, weights=[0.97], flip_y=0.02, random_state=1)
     >>> train, test = slice(0, 2000), slice(2000, None)
-    >>> line = Structural("f1").fit(X[train], y[train])
-    >>> line.converged_, line.gap_ <= 1e-3 * line.objective_
+    >>> model = Structural("f1").fit(X[train], y[train])
+    >>> model.converged_, model.gap_ <= 1e-3 * model.objective_
     (True, True)
     >>> plain = LogisticRegression().fit(X[train], y[train])
-    >>> f1_score(y[test], plain.predict(X[test])) < f1_score(y[test], line.predict(X[test]))
+    >>> f1_score(y[test], plain.predict(X[test])) < f1_score(y[test], model.predict(X[test]))
     True
     """
 
     def __init__(  # noqa: PLR0913 - parameters of scikit-learn's kind
         self,
-        measure: Any = "f1",
+        measure: str | Measure = "f1",
         *,
         k: float | None = None,
         as_named: bool = False,
@@ -135,9 +141,9 @@ class Structural(LinearEstimator):
         tol: float = 1e-3,
         max_iter: int = 1000,
         threshold: str = "auto",
-        cv: Any = 5,
+        cv: Folds = 5,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
     ) -> None:
         self.measure = measure
@@ -156,50 +162,46 @@ class Structural(LinearEstimator):
         for name in ("C", "tol", "intercept_scaling"):
             value = getattr(self, name)
             if not 0 < number(value) < inf:
-                raise ValueError(f"{name} must be a positive number; it is {value!r}.")
+                raise DataError(BadArgument(name, "be a positive number", value))
         if not (number(self.max_iter) >= 1 and int(self.max_iter) == self.max_iter):
-            raise ValueError(f"max_iter must be a whole number from 1 on; it is {self.max_iter!r}.")
-        if self.threshold not in _THRESHOLDS:
-            raise ValueError(
-                f"threshold must be one of {', '.join(map(repr, _THRESHOLDS))}; it is "
-                f"{self.threshold!r}."
-            )
+            raise DataError(BadArgument("max_iter", "be an integer of at least 1", self.max_iter))
+        one_of("threshold", self.threshold, _THRESHOLDS)
         aim = as_aim(self.measure, self.k, as_named=self.as_named)
         if aim.kind not in _SYMMETRIC and not names_positive(self.classes_):
-            # No error: scikit-learn has labels of any kind learned with the default measure.
+            # No error: scikit-learn's checks fit labels of any kind with the default measure.
             other, taken = self.classes_.tolist()
             warnings.warn(CutscoreWarning(PositiveAssumed(taken, other)), stacklevel=3)
         crossed = self.threshold == "cross-fit" or (self.threshold == "auto" and not aim.has_zero)
         splits = self._splits(rows) if crossed else []
-        fit = self._fitted(rows, aim, "training")
-        self._remark(fit)
+        fit = self._solve(rows, aim, "training")
+        self._warn(fit)
         self.objective_, self.gap_ = fit.objective, fit.gap
         self.passes_, self.converged_ = fit.passes, fit.converged
         if crossed:
-            line = fit.detector
-            moved = LinearDetector(line.w, line.b - self._best_threshold(rows, aim, line, splits))
-            fit = replace(fit, detector=moved)
+            raw = fit.detector
+            shift = self._best_threshold(rows, aim, raw, splits)
+            fit = replace(fit, detector=LinearDetector(raw.w, raw.b - shift))
         return fit
 
-    def _remark(self, fit: Fit) -> None:
-        """Warn of a fit that is not what was asked for."""
+    def _warn(self, fit: Fit) -> None:
+        """Warn if the fit has not converged, or has learned nothing."""
         assert fit.gap is not None
         assert fit.objective is not None
         if not fit.converged:
             why = (
                 "Raise max_iter"
                 if fit.iterations >= self.max_iter
-                else "float64 tells no more, as features or C are too large"
+                else "The precision of float64 is exhausted, as features or C are too large"
             )
             share = fit.gap / abs(fit.objective)
             state = f"the gap is {fit.gap:.3g}, {share:.2g} of the objective"
             hint = f"{why}. Standardise the features, or lower C."
-            found = NotConverged("Structural", fit.iterations, self.max_iter, hint, state)
-            warnings.warn(StoppedEarly(found), stacklevel=4)
+            early = NotConverged("Structural", fit.iterations, self.max_iter, hint, state)
+            warnings.warn(StoppedEarly(early), stacklevel=4)
         elif not fit.detector.w.any():
             warnings.warn(CutscoreWarning(LearnedNothing("Structural")), stacklevel=4)
 
-    def _fitted(self, rows: ArrayRows, aim: Aim, label: str) -> Fit:
+    def _solve(self, rows: ArrayRows, aim: Aim, label: str) -> Fit:
         with progress(f"Structural: {label}", self.verbose) as report:
             return structural(
                 rows,
@@ -208,23 +210,21 @@ class Structural(LinearEstimator):
                 tol=self.tol,
                 max_iter=self.max_iter,
                 bias=self.intercept_scaling,
-                on_step=None if report is None else closing(report),
+                on_step=None if report is None else gap_progress(report),
             )
 
     def _splits(self, rows: ArrayRows) -> list[tuple[Any, Any]]:
-        """The folds, as they apply to the rows that have a weight."""
+        """The folds, restricted to rows of positive weight."""
         n = len(rows.y) if rows.kept is None else len(rows.kept)
         codes = np.zeros(n, np.intp)
         kept = np.arange(n) if rows.kept is None else np.flatnonzero(rows.kept)
         codes[kept] = rows.y
         least = int(min(np.count_nonzero(rows.y), np.count_nonzero(~rows.y)))
         if isinstance(self.cv, Integral) and least < int(self.cv):
-            raise ValueError(
-                f"a cross-fitted threshold needs a row of either class in each of cv={self.cv} "
-                f"folds; of one class there {'is' if least == 1 else 'are'} {least}. Use fewer "
-                "folds, or threshold='zero'."
-            )
-        # Only what has a weight is dealt, unless the user has dealt it.
+            what = f"a cross-fitted threshold with cv={self.cv}"
+            hint = "Use fewer folds, or threshold='zero'."
+            raise UndefinedError(TooFew(what, int(self.cv), "rows of each class", least, hint))
+        # Rows of weight 0 are not in any fold, unless the user has assigned them.
         if isinstance(self.cv, Integral):
             splits = list(check_cv(self.cv, rows.y, classifier=True).split(rows.y, rows.y))
         else:
@@ -236,37 +236,36 @@ class Structural(LinearEstimator):
             ]
         for i, (train, _) in enumerate(splits):
             if rows.y[train].all() or not rows.y[train].any():
-                raise ValueError(
-                    f"each fold must leave rows of both classes to train on; fold {i} of "
-                    f"{len(splits)} does not. Use other folds, or threshold='zero'."
-                )
-        check_left_out_once(splits, len(rows.y))
+                rule = f"leave rows of both classes to train on; fold {i} of {len(splits)} does not"
+                hint = "Use other folds, or threshold='zero'."
+                raise DataError(BadArgument("cv", rule, hint=hint))
+        check_held_out_once(splits, len(rows.y))
         return splits
 
     def _best_threshold(
         self, rows: ArrayRows, aim: Aim, final: LinearDetector, splits: list[tuple[Any, Any]]
     ) -> float:
-        """Where to cut scores of rows that were left out, for the measure."""
+        """The optimal threshold on held-out scores, for the measure."""
 
         def part_of(some: Any) -> ArrayRows:
             weight = None if rows.weight is None else rows.weight[some]
             return ArrayRows(rows.X[some], rows.y[some], weight)
 
-        def own(line: LinearDetector, part: ArrayRows) -> float:
-            """Where a line whose b means nothing would be cut by its own training rows."""
+        def own(model: LinearDetector, part: ArrayRows) -> float:
+            """The optimal threshold on its own training rows, where b is undetermined."""
             if aim.has_zero:
                 return 0.0
-            return _threshold(part.y, line.scores(part.X), part.weight, settled)
+            return _threshold(part.y, model.scores(part.X), part.weight, settled)
 
         settled = aim.settled(RowRisk(rows, aim.surrogate, 1.0).masses)
         scores = np.empty(len(rows.y))
         for i, (train, test) in enumerate(splits):
             part = part_of(train)
-            line = self._fitted(part, settled, f"fold {i + 1} of {len(splits)}").detector
-            scores[test] = line.scores(rows.X[test]) - own(line, part)
+            model = self._solve(part, settled, f"fold {i + 1} of {len(splits)}").detector
+            scores[test] = model.scores(rows.X[test]) - own(model, part)
         here = final.scores(rows.X) - (shift := own(final, rows))
         threshold = _threshold(rows.y, scores, rows.weight, settled)
-        # To flag nothing or everything is beyond all scores, but not ±inf, which no line has.
+        # Flagging nothing or everything means a threshold beyond all scores, but b must be finite.
         both = np.concatenate((scores, here))
         low, high = float(both.min()), float(both.max())
         room = max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +14,7 @@ from cutscore.metrics._columns import (
     AREA,
     SWEEP,
     Array,
+    Label,
     Reading,
     array,
     classes,
@@ -26,9 +26,9 @@ from cutscore.metrics._columns import (
     text_with_positive,
     with_positive,
 )
-from cutscore.metrics._drop_in import drop_in, need
+from cutscore.metrics._drop_in import Irregular, drop_in, need
 from cutscore.sweeps.areas import average_precision, partial_auc
-from cutscore.sweeps.sweep import Sweep
+from cutscore.sweeps.sweep import Floats, Sweep
 
 Metric = Callable[[Columns, Iterable[Reading]], float | None]
 """A number, or None where scikit-learn has a warning to give instead."""
@@ -44,7 +44,7 @@ def roc_auc_score(  # noqa: PLR0913
     max_fpr: float | None = None,
     multi_class: str = "raise",
     labels: ArrayLike | None = None,
-) -> Any:
+) -> float | Floats:
     """Area under the ROC curve: of two classes, of several, or of each column of a label matrix.
 
     Of two classes without weights it is the exact fraction 2U / 2PN, rounded once.
@@ -97,9 +97,7 @@ def roc_auc_score(  # noqa: PLR0913
             need(len(seen) == 2, "there must be two labels")
             y = y == seen[1]
         r = rows(y, score, weight)
-        value = metric(r, larger_positive(r.label))
-        need(value is not None, "y_true has one class only")
-        return value
+        return must(metric(r, larger_positive(r.label)), "y_true has one class only")
     need_matrix(y, score, weight)
     if y.ndim == 2:
         whole = partial(roc_auc_score, max_fpr=max_fpr)
@@ -124,9 +122,9 @@ def average_precision_score(
     y_score: ArrayLike,
     *,
     average: str | None = "macro",
-    pos_label: Any = 1,
+    pos_label: Label = 1,
     sample_weight: ArrayLike | None = None,
-) -> Any:
+) -> float | Floats:
     """Average precision: Σ (Rᵢ − Rᵢ₋₁) Pᵢ over all thresholds, not interpolated.
 
     Parameters
@@ -163,9 +161,8 @@ def average_precision_score(
         if is_text(y):
             y, pos_label = text_with_positive(y, pos_label, several=False), 1
         r = rows(y, score, weight)
-        value = precision_on_average(r, with_positive(r.label, pos_label, several=False))
-        need(value is not None, "y_true has no positives")
-        return value
+        readings = with_positive(r.label, pos_label, several=False)
+        return must(precision_on_average(r, readings), "y_true has no positives")
     need(not isinstance(pos_label, str) and pos_label == 1, "pos_label is for two classes")
     need_matrix(y, score, weight)
     if y.ndim == 1:
@@ -200,10 +197,10 @@ def precision_on_average(r: Columns, readings: Iterable[Reading]) -> float | Non
 
 def averaged(
     metric: Metric,
-    whole: Callable[..., Any],
+    whole: Callable[..., float | Floats],
     matrices: tuple[Array, Array, Array | None],
     average: str | None,
-) -> Any:
+) -> float | Floats:
     """A metric of each column of a label matrix (for "samples", of each row), averaged.
 
     ``whole`` is the function it is for, which knows what to do with a column of one class.
@@ -220,11 +217,11 @@ def averaged(
     need(share is None or share.sum() > 1e-6, "there must be positives to weight by")
     tables = [rows(y[:, k], score[:, k], weight) for k in range(y.shape[1])]
     # All of ours before any of theirs: once they have warned it is too late to find a bad label.
-    values = [metric(r, [(r.label, 0.0, 1.0)]) for r in tables]
+    values: list[object] = [metric(r, [(r.label, 0.0, 1.0)]) for r in tables]
     for k, r in enumerate(tables):
         if values[k] is None:
             values[k] = whole(r.label, r.score, sample_weight=r.weight)
-    result = np.array(values)
+    result = np.array(values, np.float64)
     if average is None:
         return result
     if share is not None:
@@ -232,7 +229,7 @@ def averaged(
     return float(np.average(result, weights=share))
 
 
-def pairwise(y: Array, score: Array, named: Array, by_prevalence: bool) -> Any:
+def pairwise(y: Array, score: Array, named: Array, by_prevalence: bool) -> float:
     """The mean AUC over all pairs of classes, each of the two being the positive one once."""
     members = [(k, y == label) for k, label in enumerate(named)]
     values, prevalence = [], []
@@ -241,15 +238,18 @@ def pairwise(y: Array, score: Array, named: Array, by_prevalence: bool) -> Any:
         values.append(np.mean([_auc(c[either], score[either, k]) for k, c in pair]))
         prevalence.append(either.mean())
     need(values, "there must be two classes")
-    return np.average(values, weights=prevalence if by_prevalence else None)
+    mean: float = np.average(values, weights=prevalence if by_prevalence else None)
+    return mean  # of NumPy's type, as scikit-learn's
 
 
-def _auc(y: Array, score: Array) -> Any:
+def _auc(y: Array, score: Array) -> float:
     r = rows(y, score, None)
-    return area_under(r, [(r.label, 0.0, 1.0)])
+    area = area_under(r, [(r.label, 0.0, 1.0)])
+    assert area is not None  # both classes are there
+    return area
 
 
-def ordered(labels: Any, y: Array) -> Array:
+def ordered(labels: ArrayLike, y: Array) -> Array:
     """The classes as the user named them."""
     named, seen = array(labels), classes(y)
     need(named.ndim == 1 and is_text(named) == is_text(y), "labels must be like those of y_true")
@@ -258,7 +258,14 @@ def ordered(labels: Any, y: Array) -> Array:
     return named
 
 
-def need_average(average: Any) -> None:
+def must(value: float | None, rule: str) -> float:
+    """The value; without one, scikit-learn has a warning to give."""
+    if value is None:
+        raise Irregular(rule)
+    return value
+
+
+def need_average(average: object) -> None:
     options = ("micro", "macro", "weighted", "samples")
     known = average is None or (isinstance(average, str) and average in options)
     need(known, "average must be one of the options")

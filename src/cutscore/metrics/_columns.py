@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutscore.core import _native
 from cutscore.core.checks import Columns, array_of, check_rows, threads
@@ -14,6 +14,7 @@ from cutscore.core.errors import DataError
 from cutscore.metrics._drop_in import Irregular, need
 
 Array = NDArray[Any]
+Label = str | float | bool
 
 Reading = tuple[Array, float, float]
 """Labels, and what a negative and a positive look like among them."""
@@ -27,7 +28,9 @@ AREA: Kernels = _native.area, _native.weighted_area
 _NUMBER = (int, float, np.integer, np.floating, np.bool_)
 
 
-def columns(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+def columns(
+    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Array, Array, Array | None]:
     """Labels, scores and weights as arrays. That scores are finite is left to the core to check."""
     y, score = array(y_true), array(y_score)
     need(len(y) > 0, "there must be rows")
@@ -35,7 +38,7 @@ def columns(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Array, Array
     return y, score, None if sample_weight is None else array(sample_weight)
 
 
-def array(values: Any) -> Array:
+def array(values: ArrayLike) -> Array:
     """An array of one or two dimensions, a matrix of one column as a vector."""
     if type(values) is np.ndarray:
         a = values
@@ -77,7 +80,7 @@ def run(kernels: Kernels, r: Columns, readings: Iterable[Reading]) -> tuple[Any,
     raise Irregular("labels must be 0/1 or -1/1, or pos_label say which one is the positive")
 
 
-def with_positive(y: Array, pos_label: Any, *, several: bool) -> Iterator[Reading]:
+def with_positive(y: Array, pos_label: Label | None, *, several: bool) -> Iterator[Reading]:
     """Readings of numeric labels where 1 or ``pos_label`` is positive, the likeliest first.
 
     No pass over the labels is spent on finding out: the core checks every row anyway.
@@ -107,7 +110,7 @@ def larger_positive(y: Array) -> Iterator[Reading]:
         yield y, low, high
 
 
-def text_with_positive(y: Array, pos_label: Any, *, several: bool) -> Array:
+def text_with_positive(y: Array, pos_label: Label | None, *, several: bool) -> Array:
     """Labels that are text as booleans: the positive one or not."""
     need(type(pos_label) is str, "pos_label must be given for labels that are text")
     positive: Array = y == pos_label

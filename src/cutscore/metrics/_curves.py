@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from cutscore.metrics._columns import (
     SWEEP,
     Array,
+    Label,
     array,
     columns,
     is_text,
@@ -28,7 +29,7 @@ def roc_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
     sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = True,
 ) -> tuple[Floats, Floats, Floats]:
@@ -81,7 +82,7 @@ def precision_recall_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
     sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = False,
 ) -> tuple[Floats, Floats, Array]:
@@ -134,7 +135,7 @@ def precision_recall_curve(
 def det_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
     sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
@@ -222,11 +223,11 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
 
 def counts(
     given: tuple[Array, Array, Array | None],
-    pos_label: Any,
+    pos_label: Label | None,
     *,
     several: bool = True,
     as_sklearn_adds: bool = False,
-) -> tuple[Array, Array, Array, Any]:
+) -> tuple[Array, Array, Array, np.dtype[Any]]:
     """TP and FP at each distinct score, these scores descending, and the dtype they came in.
 
     ``several``: more than two labels are fine, all but one being negative.
@@ -285,5 +286,5 @@ def after(start: float, column: Array) -> Floats:
     return np.concatenate(([start], column))
 
 
-def need_bool(drop_intermediate: Any) -> None:
+def need_bool(drop_intermediate: object) -> None:
     need(isinstance(drop_intermediate, (bool, np.bool_)), "drop_intermediate must be a bool")

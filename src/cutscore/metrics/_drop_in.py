@@ -17,7 +17,7 @@ class Irregular(Exception):
     """Not a plain case: scikit-learn's own function answers it, or refuses it."""
 
 
-def need(condition: Any, rule: str) -> None:
+def need(condition: object, rule: str) -> None:
     """Leave the input to scikit-learn unless the condition holds."""
     if not condition:
         raise Irregular(rule)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -146,7 +146,7 @@ class Labels(NamedTuple):
     """What is told from the positive one, as JSON; None if there is none of it."""
 
 
-def labelled(y: Array, positive: Any) -> Labels:
+def labelled(y: Array, positive: Hashable) -> Labels:
     """The labels of a chunk, which may lack either of the two. That all chunks have the same ones
     is seen where they meet: :func:`one_other`."""
     if y.dtype.kind == "O":

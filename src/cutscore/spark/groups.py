@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from cutscore.spark.messages import (
     sent,
     shuffled,
 )
-from cutscore.spark.sources import Files, opened, parallelism
+from cutscore.spark.sources import Files, Paths, opened, parallelism
 from cutscore.sweeps.sweep import area
 from cutscore.tables.parts import check_names_in_floats
 from cutscore.tables.scans.groups import dealt, evaluated, joined, packed, unpacked
@@ -44,13 +44,13 @@ _SPARE = 8
 
 
 def by_group(  # noqa: PLR0913 - names of columns
-    data: DataFrame | Any,
+    data: DataFrame | Paths,
     *,
     label: str,
     score: str,
     group: str,
     weight: str | None = None,
-    positive: Any = None,
+    positive: Hashable = None,
     spark: SparkSession | None = None,
 ) -> GroupAuc:
     """The AUC inside each group, of a DataFrame or of Parquet files.

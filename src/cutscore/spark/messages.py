@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
@@ -28,8 +28,12 @@ _ARROW = pa.schema(
         ("blob", pa.binary()),
     ]
 )
-# Pieces of one task that can be told apart.
+# The largest number of pieces of one task.
 _PIECES = 1 << 24
+
+
+Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""A task: from the batches of a partition to batches of messages."""
 
 
 class Message(NamedTuple):
@@ -65,7 +69,7 @@ def _batch(message: Message) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
 
 
-def received(batches: Iterable[Any]) -> Iterator[Message]:
+def received(batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
     """The messages in batches, or in a table. Blobs are not copied."""
     for batch in batches:
         blobs = batch.column("blob") if "blob" in batch.schema.names else None
@@ -85,7 +89,7 @@ def in_order(messages: Iterable[Message]) -> list[Message]:
     return out
 
 
-def mapped(frame: DataFrame, task: Any) -> DataFrame:
+def mapped(frame: DataFrame, task: Task) -> DataFrame:
     """A frame of the messages that tasks make of the rows of another."""
     with calm():
         return frame.mapInArrow(task, _SCHEMA)

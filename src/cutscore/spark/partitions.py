@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce as folded
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -23,7 +23,7 @@ from cutscore.linear.rows import Block, one_thread_blas
 from cutscore.spark.columns import Chunk, Located, chunks, labelled, one_other
 from cutscore.spark.errors import SparkError, in_a_sentence
 from cutscore.spark.messages import Message, begin_task, calm, origin, sent, settings
-from cutscore.spark.sources import Files, Frame, opened, read
+from cutscore.spark.sources import Files, Frame, Paths, opened, read
 from cutscore.sweeps.sweep import area
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ _PARTS = 64
 
 
 def rows(  # noqa: PLR0913 - names of columns
-    data: DataFrame | Any,
+    data: DataFrame | Paths,
     *,
     features: Sequence[str],
     label: str,
     weight: str | None = None,
-    positive: Any = None,
+    positive: Hashable = None,
     spark: SparkSession | None = None,
 ) -> SparkRows:
     """Rows on a cluster, for the learners in :mod:`cutscore.linear`.

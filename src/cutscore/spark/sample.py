@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from cutscore.comparison.class_samples import ClassSample
 from cutscore.spark.errors import in_a_sentence
 from cutscore.spark.messages import calm
-from cutscore.spark.sources import quoted
+from cutscore.spark.sources import Paths, quoted
 from cutscore.tables import open_table
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ _MORE = 1.05
 
 
 def draw(  # noqa: PLR0913 - names of columns
-    paths: Any,
+    paths: Paths,
     *,
     label: str,
     scores: Sequence[str],
     most: int,
     spark: SparkSession,
     weight: str | None = None,
-    positive: Any = None,
+    positive: Hashable = None,
 ) -> tuple[ClassSample, ClassSample]:
     """At most so many rows of the positives and of the negatives of Parquet files, with all of
     their scores: as :func:`cutscore.tables.scans.sample.draw`. The rows have been swept, and so
@@ -72,7 +72,7 @@ def _sample(  # noqa: PLR0913 - as above
     frame: DataFrame,
     *,
     positive: bool,
-    facts: Any,
+    facts: Sequence[Any] | None,
     most: int,
     scores: Sequence[str],
     weight: str | None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _JAVA = 17
 
 
-def session(master: str | None = None, *, deadline: float = 60, **conf: Any) -> SparkSession:
+def session(master: str | None = None, *, deadline: float = 60, **conf: object) -> SparkSession:
     """A session of Spark, or an error in time.
 
     Where a session is active already, it is that one. A new one runs the Python that runs here,
@@ -141,7 +141,7 @@ def _in_time(do: Callable[[], Any], deadline: float, late: SparkFailed) -> Any:
     return out
 
 
-def _settings(master: str, conf: dict[str, Any]) -> dict[str, str]:
+def _settings(master: str, conf: dict[str, object]) -> dict[str, str]:
     # Executors on this machine, and those that start from its environment, run this Python.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {

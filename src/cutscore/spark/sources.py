@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -39,6 +39,13 @@ _CHEAP = {"Project", "Filter", "Union", "LogicalRelation", "InMemoryRelation", "
 _HARMLESS = {"path", "__paths__", "pathglobfilter", "recursivefilelookup"}
 
 
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""A Parquet file, a folder of them, a pattern, or a list of these."""
+
+Work = Callable[[int, Iterable[Located]], Iterator[pa.RecordBatch]]
+"""What a task does: from its number and its batches to messages."""
+
+
 class RowGroup(NamedTuple):
     """A row group of a file."""
 
@@ -64,7 +71,7 @@ class Files:
     def groups(self) -> list[RowGroup]:
         return [group for task in self.tasks for group in task]
 
-    def messages(self, work: Any, names: Sequence[str]) -> DataFrame:
+    def messages(self, work: Work, names: Sequence[str]) -> DataFrame:
         """A frame of what the tasks send; ``work(task, batches)`` yields it."""
         n = len(self.tasks)
         run = _FilesTask(work, self.tasks, list(names))
@@ -92,7 +99,7 @@ class Frame:
     spark: Any
     frame: Any
 
-    def messages(self, work: Any, names: Sequence[str]) -> DataFrame:
+    def messages(self, work: Work, names: Sequence[str]) -> DataFrame:
         """As :meth:`Files.messages`."""
         # By number: a name with a dot is taken for a field of a struct.
         columns = [col_of(name).alias(f"c{k}") for k, name in enumerate(names)]
@@ -189,14 +196,17 @@ def _batches(file: Any, group: RowGroup, names: Sequence[str], size: int) -> Ite
         yield Located(batch.select(list(names)), group.where)
 
 
-def opened(data: Any, names: Sequence[str], spark: Any = None) -> Files | Frame:
+def opened(
+    data: DataFrame | Paths, names: Sequence[str], spark: SparkSession | None = None
+) -> Files | Frame:
     """What was handed in: a DataFrame, or the paths of Parquet files."""
     for name in names:
         if not isinstance(name, str):
             raise DataError(BadArgument("columns", "be names", name, subject="columns"))
     if hasattr(data, "mapInArrow"):
-        _check_names(names, data.columns, "the DataFrame")
-        return _plain(data, names) or Frame(data.sparkSession, data)
+        frame: Any = data
+        _check_names(names, frame.columns, "the DataFrame")
+        return _plain(frame, names) or Frame(frame.sparkSession, frame)
     spark = spark or _active()
     several = [data] if isinstance(data, (str, os.PathLike)) else data
     if not isinstance(several, Iterable):
@@ -250,7 +260,7 @@ def _files(paths: Sequence[Any], names: Sequence[str], spark: Any) -> Files:
     return Files(spark, _tasks(groups, parallelism(spark)), sum(group.rows for group in groups))
 
 
-def parallelism(spark: Any) -> int:
+def parallelism(spark: SparkSession) -> int:
     """How many tasks run at a time."""
     try:
         return max(int(spark.sparkContext.defaultParallelism), 1)

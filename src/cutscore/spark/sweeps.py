@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from cutscore.spark.messages import (
     settings,
     shuffled,
 )
-from cutscore.spark.sources import Files, Frame, col_of, opened, parallelism
+from cutscore.spark.sources import Files, Frame, Paths, col_of, opened, parallelism
 from cutscore.sweeps.binned import BinnedSweep
 from cutscore.sweeps.sweep import Floats, Sweep
 from cutscore.sweeps.sweep import sweep as _sweep
@@ -55,12 +55,12 @@ _COUNTED = 1 << 20
 
 
 def sweep(  # noqa: PLR0913 - all but one are names and options
-    data: DataFrame | Any,
+    data: DataFrame | Paths,
     *,
     label: str,
     score: str,
     weight: str | None = None,
-    positive: Any = None,
+    positive: Hashable = None,
     compact: bool = False,
     binned: bool = False,
     bits: int = 16,

@@ -17,7 +17,7 @@ from cutscore.core.findings.rows import BadWeight, ValueMissing
 from cutscore.linear.rows import ArrayRows, Flags, MaskedRows
 from cutscore.spark.columns import Located
 from cutscore.spark.partitions import Packed, SparkRows
-from cutscore.spark.sources import opened
+from cutscore.spark.sources import Paths, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def encoded(
-    paths: Any, *, spark: SparkSession | None = None
+    paths: Paths, *, spark: SparkSession | None = None
 ) -> Callable[[Encoding, Target], EncodedRows]:
     """For ``stream=`` of :func:`cutscore.training.train`: features of Parquet files, on a cluster.
 

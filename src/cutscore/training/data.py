@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.calibration.fitting import dealt
+from cutscore.calibration.fitting import assign_folds
 from cutscore.core.checks import Columns, check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
@@ -124,7 +124,7 @@ class Labels:
         count = min(asked, rare)
         rng = np.random.default_rng(check_seed(seed))
         if self.unit is None:
-            return dealt(self.y, count, rng)
+            return assign_folds(self.y, count, rng)
         _, code = np.unique(self.unit, return_inverse=True)
         units = int(code.max()) + 1
         if units < count:

@@ -1,18 +1,22 @@
-"""Detectors elsewhere: in a database, in ONNX, in scikit-learn, and on paper."""
+"""Export of detectors: SQL, ONNX, a scikit-learn classifier and a model card."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cutscore.detector.export.markdown import to_markdown
 from cutscore.detector.export.onnx import onnx_inputs, to_onnx
 from cutscore.detector.export.sql import to_sql
 
+if TYPE_CHECKING:
+    from cutscore.detector.artefact import Detector
+    from cutscore.detector.export.sklearn import DetectorClassifier
+
 __all__ = ["onnx_inputs", "to_markdown", "to_onnx", "to_sklearn", "to_sql"]
 
 
-def to_sklearn(detector: Any) -> Any:
-    """A fitted classifier of scikit-learn: for data frames, pipelines, search and inspection.
+def to_sklearn(detector: Detector) -> DetectorClassifier:
+    """The detector as a fitted scikit-learn classifier, for data frames, pipelines and search.
 
     ``decision_function`` gives the score less the threshold, ``predict_proba`` the probabilities at
     the detector's prior, and ``predict`` the decision: flagged rows get the positive label, all
@@ -27,8 +31,8 @@ def to_sklearn(detector: Any) -> Any:
 
     Parameters
     ----------
-    detector
-        A :class:`cutscore.detector.Detector`.
+    detector : Detector
+        The detector.
 
     Examples
     --------
@@ -37,8 +41,8 @@ def to_sklearn(detector: Any) -> Any:
     >>> from cutscore.detector import Detector, Encoding
     >>> from cutscore.detector.export import to_sklearn
     >>> frame = pd.DataFrame({"age": [30, 40, 50, 60]})
-    >>> line = cs.LinearDetector(np.array([2.0]), 0.5)
-    >>> d = Detector.of(Encoding.fit(frame), line, calibrator=cs.Affine(1.0, 0.0),
+    >>> linear = cs.LinearDetector(np.array([2.0]), 0.5)
+    >>> d = Detector.of(Encoding.fit(frame), linear, calibrator=cs.Affine(1.0, 0.0),
     ...                 aim=cs.Aim(prior=0.2), threshold=1.0)
     >>> to_sklearn(d).predict(frame)
     array([False, False,  True,  True])

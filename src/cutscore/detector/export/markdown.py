@@ -1,10 +1,9 @@
-"""A detector on paper: what it is, what it was learned from, and where not to use it."""
+"""A model card in Markdown: the detector, its training data and its limits."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from cutscore.core.findings.base import PAGE
 from cutscore.decision.choice import natural
@@ -26,10 +25,10 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
 
     Parameters
     ----------
-    detector
+    detector : Detector
         The detector.
-    title
-        The heading; "Detector of column = label" if it is not given.
+    title : str, optional
+        The heading. Default: "Detector of column = label".
 
     Examples
     --------
@@ -38,8 +37,8 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     >>> from cutscore.detector import Detector, Encoding
     >>> from cutscore.detector.export import to_markdown
     >>> e = Encoding.fit({"age": [20, 40, 60]})
-    >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    >>> linear = cs.LinearDetector(np.array([1.0]), 0.5)
+    >>> d = Detector.of(e, linear, calibrator=cs.Affine(1.0, 0.0),
     ...                 aim=cs.Aim(prior=0.5), threshold=1.0, target="ill", positive="yes")
     >>> print(to_markdown(d).splitlines()[0])
     # Detector of ill = yes
@@ -58,10 +57,10 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def text(value: Any) -> str:
-    """Text as text: no markup of Markdown or HTML, and on one line.
+def text(value: object) -> str:
+    """Escape Markdown and HTML, and join lines.
 
-    What means nothing where it stands is left alone, for those who read the card as it is.
+    Only what would be markup is escaped, for those who read the source.
     """
     one = "".join(c if c.isprintable() else "\ufffd" for c in re.sub(r"\s+", " ", str(value)))
     marked = _MARKUP.sub(lambda found: _HTML.get(found[0]) or rf"\{found[0]}", one)
@@ -104,9 +103,7 @@ def _point(d: Detector) -> str:
     lines = ["## What it does"]
     t = d.training
     if t.confusion is None:
-        lines.append(
-            "This threshold has not been evaluated on rows that the detector had not seen."
-        )
+        lines.append("This threshold has not been evaluated on held-out rows.")
     else:
         if t.rates is not None:
             recall, fpr = t.rates
@@ -133,14 +130,14 @@ def _point(d: Detector) -> str:
 
 
 def _total(x: float) -> str:
-    """Rows in full; of weights five digits."""
+    """Counts in full; weights with five digits."""
     return f"{x:,.0f}" if x == round(x) else f"{float(f'{x:.5g}'):,.10g}"
 
 
 def _in_words(costs: Costs) -> str:
-    words = [f"A false alarm costs {costs.fp:.6g}, a miss {costs.fn:.6g}"]
-    words += [f"a catch brings in {costs.tp:.6g}"] if costs.tp else []
-    words += [f"a negative left alone brings in {costs.tn:.6g}"] if costs.tn else []
+    words = [f"Cost of a false positive {costs.fp:.6g}, of a false negative {costs.fn:.6g}"]
+    words += [f"benefit of a true positive {costs.tp:.6g}"] if costs.tp else []
+    words += [f"benefit of a true negative {costs.tn:.6g}"] if costs.tn else []
     return "; ".join(words)
 
 
@@ -150,7 +147,7 @@ def _data(d: Detector) -> str:
     if t.rows:
         learner = f" by {text(t.learner)}" if t.learner else ""
         lines.append(
-            f"Learned{learner} from {t.rows:,} rows, of which {t.positives:,} "
+            f"Trained{learner} on {t.rows:,} rows, of which {t.positives:,} "
             f"({100 * t.positives / t.rows:.3g} %) are positive."
         )
     if d.fingerprint:
@@ -165,8 +162,8 @@ def _columns(d: Detector) -> str:
     for term in sorted(d.terms, key=lambda term: -term.size):
         rows += _rows(term)
     return (
-        "## Columns\n\nWhat each adds to the score, the most important first; compared with an "
-        "average row.\n\n" + _table(["column", "value", "adds", "share of rows"], rows)
+        "## Columns\n\nContributions to the score relative to an average row, the most important "
+        "first.\n\n" + _table(["column", "value", "adds", "share of rows"], rows)
     )
 
 
@@ -209,12 +206,12 @@ def _share(x: float) -> str:
 def _limits(d: Detector) -> str:
     lines = [
         "## Limits of use",
-        "- It decides by these columns alone, and each adds its part whatever the others are.",
-        "- Figures hold for cases like the training rows. Levels that they did not have count as "
-        "the average of those that they had, and so do missing values where none were missing.",
+        "- It uses these columns only, and their effects are additive (no interactions).",
+        "- Figures hold for cases like the training rows. New levels count as the average level, "
+        "and so do missing values in columns without any in training.",
         f"- Probabilities assume that {100 * d.prior:.4g} % of the cases are positive. Where that "
-        "differs, give the prior that holds there.",
+        "differs, pass the prior that applies.",
     ]
     if 0 < d.training.positives < 100:
-        lines.append("- It was learned from few positives: rates of theirs are uncertain.")
+        lines.append("- It was trained on few positives: sensitivity and precision are uncertain.")
     return "\n".join([lines[0], "", *lines[1:]])

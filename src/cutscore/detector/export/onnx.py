@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +19,25 @@ from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
 from cutscore.measures.prior import log_odds
 
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
 # Operators that runtimes of several years know.
 _OPSET, _ML, _IR = 17, 3, 8
 
 OUTPUTS = ("score", "llr", "probability", "decision")
 
 
-def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float64") -> Any:
-    """An ONNX model with one input for each column, and the score, LLR, probability and decision.
+def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float64") -> ModelProto:
+    """An ONNX model with an input for each column; it returns score, LLR, probability, decision.
 
     Parameters
     ----------
-    detector
+    detector : Detector
         The detector.
-    dtype
-        The type of numbers, inside and out. With float32, scores differ by about 10⁻⁶ of the sizes
-        that are added up; rows that near to the threshold may be decided otherwise.
+    dtype : {"float64", "float32"}, default "float64"
+        The type of numbers. With float32, scores have relative errors of about 10⁻⁶; decisions may
+        differ for rows that close to the threshold.
 
     Returns
     -------
@@ -54,8 +57,8 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
     >>> from cutscore.detector import Detector, Encoding
     >>> from cutscore.detector.export import to_onnx
     >>> e = Encoding.fit({"age": [20, 40, 60]})
-    >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    >>> linear = cs.LinearDetector(np.array([1.0]), 0.5)
+    >>> d = Detector.of(e, linear, calibrator=cs.Affine(1.0, 0.0),
     ...                 aim=cs.Aim(prior=0.5), threshold=1.0)
     >>> [output.name for output in to_onnx(d).graph.output]
     ['score', 'llr', 'probability', 'decision']
@@ -64,11 +67,12 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
         raise DataError(BadArgument("dtype", "be float64 or float32", dtype))
     if not detector.terms:
         raise DataError(NoColumns())
-    return _Graph(detector, np.dtype(dtype)).model()
+    model: ModelProto = _Graph(detector, np.dtype(dtype)).model()
+    return model
 
 
 def onnx_inputs(
-    detector: Detector, data: Any, *, dtype: Literal["float64", "float32"] = "float64"
+    detector: Detector, data: object, *, dtype: Literal["float64", "float32"] = "float64"
 ) -> dict[str, NDArray[Any]]:
     """The inputs of :func:`to_onnx` for the rows of a table, ready for a runtime.
 
@@ -80,8 +84,8 @@ def onnx_inputs(
     >>> from cutscore.detector.export import onnx_inputs
     >>> table = {"age": [20, 40, None], "colour": ["red", None, "blue"]}
     >>> e = Encoding.fit(table, min_rows=1)
-    >>> line = cs.LinearDetector(np.ones(4), 0.0)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
+    >>> linear = cs.LinearDetector(np.ones(4), 0.0)
+    >>> d = Detector.of(e, linear, calibrator=cs.Affine(1.0, 0.0),
     ...                 aim=cs.Aim(prior=0.5), threshold=0.0)
     >>> {name: a.ravel().tolist() for name, a in onnx_inputs(d, table).items()}
     {'age': [20.0, 40.0, nan], 'colour': ['red', '', 'blue']}

@@ -1,7 +1,8 @@
-"""A detector as a classifier of scikit-learn; imported only when it is asked for."""
+"""A detector as a scikit-learn classifier; imported on demand."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,7 +12,7 @@ if find_spec("sklearn") is None:
     raise ImportError(missing_library("to_sklearn", "scikit-learn", "sklearn"), name="sklearn")
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,23 +21,26 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Shown
 from cutscore.detector.artefact import Detector
 
+Table = ArrayLike | Mapping[str, ArrayLike]
+"""A data frame, an array, or columns by name."""
+
 
 class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A detector as scikit-learn sees it; see :func:`cutscore.detector.export.to_sklearn`.
+    """A detector as a scikit-learn classifier; see :func:`cutscore.detector.export.to_sklearn`.
 
-    It has learned already: ``fit`` learns nothing, so that it can stand in pipelines and be cloned.
+    It is fitted already: ``fit`` changes nothing, so that it can be cloned and used in pipelines.
 
     Parameters
     ----------
-    detector
+    detector : Detector
         The detector.
     """
 
     def __init__(self, detector: Detector) -> None:
         self.detector = detector
 
-    def fit(self, X: Any = None, y: Any = None) -> DetectorClassifier:  # noqa: ARG002
-        """Nothing is learned; what scikit-learn expects of a fitted classifier is set."""
+    def fit(self, X: object = None, y: object = None) -> DetectorClassifier:  # noqa: ARG002
+        """Set the attributes of a fitted classifier; nothing is learned."""
         d = self.detector
         labels = d.labels or (
             (False, True) if d.positive is None else (f"not {d.positive}", d.positive)
@@ -48,33 +52,37 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = len(d.columns)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """How far each row of a data frame is on the side of the second class: the score less the
-        threshold, at least 0 iff flagged. Where the positive label is the first class, it is the
-        threshold less the score, at most 0 iff flagged."""
+    def decision_function(self, X: Table) -> NDArray[np.float64]:
+        """The score minus the threshold, at least 0 iff flagged. If the positive label is the first
+        class, the threshold minus the score, at most 0 iff flagged.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The columns of the detector.
+        """
         away = self.scores(X) - self.detector.threshold
         return away if self._last else -away
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
-        """The score of each row, as the detector's own."""
+    def scores(self, X: Table) -> NDArray[np.float64]:
+        """The detector's score of each row."""
         check_is_fitted(self)
         return self.detector.scores(self._frame(X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of either class for each row, in the order of ``classes_``, at the
-        detector's prior."""
+    def predict_proba(self, X: Table) -> NDArray[np.float64]:
+        """The probability of each class, in the order of ``classes_``, at the detector's prior."""
         check_is_fitted(self)
         p = self.detector.probability(self._frame(X))
         return np.column_stack((1 - p, p) if self._last else (p, 1 - p))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The positive label for the rows that are flagged, those at the threshold too."""
+    def predict(self, X: Table) -> NDArray[Any]:
+        """The positive label for flagged rows (score ≥ threshold), the negative one for others."""
         check_is_fitted(self)
         # Not by the sign of decision_function, which is 0 at the threshold for either order.
         flagged = self.detector.decide(self._frame(X))
         return np.asarray(self.classes_[(flagged == self._last).astype(np.intp)])
 
-    def _frame(self, X: Any) -> Any:
+    def _frame(self, X: Table) -> Any:
         if isinstance(X, np.ndarray):
             if X.ndim != 2 or X.shape[1] != len(self.detector.columns):
                 rule = f"have the {len(self.detector.columns):,} columns of the detector, in order"
