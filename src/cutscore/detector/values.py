@@ -54,7 +54,7 @@ def _batches(
     table: Any,
     columns: Sequence[str] | None,
     *,
-    numbers: Sequence[str],  # noqa: ARG001 - as Source.batches has it
+    numbers: Sequence[str],  # noqa: ARG001 - as Table.batches has it
     texts: Mapping[str, Sequence[str]] | None = None,  # noqa: ARG001
 ) -> Iterator[Any]:
     """Those of a table in memory, where a type is what it is whatever anybody says."""

@@ -35,7 +35,7 @@ from cutscore.sweeps.sweep import Sweep, area, sweep, sweep_of
 from cutscore.tables.roles import Roles
 
 if TYPE_CHECKING:
-    from cutscore.tables import Source
+    from cutscore.tables import Table
 
 
 class Elsewhere(Rows, Protocol):
@@ -164,9 +164,9 @@ class Data:
     @classmethod
     def of(cls, table: Any, roles: Roles, options: Options = _USUAL) -> Data:
         """The table, wherever it is; a file in the format of LIBSVM is in memory."""
-        from cutscore.tables import Source
+        from cutscore.tables import Table
 
-        if isinstance(table, Source):
+        if isinstance(table, Table):
             if table.is_sparse:
                 return cls._sparse(table, roles, options)
             if not options.stream:
@@ -188,7 +188,7 @@ class Data:
         return cls(None, rows, encoding, False, labels, fold)
 
     @classmethod
-    def _sparse(cls, table: Source, roles: Roles, options: Options) -> Data:
+    def _sparse(cls, table: Table, roles: Roles, options: Options) -> Data:
         """A file in the format of LIBSVM: its matrix is never made dense."""
         from scipy.sparse import csr_array
 
