@@ -22,7 +22,7 @@ from cutscore.core.findings.statistics import Undefined
 from cutscore.linear import ArrayRows, closed
 from cutscore.linear.logistic import logistic
 from cutscore.linear.perceptron import perceptron
-from cutscore.linear.structural import as_aim, structural
+from cutscore.linear.structural import as_trainable, structural
 from cutscore.tables.scans.runs import stacked, unpack
 from raising import finding
 from strategies import Case
@@ -444,8 +444,8 @@ LEARNERS: dict[str, Callable[[Any], Any]] = {
     "fisher": closed.fisher,
     "least_squares": closed.least_squares,
     "logistic": logistic,
-    "structural auc": lambda rows: structural(rows, as_aim("auc")),
-    "structural f1": lambda rows: structural(rows, as_aim("f1")),
+    "structural auc": lambda rows: structural(rows, as_trainable("auc")),
+    "structural f1": lambda rows: structural(rows, as_trainable("f1")),
 }
 
 

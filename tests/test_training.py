@@ -37,8 +37,8 @@ from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
 from cutscore.tables.roles import Roles
 from cutscore.training import checks, folds, train
-from cutscore.training.data import Data, Labels
-from cutscore.training.folds import Plan, Scale, out_of_fold
+from cutscore.training.data import Data, TrainingLabels
+from cutscore.training.folds import Plan, ScoreScale, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 from raising import finding
 
@@ -67,7 +67,7 @@ def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
     e = Encoding.fit(data, target="y")
     X, y = e.transform(data), data["y"] == 1
     # Fold by fold, as training orders the rows.
-    order = np.argsort(Labels(y, 1, 0, None, None, None, ()).folds(5, 0), kind="stable")
+    order = np.argsort(TrainingLabels(y, 1, 0, None, None, None, ()).folds(5, 0), kind="stable")
     line = LEARNERS[learner].fit(rows(X[order], y[order]), None)
     w, b = line.detector.w, line.detector.b
     assert np.array_equal(t.line.w, w)
@@ -138,7 +138,7 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
     drop = [name for name in ("u", "w") if name not in options.values()]
     t = train(data, "y", learner="fisher", exclude=drop, **options)
     unit = data["u"] if "unit" in options else None
-    labels = Labels(t.y, 1, None, t.weight, unit, None, ())
+    labels = TrainingLabels(t.y, 1, None, t.weight, unit, None, ())
     fold = labels.folds(options.get("folds", 5), options.get("seed", 0))
     score = t.scores["fisher"]
     prior = cs.sweep(t.y, score, t.weight).prevalence
@@ -773,7 +773,9 @@ def test_folds_are_brought_to_one_scale_by_weight() -> None:
     rng = np.random.default_rng(1)
     scores, times = rng.normal(size=101), rng.integers(1, 4, 101)
     again = np.repeat(scores, times)
-    assert Scale.of(scores, times.astype(float)) == pytest.approx(Scale.of(again, None), rel=1e-12)
+    assert ScoreScale.of(scores, times.astype(float)) == pytest.approx(
+        ScoreScale.of(again, None), rel=1e-12
+    )
 
 
 def test_two_numbers_have_a_surface() -> None:

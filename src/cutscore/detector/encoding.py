@@ -27,7 +27,7 @@ from cutscore.core.findings.training import (
 )
 from cutscore.core.frozen import derived
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
-from cutscore.detector.summaries import Limits, Summary, of_kind, summed
+from cutscore.detector.summaries import ColumnSummary, Limits, of_kind, summed
 from cutscore.detector.values import as_table, kind_of, schema_of, stream
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import block_rows
@@ -394,10 +394,10 @@ def _deviations(X: Any, mean: Floats, weight: Floats) -> Floats:
 
 def _kinds(
     schema: Any, wanted: Sequence[str], roles: Roles
-) -> tuple[dict[str, Summary], dict[str, ColumnNote]]:
+) -> tuple[dict[str, ColumnSummary], dict[str, ColumnNote]]:
     """What is to be summed up of each column that can be used; and why others can't. One that was
     asked for must be."""
-    summaries: dict[str, Summary] = {}
+    summaries: dict[str, ColumnSummary] = {}
     notes: dict[str, ColumnNote] = {}
     for name in wanted:
         t = schema.field(name).type

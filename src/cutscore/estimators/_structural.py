@@ -25,7 +25,7 @@ from cutscore.estimators._base import (
 )
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.rows import ArrayRows, Floats
-from cutscore.linear.structural import Aim, RowRisk, as_aim, structural
+from cutscore.linear.structural import RowRisk, TrainableMeasure, as_trainable, structural
 from cutscore.measures.measure import f
 from cutscore.sweeps.sweep import sweep
 
@@ -164,7 +164,7 @@ class Structural(LinearEstimator):
                 f"threshold must be one of {', '.join(map(repr, _THRESHOLDS))}; it is "
                 f"{self.threshold!r}."
             )
-        aim = as_aim(self.measure, self.k, as_named=self.as_named)
+        aim = as_trainable(self.measure, self.k, as_named=self.as_named)
         if aim.kind not in _SYMMETRIC and not names_positive(self.classes_):
             # No error: scikit-learn has labels of any kind learned with the default measure.
             other, taken = self.classes_.tolist()
@@ -199,7 +199,7 @@ class Structural(LinearEstimator):
         elif not fit.detector.w.any():
             warnings.warn(CutscoreWarning(LearnedNothing("Structural")), stacklevel=4)
 
-    def _fitted(self, rows: ArrayRows, aim: Aim, label: str) -> Fit:
+    def _fitted(self, rows: ArrayRows, aim: TrainableMeasure, label: str) -> Fit:
         with progress(f"Structural: {label}", self.verbose) as report:
             return structural(
                 rows,
@@ -244,7 +244,11 @@ class Structural(LinearEstimator):
         return splits
 
     def _best_threshold(
-        self, rows: ArrayRows, aim: Aim, final: LinearDetector, splits: list[tuple[Any, Any]]
+        self,
+        rows: ArrayRows,
+        aim: TrainableMeasure,
+        final: LinearDetector,
+        splits: list[tuple[Any, Any]],
     ) -> float:
         """Where to cut scores of rows that were left out, for the measure."""
 
@@ -273,7 +277,7 @@ class Structural(LinearEstimator):
         return shift + min(max(threshold, low - room), high + room)
 
 
-def _threshold(codes: Any, scores: Floats, weight: Floats | None, aim: Aim) -> float:
+def _threshold(codes: Any, scores: Floats, weight: Floats | None, aim: TrainableMeasure) -> float:
     s = sweep(codes, scores, weight)
     if aim.kind == "f":
         point = choose(s, f(aim.beta))

@@ -83,7 +83,7 @@ _USUAL = Options()
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class TrainingLabels:
     """What is known of the rows that count, besides their features, in the order of the table."""
 
     y: Flags
@@ -100,7 +100,7 @@ class Labels:
     @classmethod
     def of(
         cls, labels: NDArray[Any], weight: Floats | None, unit: NDArray[Any] | None, roles: Roles
-    ) -> Labels:
+    ) -> TrainingLabels:
         """The labels of a table, of which both classes must have rows that count."""
         y, positive, other, warnings = _labels(labels, roles)
         kept = None
@@ -157,7 +157,7 @@ class Data:
     encoding: Encoding
     raw: bool
     """Whether X holds the numbers of the table, not the features of the encoding."""
-    labels: Labels
+    labels: TrainingLabels
     fold: NDArray[np.intp]
     """The fold of each row."""
 
@@ -174,7 +174,7 @@ class Data:
         columns = _columns(table, [roles.label, *roles.used], numbers=[roles.weight])
         w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)
         g = None if roles.unit is None else columns[roles.unit]
-        labels = Labels.of(columns[roles.label], w, g, roles)
+        labels = TrainingLabels.of(columns[roles.label], w, g, roles)
         fold = labels.folds(options.folds, options.seed)
         encoding = Encoding.of(table, roles, options.limits, w)
         if not options.stream:
@@ -217,7 +217,7 @@ class Data:
         if keep != names:
             X = X[:, [place[name] for name in keep]]
         weight = None if w is None else _weights(w, str(roles.weight))
-        labels = Labels.of(column, weight, g, roles)
+        labels = TrainingLabels.of(column, weight, g, roles)
         fold = labels.folds(options.folds, options.seed)
         encoding = Encoding.of_matrix(X, keep, weight)
         there = np.arange(X.shape[0]) if labels.kept is None else np.flatnonzero(labels.kept)
@@ -347,7 +347,7 @@ def _places(fold: NDArray[np.intp], kept: Flags | None) -> NDArray[np.intp]:
     return out
 
 
-def _streamed(table: Any, encoding: Encoding, labels: Labels) -> StreamRows:
+def _streamed(table: Any, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
 

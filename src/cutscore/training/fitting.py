@@ -46,7 +46,7 @@ from cutscore.training.comparison import (
     result_of,
     with_choice,
 )
-from cutscore.training.data import Data, Labels, MakeRows, Options, column_of
+from cutscore.training.data import Data, MakeRows, Options, TrainingLabels, column_of
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 
@@ -397,7 +397,7 @@ def _weighted(name: str | None, s: Sweep) -> list[Finding]:
     return [] if name is None else [RowsWeighted(name, s.prevalence)]
 
 
-def _both(labels: Labels) -> tuple[Any, Any] | None:
+def _both(labels: TrainingLabels) -> tuple[Any, Any] | None:
     """The negative and the positive label, if there are just these two."""
     pair = (labels.other, labels.positive)
     return pair if all(map(is_label, pair)) else None
