@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -14,7 +14,7 @@ from cutscore.core.checks import Columns, check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Finding, Where
-from cutscore.core.findings.rows import BadWeight, ValueMissing
+from cutscore.core.findings.rows import BadWeight
 from cutscore.core.findings.training import (
     ClassMissing,
     ClassTooSmall,
@@ -165,13 +165,16 @@ class Data:
     def of(cls, table: Any, roles: Roles, options: Options = _USUAL) -> Data:
         """The table, wherever it is; a file in the format of LIBSVM is in memory."""
         from cutscore.tables import Table
+        from cutscore.tables.frames import as_table
 
         if isinstance(table, Table):
             if table.is_sparse:
                 return cls._sparse(table, roles, options)
             if not options.stream:
                 table = table.held()
-        columns = _columns(table, [roles.label, *roles.used], numbers=[roles.weight])
+        table = as_table(table)
+        numbers = [] if roles.weight is None else [roles.weight]
+        columns = table.columns([roles.label, *roles.used], numbers=numbers)
         w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)
         g = None if roles.unit is None else columns[roles.unit]
         labels = TrainingLabels.of(columns[roles.label], w, g, roles)
@@ -388,36 +391,6 @@ def scores_of(rows: Rows, line: LinearDetector) -> Floats:
 def column_of(X: Any, j: int) -> Floats:
     """A copy: what is kept of a block keeps all of it."""
     return X[:, j].copy() if isinstance(X, np.ndarray) else X[:, [j]].toarray().ravel()
-
-
-def _columns(
-    table: Any, names: Sequence[str], *, numbers: Sequence[str | None] = ()
-) -> dict[str, NDArray[Any]]:
-    """Columns, none of whose values is missing."""
-    if hasattr(table, "batches") and hasattr(table, "names"):
-        wanted = list(dict.fromkeys(names))
-        found = table.columns(wanted, numbers=[name for name in numbers if name is not None])
-        return {name: np.asarray(found[name]) for name in wanted}
-    return {name: _column(table, name, number=name in numbers) for name in names}
-
-
-def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
-    """One column of a table in memory."""
-    from cutscore.detector.values import as_table, unfit
-
-    whole = as_table(table)
-    if name not in whole.schema.names:
-        raise no_column(name, whole.schema.names, "the table")
-    column = whole.column(name)
-    # A weight that is NaN has a sentence of its own.
-    missing = np.asarray(column.is_null(nan_is_null=not number))
-    if missing.any():
-        at = Where(int(missing.argmax()), column=name)
-        raise DataError(ValueMissing(name, where=at))
-    out = np.asarray(column.to_numpy(zero_copy_only=False))
-    if number and out.dtype.kind not in "biuf":
-        raise unfit(name, 0, "numbers", out[0])
-    return out
 
 
 def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[Finding, ...]]:
