@@ -19,7 +19,7 @@ from scipy.sparse import csc_array, csr_array
 import cutscore as cs
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.training import ColumnUnused
-from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, summaries
+from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, column_summaries
 from cutscore.tables import open_table, write_table
 from cutscore.tables.frames import Frame
 from cutscore.training import train
@@ -144,7 +144,7 @@ def test_columns_that_are_not_used(values: Any, why: tuple[str, str]) -> None:
 
 
 def test_too_many_values_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summaries, "_MOST_VALUES", 10)
+    monkeypatch.setattr(column_summaries, "_MOST_VALUES", 10)
     e = Encoding.fit({"c": [f"v{k % 12}" for k in range(200)], "n": [k % 9 for k in range(200)]})
     assert note(e, "c") == ColumnUnused("c", "many", "10")
 

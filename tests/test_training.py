@@ -31,15 +31,15 @@ from cutscore.core.findings.training import (
     RowsWeightless,
 )
 from cutscore.detector import Detector, Encoding
-from cutscore.detector.summaries import Limits
+from cutscore.detector.column_summaries import Limits
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
 from cutscore.tables.roles import Roles
-from cutscore.training import checks, folds, train
-from cutscore.training.data import Data, TrainingLabels
+from cutscore.training import diagnostics, folds, train
 from cutscore.training.folds import Plan, ScoreScale, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
+from cutscore.training.rows import Data, TrainingLabels
 from raising import finding
 
 NAMES = list(LEARNERS)
@@ -487,11 +487,11 @@ def test_folds_that_disagree_are_told():
     fold = np.repeat(np.arange(4), 100)
     data = replace(Data.of({"y": y, "x": rng.normal(size=400)}, Roles("y")), fold=fold)
     scores = y + 0.1 * rng.normal(size=400)
-    assert checks.apart(data, scores, cs.sweep(y, scores).auc) == []
+    assert diagnostics.apart(data, scores, cs.sweep(y, scores).auc) == []
     scores += fold
     auc = cs.sweep(y, scores).auc
     assert auc == pytest.approx(0.72, abs=0.01)
-    assert checks.apart(data, scores, auc) == [FoldsApart(1.0, auc)]
+    assert diagnostics.apart(data, scores, auc) == [FoldsApart(1.0, auc)]
 
 
 def test_a_learner_that_stopped_early_says_so(monkeypatch):

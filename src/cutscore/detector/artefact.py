@@ -458,13 +458,13 @@ class Detector:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists: what :meth:`to_json` writes."""
-        from cutscore.detector.saved import as_dict
+        from cutscore.detector.model_file import as_dict
 
         return as_dict(self)
 
     def to_json(self) -> str:
         """A readable JSON text; floats are written so that they come back exactly."""
-        from cutscore.detector.saved import as_text
+        from cutscore.detector.model_file import as_text
 
         return as_text(self)
 
@@ -474,7 +474,7 @@ class Detector:
 
         ``verify=False`` takes a text that was changed by hand, as long as it makes sense.
         """
-        from cutscore.detector.saved import from_text
+        from cutscore.detector.model_file import from_text
 
         return from_text(text, verify=verify)
 
@@ -487,7 +487,7 @@ class Detector:
     @staticmethod
     def load(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
         """Read the file that :meth:`save` wrote."""
-        from cutscore.detector.saved import from_file
+        from cutscore.detector.model_file import from_file
 
         return from_file(path, verify=verify)
 

@@ -26,8 +26,8 @@ from cutscore.core.findings.training import (
     NothingToLearnFrom,
 )
 from cutscore.core.frozen import derived
+from cutscore.detector.column_summaries import ColumnSummary, Limits, of_kind, summed
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
-from cutscore.detector.summaries import ColumnSummary, Limits, of_kind, summed
 from cutscore.detector.values import kind_of, stream
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import block_rows

@@ -31,8 +31,8 @@ from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
 from cutscore.measures.measure import Objective
-from cutscore.training.data import HELD, Data, scores_of
 from cutscore.training.learners import Learner
+from cutscore.training.rows import HELD, Data, scores_of
 
 # Told how much is done, from 0 to 1, and what comes next.
 Report = Callable[[float, str], None]

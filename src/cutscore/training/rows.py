@@ -26,7 +26,7 @@ from cutscore.core.frozen import derived
 from cutscore.core.labels import against, labelled
 from cutscore.core.names import no_column
 from cutscore.detector import Encoding
-from cutscore.detector.summaries import Limits
+from cutscore.detector.column_summaries import Limits
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, JoinedRows, Matrix, Rows
 from cutscore.linear.streams import StreamRows

@@ -27,7 +27,7 @@ from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text, is_label
-from cutscore.detector.summaries import Limits
+from cutscore.detector.column_summaries import Limits
 from cutscore.inference.labelled_rows import units
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
@@ -36,7 +36,6 @@ from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
-from cutscore.training.checks import apart, leaks, useless
 from cutscore.training.comparison import (
     Compared,
     Result,
@@ -46,9 +45,10 @@ from cutscore.training.comparison import (
     result_of,
     with_choice,
 )
-from cutscore.training.data import Data, MakeRows, Options, TrainingLabels, column_of
+from cutscore.training.diagnostics import apart, leaks, useless
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
+from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
 
 
 class Plane(NamedTuple):
