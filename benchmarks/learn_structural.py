@@ -22,7 +22,7 @@ import cutscore as cs
 from cutscore.estimators import Structural
 from cutscore.linear.cutting_planes import minimise
 from cutscore.linear.rows import ArrayRows, one_thread_blas
-from cutscore.linear.structural import RowRisk, as_aim
+from cutscore.linear.structural import RowRisk, as_trainable
 
 PAGE = Path(__file__).parent.parent / "docs" / "structural.md"
 Split = tuple[Any, Any, Any, Any]
@@ -75,7 +75,7 @@ def solvers(data: dict[str, Split]) -> Iterator[str]:
         ("a9a", "error", 10),
     ):
         X, y, _, _ = data[name]
-        risk = RowRisk(ArrayRows(X, y), as_aim(measure).surrogate, 1.0)
+        risk = RowRisk(ArrayRows(X, y), as_trainable(measure).surrogate, 1.0)
         with one_thread_blas():
             fast, ours = clock(lambda r=risk, c=c_perf: minimise(r, 100.0 * c))
             slow, plain = clock(
@@ -120,7 +120,7 @@ def against_dlib(data: dict[str, Split]) -> Iterator[str]:
     for name, (X, y, Xt, yt) in data.items():
         sparse = not isinstance(X, np.ndarray)
         pair = _dlib_rows(dlib, X, y, sparse)
-        risk = RowRisk(ArrayRows(X, y), as_aim("auc").surrogate, 1.0)
+        risk = RowRisk(ArrayRows(X, y), as_trainable("auc").surrogate, 1.0)
         for c in (100.0, 1000.0, 10_000.0):
             trainer = dlib.svm_rank_trainer_sparse() if sparse else dlib.svm_rank_trainer()
             trainer.c = c

@@ -842,7 +842,7 @@ def lines(path: Path) -> None:
     from cutscore.linear import ArrayRows
     from cutscore.linear.closed import fisher, gaussian, least_squares, mean_difference
     from cutscore.linear.logistic import logistic
-    from cutscore.linear.structural import as_aim, structural
+    from cutscore.linear.structural import as_trainable, structural
 
     made, (ax,) = axes(1, 9.4, 4.4)
     X, y = uneven(seed=2)
@@ -857,7 +857,7 @@ def lines(path: Path) -> None:
         ("Gaussian", gaussian(rows), {"color": GREEN, "linestyle": dashed}),
         ("least squares", least_squares(rows), {"color": YELLOW}),
         ("logistic", logistic(rows), {"color": INK}),
-        ("structural, F1", structural(rows, as_aim("f1"), C=10), {"color": PINK}),
+        ("structural, F1", structural(rows, as_trainable("f1"), C=10), {"color": PINK}),
     ):
         d = fit.detector
         s = cs.sweep(y, d.scores(X))
@@ -943,12 +943,12 @@ def candidates(pos: Any, neg: Any) -> Any:
 @figure("surrogate.svg")
 def surrogate(path: Path) -> None:
     """The surrogate over 1 − F1, and all candidates for the worst labelling at one point."""
-    from cutscore.linear.structural import as_aim
+    from cutscore.linear.structural import as_trainable
     from cutscore.linear.surrogates import Classes, Masses
 
     made, (left, right) = axes(2, 9.8, 4.0, width_ratios=[1, 1.15])
     pos, neg = ranked()
-    R = as_aim("f1").surrogate(Masses.of(None, len(pos), len(neg)))
+    R = as_trainable("f1").surrogate(Masses.of(None, len(pos), len(neg)))
     s = cs.sweep(np.arange(60) < 12, np.concatenate((pos, neg)))
     shift = np.linspace(-12, 12, 801)
     value = [R.worst(Classes(pos + b, neg + b)).value for b in shift]

@@ -23,7 +23,7 @@ from clusters import local_session, needs_spark
 from cutscore.linear import ArrayRows, Rows, closed
 from cutscore.linear.logistic import logistic
 from cutscore.linear.perceptron import perceptron
-from cutscore.linear.structural import as_aim, structural
+from cutscore.linear.structural import as_trainable, structural
 from cutscore.tables import open_table
 
 MASTER = os.environ.get("CUTSCORE_TEST_MASTER")
@@ -238,8 +238,8 @@ LEARNERS = {
     "fisher": closed.fisher,
     # Its sample, and so its way to the minimum, depends on the order of the rows.
     "logistic": lambda rows: logistic(rows, tol=1e-16),
-    "structural-auc": lambda rows: structural(rows, as_aim("auc"), tol=1e-2),
-    "structural-f1": lambda rows: structural(rows, as_aim("f1"), tol=1e-2),
+    "structural-auc": lambda rows: structural(rows, as_trainable("auc"), tol=1e-2),
+    "structural-f1": lambda rows: structural(rows, as_trainable("f1"), tol=1e-2),
 }
 
 

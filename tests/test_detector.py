@@ -550,7 +550,7 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for path in (tmp_path / "nix.json", tmp_path, "a\0b"):
         with finding("model-unreadable", path=str(path)):
             Detector.load(path)
-    monkeypatch.setattr("cutscore.detector.saved._MOST", 10)
+    monkeypatch.setattr("cutscore.detector.model_file._MOST", 10)
     full().save(tmp_path / "m.json")
     with finding("model-unreadable", reason="it is larger than 256 MB"):
         Detector.load(tmp_path / "m.json")

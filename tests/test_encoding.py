@@ -19,8 +19,9 @@ from scipy.sparse import csc_array, csr_array
 import cutscore as cs
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.training import ColumnUnused
-from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, summaries
+from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, column_summaries
 from cutscore.tables import open_table, write_table
+from cutscore.tables.frames import Frame
 from cutscore.training import train
 from raising import finding
 
@@ -143,7 +144,7 @@ def test_columns_that_are_not_used(values: Any, why: tuple[str, str]) -> None:
 
 
 def test_too_many_values_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summaries, "_MOST_VALUES", 10)
+    monkeypatch.setattr(column_summaries, "_MOST_VALUES", 10)
     e = Encoding.fit({"c": [f"v{k % 12}" for k in range(200)], "n": [k % 9 for k in range(200)]})
     assert note(e, "c") == ColumnUnused("c", "many", "10")
 
@@ -485,13 +486,12 @@ def test_properties(table: pa.Table, most: int, least: int) -> None:
 
 @given(tables(), st.integers(1, 7))
 def test_one_pass_in_any_batches(table: pa.Table, size: int) -> None:
-    class Batches:
-        schema, names = table.schema, table.schema.names
+    class Batches(Frame):
+        def batches(self, columns: Any = None, *, numbers: Any = (), texts: Any = None) -> Any:  # noqa: ARG002
+            names = columns or table.schema.names
+            yield from table.select(names).combine_chunks().to_batches(size)
 
-        def batches(self, columns: Any, numbers: Any = (), texts: Any = None) -> Any:  # noqa: ARG002
-            yield from table.select(columns or self.names).combine_chunks().to_batches(size)
-
-    whole, parts = fitted(table), fitted(Batches())
+    whole, parts = fitted(table), fitted(Batches(table))
     assert parts.fingerprint == whole.fingerprint
     assert parts.features == whole.features
     for a, b in zip(whole.columns, parts.columns, strict=True):
@@ -502,7 +502,7 @@ def test_one_pass_in_any_batches(table: pa.Table, size: int) -> None:
             assert (b.missing, b.kind) == (a.missing, a.kind)
         else:
             assert a == b
-    assert np.array_equal(whole.transform(Batches()), whole.transform(table))
+    assert np.array_equal(whole.transform(Batches(table)), whole.transform(table))
 
 
 def test_the_fingerprint_tells_tables_apart() -> None:

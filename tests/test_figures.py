@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cutscore as cs
-from cutscore.linear.structural import as_aim
+from cutscore.linear.structural import as_trainable
 from cutscore.linear.surrogates import Classes, Masses
 
 pytest.importorskip("matplotlib")
@@ -108,7 +108,7 @@ def test_the_flow_shows_the_numbers_of_its_sweep(made: Path) -> None:
 
 def test_the_heat_map_has_the_surrogate_for_its_maximum():
     pos, neg = FIGURES.ranked()
-    surrogate = as_aim("f1").surrogate(Masses.of(None, len(pos), len(neg)))
+    surrogate = as_trainable("f1").surrogate(Masses.of(None, len(pos), len(neg)))
     grid = FIGURES.candidates(pos, neg)
     assert grid.shape == (len(pos) + 1, len(neg) + 1)
     assert grid[-1, 0] == pytest.approx(0.0, abs=1e-12)  # the true labelling

@@ -37,7 +37,7 @@ from cutscore.linear.moments import ClassMoments
 from cutscore.linear.perceptron import State, mixed, perceptron, perceptron_pass
 from cutscore.linear.rows import ArrayRows, Block, Rows
 from cutscore.linear.streams import Later, Spool, StreamRows
-from cutscore.linear.structural import as_aim, structural
+from cutscore.linear.structural import as_trainable, structural
 from cutscore.tables import open_table
 from cutscore.tables.scans.rows import rows_file
 from raising import finding
@@ -48,8 +48,8 @@ LEARNERS: dict[str, Callable[[Rows], Fit]] = {
     "fisher": lambda rows: fisher(rows, shrinkage="auto"),
     "gaussian": lambda rows: gaussian(rows, shrinkage="auto"),
     "logistic": logistic,
-    "structural": lambda rows: structural(rows, as_aim("f1"), C=0.01),
-    "structural auc": lambda rows: structural(rows, as_aim("auc"), C=0.01),
+    "structural": lambda rows: structural(rows, as_trainable("f1"), C=0.01),
+    "structural auc": lambda rows: structural(rows, as_trainable("auc"), C=0.01),
     "plain": lambda rows: perceptron(rows, max_passes=7),
     "averaged": lambda rows: perceptron(rows, max_passes=7, variant="averaged"),
     "pocket": lambda rows: perceptron(rows, max_passes=7, variant="pocket"),

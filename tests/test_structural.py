@@ -25,7 +25,7 @@ from cutscore.estimators import Structural, expected_failed_checks
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise, on_simplex
 from cutscore.linear.rows import ArrayRows
-from cutscore.linear.structural import RowRisk, as_aim, structural
+from cutscore.linear.structural import RowRisk, as_trainable, structural
 from cutscore.linear.surrogates import Classes, Masses, Surrogate
 from raising import finding, warned
 
@@ -277,7 +277,7 @@ def _named(aim: Any) -> str:
 @pytest.mark.parametrize("C", [1e-3, 1.0, 30.0])
 def test_certificate(aim: Any, C: float) -> None:
     """The gap is closed, and the objective is what the certificate says."""
-    a = as_aim(aim)
+    a = as_trainable(aim)
     fit = structural(ArrayRows(X, Y == 1), a, C=C, tol=1e-6, max_iter=5000)
     assert fit.converged
     risk = RowRisk(ArrayRows(X, Y == 1), a.surrogate, 1.0)
@@ -300,7 +300,7 @@ def test_certificate(aim: Any, C: float) -> None:
 
 @pytest.mark.parametrize("aim", ["f1", "auc", "precision@20"])
 def test_plain_cutting_planes_find_the_same_and_take_longer(aim: str) -> None:
-    risk = RowRisk(ArrayRows(X, Y == 1), as_aim(aim).surrogate, 1.0)
+    risk = RowRisk(ArrayRows(X, Y == 1), as_trainable(aim).surrogate, 1.0)
     fast = minimise(risk, 700.0, tol=1e-4)
     plain = minimise(risk, 700.0, tol=1e-4, line_search=False)
     assert fast.converged
@@ -332,7 +332,7 @@ def test_auc_is_the_explicit_problem_of_pairs() -> None:
         method="L-BFGS-B",
         options={"maxiter": 10**5, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-10},
     )
-    fit = structural(ArrayRows(x, y), as_aim("auc"), C=2.0, tol=1e-9, max_iter=5000)
+    fit = structural(ArrayRows(x, y), as_trainable("auc"), C=2.0, tol=1e-9, max_iter=5000)
     assert fit.objective == pytest.approx(-found.fun, rel=1e-7)
     np.testing.assert_allclose(fit.detector.w, found.x @ d, rtol=0, atol=1e-3)
 
@@ -375,7 +375,7 @@ def test_at_any_k_as_named_by_every_labelling(name: str, k: int) -> None:
     x[y] += 0.7
     losses = {n: loss for n, _, loss in measures(k, 1.0)}
     best, line = every_labelling(x, y, 0.25, losses[f"{name}@k"])
-    aim = as_aim(f"{name}@{k}", as_named=True)
+    aim = as_trainable(f"{name}@{k}", as_named=True)
     fit = structural(ArrayRows(x, y), aim, C=0.25, tol=1e-10, max_iter=5000)
     assert fit.converged
     assert fit.objective == pytest.approx(best, abs=1e-7)
@@ -386,7 +386,7 @@ def test_at_any_k_as_named_by_every_labelling(name: str, k: int) -> None:
         if (name == "precision") == (k > 4)
         else name
     )
-    default = structural(ArrayRows(x, y), as_aim(f"{name}@{k}"), C=0.25, tol=1e-10)
+    default = structural(ArrayRows(x, y), as_trainable(f"{name}@{k}"), C=0.25, tol=1e-10)
     if k != 4:
         best, _ = every_labelling(x, y, 0.25, losses[f"{other}@k"])
         assert default.objective == pytest.approx(best, abs=1e-7)
@@ -622,7 +622,7 @@ def _odd_tables() -> Iterator[Any]:
 @pytest.mark.parametrize("aim", AIMS, ids=_named)
 @pytest.mark.parametrize(("x", "y"), list(_odd_tables()))
 def test_odd_tables(aim: Any, x: Any, y: Any) -> None:
-    a = as_aim(aim)
+    a = as_trainable(aim)
     fit = structural(ArrayRows(x, y), a, C=0.1, max_iter=20_000)
     assert np.isfinite(fit.detector.w).all()
     assert fit.converged

@@ -29,7 +29,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.files import written_aside
 from cutscore.core.findings import Finding, Where
 from cutscore.core.findings.tables import SeparatorFound
-from cutscore.tables import Source, open_table, parts, write_table
+from cutscore.tables import Table, open_table, parts, write_table
 from cutscore.training import train
 from raising import finding
 
@@ -59,7 +59,7 @@ HOSTILE = [
 ]
 
 
-def everything(source: Source) -> pa.Table:
+def everything(source: Table) -> pa.Table:
     """All rows by batches, which must be what read() gives."""
     streamed = pa.Table.from_batches(source.batches())
     read = source.read()

@@ -31,15 +31,15 @@ from cutscore.core.findings.training import (
     RowsWeightless,
 )
 from cutscore.detector import Detector, Encoding
-from cutscore.detector.summaries import Limits
+from cutscore.detector.column_summaries import Limits
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
 from cutscore.tables.roles import Roles
-from cutscore.training import checks, folds, train
-from cutscore.training.data import Data, Labels
-from cutscore.training.folds import Plan, Scale, out_of_fold
+from cutscore.training import diagnostics, folds, train
+from cutscore.training.folds import Plan, ScoreScale, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
+from cutscore.training.rows import Data, TrainingLabels
 from raising import finding
 
 NAMES = list(LEARNERS)
@@ -67,7 +67,7 @@ def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
     e = Encoding.fit(data, target="y")
     X, y = e.transform(data), data["y"] == 1
     # Fold by fold, as training orders the rows.
-    order = np.argsort(Labels(y, 1, 0, None, None, None, ()).folds(5, 0), kind="stable")
+    order = np.argsort(TrainingLabels(y, 1, 0, None, None, None, ()).folds(5, 0), kind="stable")
     line = LEARNERS[learner].fit(rows(X[order], y[order]), None)
     w, b = line.detector.w, line.detector.b
     assert np.array_equal(t.line.w, w)
@@ -138,7 +138,7 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
     drop = [name for name in ("u", "w") if name not in options.values()]
     t = train(data, "y", learner="fisher", exclude=drop, **options)
     unit = data["u"] if "unit" in options else None
-    labels = Labels(t.y, 1, None, t.weight, unit, None, ())
+    labels = TrainingLabels(t.y, 1, None, t.weight, unit, None, ())
     fold = labels.folds(options.get("folds", 5), options.get("seed", 0))
     score = t.scores["fisher"]
     prior = cs.sweep(t.y, score, t.weight).prevalence
@@ -498,11 +498,11 @@ def test_folds_that_disagree_are_told():
     fold = np.repeat(np.arange(4), 100)
     data = replace(Data.of({"y": y, "x": rng.normal(size=400)}, Roles("y")), fold=fold)
     scores = y + 0.1 * rng.normal(size=400)
-    assert checks.apart(data, scores, cs.sweep(y, scores).auc) == []
+    assert diagnostics.apart(data, scores, cs.sweep(y, scores).auc) == []
     scores += fold
     auc = cs.sweep(y, scores).auc
     assert auc == pytest.approx(0.72, abs=0.01)
-    assert checks.apart(data, scores, auc) == [FoldsApart(1.0, auc)]
+    assert diagnostics.apart(data, scores, auc) == [FoldsApart(1.0, auc)]
 
 
 def test_a_learner_that_stopped_early_says_so(monkeypatch):
@@ -784,7 +784,9 @@ def test_folds_are_brought_to_one_scale_by_weight() -> None:
     rng = np.random.default_rng(1)
     scores, times = rng.normal(size=101), rng.integers(1, 4, 101)
     again = np.repeat(scores, times)
-    assert Scale.of(scores, times.astype(float)) == pytest.approx(Scale.of(again, None), rel=1e-12)
+    assert ScoreScale.of(scores, times.astype(float)) == pytest.approx(
+        ScoreScale.of(again, None), rel=1e-12
+    )
 
 
 def test_two_numbers_have_a_surface() -> None:

@@ -25,10 +25,10 @@ from cutscore.linear.streams import StreamRows
 from cutscore.report import summarise_fit
 from cutscore.tables import open_table
 from cutscore.tables.roles import Roles
-from cutscore.training import Trained, checks, folds, train
-from cutscore.training import data as tables
-from cutscore.training.data import Data, Options
+from cutscore.training import Trained, diagnostics, folds, train
+from cutscore.training import rows as tables
 from cutscore.training.learners import LEARNERS
+from cutscore.training.rows import Data, Options
 from raising import finding
 
 
@@ -146,7 +146,7 @@ def test_sparse_features() -> None:
 @pytest.mark.parametrize("dense", [True, False])
 def test_leaks_are_found(dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """First on some rows, then on all: what leaks in the first ones only does not."""
-    monkeypatch.setattr(checks, "_LOOK", 100)
+    monkeypatch.setattr(diagnostics, "_LOOK", 100)
     data = {k: v for k, v in table(1500).items() if k not in ROLES.values()}
     rng = np.random.default_rng(1)
     y = data["y"]
@@ -207,7 +207,7 @@ def test_features_never_are_all_in_memory(monkeypatch: pytest.MonkeyPatch) -> No
     """12 MB of them: what is allocated stays far below that."""
     monkeypatch.setenv("CUTSCORE_THREADS", "2")
     monkeypatch.setattr(_rows, "_BLOCK", 1 << 14)
-    monkeypatch.setattr(checks, "_LOOK", 100)
+    monkeypatch.setattr(diagnostics, "_LOOK", 100)
     few = replace(LEARNERS["structural"], sample_above=100)
     monkeypatch.setitem(LEARNERS, "structural", few)
     monkeypatch.setattr(folds, "_SAMPLE", 100)

@@ -316,13 +316,13 @@ def _() -> None:
     from scipy.optimize import minimize
 
     import row_seeds
-    from cutscore.linear.structural import as_aim, structural
+    from cutscore.linear.structural import as_trainable, structural
 
     rng = np.random.default_rng(2)
     y = np.arange(10) < 4
     X = rng.normal(size=(10, 1)) + 1.0 * y[:, None]
     for name in ("balanced", "f1", "f2"):
-        aim = as_aim(cs.f(2.0) if name == "f2" else name)
+        aim = as_trainable(cs.f(2.0) if name == "f2" else name)
         fit = structural(ArrayRows(X, y), aim, C=0.3, tol=1e-9)
         table = row_seeds.labellings(y, row_seeds.losses(name, 4, 6))
 
@@ -338,12 +338,12 @@ def _() -> None:
 def _() -> None:
     from scipy.optimize import minimize_scalar
 
-    from cutscore.linear.structural import as_aim, structural
+    from cutscore.linear.structural import as_trainable, structural
 
     rng = np.random.default_rng(3)
     y = np.arange(40) < 15
     x = rng.normal(size=40) + 1.0 * y
-    fit = structural(ArrayRows(x[:, None], y), as_aim("auc"), C=0.2, tol=1e-9)
+    fit = structural(ArrayRows(x[:, None], y), as_trainable("auc"), C=0.2, tol=1e-9)
 
     def objective(w: float) -> float:  # pairs, each a hinge
         return w * w / 2 + 0.2 * 40 * np.maximum(0, 1 - w * (x[y][:, None] - x[~y])).mean()
@@ -360,13 +360,13 @@ def _() -> None:
 def _() -> None:
     import time
 
-    from cutscore.linear.structural import as_aim
+    from cutscore.linear.structural import as_trainable
     from cutscore.linear.surrogates import Classes, Masses
 
     rng, seconds = np.random.default_rng(4), []
     for n in (20_000, 160_000):
         s = Classes(np.sort(rng.normal(0.2, size=n))[::-1], np.sort(rng.normal(size=n))[::-1])
-        f1 = as_aim("f1").surrogate(Masses.of(None, n, n))
+        f1 = as_trainable("f1").surrogate(Masses.of(None, n, n))
         times = []
         for _ in range(4):
             start = time.process_time()

@@ -19,7 +19,7 @@ import cutscore as cs
 from cutscore import estimators, plot
 from cutscore.linear import ArrayRows
 from cutscore.linear.perceptron import perceptron
-from cutscore.linear.structural import as_aim, structural
+from cutscore.linear.structural import as_trainable, structural
 from cutscore.linear.surrogates import Classes, Masses
 from rows import row
 
@@ -569,7 +569,7 @@ def _cases() -> list[tuple[str, Classes]]:
 
 
 def _surrogate(name: str, s: Classes) -> Any:
-    aim = as_aim(cs.f(2.0) if name == "f2" else name)
+    aim = as_trainable(cs.f(2.0) if name == "f2" else name)
     return aim.surrogate(Masses.of(None, len(s.pos), len(s.neg)))
 
 
@@ -618,7 +618,9 @@ def at_any_k() -> None:
     """What is trained for recall and precision at k, on either side of P, is the least there is."""
     X, y = two_classes(9)
     for measure, k in (("recall", 2), ("recall", 6), ("precision", 2), ("precision", 6)):
-        fit = structural(ArrayRows(X, y), as_aim(f"{measure}@{k}", as_named=True), C=0.5, tol=1e-9)
+        fit = structural(
+            ArrayRows(X, y), as_trainable(f"{measure}@{k}", as_named=True), C=0.5, tol=1e-9
+        )
         table = labellings(
             y,
             (lambda a, _b: 1 - a / 3) if measure == "recall" else (lambda a, b: 1 - a / (a + b)),

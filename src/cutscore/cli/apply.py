@@ -17,7 +17,7 @@ from cutscore.core.progress import progress
 from cutscore.detector import Detector
 from cutscore.detector.artefact import check_kept
 from cutscore.detector.novelty import Novelty
-from cutscore.tables import Source, write_table
+from cutscore.tables import Table, write_table
 from cutscore.tables.writer import is_text_format
 
 
@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 
 def _decided(
-    detector: Detector, table: Source, keep: Sequence[str], arguments: Namespace, watch: Any
+    detector: Detector, table: Table, keep: Sequence[str], arguments: Namespace, watch: Any
 ) -> Iterator[Any]:
     """Batches of the columns that are kept, and of what the detector adds.
 

@@ -17,7 +17,7 @@ from cutscore.core.findings import BadArgument, Finding, LibraryMissing
 from cutscore.core.findings.command import Usage
 from cutscore.core.labels import Labelled, against, no_label
 from cutscore.sweeps.sweep import Sweep, sweep
-from cutscore.tables import Source
+from cutscore.tables import Table
 from cutscore.tables.scans.memory import limit_of
 
 Tell = Callable[[float, str], None]
@@ -42,7 +42,7 @@ def limit(arguments: Namespace) -> int:
         raise UsageError(error.finding) from None
 
 
-def chosen(arguments: Namespace, table: Source, columns: int) -> str:
+def chosen(arguments: Namespace, table: Table, columns: int) -> str:
     """The engine that was named; or memory, if so many columns of the table fit into it well."""
     if arguments.master and arguments.engine != "spark":
         raise UsageError(Usage("--master is for --engine spark"))
@@ -63,7 +63,7 @@ def chosen(arguments: Namespace, table: Source, columns: int) -> str:
     return "memory" if 3 * bytes_ <= limit(arguments) else "arrow"
 
 
-def _check_paths(arguments: Namespace, table: Source) -> None:
+def _check_paths(arguments: Namespace, table: Table) -> None:
     if arguments.sql is not None or not arguments.paths or "-" in arguments.paths:
         rule = "--engine spark reads Parquet files that executors can reach"
         raise UsageError(Usage(rule, "Name them."))

@@ -36,7 +36,7 @@ from cutscore.measures.costs import Costs
 from cutscore.measures.limits import as_limits
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.proper_scores import check_seed
-from cutscore.tables import Source, open_table
+from cutscore.tables import Table, open_table
 from cutscore.tables.files import check_decimal
 from cutscore.tables.formats.registry import WRITTEN, written_as
 
@@ -55,7 +55,7 @@ def remark(arguments: Namespace, found: Finding | str | None) -> None:
         print(f"cutscore: {text}", file=sys.stderr)
 
 
-def source(arguments: Namespace) -> Source:
+def source(arguments: Namespace) -> Table:
     """The table that was named."""
     try:
         check_decimal(arguments.decimal, arguments.separator)
@@ -86,7 +86,7 @@ class Rows(NamedTuple):
     unit: Any
     positive: Any
     """The label that was named to be it, or None: then labels are 0/1 or -1/1."""
-    source: Source
+    source: Table
     note: Finding | None
     """What to say of the labels."""
 
@@ -94,7 +94,7 @@ class Rows(NamedTuple):
 class Named(NamedTuple):
     """A table, and what its columns are for."""
 
-    source: Source
+    source: Table
     label: str
     scores: list[str]
 
@@ -146,7 +146,7 @@ def rows(
     )
 
 
-def _by_name(table: Source, known: Sequence[str], option: str) -> list[str]:
+def _by_name(table: Table, known: Sequence[str], option: str) -> list[str]:
     """Columns whose names say what they are. There may be several scores, but one label."""
     names = tuple(name for name in table.names if name.lower() in known)
     if not names or (option == "label" and len(names) > 1):

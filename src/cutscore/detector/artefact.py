@@ -28,7 +28,7 @@ from cutscore.core.json import Count, Extended
 from cutscore.detector.encoding import Encoding
 from cutscore.detector.novelty import Novelty
 from cutscore.detector.terms import CategoryTerm, Term, folded
-from cutscore.detector.values import coded, stream
+from cutscore.detector.values import stream
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import LinearDetector
 from cutscore.measures.aim import Aim
@@ -319,13 +319,16 @@ class Detector(Card):
         watch: Watch | None = None,
     ) -> Iterator[tuple[Any, Floats, list[Floats], list[NDArray[np.int64]]]]:
         """Batches with their scores and, for explanations, what each term adds."""
+        from cutscore.tables.frames import as_table
+
         wanted = list(dict.fromkeys((*keep, *self.columns)))
         if not wanted:
             raise DataError(NoColumns())
         at = {name: k for k, name in enumerate(wanted)}
         # What is handed on is as it was, 009 and not 9, though its number is scored.
         both = set(keep).intersection(self.numbers)
-        written = coded(data, wanted) & both if both else set()
+        data = as_table(data)
+        written = data.coded(wanted) & both if both else set()
         start = 0
         numbers = [name for name in self.numbers if name not in written]
         for batch in stream(data, wanted, numbers, self.texts):
@@ -455,13 +458,13 @@ class Detector(Card):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists: what :meth:`to_json` writes."""
-        from cutscore.detector.saved import as_dict
+        from cutscore.detector.model_file import as_dict
 
         return as_dict(self)
 
     def to_json(self) -> str:
         """A readable JSON text; floats are written so that they come back exactly."""
-        from cutscore.detector.saved import as_text
+        from cutscore.detector.model_file import as_text
 
         return as_text(self)
 
@@ -471,7 +474,7 @@ class Detector(Card):
 
         ``verify=False`` takes a text that was changed by hand, as long as it makes sense.
         """
-        from cutscore.detector.saved import from_text
+        from cutscore.detector.model_file import from_text
 
         return from_text(text, verify=verify)
 
@@ -484,7 +487,7 @@ class Detector(Card):
     @staticmethod
     def load(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
         """Read the file that :meth:`save` wrote."""
-        from cutscore.detector.saved import from_file
+        from cutscore.detector.model_file import from_file
 
         return from_file(path, verify=verify)
 

@@ -26,9 +26,9 @@ from cutscore.core.findings.training import (
     NothingToLearnFrom,
 )
 from cutscore.core.frozen import derived
+from cutscore.detector.column_summaries import ColumnSummary, Limits, of_kind, summed
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
-from cutscore.detector.summaries import Limits, Summary, of_kind, summed
-from cutscore.detector.values import as_table, kind_of, schema_of, stream
+from cutscore.detector.values import kind_of, stream
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import block_rows
 from cutscore.sweeps.sweep import Floats
@@ -147,7 +147,10 @@ class Encoding:
     @classmethod
     def of(cls, data: Any, roles: Roles, limits: Limits, weight: Floats | None) -> Encoding:
         """As :meth:`fit`, of checked arguments."""
-        schema = schema_of(data)
+        from cutscore.tables.frames import as_table
+
+        data = as_table(data)
+        schema = data.schema
         wanted = roles.features(schema.names)
         summaries, notes = _kinds(schema, wanted, roles)
         rows = summed(data, summaries, roles.numbers, weight)
@@ -260,8 +263,10 @@ class Encoding:
         sparse
             Whether to make a CSR matrix. If it is not said: where less than a tenth is not 0.
         """
-        table = data if hasattr(data, "batches") else as_table(data)
-        rows = getattr(table, "num_rows", None)
+        from cutscore.tables.frames import as_table
+
+        table = as_table(data)
+        rows = table.rows
         if rows and not self._is_sparse(sparse):
             whole, at = np.empty((rows, len(self.features))), 0
             for batch in stream(table, self.names, self._numbers, self._texts):
@@ -394,10 +399,10 @@ def _deviations(X: Any, mean: Floats, weight: Floats) -> Floats:
 
 def _kinds(
     schema: Any, wanted: Sequence[str], roles: Roles
-) -> tuple[dict[str, Summary], dict[str, ColumnNote]]:
+) -> tuple[dict[str, ColumnSummary], dict[str, ColumnNote]]:
     """What is to be summed up of each column that can be used; and why others can't. One that was
     asked for must be."""
-    summaries: dict[str, Summary] = {}
+    summaries: dict[str, ColumnSummary] = {}
     notes: dict[str, ColumnNote] = {}
     for name in wanted:
         t = schema.field(name).type

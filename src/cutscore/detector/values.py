@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from math import floor
 from typing import Any, NoReturn
 
@@ -13,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import Where, shown
-from cutscore.core.findings.models import ColumnTwice, NotATable, ValueUnfit
-from cutscore.core.names import named_columns, no_column
+from cutscore.core.findings.base import Where
+from cutscore.core.findings.models import ValueUnfit
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.literals import NUMBER, floats, unmarked
 
@@ -37,10 +35,9 @@ def stream(
     ``texts``, with their levels, which are read as they are written though every value looks like
     something else.
     """
-    if hasattr(data, "batches") and hasattr(data, "names"):
-        read = data.batches
-    else:
-        read = partial(_batches, as_table(data))
+    from cutscore.tables.frames import as_table
+
+    read = as_table(data).batches
     start = True
     wanted = None if columns is None else list(columns)
     for batch in read(wanted, numbers=numbers, texts=texts):
@@ -50,69 +47,9 @@ def stream(
         yield batch
 
 
-def _batches(
-    table: Any,
-    columns: Sequence[str] | None,
-    *,
-    numbers: Sequence[str],  # noqa: ARG001 - as Source.batches has it
-    texts: Mapping[str, Sequence[str]] | None = None,  # noqa: ARG001
-) -> Iterator[Any]:
-    """Those of a table in memory, where a type is what it is whatever anybody says."""
-    import pyarrow as pa
-
-    if columns is not None:
-        known = set(table.schema.names)
-        for name in columns:
-            if name not in known:
-                raise no_column(name, table.schema.names, "the table")
-        table = table.select(list(columns))
-    if isinstance(table, pa.RecordBatch):
-        yield table
-    else:
-        yield from table.to_batches(_BATCH)
-
-
-def coded(data: Any, columns: Sequence[str]) -> set[str]:
-    """Columns that are text in a file but for whoever says that they are numbers."""
-    return set(data.coded(columns)) if hasattr(data, "coded") else set()
-
-
 def row_from(start: int) -> Callable[[int], str]:
     """Names a row by its number, counted from 0 after the first ``start``."""
     return lambda row: f"row {start + row + 1:,}"
-
-
-def as_table(data: Any) -> Any:
-    """A table of pyarrow, or one of its batches; without the index of a pandas frame that has no
-    name."""
-    import pyarrow as pa
-
-    if isinstance(data, (pa.Table, pa.RecordBatch)):
-        table = data
-    elif hasattr(data, "to_frame") and hasattr(data, "name"):
-        hint = "For one row of a frame write frame.iloc[[0]], for one column frame[['name']]."
-        raise DataError(NotATable(f"it is a {type(data).__name__}", hint))
-    elif isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
-        try:
-            table = pa.table(dict(data) if isinstance(data, Mapping) else data)
-        except (pa.ArrowException, ValueError, TypeError) as error:
-            reason = str(error).splitlines()[0].rstrip(".")
-            raise DataError(NotATable(f"Arrow says: {reason}")) from error
-    else:
-        lazy = type(data).__name__ == "LazyFrame"
-        hint = "Make a frame of it: collect()." if lazy else ""
-        raise DataError(NotATable(f"it is {shown(data)}", hint))
-    names = table.schema.names
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(ColumnTwice(twice))
-    used = named_columns(table.schema)
-    return table if len(used) == len(names) else table.select(used)
-
-
-def schema_of(data: Any) -> Any:
-    """Names and types of a table's columns."""
-    return data.schema if hasattr(data, "batches") else as_table(data).schema
 
 
 def kind_of(t: Any) -> str | None:

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 
 from cutscore.estimators._perceptron import Perceptron
 from cutscore.estimators._structural import Structural
-from cutscore.linear.structural import as_aim
+from cutscore.linear.structural import as_trainable
 
 _ORDER = (
     "a perceptron is updated row by row: a weight scales one update, copies of a row make several "
@@ -52,6 +52,9 @@ def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
     ['check_sample_weight_equivalence_on_dense_data',
     'check_sample_weight_equivalence_on_sparse_data']
     """
-    if isinstance(estimator, Structural) and as_aim(estimator.measure, estimator.k).kind != "f":
+    if (
+        isinstance(estimator, Structural)
+        and as_trainable(estimator.measure, estimator.k).kind != "f"
+    ):
         return {}
     return dict(_REASONS.get(type(estimator), {}))

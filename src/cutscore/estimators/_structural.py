@@ -32,7 +32,7 @@ from cutscore.estimators._base import (
 from cutscore.estimators._types import ClassWeight, Folds
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.rows import ArrayRows, Floats
-from cutscore.linear.structural import Aim, RowRisk, as_aim, structural
+from cutscore.linear.structural import RowRisk, TrainableMeasure, as_trainable, structural
 from cutscore.measures.measure import Measure, f
 from cutscore.sweeps.sweep import sweep
 
@@ -166,7 +166,7 @@ class Structural(LinearEstimator):
         if not (number(self.max_iter) >= 1 and int(self.max_iter) == self.max_iter):
             raise DataError(BadArgument("max_iter", "be an integer of at least 1", self.max_iter))
         one_of("threshold", self.threshold, _THRESHOLDS)
-        aim = as_aim(self.measure, self.k, as_named=self.as_named)
+        aim = as_trainable(self.measure, self.k, as_named=self.as_named)
         if aim.kind not in _SYMMETRIC and not names_positive(self.classes_):
             # No error: scikit-learn's checks fit labels of any kind with the default measure.
             other, taken = self.classes_.tolist()
@@ -201,7 +201,7 @@ class Structural(LinearEstimator):
         elif not fit.detector.w.any():
             warnings.warn(CutscoreWarning(LearnedNothing("Structural")), stacklevel=4)
 
-    def _solve(self, rows: ArrayRows, aim: Aim, label: str) -> Fit:
+    def _solve(self, rows: ArrayRows, aim: TrainableMeasure, label: str) -> Fit:
         with progress(f"Structural: {label}", self.verbose) as report:
             return structural(
                 rows,
@@ -243,7 +243,11 @@ class Structural(LinearEstimator):
         return splits
 
     def _best_threshold(
-        self, rows: ArrayRows, aim: Aim, final: LinearDetector, splits: list[tuple[Any, Any]]
+        self,
+        rows: ArrayRows,
+        aim: TrainableMeasure,
+        final: LinearDetector,
+        splits: list[tuple[Any, Any]],
     ) -> float:
         """The optimal threshold on held-out scores, for the measure."""
 
@@ -272,7 +276,7 @@ class Structural(LinearEstimator):
         return shift + min(max(threshold, low - room), high + room)
 
 
-def _threshold(codes: Any, scores: Floats, weight: Floats | None, aim: Aim) -> float:
+def _threshold(codes: Any, scores: Floats, weight: Floats | None, aim: TrainableMeasure) -> float:
     s = sweep(codes, scores, weight)
     if aim.kind == "f":
         point = choose(s, f(aim.beta))

@@ -57,7 +57,7 @@ class Risk(Protocol):
 
 
 @dataclass(frozen=True)
-class Minimum:
+class CertifiedMinimum:
     w: Floats
     objective: float
     bound: float
@@ -80,7 +80,7 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
     line_search: bool = True,
     start: Floats | None = None,
     on_step: Callable[[Step], None] | None = None,
-) -> Minimum:
+) -> CertifiedMinimum:
     """The minimum, to a certified gap of ``tol`` times the objective, from ``start`` or 0."""
     w, s = np.zeros(risk.size), risk.zero()
     here = worst = risk.worst(s)
@@ -105,7 +105,7 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
         passes += 1
         if line_search:
             near = _NEAR * (value - bound)
-            best, worst = _search(risk, C, _Place(w, s, here), _Place(w_model, s_model), near)
+            best, worst = _search(risk, C, _LineEnd(w, s, here), _LineEnd(w_model, s_model), near)
             w, s = w + best.k * (w_model - w), _between(s, s_model, best.k)
             value, here = best.value, best.worst
         else:
@@ -121,7 +121,9 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
             break
     if of_zero <= value:  # which a way from elsewhere may miss by a hair
         w, value = np.zeros(risk.size), of_zero
-    return Minimum(w, value, bound, iteration, passes, value - bound <= _goal(tol, value, w))
+    return CertifiedMinimum(
+        w, value, bound, iteration, passes, value - bound <= _goal(tol, value, w)
+    )
 
 
 def _goal(tol: float, value: float, w: Floats) -> float:
@@ -138,7 +140,7 @@ def _between(a: Classes, b: Classes, k: float) -> Classes:
     return Classes(a.pos + k * (b.pos - a.pos), a.neg + k * (b.neg - a.neg))
 
 
-class _Place(NamedTuple):
+class _LineEnd(NamedTuple):
     w: Floats
     s: Classes
     """The scores by w."""
@@ -146,7 +148,9 @@ class _Place(NamedTuple):
     """The worst labelling there, if it is known."""
 
 
-def _search(risk: Risk, C: float, here: _Place, there: _Place, near: float) -> tuple[_Point, Worst]:
+def _search(
+    risk: Risk, C: float, here: _LineEnd, there: _LineEnd, near: float
+) -> tuple[_Point, Worst]:
     """The minimum on the line from here on through there (its place k is 1 there), and the worst
     labelling at the nearest point met at which the objective does not fall any more.
 

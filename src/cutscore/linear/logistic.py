@@ -102,14 +102,14 @@ def _logistic(
     # of a sparse table takes no longer than that.
     some: list[Rows] = [level for level in levels if isinstance(level.X, np.ndarray)]
     for table in (*some, rows):
-        scale = Scale.of(table)
+        scale = FeatureScale.of(table)
         if not scale.constant.any():
             break
     ridge = np.append(1 / C / total / scale.spread / scale.spread, 0.0)
     theta = np.zeros(rows.features + 1)
     theta[-1] = log(mass.pos) - log(mass.neg)
 
-    whole = _Objective(rows, scale, ridge, total, mass.per_row)
+    whole = _LogisticObjective(rows, scale, ridge, total, mass.per_row)
     whole.passes = 1 + (table is rows) + (sample is not None)
     if isinf(C):
         whole.least = log(2) * mass.lightest / total
@@ -205,7 +205,7 @@ def _entropy(mass: _Mass) -> float:
 
 
 @dataclass(frozen=True)
-class Scale:
+class FeatureScale:
     """Features as the solver sees them, (x − mean)/spread, so that its numbers are of one size.
 
     The penalty stays on the weights of the features themselves. Sparse ones are not moved.
@@ -216,7 +216,7 @@ class Scale:
     constant: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, rows: Rows) -> Scale:
+    def of(cls, rows: Rows) -> FeatureScale:
         n, mean, squares = rows.reduce(_spread, _spread_of_both)
         spread = np.sqrt(squares / n)
         if not (np.isfinite(spread).all() and np.isfinite(mean).all()):
@@ -297,11 +297,11 @@ def parts_of(block: Block) -> list[slice]:
     return [slice(k, k + size) for k in range(0, n, size)]
 
 
-class _Objective:
+class _LogisticObjective:
     """λ/2 ‖w‖² + the mean of ln(1 + exp(−y·score)), as a function of scaled coefficients."""
 
     def __init__(
-        self, rows: Rows, scale: Scale, ridge: Floats, total: float, filled: float
+        self, rows: Rows, scale: FeatureScale, ridge: Floats, total: float, filled: float
     ) -> None:
         self.rows, self.scale, self.ridge, self.total = rows, scale, ridge, total
         self.passes = 0
@@ -442,7 +442,7 @@ def _of_pairs(block: Block, k: Floats) -> Floats:
     return h
 
 
-def diagonal_of_hessian(block: Block, w: Floats, b: float, scale: Scale) -> tuple[Floats]:
+def diagonal_of_hessian(block: Block, w: Floats, b: float, scale: FeatureScale) -> tuple[Floats]:
     """The diagonal of the Hessian by scaled coefficients."""
     k = _curvature(block, w, b)
     out = np.zeros(len(w))
@@ -568,12 +568,12 @@ def _levels(sample: _Sample, features: int) -> list[_Sample]:
 
 
 def _from_sample(
-    levels: list[_Sample], scale: Scale, ridge: Floats, theta: Floats, filled: float
+    levels: list[_Sample], scale: FeatureScale, ridge: Floats, theta: Floats, filled: float
 ) -> tuple[Floats, Solve]:
     """The minimum of a sample and its curvature, to start from; by way of smaller ones."""
     for level in levels:
         assert level.weight is not None
-        objective = _Objective(level, scale, ridge, float(level.weight.sum()), filled)
+        objective = _LogisticObjective(level, scale, ridge, float(level.weight.sum()), filled)
         objective.doubtful[:-1] = True
         # What is left to gain there is little beside what samples differ by.
         tol = 1e-5 if level is levels[-1] else 1e-3

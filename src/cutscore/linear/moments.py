@@ -110,7 +110,7 @@ class ClassMoments(Frozen):
     @classmethod
     def of(cls, block: Block, *, scatter: bool = True) -> ClassMoments:
         """The moments of one block."""
-        return Summary(scatter)(block)
+        return BlockMoments(scatter)(block)
 
     @classmethod
     def of_rows(cls, rows: Rows, *, scatter: bool = True, classes: int = 2) -> ClassMoments:
@@ -118,7 +118,7 @@ class ClassMoments(Frozen):
         two, the y of its blocks are codes from 0 on."""
         if scatter:
             _check_width(rows.features, classes)
-        out = rows.reduce(Summary(scatter, classes), ClassMoments.__add__)
+        out = rows.reduce(BlockMoments(scatter, classes), ClassMoments.__add__)
         out.check_finite()
         return out
 
@@ -255,7 +255,7 @@ class ClassMoments(Frozen):
         return f"ClassMoments(features={self.features:,}, {rows}{less})"
 
 
-class Summary:
+class BlockMoments:
     """The moments of a block: what a table is asked to reduce.
 
     Rows are widened and multiplied some at a time, in memory that each thread keeps for the next
@@ -267,7 +267,7 @@ class Summary:
         self.kept = threading.local()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Summary, (self.scatter, self.classes)
+        return BlockMoments, (self.scatter, self.classes)
 
     def __call__(self, block: Block) -> ClassMoments:
         X, y, weight, _ = block

@@ -12,7 +12,7 @@ import numpy as np
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import ClassEmpty
 from cutscore.linear.detector import ClassesFit, Discriminants, Step
-from cutscore.linear.logistic import Scale, added, check_options, parts_of
+from cutscore.linear.logistic import FeatureScale, added, check_options, parts_of
 from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
 from cutscore.linear.rows import Block, Floats, Rows, one_thread_blas
 
@@ -64,7 +64,7 @@ def multinomial(  # noqa: PLR0913 - all but two are options
         mass = rows.reduce(partial(_mass, classes=classes), np.add)
         if not (mass > 0).all():
             raise UndefinedError(ClassEmpty("logistic regression", int(mass.argmin())))
-        objective = _Objective(rows, mass, C)
+        objective = _MultinomialObjective(rows, mass, C)
         start = np.zeros((classes, rows.features + 1))
         start[:, -1] = np.log(mass) - np.log(mass).mean()
         unit = objective.total if isinf(C) else objective.total * C
@@ -85,13 +85,13 @@ def multinomial(  # noqa: PLR0913 - all but two are options
     )
 
 
-class _Objective:
+class _MultinomialObjective:
     """λ/2 ‖W‖² + the mean of ln Σ exp(g) − g_y + ½‖Σ_k θ_k‖², as a function of the coefficients of
     scaled features. The last term is 0 at the minimum, and makes it the only one."""
 
     def __init__(self, rows: Rows, mass: Floats, C: float) -> None:
         self.rows, self.classes, self.total = rows, len(mass), float(mass.sum())
-        self.scale = Scale.of(rows)
+        self.scale = FeatureScale.of(rows)
         self.passes = 2
         ridge = np.append(1 / C / self.total / self.scale.spread / self.scale.spread, 0.0)
         self.ridge = np.tile(ridge, (self.classes, 1))

@@ -33,7 +33,7 @@ class Solve(Protocol):
     def __call__(self, g: Floats, /) -> Floats: ...
 
 
-class Objective(Protocol):
+class SmoothObjective(Protocol):
     """What a solver needs to know."""
 
     @property
@@ -70,7 +70,7 @@ class Minimum:
 
 
 def minimise(  # noqa: PLR0913 - all but two are options
-    objective: Objective,
+    objective: SmoothObjective,
     start: Point,
     *,
     solve: Solve | None = None,
@@ -139,7 +139,7 @@ def _left(gap: float, enough: float, ratio: float, share: float) -> float:
 
 
 def _along(
-    objective: Objective, here: Point, step: Floats, slope: float, bound: bool
+    objective: SmoothObjective, here: Point, step: Floats, slope: float, bound: bool
 ) -> tuple[Point | None, float]:
     """A point along the step that pays, and at which share of it; None if there is none."""
     share = 1.0

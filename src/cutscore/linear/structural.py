@@ -22,14 +22,14 @@ from cutscore.linear.surrogates import Classes, Masses, Surrogate, Worst
 from cutscore.measures.aim import as_objective
 from cutscore.measures.measure import MEASURES, Measure
 
-__all__ = ["Aim", "as_aim", "structural"]
+__all__ = ["TrainableMeasure", "as_trainable", "structural"]
 
 _AT_K = re.compile(r"(precision|recall)@(?:k|(\d[\d_]*(?:\.\d*)?)\s*(%?))")
 
 
 @dataclass(frozen=True)
-class Aim:
-    """A measure to train for, made by :func:`cutscore.linear.structural.as_aim`."""
+class TrainableMeasure:
+    """A measure to train for, made by :func:`cutscore.linear.structural.as_trainable`."""
 
     kind: str
     """balanced, error, f, at k, prbep or auc."""
@@ -72,7 +72,7 @@ class Aim:
             raise DataError(BadArgument("k", f"be at most the number of rows, {n:g}", k, hint))
         return k
 
-    def settled(self, masses: Masses) -> Aim:
+    def settled(self, masses: Masses) -> TrainableMeasure:
         """The same for some of the rows: the same share of them, by the same surrogate."""
         if self.kind != "at k":
             return self
@@ -94,7 +94,9 @@ _SURROGATES: dict[str, Callable[[Masses], Surrogate]] = {
 }
 
 
-def as_aim(measure: Any, k: float | None = None, *, as_named: bool = False) -> Aim:
+def as_trainable(
+    measure: Any, k: float | None = None, *, as_named: bool = False
+) -> TrainableMeasure:
     """A measure to train for, from its name or from ``f(beta)``.
 
     ``as_named`` is for the measures at k: precision@k is then the surrogate over all labellings
@@ -104,12 +106,12 @@ def as_aim(measure: Any, k: float | None = None, *, as_named: bool = False) -> A
     Examples
     --------
     >>> import cutscore as cs
-    >>> from cutscore.linear.structural import as_aim
-    >>> as_aim("precision@5%").share
+    >>> from cutscore.linear.structural import as_trainable
+    >>> as_trainable("precision@5%").share
     0.05
-    >>> as_aim(cs.f(2)).beta
+    >>> as_trainable(cs.f(2)).beta
     2.0
-    >>> as_aim("recall@10", as_named=True).many
+    >>> as_trainable("recall@10", as_named=True).many
     False
     """
     text = measure.strip().lower() if isinstance(measure, str) else ""
@@ -124,17 +126,17 @@ def as_aim(measure: Any, k: float | None = None, *, as_named: bool = False) -> A
         rule = f"k belongs to precision@k and recall@k; the measure is {shown(measure)}"
         raise DataError(Conflict(("k", "measure"), rule, "Leave {0} out."))
     if text in ("auc", "roc_auc", "prbep"):
-        return Aim(text.removeprefix("roc_"))
+        return TrainableMeasure(text.removeprefix("roc_"))
     try:
         known = as_objective(measure)
     except CutscoreError:
         known = None
     if isinstance(known, Measure):
         if known.beta:
-            return Aim("f", beta=known.beta)
+            return TrainableMeasure("f", beta=known.beta)
         for kind in ("balanced", "error", "accuracy"):
             if known is MEASURES[kind]:
-                return Aim("error" if kind == "accuracy" else kind)
+                return TrainableMeasure("error" if kind == "accuracy" else kind)
     rule = (
         "be one that a line can be trained for: 'balanced', 'f1', f(beta) with beta > 0, "
         "'precision@k', 'recall@k', 'prbep', 'auc' or 'error'"
@@ -142,7 +144,7 @@ def as_aim(measure: Any, k: float | None = None, *, as_named: bool = False) -> A
     raise DataError(BadArgument("measure", rule, measure))
 
 
-def _at_k(measure: str, at: re.Match[str], k: float | None) -> Aim:
+def _at_k(measure: str, at: re.Match[str], k: float | None) -> TrainableMeasure:
     """k, or a share, of the name of a measure or beside it."""
     if at[2]:
         if k is not None:
@@ -152,9 +154,9 @@ def _at_k(measure: str, at: re.Match[str], k: float | None) -> Aim:
         if at[3]:
             if not 0 < k <= 100:
                 raise DataError(BadArgument("measure", "have a share between 0 and 100 %", measure))
-            return Aim("at k", share=k / 100)
+            return TrainableMeasure("at k", share=k / 100)
     value = _check_k(k)
-    return Aim("at k", share=value) if value < 1 else Aim("at k", k=value)
+    return TrainableMeasure("at k", share=value) if value < 1 else TrainableMeasure("at k", k=value)
 
 
 def _check_k(k: Any) -> float:
@@ -168,7 +170,7 @@ def _check_k(k: Any) -> float:
 
 def structural(  # noqa: PLR0913 - the options of the estimator
     rows: Rows,
-    aim: Aim,
+    aim: TrainableMeasure,
     *,
     C: float = 1.0,
     tol: float = 1e-3,
@@ -188,9 +190,9 @@ def structural(  # noqa: PLR0913 - the options of the estimator
     --------
     >>> import numpy as np
     >>> from cutscore.linear import ArrayRows
-    >>> from cutscore.linear.structural import as_aim, structural
+    >>> from cutscore.linear.structural import as_trainable, structural
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> fit = structural(ArrayRows(X, X[:, 0] > 0), as_aim("auc"))
+    >>> fit = structural(ArrayRows(X, X[:, 0] > 0), as_trainable("auc"))
     >>> fit.converged, fit.gap <= 1e-3 * fit.objective
     (True, True)
     >>> fit.detector.w.round(3).tolist()

@@ -57,14 +57,14 @@ class Worst(NamedTuple):
 
 
 class Surrogate(Protocol):
-    """R of a measure, for rows with given weights; of ``as_aim(measure).surrogate(masses)``.
+    """R of a measure, for rows with given weights; of ``as_trainable(measure).surrogate(masses)``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from cutscore.linear.structural import as_aim
+    >>> from cutscore.linear.structural import as_trainable
     >>> from cutscore.linear.surrogates import Classes, Masses
-    >>> f1 = as_aim("f1").surrogate(Masses.of(None, 2, 3))
+    >>> f1 = as_trainable("f1").surrogate(Masses.of(None, 2, 3))
     >>> worst = f1.worst(Classes(np.array([4.0, -1.0]), np.array([1.0, -2.0, -3.0])))
     >>> round(worst.value, 4), worst.loss  # the second positive missed, the first negative flagged
     (0.9, 0.5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cutscore.tables.files import open_table
-from cutscore.tables.table import Source
+from cutscore.tables.table import Table
 from cutscore.tables.writer import write_table
 
-__all__ = ["Source", "open_table", "write_table"]
+__all__ = ["Table", "open_table", "write_table"]

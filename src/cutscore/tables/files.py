@@ -27,7 +27,7 @@ from cutscore.tables.formats.parquet import PARQUET
 from cutscore.tables.formats.query import DuckPart
 from cutscore.tables.formats.registry import format_of, named
 from cutscore.tables.parts import File, Format, Style
-from cutscore.tables.table import Source
+from cutscore.tables.table import Table
 
 
 def open_table(  # noqa: PLR0913 - how to read a file has many sides
@@ -40,7 +40,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     separator: str | None = None,
     decimal: str = ".",
     missing: str | Sequence[str] = (),
-) -> Source:
+) -> Table:
     """Open a table that lies in one file or in several with the same columns.
 
     Parameters
@@ -73,7 +73,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
 
     Returns
     -------
-    Source
+    Table
         With ``names``, ``schema``, ``batches(columns)``, ``read(columns)`` and, for NumPy,
         ``columns(names)``. Rows are counted from 1 in messages, without the line of names.
 
@@ -104,7 +104,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
         if sql is None:
             raise DataError(Conflict(("paths", "sql"), "there must be a file or a query"))
         _check_style(style, "a query")
-        return Source([DuckPart(sql)])
+        return Table([DuckPart(sql)])
     keep: list[Any] = []
     files = [File.at(path, name) for path, name in _files(paths, keep)]
     formats = [kind or format_of(file) for file in files]
@@ -116,19 +116,19 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
 
 def _opened(
     files: list[File], formats: list[Format], style: Style, sql: str | None, keep: list[Any]
-) -> Source:
+) -> Table:
     for file, format in zip(files, formats, strict=True):
         if not format.has_style:
             _check_style(style, format.name, Where(file=file.where))
         if format.query is not None and (sql is None or len(files) > 1):
             raise DataError(NeedsQuery(format.name, where=Where(file=file.where)))
     if sql is not None and formats[0].query is not None:
-        return Source([formats[0].query(files[0], sql)], keep)
+        return Table([formats[0].query(files[0], sql)], keep)
     parts = [f.read(file, style) for f, file in zip(formats, files, strict=True) if f.read]
-    source = Source(parts, keep)
+    source = Table(parts, keep)
     if sql is None:
         return source
-    query = Source([DuckPart(sql, source.dataset, of=[file.where for file in files])], keep)
+    query = Table([DuckPart(sql, source.dataset, of=[file.where for file in files])], keep)
     query.notes = source.notes
     return query
 

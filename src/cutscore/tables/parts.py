@@ -111,7 +111,7 @@ class Format:
 @dataclass(frozen=True)
 class Piece:
     """Some rows of a table that can be read for themselves: see
-    :meth:`cutscore.tables.Source.pieces`."""
+    :meth:`cutscore.tables.Table.pieces`."""
 
     read: Callable[[], Iterator[tuple[str, pa.RecordBatch]]]
     """Batches of them, each with the place that its rows are counted from: a file, or a row group

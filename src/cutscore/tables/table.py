@@ -42,7 +42,7 @@ from cutscore.tables.parts import (
 )
 
 
-class Source:
+class Table:
     """A table in files; see :func:`cutscore.tables.open_table`.
 
     Nothing but names is read until rows or types are asked for. Small text files are read once.
@@ -61,11 +61,11 @@ class Source:
         if all(part.is_small for part in files) and self.size < parts.BLOCK:
             self._parts = [HeldPart(part) for part in files]
 
-    def held(self) -> Source:
+    def held(self) -> Table:
         """The same with its rows in memory once they are asked for: all files are read once."""
         if any(isinstance(part, (HeldPart, LibsvmPart)) for part in self._parts):
             return self
-        return Source([HeldPart(part) for part in self._parts], self._keep)
+        return Table([HeldPart(part) for part in self._parts], self._keep)
 
     @property
     def where(self) -> str:
@@ -152,7 +152,7 @@ class Source:
         texts = texts or ()
         files = [part.with_texts(texts) for part in self._parts]
         if files != self._parts:
-            yield from Source(files, self._keep).batches(columns, numbers=numbers)
+            yield from Table(files, self._keep).batches(columns, numbers=numbers)
             return
         wanted = self.wanted(columns)
         as_text = self._as_text(texts)

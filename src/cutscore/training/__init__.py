@@ -8,19 +8,19 @@ from cutscore.core.lazy import attributes
 
 if TYPE_CHECKING:
     from cutscore.training.comparison import Compared as Compared
-    from cutscore.training.data import Elsewhere as Elsewhere
-    from cutscore.training.data import Target as Target
-    from cutscore.training.fitting import Plane as Plane
-    from cutscore.training.fitting import Trained as Trained
-    from cutscore.training.fitting import train as train
+    from cutscore.training.pipeline import Plane as Plane
+    from cutscore.training.pipeline import Trained as Trained
+    from cutscore.training.pipeline import train as train
+    from cutscore.training.rows import Elsewhere as Elsewhere
+    from cutscore.training.rows import Target as Target
 
 _HOME = {
     "Compared": "comparison",
-    "Elsewhere": "data",
-    "Plane": "fitting",
-    "Target": "data",
-    "Trained": "fitting",
-    "train": "fitting",
+    "Elsewhere": "rows",
+    "Plane": "pipeline",
+    "Target": "rows",
+    "Trained": "pipeline",
+    "train": "pipeline",
 }
 
 __all__ = ["Compared", "Plane", "Trained", "train"]

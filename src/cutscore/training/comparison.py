@@ -21,9 +21,9 @@ from cutscore.inference.auc import auc_interval
 from cutscore.linear.rows import Floats
 from cutscore.measures.aim import Aim
 from cutscore.sweeps.sweep import Sweep
-from cutscore.training.data import Data
 from cutscore.training.folds import OutOfFold
 from cutscore.training.learners import LEARNERS
+from cutscore.training.rows import Data
 
 _REPLICATES = 200
 

@@ -31,8 +31,8 @@ from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
 from cutscore.measures.measure import Objective
-from cutscore.training.data import HELD, Data, scores_of
 from cutscore.training.learners import Learner
+from cutscore.training.rows import HELD, Data, scores_of
 
 # Told how much is done, from 0 to 1, and what comes next.
 Report = Callable[[float, str], None]
@@ -42,7 +42,7 @@ _SAMPLE = 50_000
 _LEAST = 1_000
 
 
-class Scale(NamedTuple):
+class ScoreScale(NamedTuple):
     """Where scores lie and how far apart. A few wild ones have little say: the median, and the mean
     distance to it."""
 
@@ -50,11 +50,11 @@ class Scale(NamedTuple):
     spread: float
 
     @classmethod
-    def of(cls, scores: Floats, weight: Floats | None) -> Scale:
+    def of(cls, scores: Floats, weight: Floats | None) -> ScoreScale:
         centre = float(np.median(scores)) if weight is None else _median(scores, weight)
         return cls(centre, float(np.average(np.abs(scores - centre), weights=weight)))
 
-    def onto(self, other: Scale, scores: Floats) -> Floats:
+    def onto(self, other: ScoreScale, scores: Floats) -> Floats:
         """The same scores in the other's units; their order stays."""
         told = self.spread > 0 and other.spread > 0
         slope = other.spread / self.spread if told else 1.0
@@ -86,15 +86,15 @@ class Yardstick(NamedTuple):
             at = np.sort(np.random.default_rng(0).choice(at, count, replace=False))
         return cls(data.some(at), fold[at], None if data.weight is None else data.weight[at])
 
-    def scale(self, scores: Floats, some: Flags | None = None) -> Scale:
+    def scale(self, scores: Floats, some: Flags | None = None) -> ScoreScale:
         """The scale of what a line gives to all of these rows, or to some."""
         if some is None:
-            return Scale.of(scores, self.weight)
-        return Scale.of(scores[some], None if self.weight is None else self.weight[some])
+            return ScoreScale.of(scores, self.weight)
+        return ScoreScale.of(scores[some], None if self.weight is None else self.weight[some])
 
     def together(
         self, lines: list[LinearDetector], scores: Floats, fold: NDArray[np.intp]
-    ) -> tuple[Floats, Scale]:
+    ) -> tuple[Floats, ScoreScale]:
         """Scores of all folds on the scale of the mean of their lines, and that scale.
 
         What a line gives to rows it was fitted to is compared: those of its own fold have no say in
@@ -119,7 +119,7 @@ class OutOfFold:
     empty: set[str]
     """Those that found nothing in some fold: all weights are 0."""
     yardstick: Yardstick
-    scales: dict[str, Scale]
+    scales: dict[str, ScoreScale]
     """The scale of each learner's scores."""
 
     def able(self) -> list[str]:

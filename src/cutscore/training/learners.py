@@ -89,13 +89,13 @@ def _structural(rows: Rows, objective: Any) -> Fit:
     """For the measure, if it is one that a line can be trained for, else for the AUC."""
     from cutscore.core.errors import CutscoreError
     from cutscore.linear.logistic import logistic
-    from cutscore.linear.structural import as_aim, structural
+    from cutscore.linear.structural import as_trainable, structural
     from cutscore.measures.aim import Top
 
     try:
-        aim = as_aim(objective.name if isinstance(objective, Top) else objective)
+        aim = as_trainable(objective.name if isinstance(objective, Top) else objective)
     except CutscoreError:
-        aim = as_aim("auc")
+        aim = as_trainable("auc")
     return structural(rows, aim, max_iter=_STEPS, start=logistic(rows).detector)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cutscore.core.findings.base import PAGE
 from cutscore.decision.choice import natural
 from cutscore.detector.artefact import Detector
-from cutscore.detector.saved import FORMAT
+from cutscore.detector.model_file import FORMAT
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
 from cutscore.measures.confusion import Confusion

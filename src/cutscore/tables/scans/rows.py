@@ -19,7 +19,7 @@ from cutscore.core.findings.rows import NoRows
 from cutscore.core.findings.statistics import NotFinite
 from cutscore.linear.rows import Block, Floats, block_rows
 from cutscore.linear.streams import Later, StreamRows
-from cutscore.tables import Source, open_table
+from cutscore.tables import Table, open_table
 from cutscore.tables.parts import cell, filled, plain, row_of
 from cutscore.tables.scans.memory import bytes_of
 from cutscore.tables.scans.scan import Labels, as_weights, check_number, opened, placed
@@ -87,7 +87,7 @@ def rows_file(  # noqa: PLR0913 - what the columns are for has many sides
     LinearDetector(w=[1.017], b=-1.474)
     """
     names = _names(features, label, weight)
-    source = data if isinstance(data, (Source, ds.Dataset)) else open_table(data)
+    source = data if isinstance(data, (Table, ds.Dataset)) else open_table(data)
     reader = _Reader(source, names, weight is not None, positive, filter)
     if memory_limit is not None:
         reader.limit(bytes_of(memory_limit))

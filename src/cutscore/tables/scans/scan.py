@@ -41,7 +41,7 @@ from cutscore.core.findings.tables import (
 from cutscore.core.labels import other_kind, typed
 from cutscore.core.names import no_column
 from cutscore.sweeps.sweep import Floats
-from cutscore.tables import Source, open_table
+from cutscore.tables import Table, open_table
 from cutscore.tables.parts import (
     Piece,
     cell,
@@ -411,7 +411,7 @@ def opened(
     front are text, but for ``numbers``."""
     if isinstance(data, ds.Dataset) or filter is not None:
         return _opened_dataset(data, names, filter)
-    source = data if isinstance(data, Source) else open_table(data, columns=names)
+    source = data if isinstance(data, Table) else open_table(data, columns=names)
     pieces = source.pieces(names, numbers=numbers)
     return source.where, pieces, source.types(names, numbers=numbers)
 
@@ -422,7 +422,7 @@ def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list
         raise DataError(BadArgument("filter", rule, filter))
     if not isinstance(data, ds.Dataset):
         # Names and types are checked as for any table first.
-        source = data if isinstance(data, Source) else open_table(data, columns=names)
+        source = data if isinstance(data, Table) else open_table(data, columns=names)
         # In the types that all files share, not in those of the first.
         if source.dataset_format is not None:
             data, _ = source.dataset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -14,7 +14,7 @@ from cutscore.core.checks import Columns, check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Finding, Where
-from cutscore.core.findings.rows import BadWeight, ValueMissing
+from cutscore.core.findings.rows import BadWeight
 from cutscore.core.findings.training import (
     ClassMissing,
     ClassTooSmall,
@@ -26,7 +26,7 @@ from cutscore.core.frozen import derived
 from cutscore.core.labels import against, labelled
 from cutscore.core.names import no_column
 from cutscore.detector import Encoding
-from cutscore.detector.summaries import Limits
+from cutscore.detector.column_summaries import Limits
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, JoinedRows, Matrix, Rows
 from cutscore.linear.streams import StreamRows
@@ -35,7 +35,7 @@ from cutscore.sweeps.sweep import Sweep, area, sweep, sweep_of
 from cutscore.tables.roles import Roles
 
 if TYPE_CHECKING:
-    from cutscore.tables import Source
+    from cutscore.tables import Table
 
 
 class Elsewhere(Rows, Protocol):
@@ -83,7 +83,7 @@ _USUAL = Options()
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class TrainingLabels:
     """What is known of the rows that count, besides their features, in the order of the table."""
 
     y: Flags
@@ -100,7 +100,7 @@ class Labels:
     @classmethod
     def of(
         cls, labels: NDArray[Any], weight: Floats | None, unit: NDArray[Any] | None, roles: Roles
-    ) -> Labels:
+    ) -> TrainingLabels:
         """The labels of a table, of which both classes must have rows that count."""
         y, positive, other, warnings = _labels(labels, roles)
         kept = None
@@ -157,24 +157,27 @@ class Data:
     encoding: Encoding
     raw: bool
     """Whether X holds the numbers of the table, not the features of the encoding."""
-    labels: Labels
+    labels: TrainingLabels
     fold: NDArray[np.intp]
     """The fold of each row."""
 
     @classmethod
     def of(cls, table: Any, roles: Roles, options: Options = _USUAL) -> Data:
         """The table, wherever it is; a file in the format of LIBSVM is in memory."""
-        from cutscore.tables import Source
+        from cutscore.tables import Table
+        from cutscore.tables.frames import as_table
 
-        if isinstance(table, Source):
+        if isinstance(table, Table):
             if table.is_sparse:
                 return cls._sparse(table, roles, options)
             if not options.stream:
                 table = table.held()
-        columns = _columns(table, [roles.label, *roles.used], numbers=[roles.weight])
+        table = as_table(table)
+        numbers = [] if roles.weight is None else [roles.weight]
+        columns = table.columns([roles.label, *roles.used], numbers=numbers)
         w = None if roles.weight is None else _weights(columns[roles.weight], roles.weight)
         g = None if roles.unit is None else columns[roles.unit]
-        labels = Labels.of(columns[roles.label], w, g, roles)
+        labels = TrainingLabels.of(columns[roles.label], w, g, roles)
         fold = labels.folds(options.folds, options.seed)
         encoding = Encoding.of(table, roles, options.limits, w)
         if not options.stream:
@@ -188,7 +191,7 @@ class Data:
         return cls(None, rows, encoding, False, labels, fold)
 
     @classmethod
-    def _sparse(cls, table: Source, roles: Roles, options: Options) -> Data:
+    def _sparse(cls, table: Table, roles: Roles, options: Options) -> Data:
         """A file in the format of LIBSVM: its matrix is never made dense."""
         from scipy.sparse import csr_array
 
@@ -217,7 +220,7 @@ class Data:
         if keep != names:
             X = X[:, [place[name] for name in keep]]
         weight = None if w is None else _weights(w, str(roles.weight))
-        labels = Labels.of(column, weight, g, roles)
+        labels = TrainingLabels.of(column, weight, g, roles)
         fold = labels.folds(options.folds, options.seed)
         encoding = Encoding.of_matrix(X, keep, weight)
         there = np.arange(X.shape[0]) if labels.kept is None else np.flatnonzero(labels.kept)
@@ -347,7 +350,7 @@ def _places(fold: NDArray[np.intp], kept: Flags | None) -> NDArray[np.intp]:
     return out
 
 
-def _streamed(table: Any, encoding: Encoding, labels: Labels) -> StreamRows:
+def _streamed(table: Any, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
 
@@ -388,36 +391,6 @@ def scores_of(rows: Rows, line: LinearDetector) -> Floats:
 def column_of(X: Any, j: int) -> Floats:
     """A copy: what is kept of a block keeps all of it."""
     return X[:, j].copy() if isinstance(X, np.ndarray) else X[:, [j]].toarray().ravel()
-
-
-def _columns(
-    table: Any, names: Sequence[str], *, numbers: Sequence[str | None] = ()
-) -> dict[str, NDArray[Any]]:
-    """Columns, none of whose values is missing."""
-    if hasattr(table, "batches") and hasattr(table, "names"):
-        wanted = list(dict.fromkeys(names))
-        found = table.columns(wanted, numbers=[name for name in numbers if name is not None])
-        return {name: np.asarray(found[name]) for name in wanted}
-    return {name: _column(table, name, number=name in numbers) for name in names}
-
-
-def _column(table: Any, name: str, *, number: bool = False) -> NDArray[Any]:
-    """One column of a table in memory."""
-    from cutscore.detector.values import as_table, unfit
-
-    whole = as_table(table)
-    if name not in whole.schema.names:
-        raise no_column(name, whole.schema.names, "the table")
-    column = whole.column(name)
-    # A weight that is NaN has a sentence of its own.
-    missing = np.asarray(column.is_null(nan_is_null=not number))
-    if missing.any():
-        at = Where(int(missing.argmax()), column=name)
-        raise DataError(ValueMissing(name, where=at))
-    out = np.asarray(column.to_numpy(zero_copy_only=False))
-    if number and out.dtype.kind not in "biuf":
-        raise unfit(name, 0, "numbers", out[0])
-    return out
 
 
 def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[Finding, ...]]:

@@ -46,7 +46,7 @@ class Limits:
 
 
 def summed(
-    data: Any, summaries: dict[str, Summary], as_numbers: Sequence[str], weight: Floats | None
+    data: Any, summaries: dict[str, ColumnSummary], as_numbers: Sequence[str], weight: Floats | None
 ) -> int:
     """Add up what there is to know of columns, and return how many rows count."""
     rows = counted = 0
@@ -65,7 +65,7 @@ def summed(
     return counted
 
 
-def of_kind(kind: str, name: str, found: str | None) -> Summary:
+def of_kind(kind: str, name: str, found: str | None) -> ColumnSummary:
     """What to keep of a column that is used as ``kind``, of which its type says ``found``."""
     if kind in ("number", "date"):
         return _Numbers(name, "number" if kind == "number" else "date")
@@ -73,7 +73,7 @@ def of_kind(kind: str, name: str, found: str | None) -> Summary:
     return _Levels(name, "boolean" if kind == "boolean" else "category", level_type)
 
 
-class Summary(ABC):
+class ColumnSummary(ABC):
     """What is kept of a column while its rows pass by."""
 
     def __init__(self, name: str) -> None:
@@ -108,7 +108,7 @@ class Summary(ABC):
         """What the fingerprint is made of."""
 
 
-class _Numbers(Summary):
+class _Numbers(ColumnSummary):
     """Weight, mean and squares of a column of numbers, merged centred; and its ends.
 
     ``rises`` and ``falls`` say whether every row so far had a whole number of its own, larger or
@@ -190,7 +190,7 @@ class _Numbers(Summary):
         return [self.name, self.kind, self.count, self.missing, *ends]
 
 
-class _Levels(Summary):
+class _Levels(ColumnSummary):
     """How many rows have each value."""
 
     def __init__(self, name: str, kind: CategoryKind, level_type: LevelType) -> None:

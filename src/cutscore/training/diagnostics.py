@@ -14,7 +14,7 @@ from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, against_trivial
 from cutscore.linear.rows import Flags, Floats
 from cutscore.sweeps.sweep import Sweep
-from cutscore.training.data import Data, column_of
+from cutscore.training.rows import Data, column_of
 
 # One feature alone that ranks the classes so well is likely to know the outcome.
 _LEAK = 0.99

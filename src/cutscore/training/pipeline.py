@@ -28,7 +28,7 @@ from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text, is_label
-from cutscore.detector.summaries import Limits
+from cutscore.detector.column_summaries import Limits
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.linear.rows import Flags, Floats
@@ -36,7 +36,6 @@ from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
-from cutscore.training.checks import apart, leaks, useless
 from cutscore.training.comparison import (
     Compared,
     Result,
@@ -46,9 +45,10 @@ from cutscore.training.comparison import (
     result_of,
     with_data,
 )
-from cutscore.training.data import Data, Labels, MakeRows, Options, column_of
+from cutscore.training.diagnostics import apart, leaks, useless
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
+from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
 
 
 class Plane(NamedTuple):
@@ -397,7 +397,7 @@ def _weighted(name: str | None, s: Sweep) -> list[Finding]:
     return [] if name is None else [RowsWeighted(name, s.prevalence)]
 
 
-def _both(labels: Labels) -> tuple[Any, Any] | None:
+def _both(labels: TrainingLabels) -> tuple[Any, Any] | None:
     """The negative and the positive label, if there are just these two."""
     pair = (labels.other, labels.positive)
     return pair if all(map(is_label, pair)) else None
