@@ -371,7 +371,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
         assert (found["costs"] is None) == (not more)
     keys = {
         *("schema", "version", "source", "label", "rows", "asked", "scores", "differences"),
-        *("groups", "warnings", "learners", "training", "weights"),
+        *("groups", "warnings", "learners", "training", "weights", "digest", "baselines"),
     }
     assert main(["evaluate", *base, "--group", "region"]) == 0
     out = capsys.readouterr()
@@ -510,7 +510,7 @@ def test_a_report_shows_the_command_that_made_it(tmp_path):
     evaluate = ["evaluate", "t.csv", "--label", "y", "--score", "x", "--maximize", "recall"]
     for words in (fit, evaluate):
         assert main([*words, "--subject-to", limit, "-q", "--report", "r.html"]) == 0
-        shown = re.search("<code>(.*?)</code>", (tmp_path / "r.html").read_text("utf-8"))
+        shown = re.search("<code>(cutscore .*?)</code>", (tmp_path / "r.html").read_text("utf-8"))
         assert shown is not None
         typed = shlex.split(unescape(re.sub("<[^>]*>", "", shown[1])))
         assert typed == ["cutscore", *words, "--subject-to", limit, "-q", "--report", "r.html"]
