@@ -511,7 +511,7 @@ def test_a_report_shows_the_command_that_made_it(tmp_path):
     evaluate = ["evaluate", "t.csv", "--label", "y", "--score", "x", "--maximize", "recall"]
     for words in (fit, evaluate):
         assert main([*words, "--subject-to", limit, "-q", "--report", "r.html"]) == 0
-        shown = re.search("<code>(.*?)</code>", (tmp_path / "r.html").read_text("utf-8"))
+        shown = re.search("<code>(cutscore .*?)</code>", (tmp_path / "r.html").read_text("utf-8"))
         assert shown is not None
         typed = shlex.split(unescape(re.sub("<[^>]*>", "", shown[1])))
         assert typed == ["cutscore", *words, "--subject-to", limit, "-q", "--report", "r.html"]

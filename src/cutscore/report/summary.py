@@ -304,8 +304,8 @@ class Summary:
         ...
         8 rows: 4 positive (50 %), 4 negative
         ...
-          AUC                   0.750 (95 % CI 0.301–0.954)
-          average precision     0.771
+          AUC                0.750 (95 % CI 0.301–0.954)
+          average precision  0.771
         ...
         """
         from cutscore.report.terminal import text

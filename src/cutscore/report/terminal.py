@@ -288,7 +288,7 @@ def _overview(summary: Summary) -> Padding:
             rows.append((name, *("–" if v is None else number(v) for v in values)))
     point = scores[0].point
     here = "on these rows, by weight" if summary.weighted else "on these rows"
-    rows += _heading("expected on new rows" if point.typical is not None else here)
+    rows += _heading("on new rows" if point.typical is not None else here)
     names = list(MEASURES[:4])
     if point.objective in MEASURES[4:] and not summary.asked.assumed:
         names.append(point.objective)
