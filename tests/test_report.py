@@ -21,11 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutscore as cs
+from cutscore.comparison import class_samples
 from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
 from cutscore.decision.choice import natural, worth
 from cutscore.decision.choice import told as told_of
-from cutscore.comparison import class_samples
 from cutscore.measures.confusion import counted
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
