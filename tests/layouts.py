@@ -871,6 +871,11 @@ def _plain_columns() -> Iterator[Case]:
     )
     yield Case("net_benefit_at", lambda g: cs.net_benefit_at(PROBABLE, g.probability), rows=300)
     yield Case("SmoothRoc.at", lambda g: cs.smooth_roc(SWEEP).at(g.probability), exact=True)
+    yield Case(
+        "CostCurve.net_benefit",
+        lambda g: cs.cost_curve(SWEEP).net_benefit(g.probability, 0.1),
+        exact=True,
+    )
     yield Case("CostCurve.cost", lambda g: cs.cost_curve(SWEEP).cost(g.probability), exact=True)
     yield Case(
         "Affine.inverse",

@@ -247,13 +247,13 @@ def test_what_is_of_two_classes_only() -> None:
     assert g.coef_.shape == (3, 4)
     assert not hasattr(g, "detector_")
     for ask in (lambda: g.signed_distance(X), lambda: g.margins(X, y), lambda: g.detector_):
-        with pytest.raises(AttributeError, match="a line tells two classes apart, and there are 3"):
+        with pytest.raises(AttributeError, match="exists for two classes only; there are 3"):
             ask()
     with finding("bad-argument", parameter="class_weight"):
         Logistic(class_weight=cs.Costs(fp=1, fn=2)).fit(X, y)
     with finding("bad-argument", parameter="prior"):
         GaussianDiscriminant(prior=0.5).fit(X, y)
-    with pytest.raises(ValueError, match=r"weight above 0; class 2 has none\. Leave its rows out"):
+    with pytest.raises(ValueError, match=r"class 2 needs at least 1 row with a weight above 0"):
         Logistic().fit(X, y, sample_weight=(y < 2).astype(float))
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         Fisher().fit(X, y)

@@ -521,7 +521,7 @@ def test_a_change_by_hand_is_noticed_and_can_be_meant() -> None:
         (b'{"a": NaN}', "field-unfit", {"value": "NaN"}),
         (b'{"a": -Infinity}', "field-unfit", {"value": "-Infinity"}),
         (b'{"a": 1, "a": 2}', "field-unknown", {"field": "a", "twice": True}),
-        (b'{"a": ' + b"[" * 200_000, "not-json", {"reason": "this is nested too deep"}),
+        (b'{"a": ' + b"[" * 200_000, "not-json", {"reason": "this is nested too deeply"}),
         (b'{"format": ' + b"9" * 10_000 + b"}", "not-json", {}),
         (b'{"format": "cutscore.detector/2"}', "field-missing", {"field": "terms"}),
     ],

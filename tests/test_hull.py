@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 import oracle
+from cutscore.core.findings.base import shown
 from raising import finding
 from strategies import Case, rows, weights
 
@@ -248,8 +249,9 @@ def test_flagging_all_or_none_may_be_best() -> None:
     ],
 )
 def test_bad_classifiers(given_: Any, subject: str, value: Any) -> None:
-    with finding("bad-argument", cs.DataError, parameter="s", subject=subject, value=value):
+    with finding("bad-argument", cs.DataError, parameter="s", subject=subject) as error:
         cs.hull(given_)
+    assert shown(error.value.finding.value) == str(value)
 
 
 def test_one_class() -> None:

@@ -110,7 +110,7 @@ ELSEWHERE = {
         Sweep.threshold_of BinnedSweep.at OperatingPoint.stability AucCovariance.intervals
         AucCovariance.test PartialAuc
         GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
-        Sweep.needs_negatives
+        Sweep.needs_negatives ArrayRows.part Encoding.arranged Verdict
         Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
         CutscoreError DataError UndefinedError
         Detector.revised Detector.facts Training Training.elsewhere

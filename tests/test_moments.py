@@ -369,7 +369,7 @@ def test_json_and_pickle() -> None:
 def test_summaries_travel() -> None:
     # To the workers of a cluster, without what a thread keeps.
     X, y, _ = table(40, 3)
-    summary = moments.Summary(True)
+    summary = moments.BlockMoments(True)
     block = Block(X, y, None, 0)
     want = summary(block)
     assert pickle.loads(pickle.dumps(summary))(block).to_dict() == want.to_dict()

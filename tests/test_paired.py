@@ -695,7 +695,9 @@ def test_command_tells_progress(
     assert main([*words, "--cost", "fp=1,fn=5", *["--quiet"] * quiet]) == 0
     assert told[-1:] == ([] if quiet else ["comparing 200 of 200 samples"])
     c = cs.compare(y, a, b, costs=Costs(fp=1, fn=5))
-    assert capsys.readouterr().out == f"a: a\nb: b\n{c!r}\n"
+    out = capsys.readouterr().out
+    assert out.startswith(f"AUC: a {c.a:.3f}, b {c.b:.3f}: ")
+    assert f"cost of 1,000 cases: a {1000 * c.cost_a:.0f}, b {1000 * c.cost_b:.0f}: " in out
 
 
 # ------------------------------------------------------------------------------------------- groups

@@ -392,7 +392,7 @@ class Detector(Card):
         >>> machine = CategoryTerm(CategoryColumn("machine", ("A", "B"), (0.5, 0.5)), (1, -1), 0, 0)
         >>> d = Detector((machine,), 0.0, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), threshold=0.0)
         >>> print(d.novelty({"machine": ["A", "C", "C"]})[0].render())
-        2 of 3 rows (67 %) have a level of 'machine' that no training row had, such as 'C'.
+        2 of 3 rows (67 %) have a value of 'machine' that was not seen in training, such as 'C'.
         """
         seen = Novelty()
         rows = sum(len(score) for _, score, *_ in self._scored(data, watch=seen.watch))

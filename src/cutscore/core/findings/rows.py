@@ -223,8 +223,9 @@ class PositiveUnstated(_Placed):
     value: Any = ...
 
     def text(self, on: Surface) -> str:
+        at = "" if self.value is ... else f"; {self.place(on)} is {shown(self.value)}"
         return (
-            f"the labels are {some(self.seen)}: which one is positive? Name it "
+            f"the labels are {some(self.seen)}{at}: which one is positive? Name it "
             f"({on.fix(Fix('positive'))}); only 0/1, False/True and -1/1 are understood without."
         )
 
