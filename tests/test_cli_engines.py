@@ -115,6 +115,8 @@ def test_fit_on_spark(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, expected, _ = ran(capsys, *words, "--engine", "memory")
     code, found, said = ran(capsys, *words, *SPARK)
     assert code == 0, said
+    # Scores of folds differ in their last digits.
+    found.pop("digest"), expected.pop("digest")
     close(found, expected)
 
 
@@ -355,4 +357,6 @@ def test_a_process_of_its_own(table: Path) -> None:
     here = subprocess.run(
         [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
     )
-    assert done.stdout == here.stdout
+    # But for the next step, which names the engine.
+    spark, plain = (out.partition("next:")[0] for out in (done.stdout, here.stdout))
+    assert spark == plain != ""

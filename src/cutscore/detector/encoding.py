@@ -70,8 +70,8 @@ class Encoding:
     [[-1.225, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.225, 0.0, 0.0]]
     >>> for note in e.notes:
     ...     print(note.render())
-    'age' is a number: mean 40, standard deviation 8.16497; 25 % are missing: a feature too.
-    'colour' is a category: 'red' (75 %), 'blue' (25 %); reference level: 'red'.
+    'age' is numeric: mean 40, standard deviation 8.16497; 25 % missing, with an indicator.
+    'colour' is categorical: 'red' (75 %), 'blue' (25 %); reference level: 'red'.
     'unit' is not used: it is 'cm' in every row.
     """
 
