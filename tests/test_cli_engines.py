@@ -146,7 +146,8 @@ def test_choose(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("learner", ["auto", "perceptron"])
+# Not the perceptron, which depends on the order of the rows: in memory they are ordered by fold.
+@pytest.mark.parametrize("learner", ["auto", "logistic"])
 def test_fit(table: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, learner: str) -> None:
     words = ["fit", table, "--target", "y", "--exclude", "kind", "--weight", "w"]
     words += ["--learner", learner]

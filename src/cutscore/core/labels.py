@@ -102,7 +102,8 @@ def against(found: Labelled, name: str) -> OneVersusRest | None:
     >>> from cutscore.core.labels import against, labelled
     >>> found = labelled(np.array(["yes", "no", "No", "no"]), "yes", "ill", count=True)
     >>> print(against(found, "ill").render())
-    'ill' is read one-vs-rest: 'yes' is positive, all others are negative: 'no' (2 rows), 'No' (1 row).
+    'ill' is read one-vs-rest: 'yes' is positive, all others are negative: 'no' (2 rows), 'No'
+    (1 row).
     """
     if len(found.others) < 2:
         return None
