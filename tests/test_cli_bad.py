@@ -498,6 +498,8 @@ def interrupted(
     running = subprocess.Popen(
         [sys.executable, "-m", "cutscore", *words], cwd=cwd, encoding="utf-8",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # What runs the tests in the background may ignore it, and processes inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )  # fmt: skip
     try:
         until = time.monotonic() + 30
