@@ -34,8 +34,8 @@ from cutscore.report.charts import path, precision_steps
 from cutscore.report.numbers import estimate_text, number, per_cent
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
-from cutscore.report.terminal import shown
 from cutscore.report.traces import Axis, by_parts, largest_tie
+from cutscore.report.words import shown
 from raising import finding
 from strategies import Case, rows
 

@@ -193,6 +193,16 @@ class OperatingPoint(Card):
             return self.confusion
         return None if self._selection is None else self._selection.confusion
 
+    @property
+    def trivial_costs(self) -> tuple[float, float] | None:
+        """What a case costs if nothing is flagged, and if everything is; None if costs were not the
+        objective."""
+        goal, c = self.question.goal, self.deployed
+        if not isinstance(goal, Costs):
+            return None
+        none, every = _trivial_confusions(c)
+        return float(goal(none)), float(goal(every))
+
     @derived
     def baseline(self) -> Baseline | None:
         """What flagging everything or nothing would cost, whichever is less, and the difference
@@ -218,9 +228,10 @@ class OperatingPoint(Card):
         gain, loss = q.goal.fn + q.goal.tp, q.goal.fp + q.goal.tn
         # The difference is itself a cost: of what is flagged, beside flagging nothing, and of what
         # is not, beside flagging everything.
+        none, every = _trivial_confusions(c)
         found = [
-            ("flag none", Costs(fp=loss, fn=0, tp=gain), Confusion(0, 0, c.positives, c.negatives)),
-            ("flag all", Costs(fp=0, fn=gain, tn=loss), Confusion(c.positives, c.negatives, 0, 0)),
+            ("flag none", Costs(fp=loss, fn=0, tp=gain), none),
+            ("flag all", Costs(fp=0, fn=gain, tn=loss), every),
         ]
         allowed = [
             (float(q.goal(does)), name, beside)
@@ -313,6 +324,11 @@ class OperatingPoint(Card):
             return ""
         at = (self.confusion.fpr, self.confusion.recall)
         return thumbnail(*self.sweep.sketch(), point=at)
+
+
+def _trivial_confusions(c: Confusion) -> tuple[Confusion, Confusion]:
+    """The same cases if nothing is flagged, and if everything is."""
+    return Confusion(0, 0, c.positives, c.negatives), Confusion(c.positives, c.negatives, 0, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -47,7 +47,6 @@ from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
 from cutscore.measures.aim import Aim
-from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.report.summary import (
@@ -387,7 +386,7 @@ def summary_of(  # noqa: PLR0913 - what a report shows beside the scores
         scores=tuple(_score_summary(one, aim, detail) for one in evidence),
         differences=_differences(sweeps, areas, aim.level),
         groups=groups,
-        baselines=_baselines(evidence[0].point),
+        baselines=evidence[0].point.trivial_costs,
         digest=_digest(sweeps.values()),
         label=label,
         source=source,
@@ -459,15 +458,6 @@ def threshold_probability(aim: Aim, prior: float) -> float:
     the same."""
     c = aim.costs
     return c.probability if c is not None and c.on_negatives and c.on_positives else prior
-
-
-def _baselines(p: OperatingPoint) -> tuple[float, float] | None:
-    """What a case costs if nothing is flagged, and if everything is."""
-    c, goal = p.deployed, p.question.goal
-    if not isinstance(goal, Costs):
-        return None
-    none = Confusion(0, 0, c.positives, c.negatives)
-    return float(goal(none)), float(goal(Confusion(c.positives, c.negatives, 0, 0)))
 
 
 def _digest(sweeps: Iterable[Sweep]) -> str:

@@ -45,7 +45,7 @@ from cutscore.report.summary import (
     listed,
     rows_text,
 )
-from cutscore.report.terminal import measured, word_for
+from cutscore.report.words import measured, word_for
 from cutscore.sweeps.hull import check_points
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from cutscore.measures.confusion import counted
 from cutscore.measures.costs import Costs
 from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
-from cutscore.report.terminal import measured
 from cutscore.report.traces import ENDS
+from cutscore.report.words import measured
 
 
 def script_data(summary: Summary) -> dict[str, Any]:

@@ -26,9 +26,6 @@ from cutscore.decision.choice import (
 from cutscore.decision.verdict import State, Verdict
 from cutscore.inference.guarantee import allowance, wanting
 from cutscore.measures.confusion import Confusion, counted
-from cutscore.measures.costs import Costs
-from cutscore.measures.measure import MEASURES as KNOWN
-from cutscore.measures.measure import WORDS
 from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
 from cutscore.report.summary import (
     AVERAGES,
@@ -39,6 +36,7 @@ from cutscore.report.summary import (
     listed,
     rows_text,
 )
+from cutscore.report.words import measured, shown, word_for
 
 if TYPE_CHECKING:
     from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary
@@ -71,29 +69,6 @@ def rendered(blocks: Iterator[Any], width: int, *, color: bool = False) -> str:
             console.print()
         console.print(block)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-
-
-def shown(name: str, most: int = 40) -> str:
-    """A name for one line: no line breaks, no control signs, not too long. Names differ at either
-    end, so what is left out is in the middle."""
-    line = "".join(c if c.isprintable() else " " for c in name)
-    if len(line) <= most:
-        return line
-    tail = (most - 1) // 2
-    return f"{line[: most - 1 - tail]}…{line[len(line) - tail :]}"
-
-
-def measured(name: str) -> str:
-    """What learners were compared by."""
-    return {"auc": "AUC"}.get(name) or WORDS.get(name) or shown(name)
-
-
-def word_for(name: str, prior: float | None) -> str:
-    """The word for a measure; with the share of positives where that is not the one of the rows
-    and the measure depends on it."""
-    if prior is None or (name in KNOWN and KNOWN[name].prior_free):
-        return WORDS[name]
-    return f"{WORDS[name]}, where {100 * prior:.3g} % are positive"
 
 
 def difference_text(
@@ -245,12 +220,10 @@ def _value(p: OperatingPoint, level: float) -> str:
 
 def baselines(p: OperatingPoint) -> list[str]:
     """What it costs to flag nothing, and everything, and what the threshold saves."""
-    costs, c = p.question.costs, p.confusion
-    if costs is None or not isinstance(costs, Costs):
+    costs = p.trivial_costs
+    if costs is None:
         return []
-    prior = float(c.prevalence) if p.question.prior is None else p.question.prior
-    none = 1000 * float(costs(Confusion(0.0, 0.0, prior, 1 - prior)))
-    every = 1000 * float(costs(Confusion(prior, 1 - prior, 0.0, 0.0)))
+    none, every = (1000 * cost for cost in costs)
     expected = expectation(p)
     cost = 1000 * (p.value if expected is None else expected.value)
     best = min(none, every)
