@@ -118,7 +118,7 @@ def test_levels_are_counted_over_batches(lines: Detector) -> None:
     seen, rows = Novelty(), 0
     for shift in (["day"] * 3, ["day"] + ["c"] * 4, ["b"] * 5 + ["c"] * 4):
         batch = {"line": ["A-01"] * len(shift), "shift": shift}
-        rows += sum(b.num_rows for b in lines.apply_batches(batch, watch=seen.watch))
+        rows += sum(b.num_rows for b in lines.apply_batches(batch, seen=seen))
     assert seen.found(rows) == [UnseenLevel("shift", 13, 17, "c")]
 
 
@@ -144,7 +144,7 @@ def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.Monke
     words = ["fit", "t.csv", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
     assert main([*words, "--number", "n"]) == 0
     d = Detector.load("m.json")
-    assert d.numbers == ["n"]
+    assert d.scorer.numbers == ["n"]
     for keep in ([], ["--keep", "n"]):
         assert main(["apply", "m.json", "t.csv", "-q", "-o", "out.csv", *keep]) == 0
         rows = (tmp_path / "out.csv").read_text().splitlines()[1:]

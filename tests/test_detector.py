@@ -21,7 +21,8 @@ from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings import Fix
 from cutscore.core.findings.training import ColumnUnused, Leak
 from cutscore.detector import CategoryTerm, Detector, Encoding, NumberTerm, Training
-from cutscore.detector.artefact import GROUP, as_text, lowest_score
+from cutscore.detector.artefact import as_text, lowest_score
+from cutscore.detector.scorers.linear import GROUP
 from cutscore.tables import open_table, write_table
 from raising import finding
 from test_encoding import tables
@@ -147,7 +148,7 @@ def test_bias_is_for_raw_values() -> None:
     for row in TABLE.to_pylist():
         if row["income"] is not None:
             rest = by_hand(d, row | {"income": income.column.mean}) - d.base
-            raw = d.bias + income.weight * row["income"] + rest
+            raw = d.scorer.bias + income.weight * row["income"] + rest
             assert raw == pytest.approx(by_hand(d, row), abs=1e-13)
 
 

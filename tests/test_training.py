@@ -583,7 +583,7 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
     # The line is in standardised numbers; in raw ones it scores the matrix itself.
     weights = {term.column.name: term.weight for term in t.detector.terms}
     dense = np.array([weights.get(str(i), 0.0) for i in source.indices])
-    expected = X @ dense + t.detector.bias
+    expected = X @ dense + t.detector.scorer.bias
     raw = LEARNERS[t.learner].fit(rows(X, label == 1), None).detector
     assert np.allclose(expected, raw.scores(X), rtol=1e-9, atol=1e-9)
     only = train(source, "label", columns=["3"], learner="fisher")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, isnan
 from typing import Any
@@ -14,21 +14,22 @@ from numpy.typing import NDArray
 from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator, Chain, Gaussian
 from cutscore.calibration.odds import sigmoid
-from cutscore.core.checks import check_threshold, number
+from cutscore.core.checks import check_threshold
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Finding, Fix, Shown, shown
-from cutscore.core.findings.models import ColumnReserved, CostsMissing, LimitsKept, NoColumns
+from cutscore.core.findings.models import ColumnReserved, CostsMissing, LimitsKept
 from cutscore.core.findings.rows import NoRows
 from cutscore.core.findings.statistics import Undefined
+from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
 from cutscore.core.json import Count, Extended
 from cutscore.detector.encoding import Encoding
 from cutscore.detector.novelty import Novelty
-from cutscore.detector.terms import CategoryTerm, Term, folded
-from cutscore.detector.values import stream
+from cutscore.detector.scorers.linear import LinearScorer
+from cutscore.detector.terms import Term, folded
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import LinearDetector
 from cutscore.measures.aim import Aim
@@ -37,12 +38,8 @@ from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.measure import WORDS
 from cutscore.measures.prior import check_prior, log_odds
 from cutscore.sweeps.sweep import Floats
-from cutscore.tables.literals import parsed
 
-# Terms are added up in groups, so that a sum written as one expression is nowhere deep.
-GROUP = 256
 _COLUMNS = ("score", "llr", "probability", "decision", "why")
-Watch = Callable[[Term, NDArray[Any], Any], None]
 Label = bool | int | float | str
 
 
@@ -159,9 +156,6 @@ class Detector(Card):
     labels: tuple[Label, Label] | None = None
 
     def __post_init__(self) -> None:
-        base = number(self.base)
-        if not isfinite(base):
-            raise DataError(BadArgument("base", "be a finite number", self.base))
         first = self.calibrator
         if isinstance(first, Chain):
             first = first.steps[0]
@@ -172,13 +166,10 @@ class Detector(Card):
         if not isinstance(self.aim, Aim) or self.aim.prior is None:
             rule = "be an Aim with a prior, the share of positives where the detector is used"
             raise DataError(BadArgument("aim", rule, self.aim))
-        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "base", self.scorer.base)
         object.__setattr__(self, "threshold", check_threshold(self.threshold))
         if self.labels is not None:
             object.__setattr__(self, "labels", _check_labels(self.labels, self.positive))
-        names = self.columns
-        if len(set(names)) < len(names):
-            raise DataError(BadArgument("terms", "be one for each column; some column has two"))
 
     @classmethod
     def of(
@@ -206,36 +197,19 @@ class Detector(Card):
         assert self.aim.prior is not None
         return self.aim.prior
 
+    @derived
+    def scorer(self) -> LinearScorer:
+        """What scores the rows."""
+        return LinearScorer(self.terms, self.base)
+
     @property
     def columns(self) -> list[str]:
         """The columns it needs."""
-        return [term.column.name for term in self.terms]
-
-    @property
-    def numbers(self) -> list[str]:
-        """Those of them that it takes as numbers."""
-        return [term.column.name for term in self.terms if term.column.kind == "number"]
-
-    @property
-    def texts(self) -> dict[str, tuple[str, ...]]:
-        """Those of them that it takes as they are written, with their levels."""
-        terms = (term for term in self.terms if isinstance(term, CategoryTerm))
-        return {t.column.name: t.column.levels for t in terms if t.column.is_text}
-
-    @property
-    def bias(self) -> float:
-        """b of score = b + Σ weight · value: for people who add up raw values. ``base`` is the
-        same with values counted from their means, which loses no digits."""
-        return self.base - sum(
-            term.weight * term.column.mean
-            for term in self.terms
-            if not isinstance(term, CategoryTerm)
-        )
+        return self.scorer.columns
 
     def scores(self, data: Any) -> Floats:
         """The score of each row of a table."""
-        parts = [score for _, score, _, _ in self._scored(data)]
-        return np.concatenate(parts) if parts else np.empty(0)
+        return self.scorer.scores(data)
 
     def llr(self, data: Any) -> Floats:
         """The log-likelihood ratio of each row."""
@@ -286,18 +260,15 @@ class Detector(Card):
         *,
         keep: Sequence[str] = (),
         reasons: int = 3,
-        watch: Watch | None = None,
+        seen: Novelty | None = None,
     ) -> Iterator[Any]:
-        """As :meth:`apply`, some rows at a time. ``watch`` is told, for each term, what the rows
-        have: numbers, NaN where they are missing, or states of a category by their numbers; and
-        the column that this was read from."""
+        """As :meth:`apply`, some rows at a time. ``seen`` counts what no training row had."""
         import pyarrow as pa
 
         keep = check_kept(keep, reasons)
         shift = log_odds(self.prior)
-        for batch, score, terms, labels in self._scored(
-            data, keep, explain=bool(reasons), watch=watch
-        ):
+        parts = self.scorer.scored(data, keep, explain=bool(reasons), seen=seen)
+        for batch, score, contributions in parts:
             llr = self.calibrator.llr(score)
             columns = {name: batch.column(name) for name in keep}
             columns |= {
@@ -306,79 +277,9 @@ class Detector(Card):
                 "probability": sigmoid(llr + shift),
                 "decision": score >= self.threshold,
             }
-            if reasons:
-                columns["why"] = self._why(terms, labels, reasons)
+            if contributions is not None:
+                columns["why"] = contributions.largest(reasons)
             yield pa.RecordBatch.from_pydict(columns)
-
-    def _scored(
-        self,
-        data: Any,
-        keep: Sequence[str] = (),
-        *,
-        explain: bool = False,
-        watch: Watch | None = None,
-    ) -> Iterator[tuple[Any, Floats, list[Floats], list[NDArray[np.int64]]]]:
-        """Batches with their scores and, for explanations, what each term adds."""
-        from cutscore.tables.frames import as_table
-
-        wanted = list(dict.fromkeys((*keep, *self.columns)))
-        if not wanted:
-            raise DataError(NoColumns())
-        at = {name: k for k, name in enumerate(wanted)}
-        # What is handed on is as it was, 009 and not 9, though its number is scored.
-        both = set(keep).intersection(self.numbers)
-        data = as_table(data)
-        written = data.coded(wanted) & both if both else set()
-        start = 0
-        numbers = [name for name in self.numbers if name not in written]
-        for batch in stream(data, wanted, numbers, self.texts):
-            if not batch.num_rows:
-                continue
-            score = np.full(batch.num_rows, self.base)
-            terms: list[Floats] = []
-            labels: list[NDArray[np.int64]] = []
-            for first in range(0, len(self.terms), GROUP):
-                group = None
-                for term in self.terms[first : first + GROUP]:
-                    column = batch.column(at[term.column.name])
-                    if term.column.name in written:
-                        column = parsed(column)
-                    has = term.column.values(column, start)
-                    value, label = term.contributions(has)
-                    group = value if group is None else group + value
-                    if watch is not None:
-                        watch(term, has, column)
-                    if explain:
-                        terms.append(value)
-                        labels.append(label)
-                score += group
-            start += batch.num_rows
-            yield batch, score, terms, labels
-
-    def _why(self, terms: list[Floats], labels: list[NDArray[np.int64]], reasons: int) -> Any:
-        """The largest contributions of each row, as text."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        names = pa.array([name for term in self.terms for name in term.labels], pa.string())
-        ends = np.cumsum([0, *(len(term.labels) for term in self.terms)])
-        value, label = np.stack(terms), np.stack(labels)
-        size = np.abs(value)
-        rows = np.arange(value.shape[1])
-        pieces: list[Any] = []
-        for _ in range(min(reasons, len(terms))):
-            # A few times the largest one: cheaper than sorting all, and ties go to the first.
-            k = size.argmax(axis=0)
-            text = pc.binary_join_element_wise(
-                ", " if pieces else "",
-                names.take(pa.array(ends[k] + label[k, rows])),
-                " ",
-                _signed(value[k, rows]),
-                "",
-            )
-            pieces.append(pc.if_else(pa.array(size[k, rows] > 0), text, ""))
-            size[k, rows] = -1
-        return pc.binary_join_element_wise(*pieces, "")
 
     def novelty(self, data: Any) -> list[Finding]:
         """What the rows of a table have that no training row had: levels, missing values in columns
@@ -395,7 +296,7 @@ class Detector(Card):
         2 of 3 rows (67 %) have a value of 'machine' that was not seen in training, such as 'C'.
         """
         seen = Novelty()
-        rows = sum(len(score) for _, score, *_ in self._scored(data, watch=seen.watch))
+        rows = sum(len(part.score) for part in self.scorer.scored(data, seen=seen))
         return seen.found(rows)
 
     def revised(
@@ -623,19 +524,3 @@ def _key(x: float) -> int:
 def _float(key: int) -> float:
     x = float(np.int64(abs(key)).view(np.float64))
     return x if key >= 0 else -x
-
-
-def _signed(values: Floats) -> Any:
-    """Numbers with two digits and a sign. There are few different ones, so few are formatted."""
-    import pyarrow as pa
-
-    size = np.abs(values)
-    power = np.zeros(len(size))
-    np.log10(size, where=size > 0, out=power)
-    power = np.clip(np.floor(power), -300, 300)
-    digits = np.rint(values / 10.0 ** (power - 1))
-    # One integer for both, which sorts faster than pairs.
-    code, where = np.unique((digits * 1024 + power + 512).astype(np.int64), return_inverse=True)
-    rounded = [float(f"{c // 1024}e{c % 1024 - 513}") for c in code.tolist()]
-    words = [f"{v:+.0f}" if 100 <= abs(v) < 1e6 else f"{v:+.2g}" for v in rounded]
-    return pa.array(words, pa.string()).take(pa.array(where))

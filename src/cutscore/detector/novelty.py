@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
-from cutscore.detector.columns import CategoryColumn, NumberColumn
-from cutscore.detector.terms import Term
+from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
 
 
@@ -43,9 +42,9 @@ class Novelty:
     Examples
     --------
     >>> import numpy as np
-    >>> from cutscore.detector import NumberColumn, NumberTerm
+    >>> from cutscore.detector import NumberColumn
     >>> from cutscore.detector.novelty import Novelty
-    >>> age = NumberTerm(NumberColumn("age", 40.0, 9.0, low=18.0, high=90.0), 0.1, 0.0)
+    >>> age = NumberColumn("age", 40.0, 9.0, low=18.0, high=90.0)
     >>> seen = Novelty()
     >>> seen.watch(age, np.array([17.0, 20.0, 95.0, np.nan]), None)
     >>> for found in seen.found(4):
@@ -59,9 +58,9 @@ class Novelty:
         self._missing: dict[str, int] = {}
         self._numbers: dict[str, _Outside] = {}
 
-    def watch(self, term: Term, has: NDArray[Any], column: Any) -> None:
-        """Take in what some rows have in one column: as the detector takes it, and as it came."""
-        c = term.column
+    def watch(self, c: Column, has: NDArray[Any], column: Any) -> None:
+        """Take in what some rows have in one column: numbers, NaN where they are missing, or states
+        of a category by their numbers; and the column that this was read from."""
         if isinstance(c, CategoryColumn):
             missing = has == len(c.levels) + 1
             self._watch_levels(c, has == len(c.levels), column)

@@ -77,7 +77,17 @@ def _is_text(t: Any) -> bool:
 
 
 def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
-    """A column as float64, NaN where a value is missing; a date in days since 1970."""
+    """A column as finite float64, NaN where a value is missing; a date in days since 1970."""
+    out = scores(column, name, start, kind)
+    bad = np.isinf(out)
+    if bad.any():
+        row = int(bad.argmax())
+        raise unfit(name, start + row, "finite numbers", float(out[row]))
+    return out
+
+
+def scores(column: Any, name: str, start: int, kind: str = "number") -> Floats:
+    """As :func:`numbers`, with infinite ones, which scores may be."""
     import pyarrow as pa
 
     column = _whole(column)
@@ -89,16 +99,8 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     if found != kind and not (kind == "number" and found == "boolean"):
         _refuse(column, name, start, kind)
     if kind == "date":
-        out = _days(column)
-    else:
-        if found == "boolean":
-            column = column.cast(pa.int8())
-        out = _floats(column)
-    bad = np.isinf(out)
-    if bad.any():
-        row = int(bad.argmax())
-        raise unfit(name, start + row, "finite numbers", float(out[row]))
-    return out
+        return _days(column)
+    return _floats(column.cast(pa.int8()) if found == "boolean" else column)
 
 
 def _check_numbers(read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str]) -> None:

@@ -14,7 +14,8 @@ from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument, LibraryMissing
 from cutscore.core.findings.models import NoColumns, NotExportable
-from cutscore.detector.artefact import GROUP, Detector
+from cutscore.detector.artefact import Detector
+from cutscore.detector.scorers.linear import GROUP
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
 from cutscore.measures.prior import log_odds
@@ -93,7 +94,7 @@ def onnx_inputs(
     names = detector.columns
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     start = 0
-    for batch in stream(data, names, detector.numbers, detector.texts):
+    for batch in stream(data, names, detector.scorer.numbers, detector.scorer.texts):
         for k, term in enumerate(detector.terms):
             column = batch.column(k)
             if isinstance(term, NumberTerm):

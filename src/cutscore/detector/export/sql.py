@@ -18,7 +18,8 @@ from cutscore.core.findings.models import (
     NotExportable,
 )
 from cutscore.core.names import in_sql
-from cutscore.detector.artefact import GROUP, Detector
+from cutscore.detector.artefact import Detector
+from cutscore.detector.scorers.linear import GROUP
 from cutscore.detector.terms import CategoryTerm, Term
 from cutscore.measures.prior import log_odds
 from cutscore.tables.literals import EXACT, MISSING, NUMBER
