@@ -5,6 +5,7 @@ from __future__ import annotations
 from cutscore.detector.artefact import Detector, Training
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.encoding import Encoding
+from cutscore.detector.scorers.model import ModelScorer
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "CategoryTerm",
     "Detector",
     "Encoding",
+    "ModelScorer",
     "NumberColumn",
     "NumberTerm",
     "Training",

@@ -21,6 +21,7 @@ from cutscore.sweeps.sweep import Floats
 KINDS = {
     "linear": ("cutscore.detector.scorers.linear", "LinearScorer"),
     "column": ("cutscore.detector.scorers.column", "ColumnScorer"),
+    "model": ("cutscore.detector.scorers.model", "ModelScorer"),
 }
 
 
