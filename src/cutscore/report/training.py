@@ -121,6 +121,8 @@ def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
 
 def _weights(t: Trained) -> tuple[Weight, ...]:
     """Of the features, in the units of their columns; those that move the score most first."""
+    if t.line is None:
+        return ()
     found = []
     for column, place in zip(t.encoding.columns, t.encoding.places, strict=True):
         weights = t.line.w[place].tolist()

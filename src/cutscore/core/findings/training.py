@@ -281,6 +281,19 @@ class LearnerLeftOut(LearnerNote):
 
 
 @dataclass(frozen=True)
+class LearnerNeedsMemory(LearnerNote):
+    """Boosted trees are fitted to tables in memory: not to streamed ones, nor on a cluster, nor to
+    a sparse one that would not fit with all its zeros."""
+
+    code = "learner-needs-memory"
+    example = {"learner": "lightgbm"}
+    learner: str
+
+    def text(self, on: Surface) -> str:
+        return "it needs the whole table in memory, with all its zeros."
+
+
+@dataclass(frozen=True)
 class LearnerFailed(LearnerNote):
     """A learner could not be fitted."""
 
@@ -336,6 +349,39 @@ class LearnerSampled(LearnerNote):
 
     def text(self, on: Surface) -> str:
         return f"fitted to a sample of {self.rows:,} rows in each fold."
+
+
+@dataclass(frozen=True)
+class LinePrice(LearnerNote):
+    """What the best line costs, or achieves, beside boosted trees: a line can be read."""
+
+    code = "line-price"
+    example = {
+        "measure": "cost",
+        "line": "logistic",
+        "of_line": 0.52,
+        "trees": "lightgbm",
+        "of_trees": 0.5,
+    }
+    measure: str
+    """What learners are compared by."""
+    line: str
+    of_line: float
+    """What to expect of the best line on new rows,"""
+    trees: str
+    of_trees: float
+    """and of the trees."""
+
+    def text(self, on: Surface) -> str:
+        name = self.line
+        if self.measure == "cost" and self.of_trees > 0:
+            share = self.of_line / self.of_trees - 1
+            much = f"{abs(100 * share):.2g} % {'more' if share > 0 else 'less'}"
+            return f"The line, {name}, costs {much} than {self.trees}; you can read it."
+        return (
+            f"The line, {name}, has {self.measure} {self.of_line:.4g}, and {self.trees} "
+            f"{self.of_trees:.4g}; you can read the line."
+        )
 
 
 @dataclass(frozen=True)
