@@ -4,8 +4,8 @@ Of lines, each fold has one of its own, and with it a scale of its own. Where a 
 is seen among positives alone, say, a handful of rows decides how large all weights are: the scores
 of one fold lie around -60 then, those of the next around -95. Laid together as they are, they would
 rank the folds rather than the rows, and no threshold of theirs would mean anything to the line that
-is shipped. So each line is first brought to the scale of that one, by what both give to the same rows.
-Boosted trees have log-odds for scores, so that these are on one scale already.
+is shipped. So each line is first brought to the scale of that one, by what both give to the same
+rows. Boosted trees have log-odds for scores, so that these are on one scale already.
 """
 
 from __future__ import annotations
