@@ -1,8 +1,8 @@
-"""Boosted trees by LightGBM, XGBoost and CatBoost, stopped where a validation set says so.
+"""Boosted trees by LightGBM, XGBoost and CatBoost, stopped where held-out rows say so.
 
 Columns are as these libraries take them: categories by the number of their level, missing values
-as NaN. The number of rounds of a fold's model is found on a part of its own training rows. The
-model that is shipped has all rows to learn from, and the median of the folds' rounds.
+as NaN. The number of rounds of a fold's model is found by cross-validation within its own training
+rows. The model that is shipped has all rows to learn from, and the median of the folds' rounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from cutscore.detector.columns import CategoryColumn
 from cutscore.detector.scorers.trees import (
     CatBoost,
     LightGbm,
-    Model,
     XGBoost,
     catboost_pool,
     library,
@@ -38,21 +37,27 @@ Library = Literal["lightgbm", "xgboost", "catboost"]
 _RATE = 0.1
 # Rounds at the most, and rounds without a better log loss after which it stops.
 _MOST, _PATIENCE = 1_000, 30
-# One in so many training rows is for validation.
-_INNER = 5
+# Folds within the training rows of a fold. On one held-out part alone, numbers of rounds differ so
+# much between folds that their scores are hardly on one scale.
+_INNER = 3
+
+
+Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows to learn from, or to validate on."""
+    """Rows to learn from."""
 
     X: Floats
     y: Flags
     weight: Floats | None
+    categorical: Flags
+    seed: int
 
-    def some(self, mask: Flags) -> _Rows:
-        weight = None if self.weight is None else self.weight[mask]
-        return _Rows(self.X[mask], self.y[mask], weight)
+    @property
+    def threads(self) -> int:
+        return threads(len(self.y))
 
 
 def boost(name: Library, part: Part, folds: Sequence[Fitted] = ()) -> FittedTrees:
@@ -65,116 +70,145 @@ def boost(name: Library, part: Part, folds: Sequence[Fitted] = ()) -> FittedTree
     part
         The rows.
     folds
-        What it made of the folds before. If there are none, the number of rounds is found on a
-        fifth of the rows, in whole units, by a first model of the others.
+        What it made of the folds before. If there are none, the number of rounds is found by
+        cross-validation on these rows, in whole units.
     """
-    make, model = _LIBRARIES[name]
-    flags = np.array([isinstance(c, CategoryColumn) for c in part.data.encoding.columns])
-    rows = _Rows(part.values, part.y, part.weight)
+    one = _LIBRARIES[name]
+    categorical = np.array([isinstance(c, CategoryColumn) for c in part.data.encoding.columns])
+    rows = _Rows(part.values, part.y, part.weight, categorical, part.data.seed)
     known = [fitted.rounds for fitted in folds if isinstance(fitted, FittedTrees)]
-    if known:
-        rounds = max(1, round(median(known)))
-    else:
-        held = _held_out(part)
-        _, rounds = make(rows.some(~held), flags, part.data.seed, rows.some(held), _MOST)
-    data, _ = make(rows, flags, part.data.seed, None, rounds)
-    fitted: Model = model(data, flags)
-    margins = fitted.scores(rows.X)
-    return FittedTrees(name, fitted, rounds, empty=bool(np.ptp(margins) == 0))
+    rounds = round(median(known)) if known else one.rounds(rows, _splits(part))
+    model = one.model(one.fit(rows, rounds), categorical)
+    return FittedTrees(name, model, rounds, empty=bool(np.ptp(model.scores(rows.X)) == 0))
 
 
-def _held_out(part: Part) -> Flags:
-    """The rows to validate on: their share of either class, and whole units."""
+def _splits(part: Part) -> Splits:
+    """Rows to learn from and to validate on: the latter with their share of either class, and in
+    whole units."""
     rare = int(min(part.y.sum(), (~part.y).sum()))
     if rare < 2:
         raise DataError(ClassTooSmall(rare))
     rng = np.random.default_rng(part.data.seed)
-    return np.asarray(deal(part.y, part.unit, min(_INNER, rare), rng) == 0)
+    fold = deal(part.y, part.unit, min(_INNER, rare), rng)
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
 
 
-def _lightgbm(
-    rows: _Rows, flags: NDArray[np.bool_], seed: int, held: _Rows | None, most: int
-) -> tuple[bytes, int]:
-    lgb = library("lightgbm", "LightGBM", "lightgbm")
-    options: dict[str, Any] = {
-        "objective": "binary",
-        "learning_rate": _RATE,
-        "lambda_l2": 1.0,  # or a leaf of a few positives alone has no end
-        "seed": seed,
-        "deterministic": True,
-        "force_row_wise": True,
-        "num_threads": threads(len(rows.y)),
-        "verbosity": -1,
-    }
-    data = lgb.Dataset(
-        rows.X,
-        rows.y.astype(np.float64),
-        weight=rows.weight,
-        categorical_feature=np.flatnonzero(flags).tolist(),
-        params=options,
-    )
-    more: dict[str, Any] = {}
-    if held is not None:
-        valid = lgb.Dataset(
-            held.X, held.y.astype(np.float64), weight=held.weight, reference=data, params=options
-        )
+class _LightGbm:
+    """LightGBM's way to find rounds, and to fit so many."""
+
+    model = LightGbm
+
+    @staticmethod
+    def rounds(rows: _Rows, splits: Splits) -> int:
+        lgb, options, data = _LightGbm._data(rows)
         stop = lgb.early_stopping(_PATIENCE, verbose=False)
-        more = {"valid_sets": [valid], "callbacks": [stop]}
-    booster = lgb.train(options, data, most, **more)
-    rounds = booster.best_iteration if held is not None else most
-    return booster.model_to_string(num_iteration=rounds).encode(), max(1, rounds)
+        found = lgb.cv(options, data, _MOST, folds=splits, callbacks=[stop])
+        return len(found["valid binary_logloss-mean"])
+
+    @staticmethod
+    def fit(rows: _Rows, rounds: int) -> bytes:
+        lgb, options, data = _LightGbm._data(rows)
+        text: str = lgb.train(options, data, rounds).model_to_string()
+        return text.encode()
+
+    @staticmethod
+    def _data(rows: _Rows) -> tuple[Any, dict[str, Any], Any]:
+        lgb = library("lightgbm", "LightGBM", "lightgbm")
+        options = {
+            "objective": "binary",
+            "learning_rate": _RATE,
+            "lambda_l2": 1.0,  # without, a leaf of positives alone has no finite value
+            "seed": rows.seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": rows.threads,
+            "verbosity": -1,
+        }
+        data = lgb.Dataset(
+            rows.X,
+            rows.y.astype(np.float64),
+            weight=rows.weight,
+            categorical_feature=np.flatnonzero(rows.categorical).tolist(),
+            params=options,
+            free_raw_data=False,
+        )
+        return lgb, options, data
 
 
-def _xgboost(
-    rows: _Rows, flags: NDArray[np.bool_], seed: int, held: _Rows | None, most: int
-) -> tuple[bytes, int]:
-    xgb = library("xgboost", "XGBoost", "xgboost")
-    options = {
-        "objective": "binary:logistic",
-        "eval_metric": "logloss",
-        "eta": _RATE,
-        "tree_method": "hist",
-        "seed": seed,
-        "nthread": threads(len(rows.y)),
-        "verbosity": 0,
-    }
-    data = xgb_matrix(xgb, rows.X, flags, label=rows.y, weight=rows.weight)
-    more: dict[str, Any] = {}
-    if held is not None:
-        valid = xgb_matrix(xgb, held.X, flags, label=held.y, weight=held.weight)
-        more = {"evals": [(valid, "held")], "early_stopping_rounds": _PATIENCE}
-    booster = xgb.train(options, data, most, verbose_eval=False, **more)
-    rounds = booster.best_iteration + 1 if held is not None else most
-    return bytes(booster[:rounds].save_raw("json")), rounds
+class _XGBoost:
+    """The same of XGBoost."""
+
+    model = XGBoost
+
+    @staticmethod
+    def rounds(rows: _Rows, splits: Splits) -> int:
+        xgb, options, data = _XGBoost._data(rows)
+        found = xgb.cv(
+            options, data, _MOST, folds=splits, early_stopping_rounds=_PATIENCE, as_pandas=False
+        )
+        return len(found["test-logloss-mean"])
+
+    @staticmethod
+    def fit(rows: _Rows, rounds: int) -> bytes:
+        xgb, options, data = _XGBoost._data(rows)
+        return bytes(xgb.train(options, data, rounds).save_raw("json"))
+
+    @staticmethod
+    def _data(rows: _Rows) -> tuple[Any, dict[str, Any], Any]:
+        xgb = library("xgboost", "XGBoost", "xgboost")
+        options = {
+            "objective": "binary:logistic",
+            "eval_metric": "logloss",
+            "eta": _RATE,
+            "min_child_weight": 5.0,  # about LightGBM's 20 rows, where a class is not rare
+            "tree_method": "hist",
+            "seed": rows.seed,
+            "nthread": rows.threads,
+            "verbosity": 0,
+        }
+        data = xgb_matrix(xgb, rows.X, rows.categorical, label=rows.y, weight=rows.weight)
+        return xgb, options, data
 
 
-def _catboost(
-    rows: _Rows, flags: NDArray[np.bool_], seed: int, held: _Rows | None, most: int
-) -> tuple[bytes, int]:
-    catboost = library("catboost", "CatBoost", "catboost")
-    options: dict[str, Any] = {
-        "loss_function": "Logloss",
-        "iterations": most,
-        "learning_rate": _RATE,
-        "random_seed": seed,
-        "thread_count": threads(len(rows.y)),
-        "allow_writing_files": False,
-        "logging_level": "Silent",
-    }
-    data = catboost_pool(rows.X, flags, label=rows.y.astype(np.int64), weight=rows.weight)
-    more: dict[str, Any] = {}
-    if held is not None:
-        options |= {"early_stopping_rounds": _PATIENCE, "use_best_model": True}
-        label = held.y.astype(np.int64)
-        more = {"eval_set": catboost_pool(held.X, flags, label=label, weight=held.weight)}
-    booster = catboost.CatBoost(options).fit(data, **more)
-    with NamedTemporaryFile(suffix=".cbm") as file:
-        booster.save_model(file.name)
-        return file.read(), max(1, int(booster.tree_count_))
+class _CatBoost:
+    """The same of CatBoost."""
+
+    model = CatBoost
+
+    @staticmethod
+    def rounds(rows: _Rows, splits: Splits) -> int:
+        catboost, options, data = _CatBoost._data(rows)
+        options |= {"iterations": _MOST, "early_stopping_rounds": _PATIENCE}
+        found = catboost.cv(data, options, folds=splits, as_pandas=False)
+        return int(np.argmin(found["test-Logloss-mean"])) + 1
+
+    @staticmethod
+    def fit(rows: _Rows, rounds: int) -> bytes:
+        catboost, options, data = _CatBoost._data(rows)
+        booster = catboost.CatBoost(options | {"iterations": rounds}).fit(data)
+        for name in ("model_guid", "train_finish_time"):  # which differ each time
+            del booster.get_metadata()[name]
+        with NamedTemporaryFile(suffix=".cbm") as file:
+            booster.save_model(file.name)
+            return file.read()
+
+    @staticmethod
+    def _data(rows: _Rows) -> tuple[Any, dict[str, Any], Any]:
+        catboost = library("catboost", "CatBoost", "catboost")
+        options = {
+            "loss_function": "Logloss",
+            "learning_rate": _RATE,
+            "random_seed": rows.seed,
+            "thread_count": rows.threads,
+            "allow_writing_files": False,
+            "logging_level": "Silent",
+        }
+        label = rows.y.astype(np.int64)
+        return (
+            catboost,
+            options,
+            catboost_pool(rows.X, rows.categorical, label=label, weight=rows.weight),
+        )
 
 
-_LIBRARIES: dict[str, tuple[Any, type[Model]]] = {
-    "lightgbm": (_lightgbm, LightGbm),
-    "xgboost": (_xgboost, XGBoost),
-    "catboost": (_catboost, CatBoost),
-}
+_LIBRARIES: dict[str, Any] = {"lightgbm": _LightGbm, "xgboost": _XGBoost, "catboost": _CatBoost}

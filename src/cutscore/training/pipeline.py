@@ -200,7 +200,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     is never taken.
 
     Boosted trees take columns as they are, missing values included, and need the table in memory.
-    Each fold finds its number of rounds on a fifth of its training rows, in whole units; the
+    Each fold finds its number of rounds by cross-validation within its training rows; the
     model of all rows has the median of these.
 
     Files in the format of LIBSVM stay sparse; their target is "label". Rows of weight 0 are left
