@@ -36,6 +36,9 @@ AIMS: list[dict[str, Any]] = [
     {"maximize": "balanced_rate", "subject_to": "fpr <= 10 %"},
     {"costs": cs.Costs(fp=3, fn=2), "subject_to": ["recall >= 0.6", "precision >= 0.4"]},
     {"costs": cs.Costs(fp=1, fn=5), "subject_to": "fpr <= 10 %", "confidence": 0.9},
+    {"maximize": "recall", "subject_to": "fpr <= 1 %", "confidence": 0.9},
+    {"maximize": "fpr", "subject_to": "recall >= 0.8"},
+    {"maximize": "recall", "subject_to": ["fpr <= 1 %", "recall >= 0.99"]},
 ]
 ALL_AIMS: list[dict[str, Any]] = [
     *AIMS,
@@ -78,6 +81,24 @@ def test_revision_from_corners_is_the_choice_on_the_rows(aim: dict[str, Any]) ->
     assert p.evidence.kind == "corners"
     assert len(p.sweep) < len(s)
     assert same(p.revised(**aim), chosen(s, aim))
+
+
+@pytest.mark.parametrize("aim", AIMS, ids=str)
+def test_revision_from_blocks_is_exact_or_bounded(
+    aim: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cutscore.policy.evidence.BLOCKS", 150)
+    s = cs.sweep(*rows(5000))
+    p = Policy.from_json(Policy.choose(s, "youden", keep="blocks").to_json())
+    assert p.evidence.kind == "blocks"
+    assert len(p.sweep) <= 150
+    assert s.auc in p.evidence.auc
+    best, found = chosen(s, aim), p.revised(**aim)
+    if "subject_to" not in aim:
+        assert same(found, best)
+    elif best.feasible:
+        assert found.reach.low <= best.value <= found.reach.high
+        assert found.confusion == s.at(found.threshold)
 
 
 def test_corners_keep_the_cut_inside_of_a_run() -> None:

@@ -118,6 +118,7 @@ if TYPE_CHECKING:
     from cutscore.sweeps.proper_scores import log_loss as log_loss
     from cutscore.sweeps.proper_scores import min_cllr as min_cllr
     from cutscore.sweeps.proper_scores import reliability as reliability
+    from cutscore.sweeps.sketch import Sketch as Sketch
     from cutscore.sweeps.sweep import Sweep as Sweep
     from cutscore.sweeps.sweep import sweep as sweep
     from cutscore.tables.scans.groups import by_group_file as by_group_file
@@ -134,6 +135,7 @@ _HOME = {
     "JointHull": "sweeps.hull",
     "hull": "sweeps.hull",
     "Interval": "core.interval",
+    "Sketch": "sweeps.sketch",
     "Sweep": "sweeps.sweep",
     "sweep": "sweeps.sweep",
     "Units": "inference.units",

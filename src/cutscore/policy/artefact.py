@@ -25,8 +25,9 @@ from cutscore.core.findings.rows import ScoreMissing
 from cutscore.core.findings.statistics import CantMerge, RowsDependent, SweepCompact
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
+from cutscore.core.interval import Interval
 from cutscore.core.json import Count, Extended
-from cutscore.decision.choice import OperatingPoint, choose, expectation, point_at
+from cutscore.decision.choice import OperatingPoint, choose, expectation, point_at, reach
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected
@@ -337,6 +338,15 @@ class Policy(Card):
         return replace(found, feasible=self.feasible)
 
     @property
+    def reach(self) -> Interval:
+        """An interval that certainly contains what the best threshold for the aim has on the rows.
+
+        It is the value of the point itself unless the evidence is of blocks and the aim has
+        limits: then a cut inside of a block may be better, by no more than this.
+        """
+        return reach(self.point)
+
+    @property
     def rule(self) -> str:
         """The decision in words."""
         flags = -inf if self.reverse else inf
@@ -579,7 +589,7 @@ class Policy(Card):
 
     def _picture(self) -> str:
         s, c = self.sweep, self.confusion
-        return thumbnail(*s.sketch(), point=(c.fpr, c.recall)) if s.P > 0 and s.N > 0 else ""
+        return thumbnail(*s.outline(), point=(c.fpr, c.recall)) if s.P > 0 and s.N > 0 else ""
 
 
 def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expected]:
