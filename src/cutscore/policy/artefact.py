@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,9 @@ from cutscore.measures.limits import as_limits
 from cutscore.measures.measure import WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
+
+if TYPE_CHECKING:
+    from cutscore.policy.check import PolicyCheck
 
 Label = bool | int | float | str
 
@@ -318,6 +321,13 @@ class Policy(Card):
         return self.evidence.sweep
 
     @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest score of the evidence."""
+        s = self.sweep
+        low, high = float(s.threshold[-1]), float((s.threshold if s.top is None else s.top)[0])
+        return (0.0 - high, 0.0 - low) if self.reverse else (low, high)
+
+    @property
     def prior(self) -> float:
         """The share of positives where it is used: that of the aim, else of the evidence."""
         return self.sweep.prevalence if self.aim.prior is None else self.aim.prior
@@ -499,6 +509,47 @@ class Policy(Card):
             level=old.level,
             assumed=assumed,
         )
+
+    # ------------------------------------------------------------------------------------- checks
+
+    def check(
+        self,
+        y: Any,
+        scores: Any,
+        weight: Any = None,
+        *,
+        positive: Any = None,
+        level: float | None = None,
+    ) -> PolicyCheck:
+        """Compare what was promised with what happened on labelled rows.
+
+        Each promise stands beside what the rows show, with both intervals and a test whether they
+        agree; each limit holds, is exceeded on these rows, or is shown to be broken.
+
+        Parameters
+        ----------
+        y, scores, weight
+            Labels, scores and perhaps weights of rows that the policy was not chosen on.
+        positive
+            The positive label, if the policy does not know it.
+        level
+            Of intervals and tests; that of the aim if left out.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.random(2000) < 0.3
+        >>> x = rng.standard_normal(2000) + 1.5 * y
+        >>> p = cs.Policy.choose(cs.sweep(y[:1000], x[:1000]), cs.Costs(fp=1, fn=3))
+        >>> p.check(y[1000:], x[1000:]).headline
+        'As promised: 6 of 6 agree'
+        >>> p.check(y[1000:], x[1000:] - 0.7).state.value
+        'differs'
+        """
+        from cutscore.policy.check import check
+
+        return check(self, y, scores, weight, positive=positive, level=level)
 
     # ------------------------------------------------------------------------------------ merging
 
