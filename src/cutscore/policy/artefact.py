@@ -446,17 +446,7 @@ class Policy(Card):
             confidence=confidence,
             drop_limits=drop_limits,
         )
-        if aim.confidence is not None and self.evidence.units is not None:
-            hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
-        try:
-            if threshold is None:
-                point = choose(self.sweep, aim)
-            else:
-                t = _turned(check_threshold(threshold), self.reverse)
-                point = point_at(self.sweep, aim, t)
-        except UndefinedError as error:
-            raise _with_way_out(error) from error
+        point = self._chosen(aim, threshold)
         given = threshold is not None
         # Rows of one unit are no independent evidence, and which are is not known here.
         known = self.evidence.units is None
@@ -468,6 +458,19 @@ class Policy(Card):
             given=given,
             feasible=point.feasible,
         )
+
+    def _chosen(self, aim: Aim, threshold: float | None) -> OperatingPoint:
+        """What the evidence says for an aim; with ``reverse`` of −score."""
+        if aim.confidence is not None and self.evidence.units is not None:
+            hint = "Choose the policy on the rows again, with units."
+            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
+        try:
+            if threshold is None:
+                return choose(self.sweep, aim)
+            t = _turned(check_threshold(threshold), self.reverse)
+            return point_at(self.sweep, aim, t)
+        except UndefinedError as error:
+            raise _with_way_out(error) from error
 
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
