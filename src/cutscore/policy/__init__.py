@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cutscore.policy.artefact import Labels as Labels
     from cutscore.policy.artefact import Policy as Policy
     from cutscore.policy.artefact import Provenance as Provenance
+    from cutscore.policy.check import PolicyCheck as PolicyCheck
     from cutscore.policy.evidence import Evidence as Evidence
 
 _HOME = {
@@ -18,9 +19,10 @@ _HOME = {
     "Evidence": "evidence",
     "Labels": "artefact",
     "Policy": "artefact",
+    "PolicyCheck": "check",
     "Provenance": "artefact",
 }
 
-__all__ = ["Cuts", "Evidence", "Labels", "Policy", "Provenance"]
+__all__ = ["Cuts", "Evidence", "Labels", "Policy", "PolicyCheck", "Provenance"]
 
 __getattr__ = attributes(__name__, _HOME)

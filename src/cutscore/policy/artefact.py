@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.core.checks import array_of, check_threshold, score_column
+from cutscore.core.checks import array_of, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
@@ -38,6 +38,9 @@ from cutscore.measures.limits import as_limits
 from cutscore.measures.measure import WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
+
+if TYPE_CHECKING:
+    from cutscore.policy.check import PolicyCheck
 
 Label = bool | int | float | str
 
@@ -318,6 +321,13 @@ class Policy(Card):
         return self.evidence.sweep
 
     @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest score of the evidence."""
+        s = self.sweep
+        low, high = float(s.threshold[-1]), float((s.threshold if s.top is None else s.top)[0])
+        return (0.0 - high, 0.0 - low) if self.reverse else (low, high)
+
+    @property
     def prior(self) -> float:
         """The share of positives where it is used: that of the aim, else of the evidence."""
         return self.sweep.prevalence if self.aim.prior is None else self.aim.prior
@@ -365,7 +375,7 @@ class Policy(Card):
         """Whether to flag each score. NaN is refused."""
         a = array_of(scores, "score")
         x = score_column(a.reshape(-1))
-        t = _as(x.dtype, self.threshold, up=not self.reverse)
+        t = rounded(x.dtype, self.threshold, up=not self.reverse)
         flagged = x <= t if self.reverse else x >= t
         # Of most arrays one sum tells that there is no NaN.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -436,17 +446,7 @@ class Policy(Card):
             confidence=confidence,
             drop_limits=drop_limits,
         )
-        if aim.confidence is not None and self.evidence.units is not None:
-            hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
-        try:
-            if threshold is None:
-                point = choose(self.sweep, aim)
-            else:
-                t = _turned(check_threshold(threshold), self.reverse)
-                point = point_at(self.sweep, aim, t)
-        except UndefinedError as error:
-            raise _with_way_out(error) from error
+        point = self._chosen(aim, threshold)
         given = threshold is not None
         # Rows of one unit are no independent evidence, and which are is not known here.
         known = self.evidence.units is None
@@ -458,6 +458,19 @@ class Policy(Card):
             given=given,
             feasible=point.feasible,
         )
+
+    def _chosen(self, aim: Aim, threshold: float | None) -> OperatingPoint:
+        """What the evidence says for an aim; with ``reverse`` of −score."""
+        if aim.confidence is not None and self.evidence.units is not None:
+            hint = "Choose the policy on the rows again, with units."
+            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
+        try:
+            if threshold is None:
+                return choose(self.sweep, aim)
+            t = _turned(check_threshold(threshold), self.reverse)
+            return point_at(self.sweep, aim, t)
+        except UndefinedError as error:
+            raise _with_way_out(error) from error
 
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
@@ -499,6 +512,47 @@ class Policy(Card):
             level=old.level,
             assumed=assumed,
         )
+
+    # ------------------------------------------------------------------------------------- checks
+
+    def check(
+        self,
+        y: Any,
+        scores: Any,
+        weight: Any = None,
+        *,
+        positive: Any = None,
+        level: float | None = None,
+    ) -> PolicyCheck:
+        """Compare what was promised with what happened on labelled rows.
+
+        Each promise stands beside what the rows show, with both intervals and a test whether they
+        agree; each limit holds, is exceeded on these rows, or is shown to be broken.
+
+        Parameters
+        ----------
+        y, scores, weight
+            Labels, scores and perhaps weights of rows that the policy was not chosen on.
+        positive
+            The positive label, if the policy does not know it.
+        level
+            Of intervals and tests; that of the aim if left out.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.random(2000) < 0.3
+        >>> x = rng.standard_normal(2000) + 1.5 * y
+        >>> p = cs.Policy.choose(cs.sweep(y[:1000], x[:1000]), cs.Costs(fp=1, fn=3))
+        >>> p.check(y[1000:], x[1000:]).headline
+        'As promised: 6 of 6 agree'
+        >>> p.check(y[1000:], x[1000:] - 0.7).state.value
+        'differs'
+        """
+        from cutscore.policy.check import check
+
+        return check(self, y, scores, weight, positive=positive, level=level)
 
     # ------------------------------------------------------------------------------------ merging
 
@@ -555,6 +609,25 @@ class Policy(Card):
         from cutscore.policy.file import from_file
 
         return from_file(path, verify=verify)
+
+    def export(self, to: str = "sql", **options: Any) -> Any:
+        """The policy for other systems, which decide alike.
+
+        Parameters
+        ----------
+        to
+            ``"sql"``: a SELECT for DuckDB, SQLite and PostgreSQL, see
+            :func:`cutscore.policy.export.to_sql`. ``"python"``: the source of one module without
+            dependencies. ``"onnx"``: an ONNX model of calibrator and cut. ``"card"``: a model card
+            in Markdown.
+        **options
+            Those of the function: ``table``, ``dialect`` and ``keep`` for SQL, ``dtype`` for ONNX,
+            ``title`` for a card.
+        """
+        from cutscore.policy import export
+
+        one_of("to", to, ("sql", "python", "onnx", "card"))
+        return getattr(export, f"to_{to}")(self, **options)
 
     # -------------------------------------------------------------------------------------- shown
 
@@ -671,14 +744,13 @@ def _with_way_out(error: UndefinedError) -> UndefinedError:
     return UndefinedError(replace(found, hint=hint, fixes=(Fix("keep", "scores"),)))
 
 
-def _as(dtype: np.dtype[Any], threshold: float, *, up: bool) -> Any:
+def rounded(dtype: np.dtype[Any], threshold: float, *, up: bool) -> Any:
     """A threshold in the type of the scores, to the side on which none of them changes: NumPy would
     compare float32 scores with the nearest float32."""
     with np.errstate(over="ignore"):
         near = dtype.type(threshold)
-    towards = inf if up else -inf
     beyond = float(near) < threshold if up else float(near) > threshold
-    return np.nextafter(near, dtype.type(towards)) if beyond else near
+    return np.nextafter(near, dtype.type(inf if up else -inf)) if beyond else near
 
 
 def _turned(threshold: float, reverse: bool) -> float:

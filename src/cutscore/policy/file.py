@@ -54,7 +54,7 @@ def from_text(data: str | bytes, *, verify: bool = True) -> Policy:
     checksum = parsed.pop("checksum", None)
     policy = from_dict(parsed)
     if verify and checksum != digest(parsed):
-        raise DataError(ModelChanged())
+        raise DataError(ModelChanged("Policy"))
     return policy
 
 
