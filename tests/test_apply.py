@@ -91,7 +91,7 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detector:
     words = ["fit", "t.parquet", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
     assert main(words) == 0
     d = Detector.load("m.json")
-    term = d.terms[0]
+    term = d.scorer.terms[0]
     assert isinstance(term, CategoryTerm)
     assert (len(term.column.levels), term.column.other) == (4, 0.06)
     return d
@@ -166,8 +166,9 @@ def test_the_ways_out_of_an_edited_model_work(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     original = model.read_text()
-    prior = json.loads(original)["aim"]["prior"]
-    model.write_text(original.replace(f'"prior": {prior}', '"prior": 0.25'))
+    prior = json.loads(original)["policy"]["aim"]["prior"]
+    assert prior is None
+    model.write_text(original.replace('"prior": null', '"prior": 0.25'))
     assert main(["apply", "m.json", "t.parquet", "-o", "out.csv"]) == 1
     assert "m.json: the checksum does not match" in capsys.readouterr().err
     with finding("model-changed") as error:
@@ -177,7 +178,7 @@ def test_the_ways_out_of_an_edited_model_work(
     meant = "Detector.load(path, verify=False).save(path)"
     assert meant in message
     eval(meant, {"Detector": Detector, "path": model})
-    assert Detector.load(model).prior == 0.25
+    assert Detector.load(model).policy.prior == 0.25
     assert main(["apply", "m.json", "t.parquet", "-o", "out.csv"]) == 0
     model.write_text(original)
     revised = "Detector.load(original).revised(costs=..., prior=...).save(path)"
@@ -187,5 +188,5 @@ def test_the_ways_out_of_an_edited_model_work(
     filled = revised.replace("costs=...", "costs=Costs(1, 9)").replace("prior=...", "prior=0.01")
     eval(filled, {"Detector": Detector, "Costs": Costs, "original": model, "path": "new.json"})
     d = Detector.load("new.json")
-    assert (d.prior, d.aim.costs) == (0.01, Costs(1, 9))
-    assert d.threshold != Detector.load(model).threshold
+    assert (d.policy.prior, d.policy.aim.costs) == (0.01, Costs(1, 9))
+    assert d.policy.threshold != Detector.load(model).policy.threshold

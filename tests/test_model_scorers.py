@@ -216,7 +216,7 @@ def test_more_than_two_classes_are_refused(tmp_path: Path) -> None:
     params = {"objective": "multiclass", "num_class": 3, "verbosity": -1, "num_threads": 1}
     path = tmp_path / "model.txt"
     lgb.train(params, data, 2).save_model(path)
-    with finding("scorer-unfit"):
+    with finding("scores-unusable"):
         ModelScorer.from_file(path, ["a", "b", "c"]).scores({"a": [1], "b": [1], "c": [1]})
 
 
@@ -253,7 +253,7 @@ def test_onnx(tmp_path: Path) -> None:
     path.write_bytes(linear_graph(width=2))  # both classes: the second
     assert ModelScorer.from_file(path, ["a", "b"]).scores(table).tolist() == [14.0, 24.0]
     path.write_bytes(linear_graph(width=3))
-    with finding("scorer-unfit"):
+    with finding("scores-unusable"):
         ModelScorer.from_file(path, ["a", "b"]).scores(table)
     path.write_bytes(b"rubbish")
     with finding("scorer-damaged"):

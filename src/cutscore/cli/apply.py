@@ -15,7 +15,6 @@ from cutscore.core.findings.command import RowsFlagged
 from cutscore.core.findings.models import NotAModel
 from cutscore.core.progress import progress
 from cutscore.detector import Detector
-from cutscore.detector.artefact import check_kept
 from cutscore.detector.novelty import Novelty
 from cutscore.tables import Table, write_table
 from cutscore.tables.writer import is_text_format
@@ -31,7 +30,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     table = shared.source(arguments)
     keep = arguments.keep or table.names
     flagged = 0
-    seen = Novelty()
+    seen = detector.watch()
 
     def batches(tell: Any) -> Iterator[Any]:
         nonlocal flagged
@@ -63,7 +62,7 @@ def _decided(
     decide = partial(detector.apply_batches, table, reasons=arguments.reasons, seen=seen)
     if not (keep and table.is_text and is_text_format(arguments.output)):
         return decide(keep=keep)
-    check_kept(keep, arguments.reasons)
+    detector.check_kept(keep, arguments.reasons)
     return _beside(table.batches(keep, texts=keep), decide())
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding
-from cutscore.core.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
+from cutscore.core.findings.models import ScoresOutside, UnseenLevel, UnseenMissing, UnseenNumber
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
+from cutscore.policy.check import FAR
 
 
 @dataclass
@@ -39,6 +40,11 @@ class _Outside:
 class Novelty:
     """Counts values that no training row had, batch by batch.
 
+    Parameters
+    ----------
+    scores
+        The lowest and the highest score of the evidence, if they are known.
+
     Examples
     --------
     >>> import numpy as np
@@ -53,7 +59,13 @@ class Novelty:
     1 of 4 rows (25 %) has no 'age', which was never missing in training.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scores: tuple[float, float] | None = None) -> None:
+        # Scores as far beyond the evidence as half its width, which policies call far, too.
+        width = 0.0 if scores is None else FAR * (scores[1] - scores[0])
+        self._range = scores
+        self._scores = (
+            None if scores is None else _Outside(scores[0] - width, scores[1] + width, "number")
+        )
         self._levels: dict[str, tuple[int, str]] = {}
         self._missing: dict[str, int] = {}
         self._numbers: dict[str, _Outside] = {}
@@ -70,6 +82,19 @@ class Novelty:
         if not c.missing and missing.any():
             self._missing[c.name] = self._missing.get(c.name, 0) + int(np.count_nonzero(missing))
 
+    def watch_scores(self, score: NDArray[Any]) -> None:
+        """Take in the scores of some rows."""
+        if self._scores is not None:
+            self._scores.add(score)
+
+    def scores_outside(self, rows: int) -> ScoresOutside | None:
+        """What to say of scores that are far outside of the range of the evidence."""
+        if self._range is None or self._scores is None or not self._scores.count:
+            return None
+        low, high = self._range
+        times = FAR + self._scores.away / (high - low)
+        return ScoresOutside(self._scores.count / rows, low, high, self._scores.far, times)
+
     def _watch_levels(self, c: CategoryColumn, unknown: NDArray[np.bool_], column: Any) -> None:
         # Where training rows had rare levels, an unknown one counts as they do.
         if c.other or not unknown.any():
@@ -85,6 +110,7 @@ class Novelty:
 
     def found(self, rows: int) -> list[Finding]:
         """What there was among so many rows, the most frequent first."""
+        outside = self.scores_outside(rows)
         out: list[UnseenLevel | UnseenMissing | UnseenNumber] = [
             UnseenLevel(name, n, rows, example) for name, (n, example) in self._levels.items()
         ]
@@ -96,4 +122,5 @@ class Novelty:
             for name, o in self._numbers.items()
             if o.count
         ]
-        return [*sorted(out, key=lambda found: -found.rows)]
+        first = [] if outside is None else [outside]
+        return [*first, *sorted(out, key=lambda found: -found.rows)]

@@ -44,8 +44,8 @@ def measure_text(name: str, x: float) -> str:
     return per_cent(x) if is_rate(name) else number(x)
 
 
-def estimate_text(e: Estimate, *, rate: bool = False) -> str:
-    """A value with its interval.
+def estimate_text(e: Estimate, *, rate: bool = False, level: bool = True) -> str:
+    """A value with its interval, and with the level of that unless it is said elsewhere.
 
     Examples
     --------
@@ -68,7 +68,8 @@ def estimate_text(e: Estimate, *, rate: bool = False) -> str:
     first = max(values, key=abs) if negative else values[0]
     value, low, high = map(_signed, in_places(first, *values)[1:])
     to = " to " if negative else "–"
-    return f"{value}{unit} ({100 * e.interval.level:g} % CI {low}{to}{high}{unit})"
+    of = f"{100 * e.interval.level:g} % CI " if level else ""
+    return f"{value}{unit} ({of}{low}{to}{high}{unit})"
 
 
 def _signed(text: str) -> str:

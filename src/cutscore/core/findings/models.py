@@ -169,13 +169,14 @@ class FormatUnknown(Finding):
     """A file of another format, or of another version of it."""
 
     code = "format-unknown"
-    example = {"format": "cutscore.detector/9", "reads": "cutscore.detector/2"}
+    example = {"format": "cutscore.detector/9", "reads": "cutscore.detector/3"}
     format: Any
     reads: str
 
     def text(self, on: Surface) -> str:
         return (
-            f"the format is {shown(self.format)}; this version of cutscore reads {self.reads!r}. "
+            f"the format is {shown(self.format)}; this version of cutscore reads "
+            f"{self.reads}. "
             "Use the version that wrote the file, or a newer one."
         )
 
@@ -263,36 +264,6 @@ class ColumnReserved(Finding):
         return (
             f"a detector adds a column {shown(self.column)}, so an input column of that name can't "
             f"be kept. Rename it, or choose the columns to keep ({on.fix(Fix('keep'))})."
-        )
-
-
-@dataclass(frozen=True)
-class CostsMissing(Finding):
-    """A threshold is to follow from costs, and the detector has none."""
-
-    code = "costs-missing"
-    example = {"fixes": (Fix("costs"), Fix("threshold"))}
-
-    def text(self, on: Surface) -> str:
-        costs, threshold = on.fix(Fix("costs")), on.fix(Fix("threshold"))
-        return (
-            "this model has no costs, from which a threshold could follow. Give costs "
-            f"({costs}) or a threshold ({threshold})."
-        )
-
-
-@dataclass(frozen=True)
-class LimitsKept(Finding):
-    """A detector was chosen under limits, which another threshold need not meet."""
-
-    code = "limits-kept"
-    example = {"limits": ("recall >= 0.9",), "fixes": (Fix("drop_limits", True),)}
-    limits: tuple[str, ...]
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"the model was fitted subject to {' and '.join(self.limits)}, which another threshold "
-            f"may break. Fit it again, or drop the limits ({on.fix(Fix('drop_limits', True))})."
         )
 
 
@@ -425,6 +396,20 @@ class NotExportable(Finding):
             f"{self.format} can't hold {shown(self.value)}: {self.reason}. Rename it before "
             "fitting."
         )
+
+
+@dataclass(frozen=True)
+class ScorerUnfit(Finding):
+    """A detector whose scorer the other format can't hold."""
+
+    code = "scorer-unfit"
+    example = {"kind": "trees", "format": "SQL"}
+    kind: str
+    """What scores the rows: "linear", "column", …"""
+    format: str
+
+    def text(self, on: Surface) -> str:
+        return f"a detector whose scorer is {shown(self.kind)} can't be written as {self.format}."
 
 
 @dataclass(frozen=True)

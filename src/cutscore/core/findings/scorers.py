@@ -41,10 +41,10 @@ class ScorerFileChanged(Finding):
 
 
 @dataclass(frozen=True)
-class ScorerUnfit(Finding):
+class ScoresUnusable(Finding):
     """A model that does not give each row one finite number."""
 
-    code = "scorer-unfit"
+    code = "scores-unusable"
     example = {"library": "XGBoost", "reason": "it gives each row 3 scores"}
     library: str
     reason: str

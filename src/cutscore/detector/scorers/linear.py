@@ -13,6 +13,7 @@ import numpy as np
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.models import ScorerUnfit
 from cutscore.core.frozen import derived
 from cutscore.detector.encoding import Encoding
 from cutscore.detector.novelty import Novelty
@@ -134,3 +135,10 @@ class LinearScorer(Scorer):
         largest = sorted(self.terms, key=lambda term: -term.size)[:5]
         names = ", ".join(term.column.name for term in largest)
         return [("columns", f"{len(self.terms):,}, above all {names}")]
+
+
+def line_of(scorer: Scorer, what: str) -> LinearScorer:
+    """The scorer, if it is a line: nothing else can be written as ``what``."""
+    if not isinstance(scorer, LinearScorer):
+        raise DataError(ScorerUnfit(scorer.kind, what))
+    return scorer

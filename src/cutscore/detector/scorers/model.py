@@ -17,7 +17,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.models import FieldUnfit, ModelUnreadable
 from cutscore.core.findings.rows import LengthsDiffer
-from cutscore.core.findings.scorers import ScorerFileChanged, ScorerUnfit
+from cutscore.core.findings.scorers import ScorerFileChanged, ScoresUnusable
 from cutscore.core.frozen import derived
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.novelty import Novelty
@@ -245,10 +245,10 @@ class ModelScorer(Scorer):
             X = matrix_of(self.inputs, values)
             score = model.scores(X)
             if score.shape != (len(X),):
-                raise DataError(ScorerUnfit(model.name, f"the shape is {score.shape}"))
+                raise DataError(ScoresUnusable(model.name, f"the shape is {score.shape}"))
             score = score.astype(np.float64)
             if not np.isfinite(score).all():
-                raise DataError(ScorerUnfit(model.name, "some scores are not finite"))
+                raise DataError(ScoresUnusable(model.name, "some scores are not finite"))
             why = self._why(model, X, values) if explain else None
             yield Scored(batch, score, why)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.checks import threads
 from cutscore.core.errors import DataError
-from cutscore.core.findings.scorers import ScorerDamaged, ScorerUnfit, ScorerUntrusted
+from cutscore.core.findings.scorers import ScorerDamaged, ScorerUntrusted, ScoresUnusable
 from cutscore.detector.scorers.trees import Model, library
 from cutscore.sweeps.sweep import Floats
 
@@ -41,7 +41,7 @@ class Onnx(Model):
         if len(inputs) != 1 or inputs[0].type not in types or len(inputs[0].shape) != 2:
             found = ", ".join(f"{one.name}: {one.type} {one.shape}" for one in inputs)
             reason = f"its inputs are {found}, not one matrix of numbers"
-            raise DataError(ScorerUnfit(self.name, reason))
+            raise DataError(ScoresUnusable(self.name, reason))
         return inputs[0].name, types[inputs[0].type]
 
     @property
@@ -55,7 +55,7 @@ class Onnx(Model):
         last = self.session.get_outputs()[-1].name
         (out,) = self.session.run([last], {name: X.astype(dtype)})
         if not isinstance(out, np.ndarray) or out.dtype.kind not in "fiu":
-            raise DataError(ScorerUnfit(self.name, f"the output {last} holds no numbers"))
+            raise DataError(ScoresUnusable(self.name, f"the output {last} holds no numbers"))
         return of_classes(out)
 
 
