@@ -17,6 +17,8 @@ from cutscore.detector.scorers import Scorer
 from cutscore.detector.scorers.trees import catboost_pool, is_whole
 from raising import finding
 
+pytestmark = pytest.mark.boosting
+
 LEVELS = ["north", "south", "east", "west", "far"]
 LIBRARIES = ["lightgbm", "xgboost", "catboost"]
 SUFFIX = {"lightgbm": ".txt", "xgboost": ".json", "catboost": ".cbm"}

@@ -25,7 +25,6 @@ from cutscore.detector.scorers.trees import (
     LightGbm,
     XGBoost,
     catboost_pool,
-    library,
     xgb_matrix,
 )
 from cutscore.linear.rows import Flags, Floats
@@ -113,7 +112,8 @@ class _LightGbm:
 
     @staticmethod
     def _data(rows: _Rows) -> tuple[Any, dict[str, Any], Any]:
-        lgb = library("lightgbm", "LightGBM", "lightgbm")
+        import lightgbm as lgb
+
         options = {
             "objective": "binary",
             "learning_rate": _RATE,
@@ -155,7 +155,8 @@ class _XGBoost:
 
     @staticmethod
     def _data(rows: _Rows) -> tuple[Any, dict[str, Any], Any]:
-        xgb = library("xgboost", "XGBoost", "xgboost")
+        import xgboost as xgb
+
         options = {
             "objective": "binary:logistic",
             "eval_metric": "logloss",
@@ -194,7 +195,8 @@ class _CatBoost:
 
     @staticmethod
     def _data(rows: _Rows) -> tuple[Any, dict[str, Any], Any]:
-        catboost = library("catboost", "CatBoost", "catboost")
+        import catboost
+
         options = {
             "loss_function": "Logloss",
             "learning_rate": _RATE,

@@ -40,7 +40,7 @@ class Learner(ABC):
     --------
     >>> from cutscore.training.learners import LEARNERS
     >>> [name for name, learner in LEARNERS.items() if learner.auto]
-    ['mean-difference', 'gaussian', 'logistic', 'structural']
+    ['mean-difference', 'gaussian', 'logistic', 'structural', 'lightgbm']
     """
 
     is_line: ClassVar[bool]
@@ -161,6 +161,9 @@ LEARNERS: dict[str, Learner] = {
         # It only ever ends by itself where a line separates the classes.
         LineLearner(name="perceptron", fit=_perceptron, converges=False),
         LineLearner(name="structural", fit=_structural, auto=True, sample_above=50_000),
+        TreeLearner(name="lightgbm", library="lightgbm", auto=True, sample_above=200_000),
+        TreeLearner(name="xgboost", library="xgboost"),
+        TreeLearner(name="catboost", library="catboost"),
     )
 }
 """All learners by name, the simplest first."""

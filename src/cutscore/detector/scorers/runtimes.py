@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cutscore.core.checks import threads
 from cutscore.core.errors import DataError
 from cutscore.core.findings.scorers import ScorerDamaged, ScorerUntrusted, ScoresUnusable
-from cutscore.detector.scorers.trees import Model, library
+from cutscore.detector.scorers.trees import Model, needs
 from cutscore.sweeps.sweep import Floats
 
 
@@ -24,7 +24,8 @@ class Onnx(Model):
     @cached_property
     def session(self) -> Any:
         """The runtime's own object."""
-        ort = library("onnxruntime", self.name, "onnx")
+        with needs("onnxruntime", "onnx"):
+            import onnxruntime as ort
         options = ort.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = threads()
@@ -68,7 +69,8 @@ class Sklearn(Model):
     @cached_property
     def estimator(self) -> Any:
         """scikit-learn's own object."""
-        io = library("skops.io", self.name, "sklearn")
+        with needs("skops", "skops"):
+            from skops import io
         try:
             types = io.get_untrusted_types(data=self.data)
             if types:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from tempfile import NamedTemporaryFile
 from typing import Any, ClassVar
@@ -55,7 +57,8 @@ class LightGbm(Model):
     @cached_property
     def booster(self) -> Any:
         """LightGBM's own object."""
-        lgb = library("lightgbm", self.name, "lightgbm")
+        with needs("LightGBM", "lightgbm"):
+            import lightgbm as lgb
         text = self.data.decode("utf-8", "replace")
         if not is_whole(text):
             raise DataError(ScorerDamaged(self.name, "its trees are not all there"))
@@ -97,7 +100,8 @@ class XGBoost(Model):
     @cached_property
     def booster(self) -> Any:
         """XGBoost's own object."""
-        xgb = library("xgboost", self.name, "xgboost")
+        with needs("XGBoost", "xgboost"):
+            import xgboost as xgb
         booster = xgb.Booster()
         if not self.data:  # which ends the process
             raise DataError(ScorerDamaged(self.name, "it is empty"))
@@ -151,7 +155,8 @@ class CatBoost(Model):
     @cached_property
     def booster(self) -> Any:
         """CatBoost's own object."""
-        catboost = library("catboost", self.name, "catboost")
+        with needs("CatBoost", "catboost"):
+            import catboost
         booster = catboost.CatBoost()
         try:
             if not self.data.lstrip().startswith(b"{"):
@@ -198,11 +203,10 @@ def catboost_pool(X: Floats, categorical: NDArray[np.bool_], **more: Any) -> Any
     return Pool(rows, cat_features=which, thread_count=threads(len(X)), **more)
 
 
-def library(module: str, name: str, extra: str) -> Any:
-    """The module of a library that may not be installed."""
-    from importlib import import_module
-
+@contextmanager
+def needs(name: str, extra: str) -> Iterator[None]:
+    """For an import of a library that may not be installed."""
     try:
-        return import_module(module)
+        yield
     except ImportError:
-        raise DataError(LibraryMissing(f"a model of {name}", name, extra)) from None
+        raise DataError(LibraryMissing("this model", name, extra)) from None
