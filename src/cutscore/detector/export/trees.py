@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,8 +97,9 @@ def _lightgbm(node: dict[str, Any], to: str) -> Node:
 def _xgboost(model: dict[str, Any]) -> Ensemble:
     learner = model["learner"]
     base = np.float32(learner["learner_model_param"]["base_score"].strip("[]"))
-    # As XGBoost does it, in float32.
-    margin = -np.log(np.float32(1) / base - np.float32(1))
+    # As XGBoost does it: float32 throughout, with a logarithm that is rounded correctly, which that
+    # of NumPy is not.
+    margin = np.float32(-log(float(np.float32(1) / base - np.float32(1))))
     trees = learner["gradient_booster"]["model"]["trees"]
     return Ensemble(tuple(_xgboost_node(tree, 0) for tree in trees), float(margin), True)
 
