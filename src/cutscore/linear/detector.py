@@ -17,6 +17,7 @@ from cutscore.core.findings.base import Shown
 from cutscore.core.findings.rows import NotAColumn, NotNumbers
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
+from cutscore.core.types import MatrixLike
 from cutscore.linear.rows import ArrayRows, Flags, Floats, Matrix
 from cutscore.sweeps.sweep import sweep
 
@@ -245,7 +246,7 @@ class Step(NamedTuple):
     """The gap to stop at."""
 
 
-def _matrix(X: Any, features: int) -> Any:
+def _matrix(X: MatrixLike, features: int) -> Any:
     """X as blocks are cut from it: floats, two dimensions, CSR if it is sparse."""
     X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if X.ndim != 2 or X.shape[1] != features:
@@ -258,7 +259,7 @@ def _matrix(X: Any, features: int) -> Any:
     return X.astype(np.float64)
 
 
-def _norm(w: Any) -> float:
+def _norm(w: Floats) -> float:
     """‖w‖, also where its square is no float."""
     top = float(np.max(np.abs(w), initial=0.0))
     return top * float(np.linalg.norm(w / top)) if top else 0.0
