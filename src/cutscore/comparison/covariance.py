@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ class AucCovariance(Frozen):
 
     auc: Floats
     covariance: Floats
-    names: tuple[Any, ...]
+    names: tuple[Label, ...]
     sizes: tuple[float, float]
     rows: tuple[float, float]
     design: Floats
@@ -271,7 +270,7 @@ def auc_covariance(
     return AucCovariance(np.array(auc), covariance, tuple(columns), *sizes, design)
 
 
-def _contrasts(contrasts: ArrayLike | None, names: tuple[Any, ...]) -> Floats:
+def _contrasts(contrasts: ArrayLike | None, names: tuple[Label, ...]) -> Floats:
     """Contrasts of k scores as an array with a row for each."""
     k = len(names)
     if contrasts is None:

@@ -498,12 +498,13 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     if any(isinstance(rule, Certified) for rule in rules) and 0 < cut < len(s):
         # What was tested is flagging all that lies above the next lower score.
         threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    units = as_units(q.units)
     status = tuple(
         Status(
             limit.text,
             float(limit.measure(limit.sees(confusion, deployed)))
-            if q.units is None
-            else rate_of_units(q.units, limit, threshold),
+            if units is None
+            else rate_of_units(units, limit, threshold),
             bool(rule.holds(cuts.judged(rule, k))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
@@ -540,7 +541,7 @@ def _rules(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
     if q.confidence is None:
         return list(q.limits)
-    return guaranteed(s, list(q.limits), q.confidence, q.prior, q.units)
+    return guaranteed(s, list(q.limits), q.confidence, q.prior, as_units(q.units))
 
 
 class _Cuts:
@@ -758,7 +759,7 @@ def told(p: OperatingPoint) -> list[str]:
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:
             error = allowance(q.limits, q.confidence)
-            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+            lines += filter(None, [wanting(p.sweep, limit, error, as_units(q.units))])
     return lines if p.feasible else [*lines, p.explanation]
 
 

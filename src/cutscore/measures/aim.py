@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -129,7 +129,7 @@ class Aim:
     limits: tuple[Limit, ...] = ()
     prior: float | None = None
     confidence: float | None = None
-    units: Any = None
+    units: Sized | None = None
     level: float = 0.95
     assumed: bool = False
 
@@ -141,7 +141,7 @@ class Aim:
             limits: LimitsLike = (),
             prior: float | None = None,
             confidence: float | None = None,
-            units: object = None,
+            units: Sized | None = None,
             level: float = 0.95,
             assumed: bool = False,
         ) -> None: ...

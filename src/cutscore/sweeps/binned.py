@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
@@ -78,7 +78,11 @@ class BinnedSweep(Frozen):
 
     @classmethod
     def from_batches(
-        cls, batches: Iterable[tuple[Any, ...]], positive: Label | None = None, *, bits: int = 16
+        cls,
+        batches: Iterable[Sequence[ArrayLike | None]],
+        positive: Label | None = None,
+        *,
+        bits: int = 16,
     ) -> BinnedSweep:
         """Bin a stream of batches ``(y, score)`` or ``(y, score, weight)`` in one pass.
 
