@@ -17,7 +17,8 @@ from cutscore.core.checks import vector
 from cutscore.core.errors import CutscoreWarning, UndefinedError
 from cutscore.core.findings.statistics import NotAMixture, TooFew, Undefined
 from cutscore.core.html import Card
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 

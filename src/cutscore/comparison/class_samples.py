@@ -127,4 +127,6 @@ def auc_difference(c: AucCovariance, a: Label, b: Label, *, level: float) -> Com
     error = sqrt(max(0.0, float(v[j, j] + v[k, k] - 2 * v[j, k])))
     auc = (float(c.auc[j]), float(c.auc[k]))
     df = min(c.sizes) - 1
-    return difference_tested(*auc, error, level, statistic="auc", method="t", df=df)
+    return difference_tested(
+        *auc, error, level, statistic="auc", method="t", df=df, names=(str(a), str(b))
+    )

@@ -25,6 +25,7 @@ from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import NoVariation
 from cutscore.core.html import Card
 from cutscore.core.interval import Interval
+from cutscore.core.numbers import difference_text, number_text
 from cutscore.core.progress import Report
 from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.bootstrap import as_statistic, bootstrap
@@ -39,10 +40,10 @@ _WORDS = {
     "t": "paired DeLong",
     "delong": "paired DeLong",
     "bootstrap": "paired bootstrap",
-    "unpaired": "unpaired DeLong, Welch's t",
+    "unpaired": "unpaired DeLong, Welch's test",
     "unpaired bootstrap": "unpaired bootstrap",
     "groups": "paired by group",
-    "units": "paired DeLong, of units",
+    "units": "paired DeLong, clustered",
 }
 
 
@@ -91,6 +92,8 @@ class Comparison(Card):
         from bootstrap samples that both scores share, so the difference is not its middle.
     alternative, margin
         What was to be shown, as it was asked for; :attr:`hypothesis` has it in words.
+    names
+        What the two scores are called.
     """
 
     a: float
@@ -109,11 +112,12 @@ class Comparison(Card):
     cost_interval: Interval | None = None
     alternative: str = "two-sided"
     margin: float = 0.0
+    names: tuple[str, str] = ("a", "b")
 
     @property
     def hypothesis(self) -> str:
         """What was to be shown, in words: "a is less than 0.02 worse than b"."""
-        return self._asked.words(self._better)
+        return self._asked.words(self._better, self.names)
 
     @property
     def shown(self) -> bool:
@@ -136,37 +140,51 @@ class Comparison(Card):
             return None
         return self.cost_a - self.cost_b
 
+    @property
+    def text(self) -> str:
+        """The two values, what was found, the difference with its interval, and the p-value."""
+        if self.alternative != "two-sided":
+            verdict = f"{'shown' if self.shown else 'not shown'} that {self.hypothesis}"
+        elif not self.shown:
+            verdict = "no significant difference"
+        else:
+            verdict = f"{self.names[self.difference < 0]} is {self._better}"
+        bound = {"greater": "lower", "less": "upper"}.get(self.alternative, "")
+        found = (self.difference, self.interval, self.p_value)
+        return difference_text(self.names, (self.a, self.b), verdict, *found, bound=bound)
+
+    def cost_text(self, cases: int = 1) -> str | None:
+        """The same of the costs that are expected of some new cases, if costs were given."""
+        if self.cost_a is None or self.cost_b is None or self.cost_interval is None:
+            return None
+        values, verdict = (cases * self.cost_a, cases * self.cost_b), "no significant difference"
+        difference, interval = values[0] - values[1], self.cost_interval
+        if 0 not in interval:
+            verdict = f"{self.names[difference > 0]} costs less"
+        interval = Interval(cases * interval.low, cases * interval.high, interval.level)
+        return difference_text(self.names, values, verdict, difference, interval)
+
     def _facts(self) -> dict[str, str]:
         t = "z" if self.df == inf else f"t({self.df:.4g})"
-        two_sided, shown = self.alternative == "two-sided", "shown" if self.shown else "not shown"
-        z = abs(self.z) if two_sided else self.z  # as the difference is told, of the better one
-        test = f"{t} = {z:.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})"
+        z = abs(self.z) if self.alternative == "two-sided" else self.z
         facts = {
-            self.statistic: f"a {self.a:.4f}, b {self.b:.4f}",
-            "difference": _verdict(self.difference, self.interval, self._better)
-            if two_sided
-            else _one_sided(self.difference, self.interval, self.alternative),
-            "test": test if two_sided else f"{self.hypothesis}: {shown}, {test}",
+            self.statistic: self.text,
+            "test": f"{_WORDS[self.method]}, {t} = {number_text(z)}",
         }
         if self.powerless:
             what = (
-                "equal areas to be within the margin"
-                if self.margin
-                else "a perfect score as better"
+                "equal areas are within the margin" if self.margin else "a perfect score is better"
             )
-            facts["test"] += f", no power: these rows would not show even {what}"
-        if self.cost_difference is not None and self.cost_interval is not None:
-            facts["expected cost per case"] = f"a {self.cost_a:.4g}, b {self.cost_b:.4g}"
-            facts["difference of costs"] = _verdict(
-                self.cost_difference, self.cost_interval, "dearer"
-            )
+            facts["test"] += f"; no power: these rows would not show even that {what}"
+        costs = self.cost_text()
+        if costs is not None:
+            facts["expected cost per case"] = costs
         return facts
 
     def __repr__(self) -> str:
-        values, difference, test, *costs = self._facts().values()
-        name = "" if self.statistic == "auc" else f"{self.statistic} "
-        words = f"{name}{values}: {difference}, {test}"
-        return f"{words}; expected cost per case {': '.join(costs)}" if costs else words
+        found, test, *costs = self._facts().values()
+        name = "" if self.statistic == "auc" else f"{self.statistic}: "
+        return "\n".join([f"{name}{found}", test, *(f"expected cost per case: {c}" for c in costs)])
 
 
 def compare(  # noqa: PLR0913 - all but three are options
@@ -186,6 +204,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
+    names: tuple[str, str] = ("a", "b"),
     report: Report | None = None,
 ) -> Comparison:
     r"""Compare two scores of the same rows.
@@ -248,6 +267,8 @@ def compare(  # noqa: PLR0913 - all but three are options
         The confidence of the intervals.
     n, seed
         How many samples, and the seed of their random numbers.
+    names
+        What the two scores are called in messages and in the result.
     report
         Told about progress of the bootstrap: the share that is done, and a few words.
 
@@ -279,13 +300,14 @@ def compare(  # noqa: PLR0913 - all but three are options
     >>> import cutscore as cs
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> old, new = [7, 5, 6, 2, 4, 3, 6, 1], [9, 7, 8, 5, 2, 4, 6, 1]
-    >>> cs.compare(y, new, old)
-    a 0.9375, b 0.7188: a is better by 0.2188 [-0.2032, 0.6407] at 95 %, which may be chance,
-    t(3) = 1.65, p = 0.2 (paired DeLong), no power: these rows would not show even a perfect score
-    as better
+    >>> cs.compare(y, new, old, names=("new", "old"))
+    new 0.938, old 0.719: no significant difference (Δ 0.219, 95 % CI −0.203 to 0.641, p = 0.2)
+    paired DeLong, t(3) = 1.65; no power: these rows would not show even that a perfect score is
+    better
     >>> cs.compare(y, new, old, alternative="greater", margin=0.1)
-    a 0.9375, b 0.7188: a − b = 0.2188, at least -0.09326 at 95 %, a is less than 0.1 worse than b:
-    shown, t(3) = 2.4, p = 0.048 (paired DeLong)
+    a 0.938, b 0.719: shown that a is less than 0.1 worse than b (Δ 0.219, 95 % lower bound −0.093,
+    p = 0.048)
+    paired DeLong, t(3) = 2.40
     >>> c = cs.compare(y, new, old, method="bootstrap", statistic=cs.average_precision)
     >>> c.difference, c.p_value < 0.5
     (0.202..., True)
@@ -319,7 +341,16 @@ def compare(  # noqa: PLR0913 - all but three are options
         df = inf if method == "delong" else _df(effective_sizes(columns, of), measure)
         how = method if unit is None else "units"
         result = difference_tested(
-            a, b, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
+            a,
+            b,
+            error,
+            level,
+            statistic=name,
+            method=how,
+            df=df,
+            asked=asked,
+            bound=bound,
+            names=names,
         )
         reach = quantile(df, asked.of_interval(level)[0])
         room, spread = (asked.margin, error) if asked.margin else (top - (a, b)[beaten], alone)
@@ -329,7 +360,7 @@ def compare(  # noqa: PLR0913 - all but three are options
         difference = np.subtract(*sampler.replicates(measure, report).T)
         error = float(np.std(difference, ddof=1))
         result = difference_tested(
-            a, b, error, level, statistic=name, method=method, asked=asked, bound=bound
+            a, b, error, level, statistic=name, method=method, asked=asked, bound=bound, names=names
         )
         result = _resampled(result, difference, level, bound)
     if costs is None:
@@ -351,6 +382,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
+    names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
     r"""Compare the AUCs of two sweeps of different rows, or any other statistic.
 
@@ -379,6 +411,8 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
         The confidence of the interval.
     n, seed
         How many bootstrap samples, and the seed of their random numbers.
+    names
+        What the two sweeps are called in the result.
 
     Returns
     -------
@@ -402,8 +436,8 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     >>> a = cs.sweep([1, 1, 1, 0, 0, 0, 0], [7, 6, 3, 5, 4, 2, 1])
     >>> b = cs.sweep([1, 1, 0, 0, 0, 1], [6, 3, 5, 4, 2, 1])
     >>> cs.compare_unpaired(a, b)
-    a 0.8333, b 0.4444: a is better by 0.3889 [-0.4529, 1] at 95 %, which may be chance,
-    t(8.462) = 1.06, p = 0.32 (unpaired DeLong, Welch's t)
+    a 0.833, b 0.444: no significant difference (Δ 0.389, 95 % CI −0.453 to 1.000, p = 0.32)
+    unpaired DeLong, Welch's test, t(8.462) = 1.06
     """
     measure, name = _measure(statistic, method, ("t", "bootstrap")), _name(statistic)
     level, (_, bound) = check_level(level), _range(measure)
@@ -422,7 +456,15 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
             df = v * v / sum(u * u / _unpaired_df(s, measure) for s, u in ((a, v_a), (b, v_b)))
         error = sqrt(v)
     result = difference_tested(
-        *values, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
+        *values,
+        error,
+        level,
+        statistic=name,
+        method=how,
+        df=df,
+        asked=asked,
+        bound=bound,
+        names=names,
     )
     return _resampled(result, difference, level, bound) if method == "bootstrap" else result
 
@@ -456,13 +498,14 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
     df: float = inf,
     asked: Hypothesis = TWO_SIDED,
     bound: float = 1.0,
+    names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
     """The z or t test of a difference with a standard error; no two values differ by more than
     ``bound``."""
     difference, size = a - b, max(abs(a), abs(b))
     varies = error > 1e-14 * size
     if not varies and (asked.margin or abs(difference) > 1e-12 * size):
-        what = f"the difference between a = {a:.6g} and b = {b:.6g}"
+        what = f"the difference between {names[0]} = {a:.6g} and {names[1]} = {b:.6g}"
         raise UndefinedError(NoVariation(what, hint=MISTAKES))
     if varies:
         z, p_value, interval = asked.tested(difference, error, df, level, bound)
@@ -470,7 +513,7 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
         difference = error = z = 0.0
         p_value, interval = 1.0, asked.ends(0.0, 0.0, level, bound)
     found = (a, b, difference, error, z, p_value, interval, statistic, method, df)
-    return Comparison(*found, alternative=asked.alternative, margin=asked.margin)
+    return Comparison(*found, alternative=asked.alternative, margin=asked.margin, names=names)
 
 
 def _resampled(result: Comparison, replicates: Floats, level: float, bound: float) -> Comparison:
@@ -500,23 +543,3 @@ def _name(statistic: Statistic | str) -> str:
     if isinstance(statistic, PartialAuc):
         return statistic.name
     return str(getattr(statistic, "__name__", statistic))
-
-
-def _one_sided(difference: float, interval: Interval, alternative: str) -> str:
-    """The difference, and the end or the ends of its interval that a test is about."""
-    low, high = interval
-    ends = {"greater": f", at least {low:.4g}", "less": f", at most {high:.4g}"}
-    said = ends.get(alternative, f" [{low:.4g}, {high:.4g}]")
-    return f"a − b = {difference:.4g}{said} at {100 * interval.level:g} %"
-
-
-def _verdict(difference: float, interval: Interval, word: str) -> str:
-    """Which of a and b is more of something, and by how much."""
-    low, high = interval
-    who = f"a is {word} by"
-    if difference < 0:
-        difference, low, high, who = -difference, -high, -low, f"b is {word} by"
-    elif difference == 0:
-        who = "no difference:"
-    chance = ", which may be chance" if difference and low <= 0 <= high else ""
-    return f"{who} {difference:.4g} [{low:.4g}, {high:.4g}] at {100 * interval.level:g} %{chance}"

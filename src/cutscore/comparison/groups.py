@@ -250,7 +250,12 @@ def by_group(
 
 
 def compare_groups(
-    a: GroupAuc, b: GroupAuc, *, average: str = "weighted", level: float = 0.95
+    a: GroupAuc,
+    b: GroupAuc,
+    *,
+    average: str = "weighted",
+    level: float = 0.95,
+    names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
     r"""Compare the AUCs of two scores inside the same groups.
 
@@ -265,6 +270,8 @@ def compare_groups(
         Which average of the groups: ``"weighted"``, ``"pooled"`` or ``"macro"``.
     level
         The confidence of the interval.
+    names
+        What the two scores are called in the result.
 
     Returns
     -------
@@ -284,8 +291,9 @@ def compare_groups(
     >>> new = cs.by_group(y, [9, 3, 2, 7, 8, 1, 9, 6, 4, 5, 3, 4], user)
     >>> old = cs.by_group(y, [4, 5, 1, 2, 8, 6, 7, 3, 2, 1, 2, 3], user)
     >>> cs.compare_groups(new, old)
-    weighted auc a 0.8750, b 0.3750: a is better by 0.5 [-0.1496, 1] at 95 %, which may be chance,
-    t(3) = 2.45, p = 0.092 (paired by group)
+    weighted auc: a 0.875, b 0.375: no significant difference (Δ 0.500, 95 % CI −0.150 to 1.000,
+    p = 0.092)
+    paired by group, t(3) = 2.45
     """
     level = check_level(level)
     for name, given in (("a", a), ("b", b)):
@@ -300,7 +308,7 @@ def compare_groups(
     error, df = _jackknife(a.auc[both] - b.auc[both], weight)
     values = a._mean(average), b._mean(average)
     return difference_tested(
-        *values, error, level, statistic=f"{average} auc", method="groups", df=df
+        *values, error, level, statistic=f"{average} auc", method="groups", df=df, names=names
     )
 
 

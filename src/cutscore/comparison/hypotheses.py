@@ -31,14 +31,14 @@ class Hypothesis:
     alternative: str = "two-sided"
     margin: float = 0.0
 
-    def words(self, better: str = "better") -> str:
-        """The hypothesis in words, of which the p-value is about the opposite."""
+    def words(self, better: str = "better", names: tuple[str, str] = ("a", "b")) -> str:
+        """The alternative hypothesis in words."""
         by, m = "higher" if better == "higher" else "better", f"{self.margin:g}"
         if self.alternative == "two-sided":
-            return "a and b differ"
+            return f"{names[0]} and {names[1]} differ"
         if self.alternative == "equivalent":
-            return f"a and b differ by less than {m}"
-        one, other = ("a", "b") if self.alternative == "greater" else ("b", "a")
+            return f"{names[0]} and {names[1]} differ by less than {m}"
+        one, other = names if self.alternative == "greater" else names[::-1]
         if not self.margin:
             return f"{one} is {by} than {other}"
         worse = "lower" if by == "higher" else "worse"

@@ -17,7 +17,8 @@ from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import RowsDependent
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
-from cutscore.core.interval import Interval, in_places
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import format_like
 from cutscore.core.types import Selector
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
@@ -386,10 +387,10 @@ class Stability(Frozen):
         return f"Stability in {len(self.threshold):,} bootstrap samples"
 
     def _facts(self) -> list[tuple[str, str]]:
-        low, high = in_places(*self.thresholds)
+        low, high = format_like(*self.thresholds)
         facts = [("95 % of the thresholds", f"{low} to {high}")]
         if self.comparable.any():
-            facts.append(("mean regret", in_places(self.mean_regret)[0]))
+            facts.append(("mean regret", format_like(self.mean_regret)[0]))
         return [*facts, ("limits broken", f"{100 * np.mean(self.broken):.3g} %")]
 
 
@@ -723,8 +724,8 @@ def worth(p: OperatingPoint, level: float = 0.95) -> str:
         return f"0/0 {_where(p.confusion)}"
     expected = expectation(p, p.question.goal, level)
     if expected is None:
-        return f"{in_places(p.value)[0]} on these rows"
-    _, here = in_places(expected.value, p.value)
+        return f"{format_like(p.value)[0]} on these rows"
+    _, here = format_like(expected.value, p.value)
     return f"{expected!r} expected, {here} on these rows"
 
 
@@ -745,9 +746,9 @@ def told(p: OperatingPoint) -> list[str]:
     if p.cost_per_1000 is not None:
         expected = expectation(p)
         if expected is None:
-            lines.append(f"cost of 1,000 cases like these: {in_places(p.cost_per_1000)[0]}")
+            lines.append(f"cost of 1,000 cases like these: {format_like(p.cost_per_1000)[0]}")
         else:
-            lines.append(f"expected cost of 1,000 cases: {in_places(1000 * expected.value)[0]}")
+            lines.append(f"expected cost of 1,000 cases: {format_like(1000 * expected.value)[0]}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
@@ -770,14 +771,13 @@ def against_trivial(p: OperatingPoint) -> str | None:
     if base is None or base.difference is None or base.shown:
         return None
     value, low, high, level = base.difference
-    cost, *rest = in_places(base.value, value, low, high)
+    cost, *rest = format_like(base.value, value, low, high)
     trivial = f"flagging {'everything' if base.name == 'flag all' else 'nothing'}"
     if value == 0 and p.confusion.flagged in (0, p.confusion.total):
         return f"these scores gain nothing over {trivial}, at {cost} a case"
-    value_, low_, high_ = (text.replace("-", "−") for text in rest)
     return (
-        f"not shown to beat {trivial}, at {cost} a case: expected difference {value_} "
-        f"({100 * level:g} % CI {low_} to {high_})"
+        f"not shown to beat {trivial}, at {cost} a case: expected difference {rest[0]} "
+        f"({100 * level:g} % CI {rest[1]} to {rest[2]})"
     )
 
 

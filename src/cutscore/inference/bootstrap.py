@@ -15,7 +15,8 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.inference.placements import Statistic, placements
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import auc

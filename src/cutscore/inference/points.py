@@ -12,7 +12,8 @@ from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.html import Card
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.inference.placements import sizes_of
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.prior import check_level

@@ -34,7 +34,8 @@ from cutscore.core.checks import threads
 from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import fact_table
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.inference.guarantee import allowance
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import interval

@@ -14,7 +14,8 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NoOverlap, NotFinite, NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import thumbnail
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.core.types import ArrayLike
 from cutscore.inference.auc import auc_interval, score_interval
 from cutscore.inference.placements import sizes_of

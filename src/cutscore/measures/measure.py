@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import MeasureUnknown
+from cutscore.core.numbers import number_text, per_cent
 from cutscore.measures.confusion import ALIASES, Confusion, Number
 
 # What one more TP adds and one more FP takes away, for cuts of P positives and N negatives.
@@ -362,3 +363,20 @@ def _key(name: str) -> str:
     if ratio:
         return "lr_positive" if ratio[1] == "+" else "lr_negative"
     return re.sub(r"[\s_-]+", "_", re.sub("['’]", "", name.strip().lower()))
+
+
+def is_rate(name: str) -> bool:
+    """Whether a measure is a share of cases, which is written in per cent."""
+    return name in MEASURES and MEASURES[name].rate
+
+
+def measure_text(name: str, value: float) -> str:
+    """The value of a measure.
+
+    Examples
+    --------
+    >>> from cutscore.measures.measure import measure_text
+    >>> measure_text("recall", 0.8125), measure_text("mcc", 0.8125)
+    ('81.2 %', '0.812')
+    """
+    return per_cent(value) if is_rate(name) else number_text(value)

@@ -12,7 +12,7 @@ import numpy as np
 from cutscore.core.errors import DataError, missing_library
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import either
-from cutscore.core.interval import in_places
+from cutscore.core.numbers import format_like
 from cutscore.core.types import ArrayLike
 from cutscore.decision.choice import OperatingPoint
 from cutscore.sweeps.sweep import Floats, Sweep
@@ -195,12 +195,12 @@ def rule_text(p: OperatingPoint) -> str:
     """What is flagged."""
     if p.threshold == np.inf and not p.confusion.flagged:
         return "flag none"
-    return "flag all" if p.threshold == -np.inf else f"≥ {number_text(p.threshold)}"
+    return "flag all" if p.threshold == -np.inf else f"≥ {axis_text(p.threshold)}"
 
 
-def number_text(x: float) -> str:
+def axis_text(x: float) -> str:
     """Three digits, with the signs that matplotlib's axes have."""
-    text = in_places(x)[0] if x == 0 or 1e-4 <= abs(x) < 1e7 else f"{x:.3g}"
+    text = format_like(x)[0] if x == 0 or 1e-4 <= abs(x) < 1e7 else f"{x:.3g}"
     return text.replace("-", "−").replace("inf", "∞")
 
 

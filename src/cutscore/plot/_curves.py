@@ -12,7 +12,7 @@ import numpy as np
 
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.interval import estimate_text
+from cutscore.core.numbers import estimate_text
 from cutscore.decision.choice import OperatingPoint
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.net_benefit import NetBenefitAt

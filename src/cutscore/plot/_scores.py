@@ -18,6 +18,7 @@ from cutscore.measures.confusion import counted
 from cutscore.plot._canvas import (
     COLOURS,
     axes,
+    axis_text,
     curve_of,
     draw_histogram,
     draw_line,
@@ -26,7 +27,6 @@ from cutscore.plot._canvas import (
     legend,
     needs,
     new_axes,
-    number_text,
     option,
     put_text,
     rule_text,
@@ -313,10 +313,10 @@ def stability(
             ax.bar(x, many, width, color="0.6")
             outer, side = (x + width / 2, "left") if value > 0 else (x - width / 2, "right")
             beyond = {"textcoords": "offset points", "ha": side, "va": "top", "color": "0.2"}
-            put_text(ax, number_text(value), (outer, many), (2 * np.sign(value), 0), **beyond)
+            put_text(ax, axis_text(value), (outer, many), (2 * np.sign(value), 0), **beyond)
     low, high = _range(st)
     start, end = (beside.get(x, float(np.clip(x, -1e300, 1e300))) for x in (low, high))
-    name = f"95 % of them: {number_text(low)} to {number_text(high)}"
+    name = f"95 % of them: {axis_text(low)} to {axis_text(high)}"
     ax.axvspan(start, end, color=COLOURS[0], alpha=0.12, linewidth=0, zorder=0.5, label=name)
     if point is not None:
         at = beside.get(point.threshold, float(np.clip(point.threshold, -1e300, 1e300)))
@@ -381,7 +381,7 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     ax.axvline(0, 0, 0.78, color="0.15", linewidth=1.4, zorder=4)
     (least,) = ax.plot([smallest] * 2, [0, 0.78], transform=ax.get_xaxis_transform(), zorder=4)
     least.set(color=_WRONG if smallest <= 0 else "0.15", linewidth=1.2, linestyle=(0, (4, 3)))
-    least.set_label(f"smallest margin: {number_text(m.smallest)}")
+    least.set_label(f"smallest margin: {axis_text(m.smallest)}")
     if smallest > 0:
         ax.axvspan(0, smallest, 0, 0.78, color="0.93", linewidth=0, zorder=0.5)
     ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
@@ -500,7 +500,7 @@ def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Colour) -> None:
         if len(at):
             middle = 0.5 * at[0] + 0.5 * at[-1]
             where = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": side}
-            put_text(ax, number_text(value), (middle, edge), color=colour, **where)
+            put_text(ax, axis_text(value), (middle, edge), color=colour, **where)
 
 
 def _bins(bins: object) -> int:

@@ -13,6 +13,7 @@ from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface
 from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.verdict import Verdict
 from cutscore.inference.selection import Expected
@@ -51,6 +52,10 @@ class Estimate:
     def of(cls, found: Expected) -> Estimate:
         """A value that is expected on new rows."""
         return cls(found.value, Interval(found.low, found.high, found.level))
+
+    def text(self, *, rate: bool = False) -> str:
+        """With its confidence interval, in per cent if it is a rate."""
+        return estimate_text(self.value, self.interval, rate=rate)
 
     def times(self, factor: float) -> Estimate:
         """In another unit."""
