@@ -983,7 +983,8 @@ def test_words() -> None:
         f"a {c.a:.3f}, b {c.b:.3f}: a is better (Δ {c.difference:.3f}, 95 % CI"
     )
     assert repr(flipped).startswith(f"a {c.b:.3f}, b {c.a:.3f}: b is better (Δ −")
-    assert f"\npaired DeLong, t({c.df:g}) = {number_text(c.z)}\nexpected cost per case: a 0." in repr(c)
+    test = f"paired DeLong, t({c.df:g}) = {number_text(c.z)}"
+    assert f"\n{test}\nexpected cost per case: a 0." in repr(c)
     assert "a costs less (Δ −0." in repr(c)
     same = "no significant difference (Δ 0.000, 95 % CI 0.000 to 0.000, p = 1)"
     assert f"{same}\npaired DeLong, t({c.df:g}) = 0" in repr(cs.compare(y, a, a))
