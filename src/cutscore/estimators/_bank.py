@@ -26,11 +26,12 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.statistics import BadCosts, TooFew
+from cutscore.core.types import Array, Label, MatrixLike
 from cutscore.estimators._base import check_mass, check_positive, one_class
 from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
-from cutscore.estimators._types import Classifier, ClassShares, CostMatrix, Folds, Label, Matrix
+from cutscore.estimators._types import Classifier, ClassShares, CostMatrix, Folds
 from cutscore.measures.costs import Costs
 from cutscore.sweeps.sweep import Floats
 
@@ -141,7 +142,9 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.prior = prior
         self.costs = costs
 
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DetectorBank:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> DetectorBank:
         """Fit and calibrate the detector of each class.
 
         Parameters
@@ -180,7 +183,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 setattr(self, name, getattr(self.detectors_[0], name))
         return self
 
-    def decision_function(self, X: Matrix) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Log posterior odds of each class against the rest, at ``prior``.
 
         For two classes those of the second only, one number for each row. With ``method=None`` the
@@ -208,7 +211,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return np.asarray(odds)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Matrix) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """The posterior of each class, at ``prior``.
 
         Parameters
@@ -219,12 +222,12 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return np.asarray(np.exp(self._log_posterior(X)))
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Matrix) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """The logarithms of ``predict_proba``, accurate where these round to 0."""
         return self._log_posterior(X)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def expected_cost(self, X: Matrix) -> Floats:
+    def expected_cost(self, X: MatrixLike) -> Floats:
         """The expected cost of predicting each class j: Σ_i p_i costs[i, j].
 
         Without ``costs`` it is the probability of an error.
@@ -237,7 +240,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         costs = self._costs()
         return np.asarray(self.predict_proba(X) @ (_zero_one(self) if costs is None else costs))
 
-    def predict(self, X: Matrix) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The class with the smallest expected cost; without ``costs`` the most probable one.
 
         Parameters
@@ -259,7 +262,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             best = np.argmax(self._log_posterior(X), axis=1)
         return np.asarray(self.classes_[best])
 
-    def _log_posterior(self, X: Matrix) -> Floats:
+    def _log_posterior(self, X: MatrixLike) -> Floats:
         check_is_fitted(self)
         odds = np.column_stack([d.decision_function(X) for d in self.detectors_])
         if len(self.classes_) == 2:
@@ -267,7 +270,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         log_p = _project(odds) + (self._log_prior() - np.log(self.prior_))
         return np.asarray(log_p - _log_sum(log_p)[:, None])
 
-    def _raw(self, X: Matrix) -> Floats:
+    def _raw(self, X: MatrixLike) -> Floats:
         check_is_fitted(self)
         return np.column_stack([_score(d, X) for d in self.detectors_])
 
@@ -279,7 +282,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         check_mass(mass, names)
         return mass
 
-    def _folds(self, X: Matrix, y: ArrayLike, codes: Any, weight: Floats | None) -> list[Any]:
+    def _folds(self, X: MatrixLike, y: ArrayLike, codes: Array, weight: Floats | None) -> list[Any]:
         """Folds for all detectors, stratified by class if cv is a number."""
         if isinstance(self.cv, str):
             rule = "be a number of folds, a splitter or pairs of indices"
@@ -303,7 +306,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return folds
 
     def _detector(
-        self, X: Matrix, y: ArrayLike, weight: Floats | None, folds: list[Any] | None
+        self, X: MatrixLike, y: ArrayLike, weight: Floats | None, folds: list[Any] | None
     ) -> Any:
         estimator = self._inner()
         if folds is not None:
@@ -420,7 +423,7 @@ def _log_sum(a: Floats) -> Floats:
     return np.asarray(top[:, 0] + np.log(np.exp(a - top).sum(axis=1)))
 
 
-def _score(estimator: Classifier, X: Matrix) -> Floats:
+def _score(estimator: Classifier, X: MatrixLike) -> Floats:
     """Scores, above 0 where the estimator predicts its class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), np.float64).ravel()

@@ -22,9 +22,10 @@ from cutscore.calibration import calibrate
 from cutscore.core.errors import CutscoreWarning, DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import WeightsUnused
+from cutscore.core.types import MatrixLike
 from cutscore.estimators._base import LogOdds, check_held_out_once, check_positive, two_classes
 from cutscore.estimators._logistic import Logistic
-from cutscore.estimators._types import Classifier, Folds, Matrix
+from cutscore.estimators._types import Classifier, Folds
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.prior import check_prior, log_odds
 from cutscore.sweeps.sweep import Floats, sweep
@@ -98,7 +99,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
 
     def fit(
         self,
-        X: Matrix,
+        X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -150,7 +151,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         self.prior_ = s.prevalence
         return self
 
-    def decision_function(self, X: Matrix) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Log posterior odds: LLR + ln clr at ``prior``.
 
         Parameters
@@ -163,7 +164,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         llr: Floats = self.calibrator_.llr(self._scores(self.estimator_, X))
         return llr + log_odds(self.prior_ if self.prior is None else self.prior)
 
-    def predict(self, X: Matrix) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The label with the lower expected cost: positive iff log odds ≥ ln(λ₋/λ₊).
 
         Parameters
@@ -187,7 +188,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
             check_costs(self.costs)
             check_positive(self.classes_, "costs")
 
-    def _scores(self, estimator: Classifier, X: Matrix) -> Floats:
+    def _scores(self, estimator: Classifier, X: MatrixLike) -> Floats:
         if hasattr(estimator, "decision_function") and self.method != "beta":
             scores = estimator.decision_function(X)
         elif hasattr(estimator, "predict_proba"):
@@ -203,7 +204,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
     def _out_of_fold(
         self,
         estimator: Classifier,
-        X: Matrix,
+        X: MatrixLike,
         y: NDArray[Any],
         weight: Floats | None,
         groups: ArrayLike | None,
@@ -218,7 +219,7 @@ class CalibratedDetector(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         return out
 
     def _fit_clone(
-        self, estimator: Classifier, X: Matrix, y: ArrayLike, weight: Floats | None
+        self, estimator: Classifier, X: MatrixLike, y: ArrayLike, weight: Floats | None
     ) -> Any:
         new = clone(estimator)
         if weight is not None and has_fit_parameter(new, "sample_weight"):
