@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import types
 from collections.abc import Mapping
 from contextlib import suppress
@@ -226,14 +227,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def dumps(data: object) -> str:
-    """Readable JSON. Lone surrogates, which no UTF-8 file can hold, are escaped with everything
-    else that is not ASCII; names in other scripts are worth reading."""
+    """Readable JSON: lists of numbers are on one line. Lone surrogates, which no UTF-8 file can
+    hold, are escaped with everything else that is not ASCII; names in other scripts are worth
+    reading."""
     out = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1)
     try:
         out.encode("utf-8")
     except UnicodeEncodeError:
         out = json.dumps(data, ensure_ascii=True, allow_nan=False, indent=1)
-    return out
+    return _NUMBERS.sub(lambda found: " ".join(found[0].split()), out)
+
+
+# A line break never stands inside of a text.
+_NUMBERS = re.compile(r"\[\n[-+.\deE,\s]*\]")
 
 
 def digest(data: object) -> str:

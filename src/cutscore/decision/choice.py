@@ -39,6 +39,7 @@ from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
 from cutscore.measures.measure import Measure, Objective
 from cutscore.sweeps.curves import from_zero
+from cutscore.sweeps.sketch import Sketch
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 if TYPE_CHECKING:
@@ -325,7 +326,7 @@ class OperatingPoint(Card):
         if not (self.sweep.P > 0 and self.sweep.N > 0):
             return ""
         at = (self.confusion.fpr, self.confusion.recall)
-        return thumbnail(*self.sweep.sketch(), point=at)
+        return thumbnail(*self.sweep.outline(), point=at)
 
 
 def _trivial_confusions(c: Confusion) -> tuple[Confusion, Confusion]:
@@ -514,6 +515,51 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
 
 
+def point_at(s: Sweep, q: Aim, threshold: float) -> OperatingPoint:
+    """What a threshold does that was given, beside what was asked."""
+    confusion = check_sweep(s).at(threshold)
+    deployed = confusion if q.prior is None else confusion.deployed(q.prior)
+    status = tuple(
+        Status(
+            limit.text,
+            float(limit.measure(limit.sees(confusion, deployed))),
+            bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
+        )
+        for limit, rule in zip(q.limits, _rules(s, q), strict=True)
+    )
+    feasible = all(one.holds for one in status)
+    cut = int(s.cuts(np.array([threshold]))[0])
+    value = float(q.goal(deployed))
+    return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def reach(p: OperatingPoint) -> Interval:
+    """An interval that certainly contains the value of the best of all cuts, where the sweep keeps
+    some of them: between that of the point, and the best that a block could hide.
+
+    It is one point where all cuts are known, or where the best is a vertex of the convex hull.
+    """
+    s, q = p.sweep, p.question
+    if not isinstance(s, Sketch) or (not q.limits and _best_at_vertices(s, q)):
+        return Interval(p.value, p.value)
+    if not p.feasible:
+        return Interval(-np.inf, np.inf)
+    tp, fp = from_zero(s.tp), from_zero(s.fp)
+    best = _Cuts(s, q, np.arange(1, len(tp)), tp[1:], fp[:-1])
+    open_ = s.unknown.copy()
+    for rule in _rules(s, q):
+        open_ &= rule.may_hold(best.judged(rule)) if isinstance(rule, Limit) else True
+    own = q.goal.better * p.value
+    most = q.goal.better * np.nanmax(best.values()[open_], initial=own)
+    return Interval(min(p.value, most), max(p.value, most))
+
+
+def _best_at_vertices(s: Sweep, q: Aim) -> bool:
+    """Whether the best cut is a vertex of the convex hull: for what is linear in TP and FP, and for
+    the F measures, which are ratios of such."""
+    return _gains(s, q) is not None or bool(getattr(q.goal, "beta", None))
+
+
 def with_choice(
     p: OperatingPoint,
     y: NDArray[np.bool_],
@@ -583,10 +629,7 @@ def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     by_bounds = q.goal.helpful and all(
         rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
     )
-    if s.merged and not (
-        (_gains(s, q) is not None or getattr(q.goal, "beta", None))
-        and all(rule.helpful for rule in rules)
-    ):
+    if s.merged and not (_best_at_corners(s, q) and all(rule.helpful for rule in rules)):
         # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
         # and what is 0/0 at an end may be known there.
         s.needs_scores("this aim, under these limits,")
@@ -609,6 +652,14 @@ def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     best = np.nanmax(found, initial=-np.inf)
     slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
     return _Cuts(s, q, *_inside(s, np.flatnonzero(open_ & (bound >= best - slack))))
+
+
+def _best_at_corners(s: Sweep, q: Aim) -> bool:
+    """Whether no cut inside of a run of one class can be the best: for what is linear in TP and FP,
+    F measures, and counts and rates of one class."""
+    goal = q.goal
+    monotone = isinstance(goal, Measure) and goal.monotone and goal.helpful
+    return monotone or _best_at_vertices(s, q)
 
 
 def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
