@@ -25,7 +25,7 @@ import cutscore as cs
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import number_text, per_cent
 from cutscore.decision.choice import headline, natural
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.measures.measure import measure_text
 from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
 
@@ -258,7 +258,7 @@ def expected(p: cs.OperatingPoint) -> dict[str, str]:
     }
     for cell in ("tp", "fp", "fn", "tn"):
         mass = getattr(p.confusion, cell)
-        out[cell] = counted(mass)
+        out[cell] = count_text(mass)
     for name in (
         "recall",
         "fpr",
@@ -334,7 +334,7 @@ def test_scores_of_which_low_ones_mean_positive(open_page: Any) -> None:
             text,
             repr(best.threshold).replace("inf", "∞"),
         )
-        assert live["tp"] == counted(p.confusion.tp)
+        assert live["tp"] == count_text(p.confusion.tp)
     page("document.querySelector('input[name=score][value=\"1\"]').click()")
     assert page.live()["sense"] == "Flag scores from"
     assert page.troubles() == []

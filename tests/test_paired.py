@@ -26,8 +26,8 @@ from scipy import stats
 import cutscore as cs
 import oracle
 from cutscore.cli import main
-from cutscore.comparison.costs import _Gains, _Ranked
-from cutscore.comparison.rows import read
+from cutscore.comparison.costs import _Gains, _RankedRows
+from cutscore.comparison.rows import read_rows
 from cutscore.core.findings.base import Where
 from cutscore.core.numbers import number_text
 from cutscore.inference.auc import score_interval
@@ -580,10 +580,10 @@ def test_least_costs_are_those_of_choose(prior: float | None, weighted: bool) ->
         score[rng.random(40) < 0.1] = np.inf if trial % 5 == 0 else 1.0
         w = rng.integers(1, 4, 40) / 2 if weighted else None
         costs = Costs(1, 3) if trial % 2 else Costs(2, 5, tp=1, tn=0.5)
-        rows = read(y, {"score": score}, w, None)
+        rows = read_rows(y, {"score": score}, w, None)
         gains = _Gains(np.ones(40) if w is None else rows.weight, rows, costs, prior)
-        ranked = _Ranked(rows.scores[0], rows)
-        cost, cut = ranked.least(gains)
+        ranked = _RankedRows(rows.scores[0], rows)
+        cost, cut = ranked.lowest_cost(gains)
         point = cs.choose(cs.sweep(y, score, w), costs, prior=prior)
         assert cost == pytest.approx(point.value, rel=1e-12, abs=1e-12)
         assert ranked.at(cut, gains) == pytest.approx(cost, rel=1e-12, abs=1e-12)

@@ -25,9 +25,9 @@ from cutscore.comparison import class_samples
 from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
 from cutscore.core.numbers import number_text, per_cent
+from cutscore.decision.choice import describe_outcome as told_of
 from cutscore.decision.choice import natural
-from cutscore.decision.choice import told as told_of
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
@@ -667,11 +667,11 @@ def test_units_that_tell_no_interval() -> None:
 def test_costs_that_nobody_gave_are_explained() -> None:
     y, a, _ = some(300)
     words = "No costs were given. The slider starts where both classes weigh the same."
-    for options, told in (({"maximize": "f1"}, True), ({"costs": cs.Costs(fp=1, fn=9)}, False)):
+    for options, said in (({"maximize": "f1"}, True), ({"costs": cs.Costs(fp=1, fn=9)}, False)):
         page = render(summarise(y, {"a": a}, **options))
-        assert (words in page) is told
+        assert (words in page) is said
         # It is not shown until costs are set.
-        assert ('<main id="main" class="layout uncosted">' in page) is told
+        assert ('<main id="main" class="layout uncosted">' in page) is said
 
 
 def test_what_was_aimed_at_has_an_interval() -> None:
@@ -762,7 +762,7 @@ def test_weighted_counts_are_short() -> None:
     page = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", render(summary), flags=re.DOTALL)
     for text in (summary.text(), page):
         digits = [re.sub(r"\D", "", x).lstrip("0") for x in re.findall(r"\d[\d,]*\.\d+", text)]
-        assert max(map(len, digits)) <= len(counted(1 / 3).partition(".")[2])
+        assert max(map(len, digits)) <= len(count_text(1 / 3).partition(".")[2])
     tp = summary.as_dict()["scores"][0]["operating_point"]["confusion"]["tp"]
     assert tp == summary.scores[0].point.confusion.tp
 
@@ -983,8 +983,8 @@ def test_the_page_says_everything_without_its_script(two: Summary) -> None:
     assert p.expected is not None
     cost = Estimate.of(p.expected).times(1000).text()
     assert f"Cost per 1,000 cases expected on new rows: {cost}; flag none" in words
-    for told in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
-        assert told in words.lower()
+    for word in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
+        assert word in words.lower()
     for one in two.scores:
         assert one.auc.text() in words
         assert number_text(one.average_precision) in words

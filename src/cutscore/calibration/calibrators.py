@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from cutscore.calibration.comparison import MethodComparison
 from cutscore.calibration.odds import probability, reshape
 from cutscore.core import _native
-from cutscore.core.checks import array_of, score_column
+from cutscore.core.checks import as_array, score_column
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where
@@ -25,7 +25,7 @@ from cutscore.core.findings.rows import LengthsDiffer, ScoreMissing
 from cutscore.core.findings.statistics import NotProbabilities, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table
-from cutscore.core.json import Positive, loads, plain, read_fields
+from cutscore.core.json import Positive, loads, read_fields, to_plain
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.sweeps.sweep import Floats
 
@@ -85,7 +85,7 @@ class Calibrator(Frozen):
         float or numpy.ndarray
             In the shape of ``score``.
         """
-        a = array_of(score, "score")
+        a = as_array(score, "score")
         x = score_column(a.reshape(-1))
         out = np.empty(len(x))
         for start in range(0, len(x), _BLOCK):
@@ -150,7 +150,7 @@ class Calibrator(Frozen):
         is not saved."""
         head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
         own = [f.name for f in fields(self) if f.compare]  # type: ignore[arg-type]
-        return head | {name: plain(getattr(self, name)) for name in own}
+        return head | {name: to_plain(getattr(self, name)) for name in own}
 
     def __eq__(self, other: object) -> bool:
         """The same map, fitted by the same method; ``comparison`` is ignored."""

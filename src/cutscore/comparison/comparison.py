@@ -18,7 +18,7 @@ from cutscore.comparison.covariance import (
     units_by_class,
 )
 from cutscore.comparison.hypotheses import TWO_SIDED, Hypothesis, as_hypothesis, quantile
-from cutscore.comparison.rows import read
+from cutscore.comparison.rows import read_rows
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
@@ -117,15 +117,15 @@ class Comparison(Card):
     @property
     def hypothesis(self) -> str:
         """What was to be shown, in words: "a is less than 0.02 worse than b"."""
-        return self._asked.words(self._better, self.names)
+        return self._hypothesis.words(self._better, self.names)
 
     @property
     def shown(self) -> bool:
         """Whether it was shown: whether p < 1 − level, which the interval agrees with."""
-        return self._asked.shown(self.interval)
+        return self._hypothesis.shown(self.interval)
 
     @property
-    def _asked(self) -> Hypothesis:
+    def _hypothesis(self) -> Hypothesis:
         return Hypothesis(self.alternative, self.margin)
 
     @property
@@ -321,7 +321,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     if costs is not None:
         check_costs(costs)
     prior = None if prior is None else check_prior(prior)
-    rows = read(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
+    rows = read_rows(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
     sampler = Sampler(rows, unit, n, seed)
     whole = [s.sweep() for s in sampler.scores]
     whole[0].needs_both_classes("a comparison")
@@ -340,7 +340,7 @@ def compare(  # noqa: PLR0913 - all but three are options
         error, alone = np.sqrt(np.diag(placement_covariance(columns, of))).tolist()
         df = inf if method == "delong" else _df(effective_sizes(columns, of), measure)
         how = method if unit is None else "units"
-        result = difference_tested(
+        result = difference_test(
             a,
             b,
             error,
@@ -359,10 +359,10 @@ def compare(  # noqa: PLR0913 - all but three are options
     else:
         difference = np.subtract(*sampler.replicates(measure, report).T)
         error = float(np.std(difference, ddof=1))
-        result = difference_tested(
+        result = difference_test(
             a, b, error, level, statistic=name, method=method, asked=asked, bound=bound, names=names
         )
-        result = _resampled(result, difference, level, bound)
+        result = _with_bootstrap(result, difference, level, bound)
     if costs is None:
         return result
     both = compare_costs(
@@ -455,7 +455,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
         if v > 0:
             df = v * v / sum(u * u / _unpaired_df(s, measure) for s, u in ((a, v_a), (b, v_b)))
         error = sqrt(v)
-    result = difference_tested(
+    result = difference_test(
         *values,
         error,
         level,
@@ -466,7 +466,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
         bound=bound,
         names=names,
     )
-    return _resampled(result, difference, level, bound) if method == "bootstrap" else result
+    return _with_bootstrap(result, difference, level, bound) if method == "bootstrap" else result
 
 
 def _unpaired_df(s: Sweep, measure: Statistic) -> float:
@@ -487,7 +487,7 @@ def _df(sizes: tuple[float, float], measure: Statistic) -> float:
     return max(1.0, min(*sizes, (high - low) * sizes[measure.over_fpr]) - 1)
 
 
-def difference_tested(  # noqa: PLR0913 - what a test needs
+def difference_test(  # noqa: PLR0913 - what a test needs
     a: float,
     b: float,
     error: float,
@@ -508,7 +508,7 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
         what = f"the difference between {names[0]} = {a:.6g} and {names[1]} = {b:.6g}"
         raise UndefinedError(NoVariation(what, hint=MISTAKES))
     if varies:
-        z, p_value, interval = asked.tested(difference, error, df, level, bound)
+        z, p_value, interval = asked.test(difference, error, df, level, bound)
     else:  # nothing but rounding
         difference = error = z = 0.0
         p_value, interval = 1.0, asked.ends(0.0, 0.0, level, bound)
@@ -516,9 +516,11 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
     return Comparison(*found, alternative=asked.alternative, margin=asked.margin, names=names)
 
 
-def _resampled(result: Comparison, replicates: Floats, level: float, bound: float) -> Comparison:
+def _with_bootstrap(
+    result: Comparison, replicates: Floats, level: float, bound: float
+) -> Comparison:
     """The comparison with p-value and interval from replicates of the difference."""
-    p_value, interval = result._asked.resampled(replicates, level, bound)
+    p_value, interval = result._hypothesis.bootstrap_test(replicates, level, bound)
     return replace(result, p_value=p_value, interval=interval) if result.standard_error else result
 
 

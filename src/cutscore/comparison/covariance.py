@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from cutscore.comparison.bootstrap import Score
-from cutscore.comparison.rows import Ints, ScoredRows, columns_of, encoded, read
+from cutscore.comparison.rows import Ints, ScoredRows, encode_column, read_rows, score_columns
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
@@ -255,10 +255,10 @@ def auc_covariance(
            [0.0169, 0.0436]])
 
     """
-    columns = columns_of(scores)
-    rows = read(y, columns, weight, positive)
+    columns = score_columns(scores)
+    rows = read_rows(y, columns, weight, positive)
     auc = [Score(s, rows).sweep().auc for s in rows.scores]
-    units = None if unit is None else encoded(unit, "unit", rows)[1]
+    units = None if unit is None else encode_column(unit, "unit", rows)[1]
     placements, of = row_placements(rows), units_by_class(rows, units)
     covariance, design = placement_covariance(placements, of), np.ones(len(auc))
     if of is not None:

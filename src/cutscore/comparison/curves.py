@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutscore.comparison.rows import Bools, Ints, needs_both_classes, read
+from cutscore.comparison.rows import Bools, Ints, needs_both_classes, read_rows
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.html import Card
@@ -101,10 +101,10 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
     >>> cs.compare(y, a, b).p_value > 0.05
     True
     """
-    rows = read(y, {"score_a": score_a, "score_b": score_b}, None, positive)
+    rows = read_rows(y, {"score_a": score_a, "score_b": score_b}, None, positive)
     needs_both_classes(rows, "a test of curves")
     rng = np.random.default_rng(check_seed(seed))
-    rank = np.stack([_ranked(s, rng) for s in rows.scores])
+    rank = np.stack([_random_ranks(s, rng) for s in rows.scores])
     found = _distances(rank[:1], rank[1:], rows.ones)[0]
 
     def permuted(size: int) -> Floats:
@@ -159,7 +159,7 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
             raise UndefinedError(CountsRows("a permutation"))
         s.needs_rows("a test of curves")
     rng, share = np.random.default_rng(check_seed(seed)), (a.P + b.P) / (a.P + b.P + a.N + b.N)
-    labels = [_ordered(s, rng) for s in (a, b)]
+    labels = [_sorted_labels(s, rng) for s in (a, b)]
     # In the middle of what a row takes up: samples may differ in size.
     places = [(x[:-1] + x[1:]) / 2 for x, _ in (_line(ones, share) for ones in labels)]
     found = _area_between(labels[0], labels[1], share)
@@ -183,7 +183,7 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
     return CurveTest(found, p_value, int(n), paired=False)
 
 
-def _ranked(score: Floats, rng: np.random.Generator) -> Ints:
+def _random_ranks(score: Floats, rng: np.random.Generator) -> Ints:
     """Ranks from 0 on, ties broken at random."""
     rank = np.empty(len(score), np.int64)
     rank[_order(score, rng)] = np.arange(len(score))
@@ -203,7 +203,7 @@ def _distances(a: Ints, b: Ints, ones: Bools) -> Ints:
     return total
 
 
-def _ordered(s: Sweep, rng: np.random.Generator) -> Bools:
+def _sorted_labels(s: Sweep, rng: np.random.Generator) -> Bools:
     """Which rows are positives, from the lowest score to the highest, ties broken at random."""
     cells = np.stack([s.neg, s.pos], axis=1)[::-1].ravel()
     ones = np.repeat(np.tile([False, True], len(s)), cells)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.comparison.comparison import Comparison, difference_tested
-from cutscore.comparison.rows import Bools, encoded, read
+from cutscore.comparison.comparison import Comparison, difference_test
+from cutscore.comparison.rows import Bools, encode_column, read_rows
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
@@ -18,7 +18,7 @@ from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
 from cutscore.core.types import ArrayLike, Label
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses
 
@@ -155,7 +155,7 @@ class GroupAuc(Frozen):
         both = int(np.count_nonzero(~np.isnan(self.auc)))
         facts = {"groups": f"{len(self):,}", "with both classes": f"{both:,}"}
         if both:
-            mass = counted((self.P + self.N).sum())
+            mass = count_text((self.P + self.N).sum())
             rows = f"{mass} rows" if self.P.dtype.kind == "i" else f"weight {mass}"
             facts |= {
                 "covered": f"{100 * self.covered:.3g} % of {rows}",
@@ -220,8 +220,8 @@ def by_group(
     >>> g.auc
     array([ 1.,  0., nan])
     """
-    rows = read(y, {"score": score}, weight, positive)
-    label, code = encoded(group, "group", rows)
+    rows = read_rows(y, {"score": score}, weight, positive)
+    label, code = encode_column(group, "group", rows)
     cell = 2 * code + rows.ones
     neg, pos = mass = np.bincount(cell, rows.weight, 2 * len(label)).reshape(-1, 2).T
     if rows.weight is None:
@@ -307,7 +307,7 @@ def compare_groups(
     weight, both = a._weights(average), a._both
     error, df = _jackknife(a.auc[both] - b.auc[both], weight)
     values = a._mean(average), b._mean(average)
-    return difference_tested(
+    return difference_test(
         *values, error, level, statistic=f"{average} auc", method="groups", df=df, names=names
     )
 

@@ -69,7 +69,7 @@ class Hypothesis:
             low = -bound
         return Interval(max(low, -bound), min(high, bound), self.of_interval(level)[1])
 
-    def tested(
+    def test(
         self, difference: float, error: float, df: float, level: float, bound: float
     ) -> tuple[float, float, Interval]:
         """z, p-value and interval of a difference with a standard error that is not 0."""
@@ -84,7 +84,9 @@ class Hypothesis:
             return above, upper_tail(above, df), interval
         return below, upper_tail(-below, df), interval
 
-    def resampled(self, replicates: Floats, level: float, bound: float) -> tuple[float, Interval]:
+    def bootstrap_test(
+        self, replicates: Floats, level: float, bound: float
+    ) -> tuple[float, Interval]:
         """p-value and interval of bootstrap replicates of the difference.
 
         The interval goes from the tail-th to the (1 − tail)-th quantile, with the k-th of n

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read
+from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
@@ -113,7 +113,7 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
     level = check_level(level)
     t = check_probability_thresholds(at)
     share = None if prior is None else check_prior(prior)
-    rows = read(y, {"a": a, "b": b}, weight, positive)
+    rows = read_rows(y, {"a": a, "b": b}, weight, positive)
     _check(rows)
     classes = [_Class.of(rows, which, t) for which in (rows.ones, ~rows.ones)]
     if share is None:  # shares of all rows

@@ -19,7 +19,7 @@ from cutscore.core.checks import number, one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.statistics import BadLimit, NoVariation, OutOfReach
-from cutscore.inference.guarantee import most
+from cutscore.inference.guarantee import max_errors
 from cutscore.inference.placements import placement_variances
 from cutscore.measures.limits import Limit, as_limits
 from cutscore.measures.prior import check_level, check_prior
@@ -153,7 +153,7 @@ def auc_sample_size(  # noqa: PLR0913 - options have names
     30 positives and 51 negatives
     """
     test, kappa = _OneAuc.of(auc, against, alternative, method, level), _ratio(ratio)
-    return _least(lambda n: test.power(n, kappa * n), check_level(power, "power"), kappa)
+    return _fewest_rows(lambda n: test.power(n, kappa * n), check_level(power, "power"), kappa)
 
 
 def detectable_auc(  # noqa: PLR0913 - options have names
@@ -412,7 +412,7 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
         raise DataError(BadArgument("ratio", rule, ratio, "Or give an AucPair."))
     kappa = study.ratio or _ratio(1.0 if ratio is None else ratio)
     wanted = check_level(power, "power")
-    return _least(lambda n: study.power(n, kappa * n, asked, level), wanted, kappa)
+    return _fewest_rows(lambda n: study.power(n, kappa * n, asked, level), wanted, kappa)
 
 
 def detectable_difference(  # noqa: PLR0913 - options have names
@@ -493,14 +493,14 @@ class _Study:
         below = (asked.margin - self.difference) / error
         reach = quantile(df, asked.of_interval(level)[0]) * null
         if asked.alternative == "equivalent":
-            return max(0.0, _beyond(reach, df, above) + _beyond(reach, df, below) - 1)
+            return max(0.0, _power_beyond(reach, df, above) + _power_beyond(reach, df, below) - 1)
         if asked.alternative == "two-sided" and self.t:
-            return _beyond(reach, df, above) + _beyond(reach, df, -above)
+            return _power_beyond(reach, df, above) + _power_beyond(reach, df, -above)
         shift = {"greater": above, "less": below}.get(asked.alternative, abs(above))
-        return _beyond(reach, df, shift)
+        return _power_beyond(reach, df, shift)
 
 
-def _beyond(reach: float, df: float, shift: float) -> float:
+def _power_beyond(reach: float, df: float, shift: float) -> float:
     """The probability that a noncentral t, or a normal variable, is above ``reach``."""
     from scipy.special import nctdtr
 
@@ -621,7 +621,7 @@ def limit_power(
 
     _, bound, rate = _of_limit(limit, expected)
     n = int(_rows(rows, "rows"))
-    k = most(n, bound, 1 - check_level(confidence, "confidence"))
+    k = max_errors(n, bound, 1 - check_level(confidence, "confidence"))
     return float(bdtr(k, n, rate)) if k >= 0 else 0.0
 
 
@@ -707,7 +707,7 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
     def wide(n: float) -> float:
         return z * sqrt(r * (1 - r) / n + z * z / (4 * n * n)) / (1 + z * z / n)
 
-    return _first(lambda n: wide(n) <= half)
+    return _first_holding(lambda n: wide(n) <= half)
 
 
 def sensitivity_sample_size(  # noqa: PLR0913 - options have names
@@ -778,13 +778,13 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
             raise DataError(BadArgument("above", f"be below the sensitivity, {s:g}", above))
         z, beta = (quantile(inf, 1 - x) for x in (level, check_level(power, "power")))
         n = ((z * sqrt(variance(bound)) + beta * sqrt(variance(s))) / (s - bound)) ** 2
-    return _sized(n, kappa)
+    return _sample_size(n, kappa)
 
 
 # --------------------------------------------------------------------------------- solve and check
 
 
-def _least(power: Callable[[float], float], wanted: float, ratio: float) -> SampleSize:
+def _fewest_rows(power: Callable[[float], float], wanted: float, ratio: float) -> SampleSize:
     """The fewest positives, and negatives in that ratio, that have the power."""
     low, high = 1.0, 2.0
     while power(high) < wanted:
@@ -796,10 +796,10 @@ def _least(power: Callable[[float], float], wanted: float, ratio: float) -> Samp
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (low, middle) if power(middle) >= wanted else (middle, high)
-    return _sized(high, ratio)
+    return _sample_size(high, ratio)
 
 
-def _first(holds: Callable[[int], bool]) -> int:
+def _first_holding(holds: Callable[[int], bool]) -> int:
     """The first whole number for which something holds that holds from there on."""
     low, high = 0, 1
     while not holds(high):
@@ -810,7 +810,7 @@ def _first(holds: Callable[[int], bool]) -> int:
     return high
 
 
-def _sized(positives: float, ratio: float) -> SampleSize:
+def _sample_size(positives: float, ratio: float) -> SampleSize:
     """Whole rows; a hair of rounding is no row."""
     return SampleSize(ceil(positives - 1e-9), ceil(positives * ratio - 1e-9))
 

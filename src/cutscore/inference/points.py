@@ -224,11 +224,11 @@ def _as_many(rate: Floats, less: Floats, n: float) -> Floats:
 def _mid_p(rate: Floats, n: Floats, squared: Floats) -> tuple[Floats, Floats]:
     """Mid-P intervals of rates, of n rows each, to so many standard errors, squared."""
     k = np.concatenate((rate * n, (1 - rate) * n))
-    low, rest = np.split(_lowest(k, np.tile(n, 2), np.tile(squared, 2)), 2)
+    low, rest = np.split(_lowest_rate(k, np.tile(n, 2), np.tile(squared, 2)), 2)
     return low, 1 - rest
 
 
-def _lowest(k: Floats, n: Floats, squared: Floats) -> Floats:
+def _lowest_rate(k: Floats, n: Floats, squared: Floats) -> Floats:
     """The rates at which k rows or more of n, half of k itself, are that many standard errors too
     many: by Newton's method, between the rates for all of k and for none of it."""
     from scipy.special import betainc, betaincinv, betaln, ndtr, xlog1py, xlogy

@@ -122,7 +122,7 @@ def interval(  # noqa: PLR0913 - options have names
         part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])
         if 0 < part < 1 and 0 < whole < 1:
             return _log_ratio(part, whole, c, rows, level)
-    return _simulated(goal, c, rows, level, prior, by_rule=by_rule)
+    return _simulate(goal, c, rows, level, prior, by_rule=by_rule)
 
 
 def _no_interval(name: str) -> UndefinedError:
@@ -204,7 +204,7 @@ def clopper_pearson(k: float, n: float, level: float) -> tuple[float, float]:
     return low, high
 
 
-def _simulated(  # noqa: PLR0913 - the formula's numbers
+def _simulate(  # noqa: PLR0913 - the formula's numbers
     goal: Objective,
     c: Confusion,
     rows: Confusion,
@@ -223,11 +223,11 @@ def _simulated(  # noqa: PLR0913 - the formula's numbers
     if by_rule:  # all are flagged, or none is, on any rows
         recall = fpr = float(c.flagged > 0)
     else:
-        recall = _draws(rng, c.tp, P, rows.positives)
-        fpr = _draws(rng, c.fp, N, rows.negatives)
+        recall = _draw_rates(rng, c.tp, P, rows.positives)
+        fpr = _draw_rates(rng, c.fp, N, rows.negatives)
     if prior is None and (by_rule or (P and N)):
         # So is the share of positives, if nobody has said what it is.
-        P = c.total * _draws(rng, P, c.total, rows.total)
+        P = c.total * _draw_rates(rng, P, c.total, rows.total)
         N = c.total - P
     tp, fp = recall * P, fpr * N
     many = Confusion(tp, fp, P - tp, N - fp)
@@ -236,7 +236,7 @@ def _simulated(  # noqa: PLR0913 - the formula's numbers
     return Interval(min(low, here), max(high, here), level)
 
 
-def _draws(rng: np.random.Generator, part: float, whole: float, squares: float) -> Any:
+def _draw_rates(rng: np.random.Generator, part: float, whole: float, squares: float) -> Any:
     """The share of a class, as it might be in truth; of counts the squares are the counts."""
     if not whole:
         return np.zeros(10_000)

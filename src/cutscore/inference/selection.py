@@ -36,7 +36,7 @@ from cutscore.core.frozen import Frozen
 from cutscore.core.html import fact_table
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text
-from cutscore.inference.guarantee import allowance
+from cutscore.inference.guarantee import split_error
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import interval
 from cutscore.measures.aim import Aim, Top
@@ -53,7 +53,7 @@ MANY = 50_000
 _ALL: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
 
 
-def many(s: Sweep) -> bool:
+def is_large(s: Sweep) -> bool:
     """Whether there are so many rows that choosing a threshold adds next to nothing."""
     if s.weighted and s.pos2 is None:  # of which nothing is known but their sum
         return min(s.P, s.N) > MANY
@@ -138,10 +138,10 @@ class Selection(Frozen):
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """The value of a measure on new rows, or None if it has none on some of the folds."""
         goal = goal.measure if isinstance(goal, Top) else goal
-        z = _reach(check_level(level), self.df)
+        z = _critical_value(check_level(level), self.df)
         with np.errstate(divide="ignore", invalid="ignore"):
-            repeats = self._folded(goal, self.repeats, self._share)
-            inside = self._folded(goal, self.samples, self.sample_share)
+            repeats = self._fold_values(goal, self.repeats, self._share)
+            inside = self._fold_values(goal, self.samples, self.sample_share)
             here = self._values(goal, self.here_recall, self.here_fpr, self._share)
             away = here - inside
         value, away = float(repeats.mean()), away[np.isfinite(away)]
@@ -154,11 +154,15 @@ class Selection(Frozen):
             return None  # as if nothing at all were flagged
         # A sample has one set of folds where the rows have several: less what folds alone do.
         folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats)) if len(repeats) > 1 else 0.0
-        half, most = z * sqrt(max(spread - folds, spread / 2)), self._most(goal)
-        low, high = _ends(goal, value, half) if most is None else _between(value, half, most)
+        half, most = z * sqrt(max(spread - folds, spread / 2)), self._largest_value(goal)
+        low, high = (
+            _interval_ends(goal, value, half)
+            if most is None
+            else _logit_interval(value, half, most)
+        )
         return Expected(value, low, high, level)
 
-    def _most(self, goal: Objective) -> float | None:
+    def _largest_value(self, goal: Objective) -> float | None:
         """What a number that is at least 0 can't exceed: a cost if all is decided wrong, a count if
         all rows are counted."""
         c = self._confusion(0.0, 1.0, self._share)
@@ -186,7 +190,7 @@ class Selection(Frozen):
         tp, fp = recall * P, fpr * N
         return Confusion(tp, fp, P - tp, N - fp)
 
-    def _folded(self, goal: Objective, found: Floats, share: Number) -> Floats:
+    def _fold_values(self, goal: Objective, found: Floats, share: Number) -> Floats:
         """The values of choices on folds, each judged on the rows left out."""
         recall, fpr, all_recall, all_fpr = found.transpose(1, 0, 2)
         if not _divides_by_flagged(goal):
@@ -213,14 +217,14 @@ def _divides_by_flagged(goal: Objective) -> bool:
     return getattr(goal, "beta", None) is not None or name in ("precision", "npv", "lift", "mcc")
 
 
-def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
+def _interval_ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
     """An interval on the scale where the measure has no end: costs are at least 0, rates at most
     1."""
     if getattr(goal, "name", "") in _ABOVE_0 and value > 0:
         factor = exp(min(half / value, 700.0))
         return value / factor, value * factor
     if isinstance(goal, Measure) and (goal.rate or goal.beta is not None):
-        return _between(value, half, 1.0)
+        return _logit_interval(value, half, 1.0)
     low = -1.0 if getattr(goal, "name", "") in ("youden", "mcc") else -inf
     return max(value - half, low), min(value + half, -low)
 
@@ -228,7 +232,7 @@ def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
 _ABOVE_0 = ("lift", "lr_positive", "lr_negative")
 
 
-def _between(value: float, half: float, most: float) -> tuple[float, float]:
+def _logit_interval(value: float, half: float, most: float) -> tuple[float, float]:
     """On the logit scale, between 0 and the most there can be."""
     inside = min(max(value / most, 1e-9), 1 - 1e-9)
     middle, away = log(inside / (1 - inside)), half / most / (inside * (1 - inside))
@@ -236,7 +240,7 @@ def _between(value: float, half: float, most: float) -> tuple[float, float]:
     return min(float(ends[0]), value), max(float(ends[1]), value)
 
 
-def _reach(level: float, df: float) -> float:
+def _critical_value(level: float, df: float) -> float:
     """So many standard errors to either side."""
     from scipy.special import stdtrit
 
@@ -273,7 +277,7 @@ def select(s: Sweep, aim: Aim) -> Selection | None:
     and for weighted rows without squares of weights."""
     if not (s.P > 0 and s.N > 0) or (s.weighted and (s.pos2 is None or s.neg2 is None)):
         return None
-    return _selected(_counted(s, aim.helpful), aim)
+    return _select(_count_items(s, aim.helpful), aim)
 
 
 def select_among(
@@ -322,10 +326,10 @@ def select_among(
         effective(masses[1], float((one[P:] ** 2).sum())),
     )
     units = None if unit is None else np.asarray(unit)[order].astype(np.int32)
-    return _selected(_Items(made, P, None, w, units, masses, told), aim)
+    return _select(_Items(made, P, None, w, units, masses, told), aim)
 
 
-def _selected(items: _Items, aim: Aim) -> Selection | None:
+def _select(items: _Items, aim: Aim) -> Selection | None:
     P, N = items.masses
     rare = min(items.rows)
     if items.unit is not None:
@@ -380,7 +384,7 @@ def _rows_in_all(items: _Items) -> int:
 _MANY_ALIKE = 200
 
 
-def _counted(s: Sweep, helpful: bool) -> _Items:
+def _count_items(s: Sweep, helpful: bool) -> _Items:
     """The rows of a sweep. Where weights differ, as many rows as tell as much, of equal weights."""
     threshold = s.threshold
     top = threshold if s.top is None else s.top
@@ -447,7 +451,7 @@ def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | No
     allowed: list[Floats | None] = [None]
     for limit in aim.limits:
         if aim.confidence is not None:
-            sure = _certain(limit, allowance(aim.limits, aim.confidence), items.masses)
+            sure = _certain(limit, split_error(aim.limits, aim.confidence), items.masses)
             if sure is None:
                 return None
             wrong, of, rate, table, step = sure
@@ -512,7 +516,7 @@ def _certain(
         return None
     most_rows = of[0] * masses[0] + of[1] * masses[1]
     n = np.linspace(0, most_rows, int(min(most_rows, _EXACT)) + 1)
-    allowed = np.maximum(_most(np.floor(n + 1e-9), rate, error), least)
+    allowed = np.maximum(_max_errors(np.floor(n + 1e-9), rate, error), least)
     return wrong, of, rate, allowed, (len(n) - 1) / most_rows
 
 
@@ -520,8 +524,8 @@ def _certain(
 _EXACT = 1_000
 
 
-def _most(n: Floats, rate: float, error: float) -> Floats:
-    """:func:`cutscore.inference.guarantee.most` of each n."""
+def _max_errors(n: Floats, rate: float, error: float) -> Floats:
+    """:func:`cutscore.inference.guarantee.max_errors` of each n."""
     from scipy.special import betainc
 
     low, high = np.full(len(n), -1.0), n.copy()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutscore.core.checks import array_of, one_of
+from cutscore.core.checks import as_array, one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NoOverlap, NotFinite, NoVariation, TooFew
@@ -64,7 +64,7 @@ class SmoothRoc(Frozen):
         """
         from scipy.special import ndtr, ndtri
 
-        x = array_of(fpr, "fpr")
+        x = as_array(fpr, "fpr")
         if x.dtype.kind not in "biuf" or not np.all((x >= 0) & (x <= 1)):
             raise DataError(
                 BadArgument("fpr", "lie between 0 and 1", fpr, subject="a false positive rate")
@@ -210,7 +210,7 @@ def _fit(pos: Floats, neg: Floats, auc: float) -> tuple[float, float, Floats]:
             break
         if step.gain < 1e-12:
             return now.a, now.b, step.covariance
-        then = _improved(pos, neg, now, step)
+        then = _improve(pos, neg, now, step)
         if then is None or not 1e-3 < then.b < 1e3 or abs(then.a) > 1e3:
             break
         now = then
@@ -218,7 +218,7 @@ def _fit(pos: Floats, neg: Floats, auc: float) -> tuple[float, float, Floats]:
     raise UndefinedError(NoOverlap("a binormal curve", why, "Take method='kernel'."))
 
 
-def _improved(pos: Floats, neg: Floats, now: _State, step: _Step) -> _State | None:
+def _improve(pos: Floats, neg: Floats, now: _State, step: _Step) -> _State | None:
     """Along a step, halved until the likelihood gains a quarter of what it should, but for
     rounding; None if it never does. (The expected information may promise twice the right step.)"""
     size, rounding = 1.0, 1e-14 * abs(now.likelihood)
@@ -244,13 +244,13 @@ def _cuts(pos: Floats, neg: Floats, a: float) -> Floats:
 
 
 def _state(pos: Floats, neg: Floats, a: float, b: float, c: Floats) -> _State:
-    p, q = _levels(c), _levels(b * c - a)
+    p, q = _level_probabilities(c), _level_probabilities(b * c - a)
     with np.errstate(divide="ignore"):
         likelihood = float(np.sum(neg * np.log(p) + pos * np.log(q)))
     return _State(a, b, c, likelihood, p, q)
 
 
-def _levels(c: Floats) -> Floats:
+def _level_probabilities(c: Floats) -> Floats:
     """Probabilities between cuts that fall, each from the side where it loses no digits."""
     from scipy.special import ndtr
 

@@ -14,7 +14,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.statistics import Undefined
-from cutscore.core.json import plain, read
+from cutscore.core.json import read, to_plain
 from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs, check_costs
@@ -220,7 +220,7 @@ class Aim:
             self.level,
             self.assumed,
         )
-        out: dict[str, Any] = plain(saved)
+        out: dict[str, Any] = to_plain(saved)
         return out
 
     @classmethod
@@ -232,7 +232,7 @@ class Aim:
             try:
                 goal = as_objective(saved.objective)
             except DataError:
-                goal = _Custom(_lost, label=saved.objective)
+                goal = _Custom(_raise_lost, label=saved.objective)
         return cls(
             goal,
             tuple(as_limits(saved.limits)),
@@ -289,7 +289,7 @@ class _SavedAim:
     assumed: bool
 
 
-def _lost(*_: object) -> Any:
+def _raise_lost(*_: object) -> Any:
     why = "was a function, of which the file knows the name only"
     raise DataError(Undefined("this aim", why, "Give the function again."))
 
@@ -308,7 +308,7 @@ def as_objective(wanted: object) -> Objective:
     raise DataError(BadArgument("objective", rule, wanted, subject="an objective"))
 
 
-def undefined(what: str) -> UndefinedError:
+def undefined_error(what: str) -> UndefinedError:
     why = "is 0/0 at every cut of this sweep, so none is the best"
     hint = "Aim at something else, or add rows of the class that it is a share of."
     return UndefinedError(Undefined(what, why, hint))

@@ -148,11 +148,11 @@ def f(beta: float) -> Measure:
     return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b, words=words)
 
 
-def _even(p: Fraction, n: Fraction) -> Gains:
+def _equal_class_gains(p: Fraction, n: Fraction) -> Gains:
     return 1 / p, 1 / n
 
 
-def _each(_: Fraction, __: Fraction) -> Gains:
+def _equal_case_gains(_: Fraction, __: Fraction) -> Gains:
     return Fraction(1), Fraction(1)
 
 
@@ -247,7 +247,7 @@ def _rows() -> list[Measure]:
         ),
         _measure(
             *("accuracy", "share decided right"),
-            linear=_each,
+            linear=_equal_case_gains,
             called="accuracy",
             part=(1, 0, 0, 1),
             whole=_ALL,
@@ -256,7 +256,7 @@ def _rows() -> list[Measure]:
         _measure(
             *("error_rate", "share decided wrong"),
             better=-1,
-            linear=_each,
+            linear=_equal_case_gains,
             aim="the least share of errors",
             part=(0, 1, 1, 0),
             whole=_ALL,
@@ -264,7 +264,7 @@ def _rows() -> list[Measure]:
         ),
         _measure(
             *("balanced_rate", "mean of recall and specificity"),
-            linear=_even,
+            linear=_equal_class_gains,
             called="balanced rate",
             aim="the best mean of recall and specificity",
             part=(1, 0, 0, 1),
@@ -275,7 +275,7 @@ def _rows() -> list[Measure]:
         ),
         _measure(
             *("youden", "recall + specificity − 1"),
-            linear=_even,
+            linear=_equal_class_gains,
             aim="the best Youden index (recall + specificity − 1)",
             part=(1, -1, -1, 1),
             whole=_ALL,
@@ -337,14 +337,14 @@ def _unknown(name: str, key: str) -> MeasureUnknown:
     if key in ("ks", "ks_statistic", "kolmogorov_smirnov"):
         reason = "The Kolmogorov–Smirnov statistic is the highest Youden index: aim at youden."
         return MeasureUnknown(name, reason=reason)
-    near = tuple(f"{one} ({MEASURES[one].words})" for one in _near(key))
+    near = tuple(f"{one} ({MEASURES[one].words})" for one in _similar_names(key))
     # What most people aim at comes first.
     names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
     known = (*sorted(names, key=lambda one: MEASURES[one].is_count), "f1", "f2", "f0.5")
     return MeasureUnknown(name, near, known)
 
 
-def _near(key: str) -> list[str]:
+def _similar_names(key: str) -> list[str]:
     """Names that may be meant: what it is called here, those that start so, if they are few
     measures, or one like it."""
     if key in _OTHER_NAMES:

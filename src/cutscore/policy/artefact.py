@@ -16,7 +16,7 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.core.checks import array_of, check_threshold, score_column
+from cutscore.core.checks import as_array, check_threshold, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
@@ -373,7 +373,7 @@ class Policy(Card):
 
     def decide(self, scores: ArrayLike) -> NDArray[np.bool_]:
         """Whether to flag each score. NaN is refused."""
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         x = score_column(a.reshape(-1))
         t = _as(x.dtype, self.threshold, up=not self.reverse)
         flagged = x <= t if self.reverse else x >= t
@@ -397,7 +397,7 @@ class Policy(Card):
         """The scores, of which high ones mean positive."""
         if not self.reverse:
             return scores
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         return reshape(0.0 - score_column(a.reshape(-1)).astype(np.float64), a.shape)
 
     # ----------------------------------------------------------------------------------- revision

@@ -16,7 +16,7 @@ import numpy as np
 
 from cutscore.core.numbers import number_text, per_cent
 from cutscore.core.types import ArrayLike
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.report.scenario import start_probability
 from cutscore.report.summary import ScoreSummary, Summary
 from cutscore.report.traces import Axis
@@ -155,7 +155,7 @@ def _clipping_note(one: ScoreSummary) -> str:
     if one.reverse:
         (below, above), (low, high) = (above, below), (0.0 - high, 0.0 - low)
     parts = [
-        f"{counted(n)} {side} {x:.3g}"
+        f"{count_text(n)} {side} {x:.3g}"
         for n, side, x in ((below, "below", low), (above, "above", high))
         if n
     ]

@@ -21,9 +21,9 @@ import numpy as np
 from cutscore import __version__
 from cutscore.core.findings.base import PAGE
 from cutscore.core.numbers import number_text
-from cutscore.decision.choice import outcome
+from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import State
-from cutscore.measures.confusion import Confusion, counted
+from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.measure import WORDS, is_rate, measure_text
 from cutscore.report.charts import COLOURS, charts, histograms
 from cutscore.report.scenario import (
@@ -199,8 +199,8 @@ def _groups(summary: Summary) -> dict[str, Any]:
         "rows": [
             (
                 str(first.group[k]),
-                counted(first.P[k]),
-                counted(first.N[k]),
+                count_text(first.P[k]),
+                count_text(first.N[k]),
                 [number_text(float(g.auc[k])) for g in every],
             )
             for k in order
@@ -229,7 +229,7 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
             rows.append((word, ["" if v is None else number_text(v) for v in values]))
     rows.append(("threshold", [threshold_text(one) for one in scores]))
     for word, cell in (("true positives", "tp"), ("missed", "fn"), ("false alarms", "fp")):
-        rows.append((word, [counted(getattr(one.point.confusion, cell)) for one in scores]))
+        rows.append((word, [count_text(getattr(one.point.confusion, cell)) for one in scores]))
     for name in (*MEASURES, "cost"):
         if name in scores[0].measures:
             word, rate = word_for(name, summary.asked.prior), is_rate(name)
@@ -237,7 +237,7 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
     for k, status in enumerate(scores[0].point.status):
         each = [(one.point, one.point.status[k]) for one in scores]
         name = scores[0].point.question.limits[k].measure.name
-        values = [f"{outcome(p, t)}: {measure_text(name, t.value)}" for p, t in each]
+        values = [f"{limit_outcome(p, t)}: {measure_text(name, t.value)}" for p, t in each]
         rows.append((status.limit, values))
     # Below each other rather than beyond the edge of a sheet.
     tables = -(-len(scores) // _BESIDE)

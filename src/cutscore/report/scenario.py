@@ -14,7 +14,7 @@ from cutscore.core.numbers import number_text, per_cent
 from cutscore.core.types import Array
 from cutscore.decision.choice import expectation, headline, natural
 from cutscore.decision.verdict import State
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import is_rate, measure_text
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
@@ -31,7 +31,7 @@ def script_data(summary: Summary) -> dict[str, Any]:
     priors, here = prior_steps(summary)
     return {
         "weighted": summary.weighted,
-        "digits": len(counted(1 / 3).partition(".")[2]),  # of a sum of weights
+        "digits": len(count_text(1 / 3).partition(".")[2]),  # of a sum of weights
         "P": _plain(summary.P),
         "N": _plain(summary.N),
         "prior": asked.prior,
@@ -210,7 +210,7 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
         ),
     }
     for cell in ("tp", "fp", "fn", "tn"):
-        out[cell] = counted(getattr(c, cell))
+        out[cell] = count_text(getattr(c, cell))
     for cell, rate in (("tp", "recall"), ("fn", "fnr"), ("fp", "fpr"), ("tn", "specificity")):
         out[f"{cell}-share"] = per_cent(float(getattr(c, rate)))
     for name in MEASURES:

@@ -18,7 +18,7 @@ from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.verdict import Verdict
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import Measure
 from cutscore.report.traces import DecisionCurve, Shares, Trace
@@ -397,5 +397,5 @@ def rows_text(summary: Summary) -> str:
     share = f"{100 * summary.prevalence:.3g} %"
     what = f"{summary.rows:,} row{'s' if summary.rows != 1 else ''}"
     if summary.weighted:
-        what += f" of weight {counted(summary.P + summary.N)}"
-    return f"{what}: {counted(summary.P)} positive ({share}), {counted(summary.N)} negative"
+        what += f" of weight {count_text(summary.P + summary.N)}"
+    return f"{what}: {count_text(summary.P)} positive ({share}), {count_text(summary.N)} negative"

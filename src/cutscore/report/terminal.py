@@ -18,15 +18,15 @@ from cutscore.core.interval import Interval
 from cutscore.core.numbers import difference_text, number_text, per_cent
 from cutscore.decision.choice import (
     OperatingPoint,
+    cases_text,
     expectation,
     headline,
-    in_cases,
-    outcome,
+    limit_outcome,
 )
 from cutscore.decision.verdict import State, Verdict
-from cutscore.inference.guarantee import allowance, wanting
+from cutscore.inference.guarantee import shortage_text, split_error
 from cutscore.inference.units import as_units
-from cutscore.measures.confusion import Confusion, counted
+from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.measure import is_rate, measure_text
 from cutscore.report.summary import (
     AVERAGES,
@@ -160,15 +160,15 @@ def flagged_by(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
 def point_lines(p: OperatingPoint, level: float) -> list[str]:
     """What a threshold is worth, what it does, and what became of the limits."""
     q = p.question
-    lines = [_value(p, level), *baselines(p), in_cases(p)]
+    lines = [_value(p, level), *baselines(p), cases_text(p)]
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
         value = measure_text(limit.measure.name, status.value)
-        lines.append(f"{status.limit}{sure}: {outcome(p, status)}; {value} on these rows")
+        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}; {value} on these rows")
         if q.confidence and not p.sweep.weighted:
-            error = allowance(q.limits, q.confidence)
-            lines += filter(None, [wanting(p.sweep, limit, error, as_units(q.units))])
+            error = split_error(q.limits, q.confidence)
+            lines += filter(None, [shortage_text(p.sweep, limit, error, as_units(q.units))])
     return lines
 
 
@@ -252,7 +252,7 @@ def _heading(text: str) -> list[tuple[str, ...]]:
 def _of(c: Confusion, part: str, rest: str) -> str:
     n, others = getattr(c, part), getattr(c, rest)
     what = "positives" if part == "tp" else "negatives"
-    return f"{counted(n)} of {counted(n + others)} {what}"
+    return f"{count_text(n)} of {count_text(n + others)} {what}"
 
 
 def _groups(groups: Groups, level: float) -> Iterator[Any]:
@@ -268,7 +268,7 @@ def _groups(groups: Groups, level: float) -> Iterator[Any]:
             (
                 shown(str(g.group[k])),
                 number_text(g.auc[k]),
-                f"{counted(g.P[k])} positive, {counted(g.N[k])} negative",
+                f"{count_text(g.P[k])} positive, {count_text(g.N[k])} negative",
             )
             for k in order
         ]

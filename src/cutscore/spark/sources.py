@@ -19,7 +19,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.spark import RowsChanged, SparkFailed
-from cutscore.core.names import no_column
+from cutscore.core.names import missing_column_error
 from cutscore.spark.columns import Located
 from cutscore.spark.messages import begin_task, mapped
 from cutscore.tables import open_table
@@ -246,7 +246,7 @@ def _active() -> SparkSession:
 def _check_names(names: Sequence[str], known: Sequence[str], where: str) -> None:
     for name in names:
         if name not in known:
-            raise no_column(name, list(known), where)
+            raise missing_column_error(name, list(known), where)
 
 
 def _files(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cutscore.core import _native
-from cutscore.core.checks import check_rows, checked
+from cutscore.core.checks import check_rows, run_kernel
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.spark import RowsChanged
@@ -329,7 +329,7 @@ class _Work:
 
         def add(c: dict[str, NDArray[Any]]) -> str:
             y, positive, other = labelled(c[self.columns.label], self.columns.positive)
-            checked(
+            run_kernel(
                 check_rows(y, c[self.columns.score], self._weight(c), positive), kernel, pos, neg
             )
             return other or ""

@@ -43,7 +43,7 @@ def brier(s: Sweep) -> float:
     0.1425...
     """
     p = check_probabilities(s, "the Brier score")
-    return _mean(s, np.square(1 - p), np.square(p))
+    return _mean_loss(s, np.square(1 - p), np.square(p))
 
 
 def log_loss(s: Sweep) -> float:
@@ -67,7 +67,7 @@ def log_loss(s: Sweep) -> float:
     """
     p = check_probabilities(s, "the log loss")
     with np.errstate(divide="ignore"):
-        return _mean(s, -np.log(p), -np.log1p(-p))
+        return _mean_loss(s, -np.log(p), -np.log1p(-p))
 
 
 def cllr(s: Sweep) -> float:
@@ -96,8 +96,8 @@ def cllr(s: Sweep) -> float:
     return (
         0.5
         * (
-            _weighted(s.pos, s.P, np.logaddexp(0, -llr))
-            + _weighted(s.neg, s.N, np.logaddexp(0, llr))
+            _weighted_mean(s.pos, s.P, np.logaddexp(0, -llr))
+            + _weighted_mean(s.neg, s.N, np.logaddexp(0, llr))
         )
         / log(2)
     )
@@ -430,13 +430,13 @@ def _entropy(a: Floats, b: Floats) -> float:
     return out
 
 
-def _mean(s: Sweep, on_pos: Floats, on_neg: Floats) -> float:
+def _mean_loss(s: Sweep, on_pos: Floats, on_neg: Floats) -> float:
     """The mean loss of all cases."""
     total = s.P + s.N
-    return _weighted(s.pos, total, on_pos) + _weighted(s.neg, total, on_neg)
+    return _weighted_mean(s.pos, total, on_pos) + _weighted_mean(s.neg, total, on_neg)
 
 
-def _weighted(mass: Masses, total: float, loss: Floats) -> float:
+def _weighted_mean(mass: Masses, total: float, loss: Floats) -> float:
     # Where there is nobody an infinite loss hurts nobody; elsewhere it does, be there ever so few.
     loss = np.where(mass > 0, loss, 0.0)
     if np.isinf(loss).any():

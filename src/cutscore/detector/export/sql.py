@@ -17,7 +17,7 @@ from cutscore.core.findings.models import (
     NamesCoincide,
     NotExportable,
 )
-from cutscore.core.names import in_sql
+from cutscore.core.names import quote_sql
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, Term
 from cutscore.measures.prior import log_odds
@@ -145,7 +145,7 @@ def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
 
 
 def _name(name: str) -> str:
-    return in_sql(_printed(name))
+    return quote_sql(_printed(name))
 
 
 def _text(value: str) -> str:
