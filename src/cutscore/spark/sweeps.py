@@ -15,22 +15,22 @@ from cutscore.core.checks import check_rows, run_kernel
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.spark import RowsChanged
-from cutscore.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
+from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
 from cutscore.spark.errors import in_a_sentence
 from cutscore.spark.messages import (
     Message,
     begin_task,
-    calm,
-    collected,
+    collect,
+    ignore_pandas_warnings,
     in_order,
-    mapped,
+    map_tasks,
     origin,
-    received,
-    sent,
+    receive,
+    send,
     settings,
-    shuffled,
+    shuffle,
 )
-from cutscore.spark.sources import Files, Frame, Paths, col_of, opened, parallelism
+from cutscore.spark.sources import Files, Frame, Paths, col_of, open_source, parallelism
 from cutscore.sweeps.binned import BinnedSweep
 from cutscore.sweeps.sweep import Floats, Sweep
 from cutscore.sweeps.sweep import sweep as _sweep
@@ -126,21 +126,21 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
         if compact or squares:
             rule = "a binned sweep is neither compact nor has it squares"
             raise DataError(Conflict(("compact", "squares"), rule, "Leave {0} and {1} out."))
-    source = opened(data, columns.names, spark)
+    source = open_source(data, columns.names, spark)
     work = _Work(columns, squares, bits if binned else None)
     if binned:
-        return _binned(collected(source.messages(work, columns.names)), columns, nothing)
+        return _merge_bins(collect(source.messages(work, columns.names)), columns, nothing)
     way = _from_files if isinstance(source, Files) else _from_frame
     pieces, rows = way(source, work, compact, ranges)  # type: ignore[arg-type]
     s = stacked(pieces)
     if not len(s):
-        return _nothing(columns, squares)
+        return _empty_sweep(columns, squares)
     if rows is not None and not s.weighted and rows != s.P + s.N:
         raise DataError(RowsChanged("the DataFrame", rows, int(s.P + s.N)))
     return s.compact() if compact else s
 
 
-def _nothing(columns: Columns, squares: bool) -> Sweep:
+def _empty_sweep(columns: Columns, squares: bool) -> Sweep:
     none = np.empty(0)
     return _sweep(none, none, None if columns.weight is None else none, squares=squares)
 
@@ -153,7 +153,7 @@ def _from_files(
         ranges = max(-(-files.rows // _RANGE), min(parallelism(files.spark), files.rows >> 18), 1)
     bounds = quantiles(files.sample(work.columns.score), ranges) if ranges > 1 else np.empty(0)
     frame = files.messages(work.cut_at(bounds), work.columns.names)
-    return _reduced(frame, bounds, work.columns, compact), files.rows
+    return _reduce_ranges(frame, bounds, work.columns, compact), files.rows
 
 
 def _from_frame(
@@ -165,26 +165,26 @@ def _from_frame(
 
     columns = work.columns
     if ranges is None and columns.weight is None and _few_scores(source, columns):
-        counted = _counted(source, columns)
+        counted = _count_in_spark(source, columns)
         if counted is not None:
             return [counted], None
     swept = source.messages(work, columns.names).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         small = f"if(length(blob) <= {_SMALL}, blob, null) as blob"
-        told = collected(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
-        one_other(_others(told), columns.label)
+        told = collect(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
+        one_other(_other_labels(told), columns.label)
         rows = sum(message.rows for message in told)
         size = sum(_Note.read(message.note).entries for message in told)
         if ranges is None and 8 * size <= _FEW:
             all_here = all(message.blob is not None for message in told)
-            blobs = [message.blob for message in (told if all_here else collected(swept))]
+            blobs = [message.blob for message in (told if all_here else collect(swept))]
             return [merged([unpack(blob) for blob in blobs if blob is not None])], rows
         sample = np.concatenate([_Note.read(message.note).sample for message in told])
         if ranges is None:
             ranges = max(-(-size // _RANGE), min(parallelism(source.spark), size >> 18))
         bounds = quantiles(sample, ranges)
-        cut = mapped(swept, _Cut(bounds))
-        return _reduced(cut, bounds, columns, compact), rows
+        cut = map_tasks(swept, _Cut(bounds))
+        return _reduce_ranges(cut, bounds, columns, compact), rows
     finally:
         swept.unpersist()
 
@@ -193,12 +193,12 @@ def _few_scores(source: Frame, columns: Columns) -> bool:
     """Whether many rows seem to share a score, where it costs little to look at some of them."""
     if columns.label == columns.score or not source.is_cheap():
         return False
-    with in_a_sentence(), calm():
+    with in_a_sentence(), ignore_pandas_warnings():
         some = source.frame.select(col_of(columns.score)).limit(_LOOK).toArrow().column(0)
     return len(some) == _LOOK and 4 * len(some.unique()) <= _LOOK
 
 
-def _counted(source: Frame, columns: Columns) -> Sweep | None:
+def _count_in_spark(source: Frame, columns: Columns) -> Sweep | None:
     """The sweep of what Spark itself counts of each score and label, so that no row has to come to
     Python. None where the look was wrong, and there are many; or where something is wrong with the
     rows: whoever reads them can say which."""
@@ -207,14 +207,18 @@ def _counted(source: Frame, columns: Columns) -> Sweep | None:
     both = (col_of(columns.label).alias("y"), col_of(columns.score).alias("s"))
     frame = source.frame.select(*both).groupBy("y", "s").agg(count(lit(1)).alias("n"))
     parts = parallelism(source.spark)
-    with in_a_sentence(), settings(source.spark, shuffle_partitions=parts), calm():
+    with (
+        in_a_sentence(),
+        settings(source.spark, shuffle_partitions=parts),
+        ignore_pandas_warnings(),
+    ):
         table = frame.limit(_COUNTED).toArrow().combine_chunks()
     if table.num_rows == _COUNTED:
         return None
     try:
         for chunk in chunks([Located(b, "") for b in table.to_batches()], "ysn", "y", _COUNTED):
             c = chunk.columns
-            y, positive, _ = labelled(c["y"], columns.positive)
+            y, positive, _ = encode_labels(c["y"], columns.positive)
             s = _sweep(y, c["s"], c["n"], positive)
             # Whole numbers add up exactly as floats, too.
             return Sweep(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
@@ -223,17 +227,19 @@ def _counted(source: Frame, columns: Columns) -> Sweep | None:
     return None
 
 
-def _reduced(frame: DataFrame, bounds: Floats, columns: Columns, compact: bool) -> list[Sweep]:
+def _reduce_ranges(
+    frame: DataFrame, bounds: Floats, columns: Columns, compact: bool
+) -> list[Sweep]:
     """The sweep of each range, upwards."""
     slots = len(bounds) + 1
-    told = collected(mapped(shuffled(frame, slots), _Merge(compact)))
-    one_other(_others(told), columns.label)
+    told = collect(map_tasks(shuffle(frame, slots), _Merge(compact)))
+    one_other(_other_labels(told), columns.label)
     told.sort(key=lambda message: message.slot)
     return [unpack(message.blob) for message in told if message.blob is not None]
 
 
-def _binned(told: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
-    one_other(_others(told), columns.label)
+def _merge_bins(told: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
+    one_other(_other_labels(told), columns.label)
     s = merged([unpack(message.blob) for message in told if message.blob is not None])
     pos, neg = nothing.bin_pos.copy(), nothing.bin_neg.copy()
     if columns.weight is not None:
@@ -260,7 +266,7 @@ class _Note:
         return cls(other or None, int(entries), np.frombuffer(bytes.fromhex(sample)))
 
 
-def _others(told: Iterable[Message]) -> Iterator[str]:
+def _other_labels(told: Iterable[Message]) -> Iterator[str]:
     return (
         other
         for message in told
@@ -283,16 +289,18 @@ class _Work:
 
     def __call__(self, task: int, batches: Iterable[Located]) -> Iterator[pa.RecordBatch]:
         some = chunks(batches, self.columns.names, [self.columns.label], _CHUNK)
-        return sent(self._exact(task, some) if self.bits is None else self._bins(task, some), task)
+        return send(
+            self._exact_messages(task, some) if self.bits is None else self._bins(task, some), task
+        )
 
-    def _exact(self, task: int, some: Iterable[Chunk]) -> Iterator[Message]:
+    def _exact_messages(self, task: int, some: Iterable[Chunk]) -> Iterator[Message]:
         small: Sweep | None = None
         number = rows = 0
         others: set[str] = set()
         for chunk in some:
-            s, other = chunk.blamed(self._swept)
+            s, other = chunk.blamed(self._sweep_chunk)
             if 4 * len(s) > chunk.rows:
-                yield from self._told(s, chunk.rows, {other}, task, number)
+                yield from self._message(s, chunk.rows, {other}, task, number)
                 number += 1
                 continue
             # Few different scores: all chunks of the task make one piece.
@@ -300,9 +308,9 @@ class _Work:
             rows += chunk.rows
             others.add(other)
         if small is not None:
-            yield from self._told(small, rows, others, task, number)
+            yield from self._message(small, rows, others, task, number)
 
-    def _told(
+    def _message(
         self, s: Sweep, rows: int, others: set[str], task: int, number: int
     ) -> Iterator[Message]:
         note = _Note("\n".join(sorted(others - {""})), len(s), s.threshold[_EVERY // 2 :: _EVERY])
@@ -312,8 +320,8 @@ class _Work:
             return
         yield from _pieces(s, self.bounds, at, note.other)
 
-    def _swept(self, c: dict[str, NDArray[Any]]) -> tuple[Sweep, str]:
-        y, positive, other = labelled(c[self.columns.label], self.columns.positive)
+    def _sweep_chunk(self, c: dict[str, NDArray[Any]]) -> tuple[Sweep, str]:
+        y, positive, other = encode_labels(c[self.columns.label], self.columns.positive)
         s = _sweep(y, c[self.columns.score], self._weight(c), positive, squares=self.squares)
         return s, other or ""
 
@@ -328,7 +336,7 @@ class _Work:
         rows, others = 0, set()
 
         def add(c: dict[str, NDArray[Any]]) -> str:
-            y, positive, other = labelled(c[self.columns.label], self.columns.positive)
+            y, positive, other = encode_labels(c[self.columns.label], self.columns.positive)
             run_kernel(
                 check_rows(y, c[self.columns.score], self._weight(c), positive), kernel, pos, neg
             )
@@ -360,10 +368,10 @@ class _Cut:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = begin_task()
-        for message in received(batches):
+        for message in receive(batches):
             if message.blob is not None:
                 pieces = _pieces(unpack(message.blob), self.bounds, message.origin, None)
-                yield from sent(pieces, task)
+                yield from send(pieces, task)
 
 
 @dataclass(frozen=True)
@@ -374,15 +382,15 @@ class _Merge:
     compact: bool
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return sent(self._messages(batches), begin_task())
+        return send(self._messages(batches), begin_task())
 
     def _messages(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
         by_slot: dict[int, list[Message]] = {}
-        for message in in_order(received(batches)):
+        for message in in_order(receive(batches)):
             by_slot.setdefault(message.slot, []).append(message)
         for slot, messages in by_slot.items():
             blobs = [message.blob for message in messages if message.blob is not None]
             s = added(blobs, compact=self.compact)
-            others = "\n".join(sorted(set(_others(messages))))
+            others = "\n".join(sorted(set(_other_labels(messages))))
             note = _Note(others, len(s), np.empty(0)).write()
             yield Message(slot, slot, note=note, blob=pack(s))
