@@ -52,7 +52,11 @@ def roc_auc_score(
 
     Parameters
     ----------
-    y, score, weight, positive
+    y, score : torch.Tensor
+        As in :func:`sweep`.
+    weight : torch.Tensor, optional
+        As in :func:`sweep`.
+    positive : float, optional
         As in :func:`sweep`.
 
     Raises
@@ -87,16 +91,16 @@ def sweep(
 
     Parameters
     ----------
-    y
+    y : torch.Tensor
         Labels of B rows, of the shape (B,), (B, 1) or (1, B): ``0/1``, ``False/True`` or ``-1/1``;
         for any others say which one is ``positive``.
-    score
+    score : torch.Tensor
         Scores, of one of these shapes, higher meaning more positive: any real dtype, any range
         (logits or probabilities). ``±inf`` are scores; NaN is refused.
-    weight
+    weight : torch.Tensor, optional
         Weights, finite and at least 0, added up in float64. A device that has no float64 (Apple's
         ``mps``) refuses them: pass all columns on the CPU.
-    positive
+    positive : float, optional
         The positive label.
 
     Returns
@@ -146,7 +150,7 @@ class AUROC:
 
     Parameters
     ----------
-    positive
+    positive : float or None
         The positive label, as in :func:`sweep`.
 
     Examples

@@ -229,11 +229,11 @@ class Affine(Calibrator):
 
     Parameters
     ----------
-    gamma
+    gamma : float
         The slope, in nats per unit of the score. Negative if positives score lower.
-    d0
+    d0 : float
         The score at which the LLR is 0.
-    method
+    method : str
         How it was fitted.
 
     Examples
@@ -293,9 +293,9 @@ class Beta(Calibrator):
 
     Parameters
     ----------
-    a, b
+    a, b : float
         At least 0, so that the map is monotone.
-    c
+    c : float
         The intercept.
 
     Examples
@@ -340,9 +340,9 @@ class Gaussian(Calibrator):
 
     Parameters
     ----------
-    pos_mean, pos_sd, neg_mean, neg_sd
+    pos_mean, pos_sd, neg_mean, neg_sd : float
         Mean and standard deviation of the scores of either class.
-    low, high
+    low, high : float
         The range of the scores it was fitted to.
 
     Examples
@@ -431,14 +431,14 @@ class Monotone(Calibrator):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The lower end of each step, decreasing; the last is −inf. The step of a score is the first
         whose threshold is at most that score. If interpolated: the knots.
-    value
+    value : array of float
         The LLR of each step or knot, non-increasing.
-    interpolate
+    interpolate : bool
         Whether the map is linear between knots; it is constant beyond the outermost.
-    tilt, centre, scale
+    tilt, centre, scale : float
         A term that makes the map strictly increasing: tilt · z/(1+\\|z\\|) with z = (score −
         centre)/scale. The tilt is 2⁻¹⁰ or 0.
 
@@ -524,7 +524,7 @@ class Chain(Calibrator):
 
     Parameters
     ----------
-    steps
+    steps : tuple of Calibrator
         The calibrators: the first maps scores, each of the others the LLRs of the one before it.
 
     Examples

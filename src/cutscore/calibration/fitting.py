@@ -196,7 +196,7 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
         cluster (claims of one customer) together.
     seed : int, default 0
         Random seed for fold assignment.
-    **options
+    **options : keyword arguments, optional
         Options of the method.
 
     Returns

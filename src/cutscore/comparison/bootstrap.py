@@ -42,17 +42,22 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
 
     Parameters
     ----------
-    y, score, weight, positive
+    y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    statistic
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    statistic : "auc", PartialAuc or callable, default 'auc'
         A function of a sweep that returns a number, or "auc".
-    unit
-        The unit each row belongs to (patient, user, session), where rows of one unit are not
-        independent.
-    level
-        The confidence of the interval.
-    n, seed
-        How many samples, and the seed of their random numbers.
+    unit : array-like of shape (n,), optional
+        Cluster id of each row (patient, user, session), where rows of one cluster are correlated.
+    level : float, default 0.95
+        Confidence level of the interval.
+    n : int, default 2000
+        Number of samples.
+    seed : int, default 0
+        Random seed.
 
     Returns
     -------

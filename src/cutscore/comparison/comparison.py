@@ -56,43 +56,43 @@ class Comparison(Card):
 
     Parameters
     ----------
-    a, b
+    a, b : float
         The statistic of either score.
-    difference
+    difference : float
         a − b.
-    standard_error
+    standard_error : float
         Of the difference.
-    z
+    z : float
         difference / standard_error: standard normal if there is no difference, or Student's t with
         ``df`` degrees of freedom. With a margin, how far the difference is from the margin that is
         to be ruled out, in standard errors.
-    p_value
+    p_value : float
         How probable such a difference is if the :attr:`hypothesis` does not hold.
-    interval
+    interval : Interval
         Of the difference; that of AUCs is cut off at −1 and 1. It agrees with the p-value: p < 1 −
         level exactly where the interval excludes what is to be ruled out. The other end of a
         one-sided one is the largest difference there is. That of equivalence has the level
         1 − 2 (1 − level), so 90 % for 95 %: two one-sided tests.
-    statistic
+    statistic : str
         Its name.
-    method
+    method : str
         ``"t"``, ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"``,
         ``"unpaired bootstrap"`` or ``"groups"``.
-    df
+    df : float
         Degrees of freedom; ``inf`` for the normal distribution.
-    powerless
+    powerless : bool
         Whether a paired comparison of areas has no power: even a perfect score would not have been
         found better than the worse one of these two; or with a margin, even equal areas would not
         have been found to be within it. A large p-value means nothing then.
-    cost_a, cost_b
+    cost_a, cost_b : float or None
         Cost per case that is expected on new rows, of either score at its own best cut, if costs
         were given: what ``choose(...).expected`` has for it.
-    cost_interval
+    cost_interval : Interval or None
         Interval of :attr:`cost_difference`; it knows that the cuts were chosen on these rows. It is
         from bootstrap samples that both scores share, so the difference is not its middle.
-    alternative, margin
+    alternative, margin : str and float
         What was to be shown, as it was asked for; :attr:`hypothesis` has it in words.
-    names
+    names : (str, str)
         What the two scores are called.
     """
 
@@ -235,42 +235,47 @@ def compare(  # noqa: PLR0913 - all but three are options
 
     Parameters
     ----------
-    y, weight, positive
+    y : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    score_a, score_b
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    score_a, score_b : array-like of shape (n,)
         The two scores of each row. They may be on different scales.
-    unit
-        The unit each row belongs to (patient, user, session), where rows of one unit are not
-        independent.
-    statistic
+    unit : array-like of shape (n,), optional
+        Cluster id of each row (patient, user, session), where rows of one cluster are correlated.
+    statistic : "auc", PartialAuc or callable, default 'auc'
         "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
         returns a number.
-    method
+    method : str, default 't'
         ``"t"``; ``"delong"``, which judges z by the normal distribution, as most software does, and
         finds differences too often where positives are few; or ``"bootstrap"``.
-    alternative
+    alternative : str, default 'two-sided'
         What is to be shown. ``"two-sided"``: a and b differ. ``"greater"``: a is better (or
         higher) than b; with a margin, a is worse by less than the margin (non-inferiority).
         ``"less"``: the same of b. ``"equivalent"``: they differ by less than the margin.
-    margin
+    margin : float, default 0.0
         The difference that does not matter, at least 0. Choose it before you see the data.
-    costs
+    costs : Costs, optional
         Compare the cost per case that is expected on new rows as well, each score at its own best
         cut: the value of ``choose(...).expected``. On the rows it was chosen on a cut looks better
         than it is, a score of many values more so than a rule of yes or no. The interval of the
         difference is from bootstrap samples, which choose their cuts anew. There are 200 of these
         whatever ``n`` is, of more than 100,000 rows 50.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, for ``costs``; that of the rows if left
         out.
-    level
-        The confidence of the intervals.
-    n, seed
-        How many samples, and the seed of their random numbers.
-    names
+    level : float, default 0.95
+        Confidence level of the intervals.
+    n : int, default 2000
+        Number of samples.
+    seed : int, default 0
+        Random seed.
+    names : (str, str), default ('a', 'b')
         What the two scores are called in messages and in the result.
-    report
-        Told about progress of the bootstrap: the share that is done, and a few words.
+    report : callable, optional
+        Called with the progress of the bootstrap: the share that is done, and a few words.
 
     Returns
     -------
@@ -397,21 +402,25 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
 
     Parameters
     ----------
-    a, b
+    a, b : Sweep
         Sweeps with at least two rows of each class. Weighted ones need squares:
         ``sweep(..., squares=True)``.
-    statistic
+    statistic : "auc", PartialAuc or callable, default 'auc'
         "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
         returns a number.
-    method
+    method : str, default 't'
         ``"t"``, or ``"bootstrap"``: each sweep is drawn from by itself.
-    alternative, margin
+    alternative : str, default 'two-sided'
         As in :func:`cutscore.compare`.
-    level
-        The confidence of the interval.
-    n, seed
-        How many bootstrap samples, and the seed of their random numbers.
-    names
+    margin : float, default 0.0
+        As in :func:`cutscore.compare`.
+    level : float, default 0.95
+        Confidence level of the interval.
+    n : int, default 2000
+        Number of bootstrap samples.
+    seed : int, default 0
+        Random seed.
+    names : (str, str), default ('a', 'b')
         What the two sweeps are called in the result.
 
     Returns

@@ -28,13 +28,13 @@ class CurveTest(Card):
 
     Parameters
     ----------
-    statistic
+    statistic : float
         E, the distance of the two curves: see the functions.
-    p_value
+    p_value : float
         (1 + the permutations that are at least as far apart) / (1 + permutations).
-    n
+    n : int
         The number of permutations.
-    paired
+    paired : bool
         Whether the two scores are of the same rows.
     """
 
@@ -76,12 +76,16 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
 
     Parameters
     ----------
-    y, positive
+    y : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    score_a, score_b
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    score_a, score_b : array-like of shape (n,)
         The two scores of each row. They may be on different scales.
-    n, seed
-        How many permutations, and the seed of their random numbers.
+    n : int, default 2000
+        Number of permutations.
+    seed : int, default 0
+        Random seed.
 
     References
     ----------
@@ -133,10 +137,12 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
 
     Parameters
     ----------
-    a, b
+    a, b : Sweep
         Sweeps of rows without weights.
-    n, seed
-        How many permutations, and the seed of their random numbers.
+    n : int, default 2000
+        Number of permutations.
+    seed : int, default 0
+        Random seed.
 
     References
     ----------

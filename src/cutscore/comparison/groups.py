@@ -33,11 +33,11 @@ class GroupAuc(Frozen):
 
     Parameters
     ----------
-    group
+    group : array
         The groups, in the order in which they first appear.
-    P, N
+    P, N : array of int or float
         Mass of the positives and negatives in each: int64 counts, or float64 sums of weights.
-    auc
+    auc : array of float
         The AUC in each.
     """
 
@@ -84,10 +84,10 @@ class GroupAuc(Frozen):
 
         Parameters
         ----------
-        average
+        average : str, default 'weighted'
             ``"weighted"``, ``"pooled"`` or ``"macro"``.
-        level
-            The confidence.
+        level : float, default 0.95
+            Confidence level.
 
         Raises
         ------
@@ -194,9 +194,13 @@ def by_group(
 
     Parameters
     ----------
-    y, score, weight, positive
+    y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    group
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    group : array-like of shape (n,)
         The group each row belongs to: numbers, text, dates, or anything else that can be told
         apart.
 
@@ -264,13 +268,13 @@ def compare_groups(
 
     Parameters
     ----------
-    a, b
+    a, b : GroupAuc
         From :func:`cutscore.by_group`, of two scores of the same rows.
-    average
+    average : str, default 'weighted'
         Which average of the groups: ``"weighted"``, ``"pooled"`` or ``"macro"``.
-    level
-        The confidence of the interval.
-    names
+    level : float, default 0.95
+        Confidence level of the interval.
+    names : (str, str), default ('a', 'b')
         What the two scores are called in the result.
 
     Returns

@@ -26,11 +26,11 @@ class NetBenefitDifference(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The threshold probabilities that were asked for.
-    a, b
+    a, b : array of float
         The net benefit of either model.
-    difference
+    difference : Estimates
         a − b, with intervals.
     """
 
@@ -69,16 +69,20 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
 
     Parameters
     ----------
-    y, weight, positive
+    y : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    a, b
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    a, b : array-like of shape (n,)
         The probabilities that either model gives each row.
-    at
+    at : float or array-like
         Threshold probabilities, from 0 to less than 1: a number or several.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, taken as known; that of the rows if left
         out, which is an estimate then.
-    level
+    level : float, default 0.95
         The confidence of each interval.
 
     Returns

@@ -74,10 +74,12 @@ def units(
 
     Parameters
     ----------
-    y, score, positive
+    y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    unit
-        The unit each row belongs to (patient, user, session).
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    unit : array-like of shape (n,)
+        Cluster id of each row (patient, user, session).
 
     Returns
     -------

@@ -15,9 +15,9 @@ class Interval(Card):
 
     Parameters
     ----------
-    low, high
+    low, high : float
         The ends. They unpack, ``low, high = interval``, and NumPy takes them for two numbers.
-    level
+    level : float, default 1.0
         Confidence: 0.95 for a 95 % interval, 1.0 for a range that certainly contains the value.
 
     Examples

@@ -76,23 +76,23 @@ class OperatingPoint(Card):
 
     Parameters
     ----------
-    threshold
+    threshold : float
         Flag a case iff its score is at least this.
-    confusion
+    confusion : Confusion
         What that does on the rows of the sweep.
-    value
+    value : float
         The objective's value there. Of costs it is the expected cost of a case.
-    feasible
+    feasible : bool
         Whether the limits hold. If no cut satisfies them this is the nearest to doing so.
-    status
+    status : tuple of Status
         Each limit, with the measure's value and whether it holds.
-    cut
+    cut : int
         How many of the distinct scores are flagged.
-    sweep
+    sweep : Sweep
         The rows it was chosen on.
-    question
+    question : Aim
         What was asked for: goal, limits, prior, confidence, units.
-    among
+    among : Selection or None
         What choosing it together with something else came to on folds, a learner say; None if the
         threshold alone was chosen.
 
@@ -161,10 +161,10 @@ class OperatingPoint(Card):
 
         Parameters
         ----------
-        measure
+        measure : str, Costs or callable
             The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn).
-        level
-            The confidence of the interval.
+        level : float, default 0.95
+            Confidence level of the interval.
 
         Examples
         --------
@@ -408,26 +408,26 @@ def choose(  # noqa: PLR0913 - all but two are options
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep.
-    objective
+    objective : str, Costs, callable or Aim
         What to aim at: ``Costs(fp=1, fn=20)``; the name of a measure, such as "f1", "balanced",
         "youden", "mcc", "recall", "precision" or "fpr" (a rate of errors, and flagged, is made
         small; anything else large); ``"precision@500"``, ``"recall@5 %"``: a measure where as many
         rows are flagged as that, those that score highest; ``f(beta)``; or a function of
         (tp, fp, fn, tn), arrays with an entry a cut, whose largest value is best. Or a
         :class:`cutscore.Aim`, which has all of the rest.
-    subject_to
+    subject_to : str or sequence of str, optional
         Limits, each a text such as "precision >= 0.9", "fpr <= 0.1 %" or "flagged <= 500". A
         measure that is 0/0 satisfies none.
-    prior
+    prior : float, optional
         The share of positives where decisions will be made, if it differs from that of the sweep.
         Rates and limits on rates refer to that share. Limits on counts, such as "flagged <= 500",
         always count rows of the sweep.
-    confidence
+    confidence : float, optional
         Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
         recall, specificity, precision and the share flagged.
-    units
+    units : Units, optional
         For limits with a confidence, where rows of one unit (patient, user) are not independent:
         ``cutscore.units(y, score, unit)``, of the rows of the sweep. Limits are then on the mean
         rate of units, each of which counts once; not for precision.

@@ -27,9 +27,9 @@ class Estimates(Frozen):
 
     Parameters
     ----------
-    value, low, high
+    value, low, high : array of float
         The values, and the ends of their intervals. ``estimates[k]`` has the k-th of each.
-    level
+    level : float
         The confidence of each interval by itself.
 
     Examples
@@ -66,16 +66,16 @@ class NetBenefitAt(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The threshold probabilities that were asked for.
-    net_benefit
+    net_benefit : Estimates
         That of flagging from each of them on.
-    flag_all
+    flag_all : Estimates
         That of flagging everything. (That of flagging nothing is 0.)
-    avoided
+    avoided : Estimates
         How many false alarms fewer than by flagging everything there are per 100 cases, net of
         missed positives; nan at a threshold of 0, where a miss outweighs any number of them.
-    prior
+    prior : float
         The share of positives.
     """
 
@@ -117,14 +117,14 @@ def net_benefit_at(
 
     Parameters
     ----------
-    s
+    s : Sweep
         A sweep whose scores are probabilities. Weighted rows need ``sweep(..., squares=True)``.
-    at
+    at : float or array-like
         Threshold probabilities, from 0 to less than 1, in any order: a number or several.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, taken as known; for case-control samples,
         whose own share means nothing. That of the sweep if left out, which is an estimate then.
-    level
+    level : float, default 0.95
         The confidence of each interval.
 
     Returns

@@ -32,17 +32,17 @@ class CurvePoint(Card):
 
     Parameters
     ----------
-    measure
+    measure : str
         ``"sensitivity"`` or ``"specificity"``.
-    value
+    value : float
         The rate on the ROC curve of these rows, straight lines between its points.
-    low, high, level
+    low, high, level : float
         Its confidence interval.
-    fixed
+    fixed : float
         The rate that was asked for: the specificity, or the sensitivity.
-    threshold
+    threshold : float
         Where to cut to have at least the fixed rate on these rows, and the most of the other one.
-    confusion
+    confusion : Confusion
         What that threshold does on these rows.
     """
 
@@ -86,13 +86,13 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. Classes count as
         their effective numbers of rows (Σw)²/Σw² then.
-    specificity
+    specificity : float
         Above 0 and below 1.
-    level
-        The confidence.
+    level : float, default 0.95
+        Confidence level.
 
     Returns
     -------
@@ -146,12 +146,12 @@ def specificity_at(s: Sweep, sensitivity: float, *, level: float = 0.95) -> Curv
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
-    sensitivity
+    sensitivity : float
         Above 0 and below 1.
-    level
-        The confidence.
+    level : float, default 0.95
+        Confidence level.
 
     Returns
     -------

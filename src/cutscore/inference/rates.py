@@ -46,19 +46,19 @@ def interval(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
-    measure
+    measure : str, Costs or callable
         The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn); or "auc".
-    at
+    at : float or OperatingPoint, optional
         A threshold, or an operating point. An interval at a threshold that was chosen on the same
         rows does not know of the choice: see ``OperatingPoint.expect``.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, for measures that depend on it; that of
         the operating point if left out.
-    level
-        The confidence.
-    method
+    level : float, default 0.95
+        Confidence level.
+    method : str, optional
         For rates, which are shares of counted rows (recall, fnr, fpr, specificity, precision and
         flagged_rate): ``"wilson"``, the default, or ``"clopper-pearson"``, which never covers less
         than it says and is wider. For "auc" those of :func:`cutscore.auc_interval`. Likelihood

@@ -88,24 +88,24 @@ class Selection(Frozen):
 
     Parameters
     ----------
-    P, N
+    P, N : float
         What the positives and the negatives weigh: how many there are, if all weigh 1.
-    rows
+    rows : (float, float)
         How many rows without weights would tell as much, of either class.
-    prior
+    prior : float or None
         The share of positives that was asked about, or None for that of the rows.
-    repeats
+    repeats : array of float
         What choices on folds flag, in each repeat and for each fold, of shape (repeats, 4, folds):
         the shares of all positives and of all negatives that are left out and flagged, and of
         those that are flagged.
-    samples
+    samples : array of float
         The same within each bootstrap sample.
-    sample_share
+    sample_share : array of float
         The share of positives in each sample: it is an estimate too, unless somebody says what it
         is.
-    here_recall, here_fpr
+    here_recall, here_fpr : array of float
         What each sample's own choice does on the rows themselves.
-    df
+    df : float
         Degrees of freedom: the number of units less one, if rows come in units.
     """
 
@@ -292,15 +292,15 @@ def select_among(
 
     Parameters
     ----------
-    y
+    y : array of bool
         True where the row is positive.
-    scores
+    scores : sequence of array of float
         What each score gives to the rows.
-    aim
+    aim : Aim
         What is asked.
-    weight
+    weight : array of float, optional
         Of each row.
-    unit
+    unit : array, optional
         The unit of each row, from 0 on.
     """
     order = np.argsort(~y, kind="stable")

@@ -32,15 +32,15 @@ class SmoothRoc(Frozen):
 
     Parameters
     ----------
-    fpr, tpr
+    fpr, tpr : array of float
         Points of the curve, from (0, 0) to (1, 1), close enough to be drawn as a line.
-    auc
+    auc : float
         The area under it.
-    interval
+    interval : Interval
         The confidence interval of the AUC.
-    method
+    method : str
         ``"binormal"`` or ``"kernel"``.
-    a, b
+    a, b : float
         Intercept and slope of the binormal curve, TPR = Φ(a + b Φ⁻¹(FPR)); nan for others.
     """
 
@@ -101,13 +101,13 @@ def smooth_roc(s: Sweep, method: str = "binormal", *, level: float = 0.95) -> Sm
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. Of weighted rows with ``sweep(..., squares=True)``.
-    method
+    method : str, default 'binormal'
         ``"binormal"``, which depends on nothing but the order of the scores; or ``"kernel"``, which
         depends on the scale they are on.
-    level
-        The confidence of the interval.
+    level : float, default 0.95
+        Confidence level of the interval.
 
     Returns
     -------

@@ -43,11 +43,11 @@ class Units(Frozen):
 
     Parameters
     ----------
-    score
+    score : array of float
         The scores, descending.
-    positive
+    positive : array of bool
         Whether each row is positive.
-    unit
+    unit : array of int
         The number of each row's unit.
     """
 

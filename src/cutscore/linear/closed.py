@@ -50,7 +50,7 @@ def mean_difference(data: ClassMoments | Rows) -> Fit:
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments; these need no scatter.
 
     Examples
@@ -74,9 +74,9 @@ def least_squares(data: ClassMoments | Rows, *, alpha: float = 0.0) -> Fit:
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments.
-    alpha
+    alpha : float, default 0.0
         At least 0: what w costs, b being free. It is in units of the columns; scale these first.
 
     Examples
@@ -117,13 +117,13 @@ def gaussian(
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments.
-    shrinkage
+    shrinkage : float or "auto", optional
         None: Σ as it is. A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ), which at 1 takes the
         columns for independent. ``"auto"``: the s of :func:`shrinkage_of`. Units of the columns
         don't matter.
-    prior
+    prior : float, optional
         The share of positives where the detector is used. None is that of the rows.
 
     Examples
@@ -153,11 +153,11 @@ def gaussian_classes(
 
     Parameters
     ----------
-    m
+    m : ClassMoments
         The moments of the K classes.
-    shrinkage
+    shrinkage : float or "auto", optional
         Of Σ, as for :func:`gaussian`.
-    prior
+    prior : array of float, optional
         The share of each class where it is used. None is that of the rows.
 
     Examples
@@ -190,9 +190,9 @@ def least_squares_classes(m: ClassMoments, *, alpha: float = 0.0) -> ClassesFit:
 
     Parameters
     ----------
-    m
+    m : ClassMoments
         The moments of the K classes.
-    alpha
+    alpha : float, default 0.0
         What ‖w‖² costs, as for :func:`least_squares`.
 
     Examples
@@ -247,9 +247,9 @@ def fisher(data: ClassMoments | Rows, *, shrinkage: float | str | None = None) -
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments.
-    shrinkage
+    shrinkage : float or "auto", optional
         Of Σ, as for :func:`gaussian`.
 
     Examples

@@ -48,17 +48,17 @@ def logistic(
 
     Parameters
     ----------
-    rows
+    rows : Rows
         The labelled table. It needs rows of both classes, and a NaN or an infinity is refused.
-    C
+    C : float, default 1.0
         How much the likelihood counts against the penalty; ``inf`` is no penalty. Classes that
         a line separates are refused then, since no likelihood is highest. (If some rows lie on it,
         the fit has just not ``converged``.)
-    tol
+    tol : float, default 1e-11
         Stop where about ``tol`` times the objective is left to gain.
-    max_iter
+    max_iter : int, default 100
         Steps with all rows, at most.
-    on_step
+    on_step : callable, optional
         Called with a ``Step`` (iteration, objective, gap, goal) at each of them.
 
     Returns

@@ -105,11 +105,15 @@ class ClassMoments(Frozen):
 
         Parameters
         ----------
-        X
+        X : array-like or sparse matrix of shape (n, d)
             Features, an array or a sparse matrix with one row for each label.
-        y, weight, positive
+        y : array-like of shape (n,)
             As for :func:`cutscore.sweep`: two labels, and how much each row counts.
-        scatter
+        weight : array-like of shape (n,), optional
+            As for :func:`cutscore.sweep`: two labels, and how much each row counts.
+        positive : label, optional
+            As for :func:`cutscore.sweep`: two labels, and how much each row counts.
+        scatter : bool, default True
             False leaves out the scatter, which takes the square of the number of columns. The mean
             difference needs none.
         """

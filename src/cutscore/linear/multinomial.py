@@ -41,11 +41,11 @@ def multinomial(  # noqa: PLR0913 - all but two are options
 
     Parameters
     ----------
-    rows
+    rows : Rows
         The table; y of its blocks are codes of classes from 0 on.
-    classes
+    classes : int
         How many classes there are. Each needs rows.
-    C, tol, max_iter, on_step
+    C, tol, max_iter, on_step : float, int and callable
         As for :func:`cutscore.linear.logistic.logistic`. Where C is infinite and classes can be
         separated, there is no minimum, and the fit has not ``converged``.
 

@@ -158,19 +158,19 @@ def perceptron(  # noqa: PLR0913 - all but one are options
 
     Parameters
     ----------
-    rows
+    rows : Rows
         The table. A weight scales the updates that its row makes, α·weight for α.
-    rate
+    rate : float, default 1.0
         The learning rate α. As w starts at 0, it scales the line and changes no decision.
-    max_passes
+    max_passes : int, default 100
         How often to go over the rows, at most.
-    variant
+    variant : str, default 'plain'
         ``"plain"`` gives the last line. ``"averaged"``: the mean of the lines after each row of
         each pass. ``"pocket"``: of the lines with the longest runs of right rows and of those at
         the ends of passes, the one with the least weight on its wrong side (Gallant's ratchet).
-    state
+    state : State, optional
         Where an earlier call ended; it is left as it is. R is then the largest length so far.
-    on_pass
+    on_pass : callable, optional
         Called with a :class:`cutscore.linear.perceptron.Pass` after each pass: the line and, if it
         is asked for, the margin of each row.
 

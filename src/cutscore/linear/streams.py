@@ -52,12 +52,12 @@ class StreamRows:
 
     Parameters
     ----------
-    blocks
+    blocks : callable
         Called for each pass; gives all blocks in the order of their rows, ``start`` counted on. A
         block is copied, so that the next one may use its memory. It may be a ``Later(rows, load)``
         instead, which the thread loads that summarises it, into new memory. They have been checked,
         as for :class:`cutscore.linear.ArrayRows`.
-    features
+    features : int
         How many columns of features there are.
 
     Examples
@@ -148,7 +148,7 @@ class StreamRows:
 
         Parameters
         ----------
-        mask
+        mask : array of bool
             For each row of the table, whether it is one of them. Of a spool, blocks that have none
             are not read.
         """
@@ -166,10 +166,10 @@ class StreamRows:
 
         Parameters
         ----------
-        rows
+        rows : int, optional
             How many there are, if that is known: to say how much room they need where there is too
             little.
-        folder
+        folder : str, optional
             Where; if it is not said, where temporary files are, ``TMPDIR``.
         """
         return _SpooledRows(self, Spool(folder), rows)

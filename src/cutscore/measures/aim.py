@@ -99,20 +99,20 @@ class Aim:
 
     Parameters
     ----------
-    goal
+    goal : str, Costs, callable or Measure, optional
         What to have the most or the least of, as for :func:`cutscore.choose`. Where nobody asked,
         the balanced rate.
-    limits
+    limits : str or sequence of str, default ()
         What must hold, as ``subject_to`` of :func:`cutscore.choose`.
-    prior
+    prior : float, optional
         The share of positives where it is used; None for that of the rows.
-    confidence
+    confidence : float, optional
         With which the limits are to hold on new rows; None if on these.
-    units
+    units : Units, optional
         For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
-    level
+    level : float, default 0.95
         Of intervals.
-    assumed
+    assumed : bool, default False
         Whether nobody asked for the goal.
 
     Examples

@@ -56,7 +56,7 @@ class Confusion:
 
     Parameters
     ----------
-    tp, fp, fn, tn
+    tp, fp, fn, tn : int, float or array
         Caught positives, false alarms, missed positives, negatives left alone: integers when the
         rows are unweighted.
 

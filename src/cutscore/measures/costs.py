@@ -24,9 +24,9 @@ class Costs:
 
     Parameters
     ----------
-    fp, fn
+    fp, fn : float
         Cost of a false alarm and of a missed positive (λ₋ and λ₊ of the literature).
-    tp, tn
+    tp, tn : float, default 0.0
         Benefit of a caught positive and of a negative left alone; a negative one is a cost, as that
         of acting on a case.
 

@@ -51,20 +51,20 @@ def roc_auc_score(  # noqa: PLR0913
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels, the larger one of two being positive; or a matrix of 0/1 labels.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores; probabilities with a column for each class where there are several.
-    average
+    average : str, optional
         How the areas of several columns become one number; None returns them all.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    max_fpr
+    max_fpr : float, optional
         Only the part of the curve up to this false positive rate, on McClish's scale.
-    multi_class
+    multi_class : str, default 'raise'
         ``"ovr"``: each class against the rest. ``"ovo"``: each pair of classes (Hand and Till 2001,
         https://doi.org/10.1023/A:1010920819831).
-    labels
+    labels : array-like of labels, optional
         The classes, in the order of the columns of ``y_score``.
 
     See Also
@@ -131,15 +131,15 @@ def average_precision_score(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels, or a matrix of 0/1 labels.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, with a column for each class where there are several.
-    average
+    average : str, optional
         How the values of several columns become one number; None returns them all.
-    pos_label
+    pos_label : label, default 1
         The positive label of two.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
 
     See Also

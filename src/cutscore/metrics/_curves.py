@@ -37,15 +37,15 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels: 0/1 or -1/1, or any others together with ``pos_label``.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, higher meaning more positive.
-    pos_label
+    pos_label : label, optional
         The positive label; all others are negative.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    drop_intermediate
+    drop_intermediate : bool, default True
         Leave out a point if the steps to it and from it are the same.
 
     See Also
@@ -93,15 +93,15 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels: 0/1 or -1/1, or any others together with ``pos_label``.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, higher meaning more positive.
-    pos_label
+    pos_label : label, optional
         The positive label; all others are negative.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    drop_intermediate
+    drop_intermediate : bool, default False
         Leave out the points between the two ends of a run of equal recall.
 
     See Also
@@ -145,15 +145,15 @@ def det_curve(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels: 0/1 or -1/1, or any two others together with ``pos_label``.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, higher meaning more positive.
-    pos_label
+    pos_label : label, optional
         The positive label.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    drop_intermediate
+    drop_intermediate : bool, default False
         Leave out the points between the two ends of a run of equal miss rate.
 
     See Also
@@ -189,9 +189,9 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
 
     Parameters
     ----------
-    x
+    x : float or array-like
         Abscissae, all the way up or all the way down.
-    y
+    y : array-like of shape (n,)
         Ordinates.
 
     See Also

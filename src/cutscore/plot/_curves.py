@@ -76,23 +76,23 @@ def roc(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    curve
+    curve : Sweep, Roc, SmoothRoc or dict of Sweep or Roc or SmoothRoc, optional
         A sweep; what :func:`cutscore.roc` or :func:`cutscore.smooth_roc` computed; or several, as a
         mapping from their names. It may be left out where there are ``points``.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name in the legend.
-    band
+    band : Band, optional
         From :func:`cutscore.roc_band`: shaded behind the curve.
-    point
+    point : OperatingPoint or sequence of OperatingPoint, optional
         From :func:`cutscore.choose`, one or several: marked, with their thresholds.
-    hull
+    hull : Hull or JointHull, optional
         From :func:`cutscore.hull`: a thin line over the curve.
-    points
+    points : dict of (FPR, TPR), optional
         Classifiers without a score, such as rules: their rates (FPR, TPR) by name. Each is marked
         with its name, wherever it lies.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -177,14 +177,14 @@ def hull(
 
     Parameters
     ----------
-    h
+    h : Sweep, Hull, JointHull or dict of Sweep or Hull
         A sweep; what :func:`cutscore.hull` computed; or several, each by itself, as a mapping from
         their names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name of the line in the legend, where the classifiers of a joint hull are listed anyway.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``, for the line.
 
     Examples
@@ -352,16 +352,16 @@ def cost_curve(
 
     Parameters
     ----------
-    curve
+    curve : Sweep, CostCurve or dict of Sweep or CostCurve
         A sweep; what :func:`cutscore.cost_curve` computed; or several, as a mapping from their
         names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    x
+    x : float, optional
         A probability-cost to mark, with the costs there: ``Costs.probability_cost(prior)``.
-    label
+    label : str, optional
         Name in the legend.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -424,16 +424,16 @@ def net_benefit(
 
     Parameters
     ----------
-    curve
+    curve : Sweep, NetBenefit or dict of Sweep or NetBenefit
         A sweep of probabilities; what :func:`cutscore.net_benefit` computed; or several, as a
         mapping from their names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name in the legend.
-    band
+    band : NetBenefitAt, optional
         From :func:`cutscore.net_benefit_at`: intervals at its thresholds, shaded behind the curve.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples

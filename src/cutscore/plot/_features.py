@@ -54,17 +54,17 @@ def distances(
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep of the distances: ``cs.sweep(y, detector.signed_distance(X))``.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    densities
+    densities : bool, default False
         Whether to draw what logistic calibration assumes and what follows from it: the normal
         densities P(d|+) and P(d|−), with the means of the classes and their common variance; and
         the sigmoid P(+|d) = 1/(1 + exp(−γ (d − d₀) − ln clr)) on an axis to the right.
-    prior
+    prior : float, optional
         The share of positives that the sigmoid is for; by default that of the sweep.
-    bins
+    bins : int, default 60
         How many bins the histograms have.
 
     Examples
@@ -121,17 +121,17 @@ def surface(
 
     Parameters
     ----------
-    detector
+    detector : Detector, classifier or callable
         A :class:`cutscore.detector.Detector` of two columns of numbers; a fitted classifier with
         ``predict_proba``, such as :class:`cutscore.estimators.CalibratedDetector`; or a function
         from rows like X to the probability of each.
-    X
+    X : array-like of shape (n, 2), frame or dict of columns
         The rows: an array with two columns, or a frame or mapping of columns by name.
-    y
+    y : array-like of shape (n,)
         Their labels.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    positive
+    positive : label, optional
         The label that is positive, where labels are not 0/1 or −1/1.
 
     Notes

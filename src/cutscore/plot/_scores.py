@@ -66,17 +66,17 @@ def reliability(
 
     Parameters
     ----------
-    r
+    r : Sweep, Reliability or dict of Sweep or Reliability
         A sweep of probabilities; what :func:`cutscore.reliability` computed; or several, as a
         mapping from their names. The band of a sweep is simulated with the defaults of that
         function; weighted rows without squares have none.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name in the legend.
-    bins
+    bins : int, default 50
         How many bins the histogram has.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -138,17 +138,17 @@ def calibrator(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    c
+    c : Calibrator or dict of Calibrator
         From :func:`cutscore.calibrate`; or several, as a mapping from their names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    s
+    s : Sweep, optional
         A sweep, whose range of scores is drawn.
-    low, high
+    low, high : float, optional
         The range of scores, if it is another one.
-    label
+    label : str, optional
         Name in the legend.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -220,11 +220,11 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
 
     Parameters
     ----------
-    p
+    p : OperatingPoint
         From :func:`cutscore.choose`.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    bins
+    bins : int, default 60
         How many bins the histograms have.
 
     Examples
@@ -278,13 +278,13 @@ def stability(
 
     Parameters
     ----------
-    st
+    st : Stability
         From :meth:`cutscore.OperatingPoint.stability`.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    point
+    point : OperatingPoint, optional
         The operating point itself, whose threshold is to be marked.
-    bins
+    bins : int, default 40
         How many bins the histogram has.
 
     Examples
@@ -342,11 +342,11 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
 
     Parameters
     ----------
-    m
+    m : Margins
         From :meth:`cutscore.LinearDetector.margins`, or that of an estimator.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    bins
+    bins : int, default 60
         About how many bins the histogram has. One of their edges is 0.
 
     Examples
@@ -401,12 +401,12 @@ def passes(
 
     Parameters
     ----------
-    margins
+    margins : dict of Margins or sequence of Margins
         The margins after each pass, as :class:`cutscore.linear.perceptron.Pass` has them: a list in
         the order of the passes, or a mapping from the number of a pass.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    bins
+    bins : int, default 60
         About how many bins a histogram has. One of their edges is 0.
 
     Examples

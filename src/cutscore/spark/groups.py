@@ -60,9 +60,17 @@ def by_group(  # noqa: PLR0913 - names of columns
 
     Parameters
     ----------
-    data, label, score, weight, positive, spark
+    data : DataFrame, path or sequence of paths
         As in :func:`cutscore.spark.sweep`.
-    group
+    label, score : str
+        As in :func:`cutscore.spark.sweep`.
+    weight : str, optional
+        As in :func:`cutscore.spark.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.spark.sweep`.
+    spark : SparkSession, optional
+        As in :func:`cutscore.spark.sweep`.
+    group : str
         The column that says to which group a row belongs: numbers, text or dates.
 
     Examples

@@ -60,9 +60,17 @@ def rows(  # noqa: PLR0913 - names of columns
 
     Parameters
     ----------
-    data, label, weight, positive, spark
+    data : DataFrame, path or sequence of paths
         As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
-    features
+    label : str
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    weight : str, optional
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    positive : label, optional
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    spark : SparkSession, optional
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    features : sequence of str
         Columns of finite numbers, in the order of the weights to come. They are used as they are:
         neither scaled nor encoded.
 

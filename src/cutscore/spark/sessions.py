@@ -35,12 +35,12 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
 
     Parameters
     ----------
-    master
+    master : str, optional
         ``"local[2]"``, ``"spark://host:7077"``, ``"yarn"`` and so on; by default all CPUs of this
         machine.
-    deadline
+    deadline : float, default 60
         Seconds within which an executor must have done something.
-    conf
+    conf : keyword arguments
         Settings of Spark with underscores for dots, ``spark_executor_memory="4g"``; a name with
         dots or capitals goes in by ``**{"spark.sql.shuffle.partitions": 8}``.
 

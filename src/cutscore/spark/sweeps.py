@@ -77,26 +77,28 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
 
     Parameters
     ----------
-    data
+    data : DataFrame, path or sequence of paths
         A DataFrame; or the path of a Parquet file, a folder of them, a pattern, or a list of
         these. Tasks read files themselves, which is some three times as fast as to get rows from
         Spark. So they do where a DataFrame is nothing but columns of local Parquet files.
-    label, score, weight
+    label, score : str
         Names of columns. What they may hold is said in :func:`cutscore.sweep`.
-    positive
+    weight : str, optional
+        Names of columns. What they may hold is said in :func:`cutscore.sweep`.
+    positive : label, optional
         The positive label, as in :func:`cutscore.sweep`.
-    compact
+    compact : bool, default False
         Merge runs of one class, see :meth:`cutscore.Sweep.compact`: the driver receives
         2 min(P, N) + 1 entries at the most. Without it, all distinct scores have to fit there.
-    binned, bits
+    binned, bits : bool and int
         A :class:`cutscore.BinnedSweep` of 2^bits bins instead: no shuffle, and an interval that
         certainly contains the AUC.
-    squares
+    squares : bool, default False
         Keep the sums of squared weights.
-    ranges
+    ranges : int, optional
         Into how many ranges scores are cut; by default so many that each has some four million
         distinct scores.
-    spark
+    spark : SparkSession, optional
         The session, where ``data`` are paths. By default the active one, or a local one.
 
     Raises

@@ -38,9 +38,9 @@ def encoded(
 
     Parameters
     ----------
-    paths
+    paths : path or sequence of paths
         Parquet files, as for :func:`cutscore.spark.sweep`.
-    spark
+    spark : SparkSession, optional
         The session; by default the active one, or a local one.
 
     Examples

@@ -39,9 +39,9 @@ class BinnedSweep(Frozen):
 
     Parameters
     ----------
-    bin_pos, bin_neg
+    bin_pos, bin_neg : array of int or float
         Mass of each class in each bin, upwards: int64 counts or float64 sums of weights.
-    rows
+    rows : int
         How many rows were added.
 
     Examples
@@ -91,11 +91,11 @@ class BinnedSweep(Frozen):
 
         Parameters
         ----------
-        batches
+        batches : iterable of tuples of arrays
             Any iterable of batches; all of them weighted, or none.
-        positive
+        positive : label, optional
             The positive label, as in :func:`cutscore.sweep`.
-        bits
+        bits : int, default 16
             2^bits bins, from 1 to 24. 16 take 1 MiB and settle the AUC to a few thousandths; 20
             take 16 MiB and settle it to a few ten-thousandths.
         """

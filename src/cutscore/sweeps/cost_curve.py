@@ -30,12 +30,12 @@ def thresholds_for(s: Sweep, cost_ratios: ArrayLike, *, prior: float | None = No
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep.
-    cost_ratios
+    cost_ratios : array-like, or sequence of Costs
         Ratios λ₋/λ₊ of the cost of a false alarm to that of a missed positive, as ``Costs.ratio``;
         1/20 where a miss costs twenty times as much. Or a sequence of :class:`cutscore.Costs`.
-    prior
+    prior : float, optional
         The share of positives where decisions are made; that of the sweep if left out.
 
     Returns
@@ -105,9 +105,9 @@ class CostCurve(Frozen):
 
     Parameters
     ----------
-    threshold, fpr, fnr
+    threshold, fpr, fnr : array of float
         A cut and its rates.
-    low, high
+    low, high : array of float
         From where to where on the axis of probability times cost it is the best.
     """
 
@@ -206,9 +206,9 @@ class NetBenefit(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         ``+inf``, then the probabilities, descending, from which on one might act.
-    net_benefit, flag_all, best
+    net_benefit, flag_all, best : array of float
         The net benefit of acting so, of flagging everything, and of the score's best cut, at the
         exchange rate of that probability.
     """
@@ -241,9 +241,9 @@ def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:
 
     Parameters
     ----------
-    s
+    s : Sweep
         A sweep whose scores are probabilities.
-    prior
+    prior : float, optional
         The share of positives where decisions are made; that of the sweep if left out.
 
     Returns
@@ -313,9 +313,9 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep.
-    a, b
+    a, b : float, optional
         Parameters of the Beta distribution, above 0. By default 1 + π₊ and 1 + π₋ (Hand &
         Anagnostopoulos 2014), with the mode at π₊: the rarer the positives, the dearer a miss.
 

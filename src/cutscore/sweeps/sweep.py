@@ -66,14 +66,14 @@ class Sweep(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The distinct scores, descending.
-    pos, neg
+    pos, neg : array of int or float
         Mass of positives and of negatives at exactly that score: int64 counts, or float64 sums of
         weights.
-    pos2, neg2
+    pos2, neg2 : array of float or None
         Sums of squared weights, on request: intervals of weighted data need them.
-    top
+    top : array of float or None
         Where runs of one class were merged by :meth:`compact`: the highest score of each.
 
     Examples
@@ -504,7 +504,7 @@ class Sweep(Frozen):
 
         Parameters
         ----------
-        points
+        points : int, default 500
             How many cuts to keep at most.
 
         Examples
@@ -587,20 +587,20 @@ def sweep(  # noqa: PLR0913 - two are options
 
     Parameters
     ----------
-    y
+    y : array-like of shape (n,)
         Labels. ``0/1``, ``False/True`` and ``-1/1`` are understood; for any others say which one is
         ``positive``.
-    score
+    score : array-like of shape (n,)
         Scores, higher meaning more positive. ``±inf`` are scores; NaN is refused. ``-0.0`` equals
         ``0.0``, and no other two values are ever merged. float32 and float64 are read in place, at
         any stride.
-    weight
+    weight : array-like of shape (n,), optional
         Weights, finite and at least 0. A row of weight 0 is as good as absent.
-    positive
+    positive : label, optional
         The positive label.
-    squares
+    squares : bool, default False
         Keep the sums of squared weights too, which intervals of weighted data need; a second sort.
-    compact
+    compact : bool, default False
         The same as :meth:`Sweep.compact` of the result, in the time and memory of the few entries
         that are left.
 
