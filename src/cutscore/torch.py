@@ -465,7 +465,7 @@ def _device_sweep(rows: _Rows) -> Sweep:
     s = Sweep(threshold.astype(np.float64) + 0.0, pos, neg)  # -0.0 + 0.0 is 0.0
     if not s.weighted:
         return s
-    some = (pos > 0) | (neg > 0)  # a row of weight 0 is as good as absent
+    some = (pos > 0) | (neg > 0)  # rows of weight 0 are ignored
     return Sweep(s.threshold[some], pos[some], neg[some])
 
 

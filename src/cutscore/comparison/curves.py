@@ -132,8 +132,8 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
     .. math:: E = \int_0^1 |e_a(p) - e_b(p)| \, dp = 2 \kappa \int_0^1 |F_a(p) - F_b(p)| \, dp,
 
     where F is the share of positives below the threshold. It is compared with that of permutations,
-    in each of which the p of the positives are dealt anew to the two samples, and those of the
-    negatives as well. Ties are broken at random: see :func:`cutscore.compare_curves`.
+    which assign the p of the positives to the two samples at random, and those of the negatives as
+    well. Ties are broken at random: see :func:`cutscore.compare_curves`.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
     # In the middle of what a row takes up: samples may differ in size.
     places = [(x[:-1] + x[1:]) / 2 for x, _ in (_line(ones, share) for ones in labels)]
     found = _area_between(labels[0], labels[1], share)
-    # What is dealt: the places of all positives, and those of all negatives.
+    # What is permuted: the places of all positives, and those of all negatives.
     stock = [np.concatenate([p[ones == one] for p, ones in zip(places, labels, strict=True)])
              for one in (True, False)]  # fmt: skip
 
@@ -177,12 +177,12 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
         out = np.empty(size)
         for k in range(size):
             pos, neg = (rng.permutation(of) for of in stock)
-            samples = ((pos[: a.P], neg[: a.N]), (pos[a.P :], neg[a.N :]))
-            dealt = [
+            places = ((pos[: a.P], neg[: a.N]), (pos[a.P :], neg[a.N :]))
+            first, second = (
                 (np.arange(len(p) + len(q)) < len(p))[_order(np.concatenate((p, q)), rng)]
-                for p, q in samples
-            ]
-            out[k] = _area_between(dealt[0], dealt[1], share)
+                for p, q in places
+            )
+            out[k] = _area_between(first, second, share)
         return out
 
     p_value = _p_value(found, permuted, check_samples(n), sum(map(len, labels)))

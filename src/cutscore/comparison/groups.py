@@ -201,8 +201,7 @@ def by_group(
     positive : label, optional
         As in :func:`cutscore.sweep`.
     group : array-like of shape (n,)
-        The group each row belongs to: numbers, text, dates, or anything else that can be told
-        apart.
+        The group of each row: numbers, text, dates or other hashable values.
 
     Returns
     -------

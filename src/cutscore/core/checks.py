@@ -253,7 +253,7 @@ def _bad_weight(row: int, weight: Array) -> DataError:
 
 
 def _label_column(values: ArrayLike, positive: Label | None) -> Array:
-    """The label column where 0/1 and -1/1 have to be told apart only; else labels as 0/1."""
+    """The label column as it is if its labels may be 0/1 or -1/1; otherwise encoded as 0/1."""
     a = as_vector(values, "label")
     kind = a.dtype.kind
     if kind == "f" and a.dtype.itemsize not in (4, 8):
@@ -313,7 +313,7 @@ def _refuse_many(seen: list[Any], values: list[Any]) -> NoReturn:
 
 
 def _encode_labels(a: Array, positive: Label | None) -> Array:
-    """0/1 labels from text, or from any objects that can be told apart."""
+    """0/1 labels from text, or from any hashable objects."""
     values = a.tolist()
     try:
         seen = list(dict.fromkeys(values))

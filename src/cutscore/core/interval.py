@@ -11,14 +11,14 @@ from cutscore.core.numbers import format_like, interval_text
 
 @dataclass(frozen=True, slots=True)
 class Interval(Card):
-    """A closed range ``[low, high]`` and how sure it is that it contains the value.
+    """A closed range ``[low, high]`` and the confidence that it contains the value.
 
     Parameters
     ----------
     low, high : float
-        The ends. They unpack, ``low, high = interval``, and NumPy takes them for two numbers.
+        Lower and upper end. They unpack, ``low, high = interval``; NumPy sees two numbers.
     level : float, default 1.0
-        Confidence: 0.95 for a 95 % interval, 1.0 for a range that certainly contains the value.
+        Confidence level: 0.95 for a 95 % interval, 1.0 for guaranteed bounds.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Interval(Card):
         return (self.low, self.high)[k]
 
     def __repr__(self) -> str:
-        sure = "for certain" if self.level == 1.0 else f"at {100 * self.level:g} %"
+        sure = "guaranteed" if self.level == 1.0 else f"at {100 * self.level:g} %"
         return f"[{self.low:.6g}, {self.high:.6g}] {sure}"
 
     def _title(self) -> str:

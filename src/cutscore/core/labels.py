@@ -1,4 +1,4 @@
-"""The positive label, named in words: which rows have it, and what it is told from."""
+"""The positive label by name: which rows have it, and which other labels there are."""
 
 from __future__ import annotations
 

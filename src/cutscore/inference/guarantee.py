@@ -196,7 +196,7 @@ def most_weight(mass: Floats, squares: Floats, rate: float, error: float) -> flo
     """
     each = squares / mass
     if not len(mass) or np.allclose(each, each[0], rtol=1e-9, atol=0):
-        # Where negatives were thinned out and weigh more for it, their rates still count rows.
+        # Undersampled negatives weigh more, but their rates still count rows.
         w = float(squares.sum() / mass.sum()) if len(mass) else 1.0
         k = max_errors(round(float(mass.sum()) / w), rate, error)
         return w * k if k >= 0 else -1.0

@@ -65,7 +65,7 @@ def interval(  # noqa: PLR0913 - options have names
         ratios have the interval of their logarithm (Simel, Samsa & Matchar). All other measures,
         and likelihood ratios of a rate of 0 or 1, have the percentiles of 10,000 draws of TPR and
         FPR, each from Jeffreys' distribution Beta(k + ½, n − k + ½), which does not take a rate
-        of 0 for certain.
+        of 0 to be exact.
 
         The thresholds -inf and +inf flag everything and nothing on any rows, so TPR, FPR and the
         share flagged are certain there. What depends on the share of positives still is not.
@@ -157,8 +157,8 @@ def _as_many(of: Measure, c: Confusion, rows: Confusion) -> float:
 
     Rows of one class weigh differently by chance: Kish's number. A share of both, a/(a + b), has
     the variance (a₂b² + b₂a²)/(a + b)⁴ with sums of squares a₂ and b₂, which is p(1 − p)/n for n
-    equal rows: where negatives were thinned out, a row of theirs weighs more. Of a part that no row
-    is in, a row would weigh what those of its class do: n = (a + b)/w.
+    equal rows: where negatives were undersampled, each of their rows weighs more. In a cell without
+    rows, a row would weigh what those of its class do: n = (a + b)/w.
     """
     (a, whole), (a2, whole2) = of.sums(c), of.sums(rows)
     if of.of_class is not None:

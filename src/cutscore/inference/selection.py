@@ -321,12 +321,12 @@ def select_among(
     w = None if weight is None else np.asarray(weight, np.float64)[order]
     one = np.ones(len(y)) if w is None else w
     masses = float(one[:P].sum()), float(one[P:].sum())
-    told = (
+    effective_rows = (
         effective(masses[0], float((one[:P] ** 2).sum())),
         effective(masses[1], float((one[P:] ** 2).sum())),
     )
     units = None if unit is None else np.asarray(unit)[order].astype(np.int32)
-    return _select(_Items(made, P, None, w, units, masses, told), aim)
+    return _select(_Items(made, P, None, w, units, masses, effective_rows), aim)
 
 
 def _select(items: _Items, aim: Aim) -> Selection | None:
@@ -410,7 +410,7 @@ def _count_items(s: Sweep, helpful: bool) -> _Items:
         weight.append(np.repeat(mass[at] / rows, times))
     together = np.concatenate(count)
     P, N = (float(mass.sum()) for mass in masses)
-    told = tuple(
+    effective_rows = tuple(
         effective(float(m.sum()), float(q.sum())) for m, q in zip(masses, squares, strict=True)
     )
     return _Items(
@@ -420,7 +420,7 @@ def _count_items(s: Sweep, helpful: bool) -> _Items:
         np.concatenate(weight) if s.weighted else None,
         None,
         (P, N),
-        (told[0], told[1]),
+        (effective_rows[0], effective_rows[1]),
     )
 
 

@@ -339,7 +339,7 @@ def _bandwidth(score: Floats, mass: Masses, n: float) -> float:
 
 
 def _on_grid(place: Floats, mass: Masses) -> Floats:
-    """Masses dealt to the two grid points that each lies between."""
+    """Masses, each split between the two neighbouring grid points."""
     k = np.minimum(place.astype(np.int64), _GRID - 2)
     part = place - k
     lower = np.bincount(k, mass * (1 - part), _GRID)

@@ -341,7 +341,7 @@ def _solve(
     two means, or a column for each right-hand side.
 
     If there is none: v with S v = 0 and δ·v > 0; or, with a floor, S v = δ for an S that has the
-    least variance which can be told from 0 wherever it has less.
+    least variance that differs from 0 numerically wherever it has less.
     """
     if delta is None:
         one = _solve(scatter, m, (m.offset[1] - m.offset[0])[:, None], floor=floor)

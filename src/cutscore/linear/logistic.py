@@ -223,7 +223,7 @@ class FeatureScale:
             _must_be_finite(rows)
             column = int(np.argmin(np.isfinite(spread) & np.isfinite(mean)))
             raise DataError(BeyondFloats(f"squares of column {column}"))
-        # A column that varies by rounding only can't be told from a constant one.
+        # A column that varies by rounding only counts as constant.
         constant = spread <= 1e-14 * np.abs(mean)
         fallback = np.where(mean == 0, 1.0, np.abs(mean))
         if rows.features <= _DENSE:  # a matrix is factored just as well, and sooner made

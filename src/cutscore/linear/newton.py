@@ -24,7 +24,7 @@ class Point(NamedTuple):
     value: float
     gradient: Floats
     bound: float | None = None
-    """How far the value can be above the minimum, if that was asked for and can be told."""
+    """How far the value can be above the minimum, if that was asked for and is known."""
 
 
 class Solve(Protocol):

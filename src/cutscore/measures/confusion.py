@@ -57,8 +57,8 @@ class Confusion:
     Parameters
     ----------
     tp, fp, fn, tn : int, float or array
-        Caught positives, false alarms, missed positives, negatives left alone: integers when the
-        rows are unweighted.
+        True positives, false positives (false alarms), false negatives (misses) and true
+        negatives: integers when the rows are unweighted.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class Confusion:
 
     @property
     def lr_negative(self) -> Number:
-        """FNR / TNR, the likelihood ratio LR− of a case that is left alone; x/0 is inf."""
+        """FNR / TNR, the likelihood ratio LR− of a case that is not flagged; x/0 is inf."""
         sizes = self._class_sizes()
         if sizes is None:
             return _times(self.fnr, self.specificity)

@@ -33,7 +33,7 @@ class Objective(Protocol):
 
     @property
     def helpful(self) -> bool:
-        """Whether it never gets worse when a positive is caught or a negative left alone."""
+        """Whether it never gets worse when a positive is caught or a negative spared."""
 
     def gains(self, P: Fraction, N: Fraction) -> Gains | None:
         """What it gains by a TP and loses by an FP, if that is the same at every cut."""
@@ -176,7 +176,7 @@ def _rows() -> list[Measure]:
         _count("tp", "positives caught", "the most positives caught", tp, prior_free=True),
         _count("fp", "false alarms", "the fewest false alarms", fp, -1, prior_free=True),
         _count("fn", "positives missed", "the fewest misses", fn, -1, prior_free=True),
-        _count("tn", "negatives left alone", "the most negatives left alone", tn, prior_free=True),
+        _count("tn", "negatives not flagged", "the most true negatives", tn, prior_free=True),
         _class_rate(
             *("recall", "share of positives caught", tp, _POSITIVES),
             called="recall",
@@ -198,7 +198,7 @@ def _rows() -> list[Measure]:
             guaranteed="<",
         ),
         _class_rate(
-            *("specificity", "share of negatives left alone", tn, _NEGATIVES),
+            *("specificity", "share of negatives not flagged", tn, _NEGATIVES),
             called="specificity",
             guaranteed=">",
             elsewhere="selectivity",
@@ -243,7 +243,9 @@ def _rows() -> list[Measure]:
         _measure("lift", "precision over prevalence", called="lift", part=tp, whole=_FLAGGED),
         _measure("lr_positive", "likelihood ratio LR+ of the flagged", prior_free=True),
         _measure(
-            *("lr_negative", "likelihood ratio LR− of those left alone"), better=-1, prior_free=True
+            *("lr_negative", "likelihood ratio LR− of cases not flagged"),
+            better=-1,
+            prior_free=True,
         ),
         _measure(
             *("accuracy", "share decided right"),

@@ -24,7 +24,7 @@ from cutscore.sweeps.sweep import Floats, Sweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Points of the grid along each feature, and rows that can still be told apart.
+# Grid points along each feature, and the most rows that a picture can show.
 _GRID, _ROWS = 121, 2000
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 

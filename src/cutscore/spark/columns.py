@@ -92,7 +92,7 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Batches put together to about so many rows each.
 
-    Columns in ``texts`` may hold text or dates, that is anything that can be told apart; all others
+    Columns in ``texts`` may hold text or dates, that is anything hashable; all others
     hold numbers.
     """
     held: list[dict[str, Array]] = []
@@ -146,7 +146,7 @@ class Labels(NamedTuple):
     y: Array
     positive: Any
     other: str | None
-    """What is told from the positive one, as JSON; None if there is none of it."""
+    """The other label, as JSON; None if no row has another."""
 
 
 def encode_labels(y: Array, positive: Hashable) -> Labels:

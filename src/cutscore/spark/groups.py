@@ -88,9 +88,9 @@ def by_group(  # noqa: PLR0913 - names of columns
     slots = parallelism(source.spark)
     slots = max(slots, -(-source.rows // _SLOT)) if isinstance(source, Files) else slots * _SPARE
     dealt = source.messages(_Deal(columns, slots), columns.names)
-    told = collect(map_tasks(shuffle(dealt, slots), _Evaluate()))
-    one_other((o for message in told for o in json.loads(message.note or "[]")), label)
-    tables = [unpacked(message.blob) for message in told if message.blob is not None]
+    messages = collect(map_tasks(shuffle(dealt, slots), _Evaluate()))
+    one_other((o for message in messages for o in json.loads(message.note or "[]")), label)
+    tables = [unpacked(message.blob) for message in messages if message.blob is not None]
     return joined(tables, weighted=weight is not None)
 
 

@@ -115,18 +115,18 @@ class SparkRows:
         with in_a_sentence(), settings(source.spark, self.features + 2):
             self._blocks = _persist_blocks(source, make, names)
             try:
-                told = self._blocks.mapPartitionsWithIndex(_head_of).collect()
+                heads = self._blocks.mapPartitionsWithIndex(_head_of).collect()
             except BaseException:
                 self.unpersist()
                 raise
-        self._plan = _Plan.of(told)
+        self._plan = _Plan.of(heads)
         self._sent = self._context.broadcast(self._plan)
         try:
-            for _, blocks in sorted(told):
+            for _, blocks in sorted(heads):
                 for block in blocks:
                     if block.error is not None:
                         raise DataError(loads(block.error))
-            others = (block.other for _, blocks in told for block in blocks)
+            others = (block.other for _, blocks in heads for block in blocks)
             one_other(others, make.label)
             if not len(self):
                 raise DataError(NoRows("a table"))
@@ -359,9 +359,9 @@ class _Plan:
     rows: int
 
     @classmethod
-    def of(cls, told: Iterable[tuple[int, list[Packed]]]) -> _Plan:
+    def of(cls, heads: Iterable[tuple[int, list[Packed]]]) -> _Plan:
         parts, start = {}, 0
-        for part, blocks in sorted(told, key=lambda one: one[0]):
+        for part, blocks in sorted(heads, key=lambda one: one[0]):
             parts[part] = (start, [block.fingerprint for block in blocks])
             start += sum(block.rows for block in blocks)
         return cls(parts, start)

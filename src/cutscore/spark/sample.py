@@ -59,10 +59,10 @@ def draw(  # noqa: PLR0913 - names of columns
     with in_a_sentence(), ignore_pandas_warnings():
         frame = spark.read.parquet(*files).select(one.alias("one"), w.alias("w"), *columns)
         frame = frame.filter("w > 0")
-        told = frame.groupBy("one").agg(
+        counts = frame.groupBy("one").agg(
             sql.count("*"), sql.sum("w"), sql.sum(sql.col("w") * sql.col("w")), sql.max("w")
         )
-        facts = {bool(row[0]): row[1:] for row in told.collect()}
+        facts = {bool(row[0]): row[1:] for row in counts.collect()}
         both = [
             _sample(frame, positive=k, facts=facts.get(k), most=most, scores=scores, weight=weight)
             for k in (True, False)

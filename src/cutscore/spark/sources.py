@@ -322,10 +322,10 @@ def _only_selects_columns(frame: DataFrame) -> bool:
         or relation.partitionSchema().size()
     ):
         return False
-    # What Spark was told to overlook, it shall overlook.
+    # Options that make Spark skip files must keep doing so.
     conf = frame.sparkSession.conf
-    told = relation.options().keySet().mkString("\n").splitlines()
-    return set(told) <= _HARMLESS and not any(
+    given = relation.options().keySet().mkString("\n").splitlines()
+    return set(given) <= _HARMLESS and not any(
         conf.get(f"spark.sql.files.ignore{what}Files") == "true" for what in ("Corrupt", "Missing")
     )
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 21
 # Entries of one range, about: a reducer holds them all, some fifty bytes each.
 _RANGE = 1 << 22
-# Of the entries of a chunk every so many is told to the driver, for the bounds.
+# Every so many entries of a chunk are sampled for the driver, which sets the bounds.
 _EVERY = 1 << 12
 # Bytes that the driver adds up by itself rather than start a shuffle.
 _FEW = 1 << 24
@@ -173,15 +173,15 @@ def _from_frame(
     swept = source.messages(work, columns.names).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         small = f"if(length(blob) <= {_SMALL}, blob, null) as blob"
-        told = collect(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
-        one_other(_other_labels(told), columns.label)
-        rows = sum(message.rows for message in told)
-        size = sum(_Note.read(message.note).entries for message in told)
+        messages = collect(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
+        one_other(_other_labels(messages), columns.label)
+        rows = sum(message.rows for message in messages)
+        size = sum(_Note.read(message.note).entries for message in messages)
         if ranges is None and 8 * size <= _FEW:
-            all_here = all(message.blob is not None for message in told)
-            blobs = [message.blob for message in (told if all_here else collect(swept))]
+            all_here = all(message.blob is not None for message in messages)
+            blobs = [message.blob for message in (messages if all_here else collect(swept))]
             return [merged([unpack(blob) for blob in blobs if blob is not None])], rows
-        sample = np.concatenate([_Note.read(message.note).sample for message in told])
+        sample = np.concatenate([_Note.read(message.note).sample for message in messages])
         if ranges is None:
             ranges = max(-(-size // _RANGE), min(parallelism(source.spark), size >> 18))
         bounds = quantiles(sample, ranges)
@@ -234,21 +234,21 @@ def _reduce_ranges(
 ) -> list[Sweep]:
     """The sweep of each range, upwards."""
     slots = len(bounds) + 1
-    told = collect(map_tasks(shuffle(frame, slots), _Merge(compact)))
-    one_other(_other_labels(told), columns.label)
-    told.sort(key=lambda message: message.slot)
-    return [unpack(message.blob) for message in told if message.blob is not None]
+    messages = collect(map_tasks(shuffle(frame, slots), _Merge(compact)))
+    one_other(_other_labels(messages), columns.label)
+    messages.sort(key=lambda message: message.slot)
+    return [unpack(message.blob) for message in messages if message.blob is not None]
 
 
-def _merge_bins(told: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
-    one_other(_other_labels(told), columns.label)
-    s = merged([unpack(message.blob) for message in told if message.blob is not None])
+def _merge_bins(messages: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
+    one_other(_other_labels(messages), columns.label)
+    s = merged([unpack(message.blob) for message in messages if message.blob is not None])
     pos, neg = nothing.bin_pos.copy(), nothing.bin_neg.copy()
     if columns.weight is not None:
         pos, neg = pos.astype(np.float64), neg.astype(np.float64)
     bins = s.threshold.astype(np.int64)
     pos[bins], neg[bins] = s.pos, s.neg
-    return BinnedSweep(pos, neg, sum(message.rows for message in told))
+    return BinnedSweep(pos, neg, sum(message.rows for message in messages))
 
 
 @dataclass(frozen=True)
@@ -268,10 +268,10 @@ class _Note:
         return cls(other or None, int(entries), np.frombuffer(bytes.fromhex(sample)))
 
 
-def _other_labels(told: Iterable[Message]) -> Iterator[str]:
+def _other_labels(messages: Iterable[Message]) -> Iterator[str]:
     return (
         other
-        for message in told
+        for message in messages
         for other in (_Note.read(message.note).other or "").split("\n")
         if other
     )
@@ -378,7 +378,7 @@ class _Cut:
 
 @dataclass(frozen=True)
 class _Merge:
-    """The task that adds up what it gets of each range. Where slots are dealt by hash, it may get
+    """The task that adds up what it gets of each range; where slots are assigned by hash, it may get
     several."""
 
     compact: bool

@@ -49,7 +49,7 @@ class BinnedSweep(Frozen):
     >>> import cutscore as cs
     >>> b = cs.BinnedSweep.from_batches([([0, 1], [0.2, 0.9]), ([1, 0], [0.21, 0.1])])
     >>> b
-    BinnedSweep of 4 rows: 2 positive, 2 negative in 4 of 65,536 bins, AUC [1, 1] for certain
+    BinnedSweep of 4 rows: 2 positive, 2 negative in 4 of 65,536 bins, AUC [1, 1] guaranteed
     >>> b + cs.BinnedSweep.of([0, 1], [0.5, 0.5])
     BinnedSweep of 6 rows: 3 positive, 3 negative in 5 of 65,536 bins, AUC [0.777778, 0.888889] for
     certain

@@ -317,7 +317,7 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
         The sweep.
     a, b : float, optional
         Parameters of the Beta distribution, above 0. By default 1 + π₊ and 1 + π₋ (Hand &
-        Anagnostopoulos 2014), with the mode at π₊: the rarer the positives, the dearer a miss.
+        Anagnostopoulos 2014), with the mode at π₊: the rarer the positives, the more a miss costs.
 
     References
     ----------

@@ -126,8 +126,8 @@ class JointHull(Frozen):
         return float(np.sum(np.diff(self.fpr) * (self.tpr[1:] + self.tpr[:-1])) / 2)
 
     def ranges(self, prior: float) -> list[CostRange]:
-        """Which classifier is best at which ratio λ₋/λ₊ of costs, from cheap false alarms to dear
-        ones, where the share ``prior`` of the cases is positive."""
+        """Which classifier is best at which ratio λ₋/λ₊ of costs, from cheap to expensive false
+        alarms, where the share ``prior`` of the cases is positive."""
         p = check_prior(prior)
         odds = p / (1 - p)
         edges = [np.inf, *(self.slope * odds).tolist(), 0.0]

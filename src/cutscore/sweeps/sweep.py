@@ -101,7 +101,7 @@ class Sweep(Frozen):
         """A sweep from masses that were counted elsewhere, for example by a GROUP BY in a database.
 
         Scores may come in any order and more than once; integer counts stay integers. A score
-        without any mass is as good as absent.
+        without any mass is ignored.
 
         Examples
         --------
@@ -595,7 +595,7 @@ def sweep(  # noqa: PLR0913 - two are options
         ``0.0``, and no other two values are ever merged. float32 and float64 are read in place, at
         any stride.
     weight : array-like of shape (n,), optional
-        Weights, finite and at least 0. A row of weight 0 is as good as absent.
+        Weights, finite and at least 0. Rows of weight 0 are ignored.
     positive : label, optional
         The positive label.
     squares : bool, default False
