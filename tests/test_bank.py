@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutscore as cs
-from cutscore.estimators import CalibratedDetector
+from cutscore.estimators import DecisionClassifier
 from cutscore.estimators._bank import DetectorBank, _project
 from raising import finding, warned
 
@@ -320,7 +320,7 @@ def test_two_classes_are_one_calibrated_detector(method: str) -> None:
     some = Y < 2
     two, y = X[some], Y[some]
     bank = DetectorBank(LinearSVC(), method=method).fit(two, y)
-    alone = CalibratedDetector(LinearSVC(), method=method).fit(two, y)
+    alone = DecisionClassifier(LinearSVC(), calibration=method).fit(two, y)
     assert len(bank.detectors_) == 1
     costs = cs.Costs(fp=3, fn=1, tp=0.5, tn=0.25)
     for prior, cost in ((None, None), (0.9, None), (0.2, costs)):
@@ -372,7 +372,7 @@ def test_each_detector_is_of_its_class_and_all_have_the_same_folds() -> None:
     bank = DetectorBank(GaussianNB()).fit(X, NAMES[Y])
     folds = list(StratifiedKFold(5).split(X, Y))
     for k, d in enumerate(bank.detectors_):
-        alone = CalibratedDetector(GaussianNB(), method="platt", cv=folds).fit(X, np.equal(Y, k))
+        alone = DecisionClassifier(GaussianNB(), calibration="platt", cv=folds).fit(X, np.equal(Y, k))
         np.testing.assert_allclose(d.decision_function(X), alone.decision_function(X), rtol=1e-12)
         assert d.prior_ == pytest.approx(bank.prior_[k], rel=1e-14)
     assert bank.classes_.tolist() == NAMES.tolist()

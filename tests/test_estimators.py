@@ -33,7 +33,7 @@ import cutscore as cs
 from cutscore import estimators
 from cutscore.calibration import Affine, Beta, calibrate
 from cutscore.estimators import (
-    CalibratedDetector,
+    DecisionClassifier,
     DetectorBank,
     GaussianDiscriminant,
     LeastSquares,
@@ -53,9 +53,9 @@ X, Y = make_classification(
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        CalibratedDetector(LogisticRegression(), method="platt"),
-        CalibratedDetector(GaussianNB(), method="auto"),
-        CalibratedDetector(LinearSVC(), method="monotone"),
+        DecisionClassifier(LogisticRegression(), calibration="platt"),
+        DecisionClassifier(GaussianNB(), calibration="auto"),
+        DecisionClassifier(LinearSVC(), calibration="monotone"),
     ]
 )
 def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
@@ -96,7 +96,7 @@ def test_what_is_excused_is_one_short_table() -> None:
 
 @pytest.mark.parametrize("method", ["logistic", "platt", "gaussian", "monotone", "auto"])
 def test_out_of_fold_scores_calibrate_the_final_classifier(method: str) -> None:
-    d = CalibratedDetector(LinearSVC(), method=method, cv=4).fit(X, Y)
+    d = DecisionClassifier(LinearSVC(), calibration=method, cv=4).fit(X, Y)
     scores = cross_val_predict(LinearSVC(), X, Y, cv=4, method="decision_function")
     options: Any = {"smooth": True} if method == "platt" else {}
     c = calibrate(cs.sweep(Y, scores), method, **options)
@@ -107,7 +107,7 @@ def test_out_of_fold_scores_calibrate_the_final_classifier(method: str) -> None:
 
 
 def test_probabilities_and_decisions() -> None:
-    d = CalibratedDetector(LinearSVC(), method="platt").fit(X, Y)
+    d = DecisionClassifier(LinearSVC(), calibration="platt").fit(X, Y)
     odds, p = d.decision_function(X), d.predict_proba(X)
     np.testing.assert_allclose(p.sum(1), 1, rtol=1e-15)
     np.testing.assert_allclose(np.log(p[:, 1] / p[:, 0]), odds, rtol=1e-9, atol=1e-9)
@@ -116,7 +116,7 @@ def test_probabilities_and_decisions() -> None:
 
 
 def test_prior_and_costs_are_bound_late() -> None:
-    d = CalibratedDetector(LinearSVC(), method="platt").fit(X, Y)
+    d = DecisionClassifier(LinearSVC(), calibration="platt").fit(X, Y)
     odds = d.decision_function(X)
     d.set_params(prior=0.01)
     moved = log(0.01 / 0.99) - log(Y.mean() / (1 - Y.mean()))
@@ -140,9 +140,9 @@ def test_weights_are_repeated_rows() -> None:
         return [(np.flatnonzero(of != k), np.flatnonzero(of == k)) for k in range(3)]
 
     for method in ("platt", "monotone", "auto"):
-        one = CalibratedDetector(LogisticRegression(tol=1e-12), method=method, cv=splits(fold))
-        two = CalibratedDetector(
-            LogisticRegression(tol=1e-12), method=method, cv=splits(fold[again])
+        one = DecisionClassifier(LogisticRegression(tol=1e-12), calibration=method, cv=splits(fold))
+        two = DecisionClassifier(
+            LogisticRegression(tol=1e-12), calibration=method, cv=splits(fold[again])
         )
         one.fit(X, Y, sample_weight=w)
         two.fit(X[again], Y[again])
@@ -155,50 +155,50 @@ def test_weights_are_repeated_rows() -> None:
 def test_groups_stay_together() -> None:
     groups = np.arange(600) // 3
     folds = list(GroupKFold(4).split(X, Y, groups))
-    one = CalibratedDetector(method="platt", cv=GroupKFold(4)).fit(X, Y, groups=groups)
-    two = CalibratedDetector(method="platt", cv=folds).fit(X, Y)
+    one = DecisionClassifier(calibration="platt", cv=GroupKFold(4)).fit(X, Y, groups=groups)
+    two = DecisionClassifier(calibration="platt", cv=folds).fit(X, Y)
     assert one.calibrator_ == two.calibrator_
 
 
 def test_weights_that_the_classifier_does_not_take() -> None:
     w = np.linspace(0.5, 2, 600)
     with warned("weights-unused", UserWarning, model="KNeighborsClassifier", hint="") as said:
-        d = CalibratedDetector(KNeighborsClassifier(), method="platt").fit(X, Y, sample_weight=w)
+        d = DecisionClassifier(KNeighborsClassifier(), calibration="platt").fit(X, Y, sample_weight=w)
     assert len(said) == 1
     with warned("weights-unused", UserWarning, model="Pipeline"):
-        CalibratedDetector(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y, w)
-    plain = CalibratedDetector(KNeighborsClassifier(), method="platt").fit(X, Y)
+        DecisionClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y, w)
+    plain = DecisionClassifier(KNeighborsClassifier(), calibration="platt").fit(X, Y)
     assert d.prior_ == pytest.approx(np.average(Y, weights=w))
     assert not np.allclose(d.predict_proba(X), plain.predict_proba(X))
 
 
 def test_prefit() -> None:
     inner = LinearSVC().fit(X[:300], Y[:300])
-    d = CalibratedDetector(inner, method="platt", cv="prefit").fit(X[300:], Y[300:])
+    d = DecisionClassifier(inner, calibration="platt", cv="prefit").fit(X[300:], Y[300:])
     assert d.estimator_ is inner
     c = calibrate(cs.sweep(Y[300:], inner.decision_function(X[300:])), "platt", smooth=True)
     assert d.calibrator_ == c
-    frozen = CalibratedDetector(FrozenEstimator(inner), method="platt").fit(X[300:], Y[300:])
+    frozen = DecisionClassifier(FrozenEstimator(inner), calibration="platt").fit(X[300:], Y[300:])
     assert isinstance(frozen.calibrator_, Affine)
     np.testing.assert_allclose(frozen.predict_proba(X), d.predict_proba(X), rtol=1e-12)
     with finding("bad-argument", parameter="y"):
-        CalibratedDetector(inner, cv="prefit").fit(X, Y + 5)
+        DecisionClassifier(inner, cv="prefit").fit(X, Y + 5)
     with pytest.raises(ValueError, match="not fitted"):
-        CalibratedDetector(LinearSVC(), cv="prefit").fit(X, Y)
+        DecisionClassifier(LinearSVC(), cv="prefit").fit(X, Y)
 
 
 def test_beta_reads_probabilities() -> None:
-    d = CalibratedDetector(LogisticRegression(), method="beta").fit(X, Y)
+    d = DecisionClassifier(LogisticRegression(), calibration="beta").fit(X, Y)
     p = cross_val_predict(LogisticRegression(), X, Y, method="predict_proba")[:, 1]
     assert isinstance(d.calibrator_, Beta)
     assert d.calibrator_ == calibrate(cs.sweep(Y, p), "beta", smooth=True)
     with pytest.raises(TypeError, match="LinearSVC has no predict_proba, which 'beta' needs"):
-        CalibratedDetector(LinearSVC(), method="beta").fit(X, Y)
+        DecisionClassifier(LinearSVC(), calibration="beta").fit(X, Y)
 
 
 def test_classifiers_of_either_kind() -> None:
     for inner in (DecisionTreeClassifier(random_state=0), GaussianNB(), LinearSVC(), None):
-        d = CalibratedDetector(inner).fit(X, Y)
+        d = DecisionClassifier(inner).fit(X, Y)
         assert cs.sweep(Y, d.decision_function(X)).auc > 0.7
         assert d.calibrator_.comparison.chosen == d.calibrator_.method
 
@@ -208,7 +208,7 @@ def test_classifiers_of_either_kind() -> None:
             return self
 
     with pytest.raises(TypeError, match="Silent has no score: calibration needs"):
-        CalibratedDetector(Silent()).fit(X, Y)
+        DecisionClassifier(Silent()).fit(X, Y)
 
 
 def test_it_calibrates() -> None:
@@ -216,7 +216,7 @@ def test_it_calibrates() -> None:
     wide = np.hstack([X] * 5)
     half = np.arange(600) < 300
     raw = GaussianNB().fit(wide[half], Y[half]).predict_proba(wide[~half])[:, 1]
-    d = CalibratedDetector(GaussianNB()).fit(wide[half], Y[half])
+    d = DecisionClassifier(GaussianNB()).fit(wide[half], Y[half])
     ours = d.predict_proba(wide[~half])[:, 1]
     s_raw, s_ours = (cs.sweep(Y[~half], np.clip(p, 1e-12, 1 - 1e-12)) for p in (raw, ours))
     assert log_loss(s_ours) < 0.6 * log_loss(s_raw)
@@ -226,20 +226,20 @@ def test_it_calibrates() -> None:
 
 def test_labels_of_any_kind() -> None:
     names = np.where(Y == 1, "spam", "ham")
-    d = CalibratedDetector(LinearSVC(), method="platt").fit(X, names)
+    d = DecisionClassifier(LinearSVC(), calibration="platt").fit(X, names)
     assert d.classes_.tolist() == ["ham", "spam"]
-    plain = CalibratedDetector(LinearSVC(), method="platt").fit(X, Y)
+    plain = DecisionClassifier(LinearSVC(), calibration="platt").fit(X, Y)
     np.testing.assert_array_equal(d.predict(X) == "spam", plain.predict(X) == 1)
 
 
 def test_tables_and_sparse_matrices() -> None:
     frame = pd.DataFrame(X, columns=list("abcdef"))
     inner = make_pipeline(StandardScaler(), LogisticRegression())
-    d = CalibratedDetector(inner, method="platt").fit(frame, pd.Series(Y))
+    d = DecisionClassifier(inner, calibration="platt").fit(frame, pd.Series(Y))
     assert d.feature_names_in_.tolist() == list("abcdef")
     assert d.n_features_in_ == 6
-    dense = CalibratedDetector(LogisticRegression(), method="platt").fit(X, Y)
-    thin = CalibratedDetector(LogisticRegression(), method="platt").fit(sparse.csr_matrix(X), Y)
+    dense = DecisionClassifier(LogisticRegression(), calibration="platt").fit(X, Y)
+    thin = DecisionClassifier(LogisticRegression(), calibration="platt").fit(sparse.csr_matrix(X), Y)
     np.testing.assert_allclose(
         thin.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-4
     )
@@ -247,36 +247,36 @@ def test_tables_and_sparse_matrices() -> None:
 
 def test_splitters() -> None:
     cv = KFold(3, shuffle=True, random_state=0)
-    one = CalibratedDetector(LinearSVC(), method="platt", cv=cv).fit(X, Y)
-    two = CalibratedDetector(LinearSVC(), method="platt", cv=StratifiedKFold(3)).fit(X, Y)
+    one = DecisionClassifier(LinearSVC(), calibration="platt", cv=cv).fit(X, Y)
+    two = DecisionClassifier(LinearSVC(), calibration="platt", cv=StratifiedKFold(3)).fit(X, Y)
     assert one.calibrator_ != two.calibrator_
     with finding("bad-argument", parameter="cv"):
-        CalibratedDetector(LinearSVC(), cv=ShuffleSplit(3, random_state=0)).fit(X, Y)
+        DecisionClassifier(LinearSVC(), cv=ShuffleSplit(3, random_state=0)).fit(X, Y)
 
 
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match=r"Only binary classification is supported.*3 classes"):
-        CalibratedDetector().fit(X, np.arange(600) % 3)
-    with finding("one-class", what="CalibratedDetector"):
-        CalibratedDetector().fit(X, np.zeros(600))
+        DecisionClassifier().fit(X, np.arange(600) % 3)
+    with finding("one-class", what="DecisionClassifier"):
+        DecisionClassifier().fit(X, np.zeros(600))
     with finding("one-class", need="rows of two classes"):
-        CalibratedDetector().fit(X, Y, sample_weight=Y)
+        DecisionClassifier().fit(X, Y, sample_weight=Y)
     with finding("bad-argument", parameter="method"):
-        CalibratedDetector(method="sigmoid").fit(X, Y)
+        DecisionClassifier(calibration="sigmoid").fit(X, Y)
     with finding("bad-argument", parameter="prior", value=2):
-        CalibratedDetector(prior=2).fit(X, Y).predict(X)
-    assert clone(CalibratedDetector(LinearSVC(), costs=cs.Costs(fp=1, fn=2))).costs.fn == 2
+        DecisionClassifier(prior=2).fit(X, Y).predict(X)
+    assert clone(DecisionClassifier(LinearSVC(), costs=cs.Costs(fp=1, fn=2))).costs.fn == 2
 
 
 @pytest.mark.parametrize("costs", [{"fp": 5, "fn": 120}, "cost", (1, 2)])
 def test_costs_that_are_none_show_at_the_fit(costs: Any) -> None:
     with finding("bad-argument", parameter="costs"):
-        CalibratedDetector(method="platt", costs=costs).fit(X, Y)
-    late = CalibratedDetector(method="platt").fit(X, Y).set_params(costs=costs)
+        DecisionClassifier(calibration="platt", costs=costs).fit(X, Y)
+    late = DecisionClassifier(calibration="platt").fit(X, Y).set_params(costs=costs)
     with finding("bad-argument", parameter="costs"):
         late.predict(X)
     with finding("bad-argument", parameter="prior", value=3):
-        CalibratedDetector(method="platt", prior=3).fit(X, Y)
+        DecisionClassifier(calibration="platt", prior=3).fit(X, Y)
 
 
 # ------------------------------------------------------------------------- which class is positive
@@ -286,8 +286,8 @@ APART = X + Y[:, None]
 FRAUD = np.where(Y == 1, "fraud", "legit")  # "legit" sorts last
 # The settings that treat the classes differently, and how each is named in the error.
 ONE_SIDED = [
-    (CalibratedDetector(method="platt", costs=COSTS), "costs"),
-    (CalibratedDetector(method="platt", prior=0.1), "prior"),
+    (DecisionClassifier(calibration="platt", costs=COSTS), "costs"),
+    (DecisionClassifier(calibration="platt", prior=0.1), "prior"),
     (DetectorBank(costs=COSTS), "costs=Costs(...)"),
     (Logistic(class_weight=COSTS), "class_weight=Costs(...)"),
     (LeastSquares(class_weight=COSTS), "class_weight=Costs(...)"),
@@ -295,7 +295,7 @@ ONE_SIDED = [
     (Structural("error", class_weight=COSTS), "class_weight=Costs(...)"),
     (GaussianDiscriminant(class_weight=COSTS), "class_weight=Costs(...)"),
     (GaussianDiscriminant(prior=0.1), "prior"),
-    (CalibratedDetector(Logistic(class_weight=COSTS)), "class_weight=Costs(...)"),
+    (DecisionClassifier(Logistic(class_weight=COSTS)), "class_weight=Costs(...)"),
 ]
 
 
@@ -321,7 +321,7 @@ def test_labels_that_say_which_is_positive(estimator: Any, _: str) -> None:
 
 
 def test_costs_and_priors_that_come_late_need_a_positive_class() -> None:
-    d = CalibratedDetector(method="platt").fit(APART, FRAUD)
+    d = DecisionClassifier(calibration="platt").fit(APART, FRAUD)
     bank = DetectorBank().fit(APART, FRAUD)
     for model in (d, bank):
         model.set_params(costs=COSTS)
