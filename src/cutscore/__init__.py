@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from cutscore.measures.confusion import Confusion as Confusion
     from cutscore.measures.costs import Costs as Costs
     from cutscore.measures.measure import f as f
+    from cutscore.policy.artefact import Policy as Policy
     from cutscore.sweeps.areas import PartialAuc as PartialAuc
     from cutscore.sweeps.areas import auc as auc
     from cutscore.sweeps.areas import average_precision as average_precision
@@ -182,6 +183,7 @@ _HOME = {
     "Stability": "decision.choice",
     "Verdict": "decision.verdict",
     "choose": "decision.choice",
+    "Policy": "policy.artefact",
     "sweep_file": "tables.scans.sweeps",
     "by_group_file": "tables.scans.groups",
     "rows_file": "tables.scans.rows",
@@ -243,6 +245,7 @@ _MODULES = {
     "linear": "linear",
     "metrics": "metrics",
     "plot": "plot",
+    "policy": "policy",
     "power": "comparison.power",
     "report": "report",
     "spark": "spark",

@@ -511,6 +511,24 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
 
 
+def point_at(s: Sweep, q: Aim, threshold: float) -> OperatingPoint:
+    """What a threshold does that was given, beside what was asked."""
+    confusion = check_sweep(s).at(threshold)
+    deployed = confusion if q.prior is None else confusion.deployed(q.prior)
+    status = tuple(
+        Status(
+            limit.text,
+            float(limit.measure(limit.sees(confusion, deployed))),
+            bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
+        )
+        for limit, rule in zip(q.limits, _rules(s, q), strict=True)
+    )
+    feasible = all(one.holds for one in status)
+    cut = int(s.cuts(np.array([threshold]))[0])
+    value = float(q.goal(deployed))
+    return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
 def with_choice(
     p: OperatingPoint,
     y: NDArray[np.bool_],
