@@ -1,5 +1,5 @@
-"""DecisionClassifier beside scikit-learn's TunedThresholdClassifierCV: the same classifier, the same
-folds, the same out-of-fold scores. How much time does the choice take, and how good is it?
+"""DecisionClassifier beside scikit-learn's TunedThresholdClassifierCV: one classifier, one set of
+folds, one set of out-of-fold scores. How much time does the choice take, and how good is it?
 
 Writes nothing; ``--rows N`` for other sizes.
 """
@@ -56,7 +56,9 @@ def main() -> None:
     given = Given().fit(p[:, None], y)
     s = cs.sweep(y, p)
     print(f"{arguments.rows:,} rows, {int(y.sum()):,} positive; {len(s):,} distinct scores")
-    print("aim                 scikit-learn  threshold alone        policy    values  (theirs, ours)")
+    print(
+        "aim                 scikit-learn  threshold alone        policy    values  (theirs, ours)"
+    )
     for scoring, aim in AIMS.items():
         theirs, alone, ours = [], [], []
         for _ in range(arguments.turns):

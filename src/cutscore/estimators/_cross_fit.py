@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
-from cutscore.core.errors import DataError
+from cutscore.calibration import Calibrator, calibrate
+from cutscore.core.errors import CutscoreWarning, DataError
 from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.statistics import WeightsUnused
 from cutscore.estimators._types import Classifier, Matrix
-from cutscore.sweeps.sweep import Floats
+from cutscore.measures.prior import log_odds
+from cutscore.sweeps.sweep import Floats, Sweep
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 RESPONSES = ("decision_function", "predict_proba")
@@ -44,6 +48,47 @@ def check_classes(estimator: Classifier, classes: NDArray[Any]) -> None:
     if not np.array_equal(seen, classes):
         rule = f"have the classes of the fitted estimator, {np.asarray(seen).tolist()}"
         raise DataError(BadArgument("y", rule, classes.tolist()))
+
+
+def weight_params(estimator: Classifier, weight: Floats | None, stacklevel: int) -> dict[str, Any]:
+    """Weights as an argument of ``fit``, for a classifier that takes them; a warning for others."""
+    if weight is None:
+        return {}
+    if has_fit_parameter(estimator, "sample_weight"):
+        return {"sample_weight": weight}
+    hint = 'Pass the weights to its last step yourself, and cv="prefit".'
+    steps = hasattr(estimator, "steps")
+    unused = WeightsUnused(type(estimator).__name__, hint if steps else "")
+    warnings.warn(CutscoreWarning(unused), stacklevel=stacklevel + 1)
+    return {}
+
+
+def calibrate_scores(s: Sweep, method: str) -> Calibrator:
+    """The calibrator of held-out scores. Perfect separation is common in small folds: methods that
+    have smoothed targets use them, which have a fit even then."""
+    options: dict[str, Any] = {"smooth": True} if method in ("platt", "beta") else {}
+    return calibrate(s, method, **options)
+
+
+def responses_for(method: str) -> Sequence[str]:
+    """The methods of a classifier that give a score to calibrate, in the order of preference."""
+    return RESPONSES[1:] if method == "beta" else RESPONSES
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedScorer:
+    """A fitted binary classifier whose scores are calibrated on held-out rows."""
+
+    estimator: Classifier
+    calibrator: Calibrator
+    prior: float
+    """The share of positives among the training rows."""
+    responses: Sequence[str]
+
+    def log_odds(self, X: Matrix) -> Floats:
+        """Log posterior odds of the second class, at the share of the training rows."""
+        scores = scores_of(self.estimator, X, self.responses, 1)
+        return np.asarray(self.calibrator.llr(scores)) + log_odds(self.prior)
 
 
 @dataclass(frozen=True, eq=False)

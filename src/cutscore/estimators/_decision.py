@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf, isinf, nan
 from numbers import Real
@@ -21,27 +20,32 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
     check_is_fitted,
-    has_fit_parameter,
 )
 
 from cutscore.calibration import calibrate
+from cutscore.calibration.inverse import lowest_score
 from cutscore.calibration.odds import sigmoid
-from cutscore.core.errors import CutscoreError, CutscoreWarning, DataError
+from cutscore.comparison.rows import units
+from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.statistics import WeightsUnused
 from cutscore.decision.choice import Stability, choose
 from cutscore.estimators._base import check_held_out_once, names_positive, two_classes
-from cutscore.estimators._cross_fit import RESPONSES, CrossFitter, Split, check_classes
+from cutscore.estimators._cross_fit import (
+    RESPONSES,
+    CrossFitter,
+    Split,
+    calibrate_scores,
+    check_classes,
+    responses_for,
+    weight_params,
+)
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._types import Classifier, Folds, Label, Matrix
-from cutscore.inference.units import units
-from cutscore.measures.aim import Aim, Goal, as_aim
+from cutscore.measures.aim import Aim, as_aim
+from cutscore.measures.costs import Costs
 from cutscore.measures.prior import log_odds
-from cutscore.policy import Labels, Policy
+from cutscore.policy import Labels, Policy, Provenance
 from cutscore.sweeps.sweep import Floats, Sweep, sweep
-
-# Perfect separation is common in small folds; smoothed targets have a fit even then.
-_SMOOTHED = ("platt", "beta")
 
 
 class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,7 +62,8 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         A classifier with ``decision_function`` or ``predict_proba``. Default :class:`Logistic`.
     aim : Aim, Costs, str or callable, optional
         What the threshold is chosen for, as for :func:`cutscore.choose`; an :class:`cutscore.Aim`
-        has limits, a prior and a confidence as well. Default: the balanced accuracy.
+        has limits, a prior and a confidence as well. Without one the more probable class is
+        predicted, as by classifiers of scikit-learn.
     cv : int, float, splitter, iterable or "prefit", default 5
         A number of folds, a splitter, or pairs of indices that hold out each row once; a float is
         the share of rows in a single held-out set. ``"prefit"``: the estimator is fitted already,
@@ -66,7 +71,8 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         ``FrozenEstimator`` is always taken so.
     calibration : str, default "auto"
         How scores become probabilities, as for :func:`cutscore.calibrate`; ``"platt"`` and
-        ``"beta"`` use smoothed targets.
+        ``"beta"`` use smoothed targets. Where the probability would fall as the score rises, since
+        the scores are worse than chance, it is isotonic.
     pos_label : label, optional
         The positive class. Labels 0/1, False/True and -1/1 need none; aims that treat the two
         classes alike need none either.
@@ -102,20 +108,20 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
     >>> from cutscore.estimators import DecisionClassifier
-    >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+    >>> X, y = make_classification(2000, weights=[0.9], flip_y=0.1, random_state=0)
     >>> model = DecisionClassifier(LogisticRegression(), aim=cs.Costs(fp=1, fn=10)).fit(X, y)
     >>> round(model.threshold_, 2), int(model.predict(X).sum())
-    (-2.3, 363)
-    >>> dear = model.revised(costs=cs.Costs(fp=1, fn=50))  # nothing is fitted again
+    (-1.27, 224)
+    >>> dear = model.revised(costs=cs.Costs(fp=1, fn=15))  # nothing is fitted again
     >>> int(dear.predict(X).sum())
-    783
+    638
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of users
         self,
         estimator: Classifier | None = None,
         *,
-        aim: Aim | Goal | None = None,
+        aim: Aim | Costs | Callable[..., Any] | str | None = None,
         cv: Folds | float = 5,
         calibration: str = "auto",
         pos_label: Label | None = None,
@@ -167,7 +173,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
             raise ValueError("DecisionClassifier needs rows; X has 0 sample(s).")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         labels, self.classes_, last = two_classes("DecisionClassifier", y, weight)
-        aim = as_aim(self.aim)
+        aim = as_aim(Costs(fp=1, fn=1) if self.aim is None else self.aim)
         positive = self._positive(aim)
         is_positive = last if positive == self.classes_[-1] else ~last
         estimator, prefit = self._inner(), self._prefit
@@ -269,8 +275,8 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
         """
-        llr = np.asarray(self.policy_.calibrator.llr(self.scores(X)))
-        return llr + log_odds(self.policy_.prior)
+        check_is_fitted(self)
+        return self.policy_.llr(self.scores(X)) + log_odds(self.policy_.prior)
 
     def predict_proba(self, X: Matrix) -> Floats:
         """The calibrated probability of each class, in the order of ``classes_``.
@@ -300,6 +306,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
         """
+        check_is_fitted(self)
         flagged = self.policy_.decide(self.scores(X))
         last = flagged if self._positive_is_last else ~flagged
         return np.asarray(self.classes_[last.astype(np.intp)])
@@ -319,7 +326,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
 
     def _responses(self) -> Sequence[str]:
         if self.response_method == "auto":
-            return RESPONSES[1:] if self.calibration == "beta" else RESPONSES
+            return responses_for(self.calibration)
         if self.response_method not in RESPONSES:
             rule = "be auto, decision_function or predict_proba"
             raise DataError(BadArgument("response_method", rule, self.response_method))
@@ -338,9 +345,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
             raise DataError(BadArgument("pos_label", rule, None))
         return names[-1]
 
-    def _splits(
-        self, X: Matrix, y: NDArray[Any], split_params: dict[str, Any]
-    ) -> Sequence[Split]:
+    def _splits(self, X: Matrix, y: NDArray[Any], split_params: dict[str, Any]) -> Sequence[Split]:
         if isinstance(self.cv, Real) and 0 < self.cv < 1:
             cv = StratifiedShuffleSplit(1, test_size=self.cv, random_state=self.random_state)
         else:
@@ -366,30 +371,29 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         given = {k: v for k, v in (("sample_weight", weight), ("groups", groups)) if v is not None}
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, "fit", **params, **given)
-        to_fit = dict(params)
-        if weight is not None and not self._prefit:
-            if has_fit_parameter(estimator, "sample_weight"):
-                to_fit["sample_weight"] = weight
-            else:
-                hint = 'Pass the weights to its last step yourself, and cv="prefit".'
-                steps = hasattr(estimator, "steps")
-                unused = WeightsUnused(type(estimator).__name__, hint if steps else "")
-                warnings.warn(CutscoreWarning(unused), stacklevel=3)
+        used = None if self._prefit else weight
+        to_fit = params | weight_params(estimator, used, stacklevel=3)
         to_split = {} if groups is None else {"groups": groups}
         return Bunch(estimator=Bunch(fit=to_fit), splitter=Bunch(split=to_split))
 
     def _policy(self, s: Sweep, aim: Aim, positive: Any, folds: int) -> Policy:
-        options: dict[str, Any] = {"smooth": True} if self.calibration in _SMOOTHED else {}
+        calibrator = calibrate_scores(s, self.calibration)
+        if not calibrator.monotone:
+            calibrator = calibrate(s, "isotonic")
+        threshold = self.threshold
+        if threshold is None and self.aim is None:
+            # A probability above ½, by more than rounding: at ½ itself argmax takes the first.
+            threshold = lowest_score(calibrator, 1e-12 - log_odds(s.prevalence))
         negative = next(label for label in self.classes_.tolist() if label != positive)
         name = type(self.estimator_).__name__
         made = f"{name}, held out" if folds == 1 else f"{name}, cross-fitted in {folds} folds"
         return Policy.choose(
             s,
             aim,
-            calibrator=calibrate(s, self.calibration, **options),
-            labels=Labels(negative, positive),
-            threshold=self.threshold,
-            scores=made,
+            calibrator=calibrator,
+            threshold=threshold,
+            labels=Labels(positive, negative),
+            provenance=Provenance(made),
         )
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -430,4 +434,6 @@ def _threshold(s: Sweep, aim: Aim) -> float:
 def _above(scores: Floats, threshold: float) -> Floats:
     if not isinf(threshold):
         return scores - threshold
-    return np.asarray(np.clip(scores / (1 + np.abs(scores)), -1, 1) - (1 if threshold == inf else -1))
+    return np.asarray(
+        np.clip(scores / (1 + np.abs(scores)), -1, 1) - (1 if threshold == inf else -1)
+    )
