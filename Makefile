@@ -77,6 +77,7 @@ test: lint
 bench: .venv/tools
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/command.py
+	$(BIN)/python benchmarks/policy.py
 
 # Every function with arrays in every layout; then coverage of intervals and honesty of guarantees by
 # simulation, which writes docs/validation.md.
