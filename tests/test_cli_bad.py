@@ -444,6 +444,7 @@ def command(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProce
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_space_left(made, tmp_path):
     resource = pytest.importorskip("resource")
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (6_000, 6_000))
@@ -524,6 +525,7 @@ def interrupted(
                 pipe.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_it_writes(made, tmp_path, which):

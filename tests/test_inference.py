@@ -550,7 +550,11 @@ def test_samples_of_weights_keep_their_squares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "digits"), [(30, 9), (60, 1), (400, 9), (5000, 9), (6000, 1), (70_000, 9)]
+    ("n", "digits"),
+    [
+        *((30, 9), (60, 1), (400, 9), (5000, 9), (6000, 1)),
+        pytest.param(70_000, 9, marks=pytest.mark.slow),
+    ],
 )
 def test_samples_are_multinomial(n: int, digits: int) -> None:
     rng = np.random.default_rng(0)
