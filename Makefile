@@ -72,7 +72,7 @@ check: lint
 # A process that needs Spark has one session for all its tests, so that these have a run of their own.
 test: lint
 	$(PYTEST) --dist worksteal -m 'not spark'
-	$(PYTEST) --dist loadfile -m spark
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m spark
 
 # Times beside scikit-learn's in one run; writes docs/benchmarks.md. Wants an idle machine.
 bench: .venv/tools

@@ -33,10 +33,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 EXAMPLES = Path(__file__).parents[1] / "src" / "cutscore" / "spark"
+LONGEST = Path(__file__).parent / "test_spark_cluster.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Examples of ``cutscore.spark`` need Spark, like the tests that are marked."""
+    """Examples of ``cutscore.spark`` need Spark, like the tests that are marked.
+
+    The file that takes longest comes first: another process has the rest meanwhile.
+    """
+    items.sort(key=lambda item: item.path != LONGEST)
     java = shutil.which("java") is not None or "JAVA_HOME" in os.environ
     for item in items:
         if EXAMPLES in item.path.parents:
@@ -52,3 +57,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # or the native modules would report what is never freed
