@@ -46,6 +46,7 @@ def test_starts_share_the_error(total: int, bound: float, error: float) -> None:
     assert all(starts[b] <= starts[a] for a, b in pairwise(starts))
 
 
+@pytest.mark.slow
 def test_the_fallback_procedure_by_hand() -> None:
     """One number of rows after the other, as the procedure is written down; ties too."""
     rng = np.random.default_rng(7)
@@ -385,7 +386,7 @@ def test_copies_of_rows_say_nothing_new(limit: str) -> None:
 def test_most_of_units_by_force() -> None:
     """Every cut is tried, with the mean of units by the beta distribution where there is one."""
     rng = np.random.default_rng(5)
-    for _ in range(20):
+    for _ in range(8):
         unit = rng.integers(40, size=150)
         score = np.round(rng.normal(size=150) + rng.normal(size=40)[unit], 1)
         u = cs.units(rng.random(150) < 0.5, score, unit)

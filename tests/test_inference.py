@@ -508,6 +508,7 @@ def test_equal_weights_draw_the_same_samples(w: float, digits: int, method: str)
     np.testing.assert_allclose(b.regret, a.regret, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_bootstrap_of_a_weighted_sweep_is_that_of_its_rows() -> None:
     """Where each score has one row, samples have the same distribution as those of the rows; where
     many share one, the standard error of what depends on each class by itself is the same."""
