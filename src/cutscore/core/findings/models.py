@@ -185,16 +185,18 @@ class ModelChanged(Finding):
 
     code = "model-changed"
     example = {}
+    kind: str = "Detector"
+    """The class that reads it."""
 
     def text(self, on: Surface) -> str:
         if on.name == "command":
             revise = "cutscore revise original.json --cost fp=1,fn=20 -o new.json"
             way = f"To change its costs or prior, run {revise}."
         else:
-            revise = "Detector.load(original).revised(costs=..., prior=...).save(path)"
+            revise = f"{self.kind}.load(original).revised(costs=..., prior=...).save(path)"
             way = (
                 f"To change its costs or prior, use {revise}. To keep the edited file, use "
-                "Detector.load(path, verify=False).save(path)."
+                f"{self.kind}.load(path, verify=False).save(path)."
             )
         return (
             "the checksum does not match: the file was edited after it was written. Use the "
@@ -212,7 +214,8 @@ class NotAModel(Finding):
     hint: str = ""
 
     def text(self, on: Surface) -> str:
-        writes = "cutscore fit" if on.name == "command" else "Detector.save"
+        python = on.name != "command"
+        writes = "Detector.save or Policy.save" if python else "cutscore fit or cutscore choose"
         return sentence(
             f"{spelled(self.path)} is not a cutscore model: a model is a JSON file written by "
             f"{writes}.",
@@ -359,6 +362,31 @@ class UnseenNumber(_Unseen):
         return (
             f"{self._count()} {shown(self.column)} outside the training range, {self.low} to "
             f"{self.high}, such as {self.value}."
+        )
+
+
+@dataclass(frozen=True)
+class ScoresOutside(Finding):
+    """Scores that are far from all scores that a policy was chosen on: of another scale, say."""
+
+    code = "scores-outside"
+    severity = Severity.WARNING
+    example = {"share": 0.4, "low": 0.01, "high": 0.98, "value": 97.0, "times": 99.0}
+    share: float
+    """The share of the rows that have such scores."""
+    low: float
+    high: float
+    """The range of the evidence."""
+    value: float
+    """The score that is farthest from it."""
+    times: float
+    """How far that is, in widths of the range."""
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{100 * self.share:.2g} % of the scores are far outside the range of the evidence, "
+            f"{self.low:.6g} to {self.high:.6g}; {self.value:.6g} is {self.times:.3g} times its "
+            "width away. Check that the scores are of the same model and scale."
         )
 
 

@@ -14,13 +14,17 @@ from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument, LibraryMissing
 from cutscore.core.findings.models import NoColumns, NotExportable
+from cutscore.core.types import ArrayLike
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
 from cutscore.measures.prior import log_odds
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from onnx import ModelProto
+
+    from cutscore.tables.frames import TableLike
 
 # Operators that runtimes of several years know.
 _OPSET, _ML, _IR = 17, 3, 8
@@ -72,7 +76,7 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
 
 
 def onnx_inputs(
-    detector: Detector, data: object, *, dtype: Literal["float64", "float32"] = "float64"
+    detector: Detector, data: TableLike, *, dtype: Literal["float64", "float32"] = "float64"
 ) -> dict[str, NDArray[Any]]:
     """The inputs of :func:`to_onnx` for the rows of a table, ready for a runtime.
 
@@ -107,12 +111,12 @@ def onnx_inputs(
     return {name: np.concatenate(some) for name, some in parts.items()}
 
 
-def _booleans(term: CategoryTerm, column: Any, start: int) -> NDArray[np.float64]:
+def _booleans(term: CategoryTerm, column: pa.Array, start: int) -> NDArray[np.float64]:
     known = {"true": 1.0, "false": 0.0, None: np.nan}
     return np.array([known[v] for v in term.column.texts(column, start).to_pylist()])
 
 
-def _strings(term: CategoryTerm, column: Any, start: int) -> NDArray[Any]:
+def _strings(term: CategoryTerm, column: pa.Array, start: int) -> NDArray[Any]:
     values = term.column.texts(column, start).to_pylist()
     out = np.empty(len(values), object)
     out[:] = ["" if v is None else v for v in values]
@@ -144,7 +148,7 @@ class _Graph:
         self.taken.add(f"{hint}_{k}")
         return f"{hint}_{k}"
 
-    def constant(self, value: Any, dtype: Any = None) -> str:
+    def constant(self, value: ArrayLike, dtype: Any = None) -> str:
         name = self.name("constant")
         array = np.asarray(value, self.dtype if dtype is None else dtype)
         self.constants.append(self.from_array(array, name))
