@@ -487,6 +487,8 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     ok = _keep_allowed(s, cuts, rules)
     feasible = bool(ok.any())
     if not feasible:
+        if not all(rule.helpful for rule in rules):  # the nearest may be inside of a run
+            s.needs_scores("the nearest cut to these limits")
         cuts = _Cuts(s, ranked, *_all_cuts(s))
         short = np.max([rule.shortfall(cuts.confusion_for(rule)) for rule in rules], axis=0)
         short[0] = short[0] if s.threshold[0] < np.inf else np.inf
@@ -629,7 +631,8 @@ def _candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     by_bounds = q.goal.helpful and all(
         rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
     )
-    if s.merged and not (_best_at_corners(s, q) and all(rule.helpful for rule in rules)):
+    known = all(rule.helpful or _holds_at_an_end(s, rule) for rule in rules)
+    if s.merged and not (known and _best_at_corners(s, q)):
         # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
         # and what is 0/0 at an end may be known there.
         s.needs_scores("this aim, under these limits,")
@@ -652,6 +655,13 @@ def _candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     best = np.nanmax(found, initial=-np.inf)
     slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
     return _Cuts(s, q, *_cuts_in(s, np.flatnonzero(open_ & (bound >= best - slack))))
+
+
+def _holds_at_an_end(s: Sweep, rule: Rule) -> bool:
+    """Whether a limit asks to flag nothing, or everything: what too few rows can guarantee."""
+    if not isinstance(rule, Limit) or rule.measure.name != "flagged":
+        return False
+    return rule.bound <= 0 if rule.sign == "<=" else rule.bound >= s.P + s.N
 
 
 def _best_at_corners(s: Sweep, q: Aim) -> bool:

@@ -205,6 +205,16 @@ class Aim:
         return ", ".join([self.goal.name, *self.limit_texts]) + sure
 
     @property
+    def symmetric(self) -> bool:
+        """Whether nothing changes if the two classes change places, so that neither has to be named
+        the positive one."""
+        if self.limits or self.prior is not None:
+            return False
+        tp, fp, fn, tn = 11, 7, 5, 3  # any that differ
+        one, other = Confusion(tp, fp, fn, tn), Confusion(tn, fn, fp, tp)
+        return bool(np.isclose(self.goal(one), self.goal(other), rtol=1e-12))
+
+    @property
     def on_rows(self) -> Aim:
         """The same with limits that hold on the rows at hand alone."""
         return replace(self, confidence=None, units=None)
@@ -292,6 +302,11 @@ class _SavedAim:
 def _raise_lost(*_: object) -> Any:
     why = "was a function, of which the file knows the name only"
     raise DataError(Undefined("this aim", why, "Give the function again."))
+
+
+def as_aim(wanted: object) -> Aim:
+    """An aim, or the aim at this goal without limits."""
+    return wanted if isinstance(wanted, Aim) else Aim(as_objective(wanted))
 
 
 def as_objective(wanted: object) -> Objective:

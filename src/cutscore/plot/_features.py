@@ -123,7 +123,7 @@ def surface(
     ----------
     detector : Detector, classifier or callable
         A :class:`cutscore.detector.Detector` of two columns of numbers; a fitted classifier with
-        ``predict_proba``, such as :class:`cutscore.estimators.CalibratedDetector`; or a function
+        ``predict_proba``, such as :class:`cutscore.estimators.DecisionClassifier`; or a function
         from rows like X to the probability of each.
     X : array-like of shape (n, 2), frame or dict of columns
         The rows: an array with two columns, or a frame or mapping of columns by name.

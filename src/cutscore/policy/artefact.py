@@ -16,7 +16,7 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.core.checks import as_array, check_threshold, score_column
+from cutscore.core.checks import as_array, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
@@ -375,7 +375,7 @@ class Policy(Card):
         """Whether to flag each score. NaN is refused."""
         a = as_array(scores, "score")
         x = score_column(a.reshape(-1))
-        t = _as(x.dtype, self.threshold, up=not self.reverse)
+        t = rounded(x.dtype, self.threshold, up=not self.reverse)
         flagged = x <= t if self.reverse else x >= t
         # Of most arrays one sum tells that there is no NaN.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -446,17 +446,7 @@ class Policy(Card):
             confidence=confidence,
             drop_limits=drop_limits,
         )
-        if aim.confidence is not None and self.evidence.units is not None:
-            hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
-        try:
-            if threshold is None:
-                point = choose(self.sweep, aim)
-            else:
-                t = _turned(check_threshold(threshold), self.reverse)
-                point = point_at(self.sweep, aim, t)
-        except UndefinedError as error:
-            raise _with_way_out(error) from error
+        point = self._chosen(aim, threshold)
         given = threshold is not None
         # Rows of one unit are no independent evidence, and which are is not known here.
         known = self.evidence.units is None
@@ -468,6 +458,19 @@ class Policy(Card):
             given=given,
             feasible=point.feasible,
         )
+
+    def _chosen(self, aim: Aim, threshold: float | None) -> OperatingPoint:
+        """What the evidence says for an aim; with ``reverse`` of −score."""
+        if aim.confidence is not None and self.evidence.units is not None:
+            hint = "Choose the policy on the rows again, with units."
+            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
+        try:
+            if threshold is None:
+                return choose(self.sweep, aim)
+            t = _turned(check_threshold(threshold), self.reverse)
+            return point_at(self.sweep, aim, t)
+        except UndefinedError as error:
+            raise _with_way_out(error) from error
 
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
@@ -607,6 +610,25 @@ class Policy(Card):
 
         return from_file(path, verify=verify)
 
+    def export(self, to: str = "sql", **options: Any) -> Any:
+        """The policy for other systems, which decide alike.
+
+        Parameters
+        ----------
+        to
+            ``"sql"``: a SELECT for DuckDB, SQLite and PostgreSQL, see
+            :func:`cutscore.policy.export.to_sql`. ``"python"``: the source of one module without
+            dependencies. ``"onnx"``: an ONNX model of calibrator and cut. ``"card"``: a model card
+            in Markdown.
+        **options
+            Those of the function: ``table``, ``dialect`` and ``keep`` for SQL, ``dtype`` for ONNX,
+            ``title`` for a card.
+        """
+        from cutscore.policy import export
+
+        one_of("to", to, ("sql", "python", "onnx", "card"))
+        return getattr(export, f"to_{to}")(self, **options)
+
     # -------------------------------------------------------------------------------------- shown
 
     def facts(self) -> list[tuple[str, str]]:
@@ -722,14 +744,13 @@ def _with_way_out(error: UndefinedError) -> UndefinedError:
     return UndefinedError(replace(found, hint=hint, fixes=(Fix("keep", "scores"),)))
 
 
-def _as(dtype: np.dtype[Any], threshold: float, *, up: bool) -> Any:
+def rounded(dtype: np.dtype[Any], threshold: float, *, up: bool) -> Any:
     """A threshold in the type of the scores, to the side on which none of them changes: NumPy would
     compare float32 scores with the nearest float32."""
     with np.errstate(over="ignore"):
         near = dtype.type(threshold)
-    towards = inf if up else -inf
     beyond = float(near) < threshold if up else float(near) > threshold
-    return np.nextafter(near, dtype.type(towards)) if beyond else near
+    return np.nextafter(near, dtype.type(inf if up else -inf)) if beyond else near
 
 
 def _turned(threshold: float, reverse: bool) -> float:

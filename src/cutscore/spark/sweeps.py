@@ -378,8 +378,7 @@ class _Cut:
 
 @dataclass(frozen=True)
 class _Merge:
-    """The task that adds up what it gets of each range; where slots are assigned by hash, it may get
-    several."""
+    """The task that adds up what it gets of each range, or of several: slots are hashes there."""
 
     compact: bool
 

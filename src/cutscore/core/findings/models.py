@@ -11,6 +11,7 @@ from cutscore.core.findings.base import (
     Severity,
     Surface,
     Where,
+    either,
     sentence,
     shown,
     spelled,
@@ -428,15 +429,18 @@ class NotExportable(Finding):
 
 @dataclass(frozen=True)
 class DialectNeeded(Finding):
-    """A model with dates, which databases write in different ways."""
+    """A model with dates or infinite values, which databases write in different ways."""
 
     code = "dialect-needed"
     example = {"column": "day", "fixes": (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))}
     column: str
+    kind: str = "a date"
+    """What it holds: "a date", "infinite"."""
 
     def text(self, on: Surface) -> str:
-        ways = " or ".join(on.fix(Fix("dialect", name)) for name in ("duckdb", "sqlite"))
+        ways = either([on.fix(fix) for fix in self.fixes], show=str)
+        what = "dates" if self.kind == "a date" else "infinity"
         return (
-            f"{shown(self.column)} is a date, and databases write dates differently. Name the "
-            f"dialect: {ways}."
+            f"{shown(self.column)} is {self.kind}, and databases write {what} differently. Name "
+            f"the dialect: {ways}."
         )
