@@ -37,6 +37,7 @@ from cutscore.core.findings.report import FewRows
 from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
 from cutscore.core.numbers import format_like
+from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import effective, sizes_of
@@ -168,11 +169,11 @@ def _beside(one: Outcome) -> str:
 
 def check(  # noqa: PLR0913 - options have names
     policy: Policy,
-    y: Any,
-    scores: Any,
-    weight: Any = None,
+    y: ArrayLike,
+    scores: ArrayLike,
+    weight: ArrayLike | None = None,
     *,
-    positive: Any = None,
+    positive: Label | None = None,
     level: float | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
@@ -184,7 +185,7 @@ def check(  # noqa: PLR0913 - options have names
     return _Checked(policy, s.negated() if policy.reverse else s, level).result()
 
 
-def _labelled(policy: Policy, y: Any) -> tuple[Any, Any]:
+def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
     """Labels, and the positive one, as the policy knows it; 0/1 and booleans speak for
     themselves."""
     known, named = policy.labels.positive, y.dtype.kind in "OUST"

@@ -41,9 +41,9 @@ def as_text(p: Policy) -> str:
     return dumps(data | {"checksum": digest(data)})
 
 
-def from_dict(data: Any, where: str = "") -> Policy:
-    check_format(data, FORMAT)
-    values = {name: value for name, value in data.items() if name not in ("format", "rule")}
+def from_dict(data: object, where: str = "") -> Policy:
+    saved = check_format(data, FORMAT)
+    values = {name: value for name, value in saved.items() if name not in ("format", "rule")}
     policy: Policy = read_fields(Policy, values, where)
     return policy
 
@@ -62,12 +62,13 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Policy:
     return read_artefact(path, lambda data: from_text(data, verify=verify))
 
 
-def check_format(data: Any, wanted: str) -> None:
-    """Refuse what is not of this format, or of another version of it."""
+def check_format(data: object, wanted: str) -> dict[str, Any]:
+    """The data, unless they are not of this format or of another version of it."""
     if not isinstance(data, dict) or not isinstance(data.get("format"), str):
         raise DataError(FieldMissing("format"))
     if data["format"] != wanted:
         raise DataError(FormatUnknown(data["format"], wanted))
+    return data
 
 
 def read_artefact(path: str | os.PathLike[str], parse: Callable[[bytes], _T]) -> _T:
