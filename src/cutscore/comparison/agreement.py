@@ -257,7 +257,7 @@ def _independent(
     if not noise > 0 or not variance > 0:  # no disagreement, or no other: count the units
         mass = np.bincount(of, w, units)
         return float(mass.sum() ** 2 / (mass @ mass))
-    return float(min(variance / noise, len(cell)))
+    return float(variance / noise)
 
 
 def _interval(table: _Disagreement, counts: Floats, kappa: float, level: float) -> Interval:
