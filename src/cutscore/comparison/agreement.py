@@ -263,9 +263,12 @@ def _independent(
 def _interval(table: _Disagreement, counts: Floats, kappa: float, level: float) -> Interval:
     """Percentiles of kappa in tables drawn from a Dirichlet distribution."""
     size = len(counts)
-    # Jeffreys' half a row for the rate of disagreement, which may be near 0; and in two labels half
-    # a row for each cell of agreement, which may be as rare.
-    prior = np.full((size, size), 0.5 / (size * (size - 1)))
+    # Jeffreys' half a row for the rate of disagreement, which may be near 0; and one row for the
+    # cells of agreement, of which each may be as rare. All pairs of different labels add the same
+    # disagreement, or a few far ones would exceed what was observed.
+    apart = table.distance > 0
+    prior = np.divide(1.0, table.distance, out=np.zeros((size, size)), where=apart)
+    prior *= 0.5 / prior.sum()
     np.fill_diagonal(prior, 1 / size)
     rng, values = np.random.default_rng(0), []
     block = max(1, _CELLS // size**2)
