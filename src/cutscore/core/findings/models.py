@@ -11,6 +11,7 @@ from cutscore.core.findings.base import (
     Severity,
     Surface,
     Where,
+    either,
     sentence,
     shown,
     spelled,
@@ -185,16 +186,18 @@ class ModelChanged(Finding):
 
     code = "model-changed"
     example = {}
+    kind: str = "Detector"
+    """The class that reads it."""
 
     def text(self, on: Surface) -> str:
         if on.name == "command":
             revise = "cutscore revise original.json --cost fp=1,fn=20 -o new.json"
             way = f"To change its costs or prior, run {revise}."
         else:
-            revise = "Detector.load(original).revised(costs=..., prior=...).save(path)"
+            revise = f"{self.kind}.load(original).revised(costs=..., prior=...).save(path)"
             way = (
                 f"To change its costs or prior, use {revise}. To keep the edited file, use "
-                "Detector.load(path, verify=False).save(path)."
+                f"{self.kind}.load(path, verify=False).save(path)."
             )
         return (
             "the checksum does not match: the file was edited after it was written. Use the "
@@ -212,7 +215,8 @@ class NotAModel(Finding):
     hint: str = ""
 
     def text(self, on: Surface) -> str:
-        writes = "cutscore fit" if on.name == "command" else "Detector.save"
+        python = on.name != "command"
+        writes = "Detector.save or Policy.save" if python else "cutscore fit or cutscore choose"
         return sentence(
             f"{spelled(self.path)} is not a cutscore model: a model is a JSON file written by "
             f"{writes}.",
@@ -362,6 +366,31 @@ class UnseenNumber(_Unseen):
         )
 
 
+@dataclass(frozen=True)
+class ScoresOutside(Finding):
+    """Scores that are far from all scores that a policy was chosen on: of another scale, say."""
+
+    code = "scores-outside"
+    severity = Severity.WARNING
+    example = {"share": 0.4, "low": 0.01, "high": 0.98, "value": 97.0, "times": 99.0}
+    share: float
+    """The share of the rows that have such scores."""
+    low: float
+    high: float
+    """The range of the evidence."""
+    value: float
+    """The score that is farthest from it."""
+    times: float
+    """How far that is, in widths of the range."""
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{100 * self.share:.2g} % of the scores are far outside the range of the evidence, "
+            f"{self.low:.6g} to {self.high:.6g}; {self.value:.6g} is {self.times:.3g} times its "
+            "width away. Check that the scores are of the same model and scale."
+        )
+
+
 # ------------------------------------------------------------------------------------------ export
 
 
@@ -400,15 +429,18 @@ class NotExportable(Finding):
 
 @dataclass(frozen=True)
 class DialectNeeded(Finding):
-    """A model with dates, which databases write in different ways."""
+    """A model with dates or infinite values, which databases write in different ways."""
 
     code = "dialect-needed"
     example = {"column": "day", "fixes": (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))}
     column: str
+    kind: str = "a date"
+    """What it holds: "a date", "infinite"."""
 
     def text(self, on: Surface) -> str:
-        ways = " or ".join(on.fix(Fix("dialect", name)) for name in ("duckdb", "sqlite"))
+        ways = either([on.fix(fix) for fix in self.fixes], show=str)
+        what = "dates" if self.kind == "a date" else "infinity"
         return (
-            f"{shown(self.column)} is a date, and databases write dates differently. Name the "
-            f"dialect: {ways}."
+            f"{shown(self.column)} is {self.kind}, and databases write {what} differently. Name "
+            f"the dialect: {ways}."
         )

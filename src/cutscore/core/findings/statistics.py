@@ -257,7 +257,7 @@ class SweepCompact(Finding):
     def text(self, on: Surface) -> str:
         return (
             f"{self.what} needs every score; runs of one class were merged by compact(). "
-            f"{self.hint}"
+            f"{self.hint}{''.join(f' ({on.fix(fix)})' for fix in self.fixes)}"
         )
 
 
