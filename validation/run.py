@@ -29,6 +29,7 @@ from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom, lognorm, norm, rv_discrete
 from scipy.stats import t as student
 
+import agreement
 import choices
 import cutscore as cs
 import page
@@ -794,6 +795,8 @@ PARTS = {
     "auto": report_auto,
     "line": report_line,
     "prior": report_prior,
+    "prevalence": agreement.report_prevalence,
+    "agreement": agreement.report_agreement,
     "rates": lambda r: points.report_rates(r, truth_of),
     "areas": lambda r: points.report_areas(r, truth_of),
     "benefit": points.report_benefit,
