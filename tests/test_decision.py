@@ -391,7 +391,7 @@ def test_intervals_without_errors_are_no_points() -> None:
 
 
 def test_one_traceback() -> None:
-    with finding("bad-limit", cs.DataError) as error:
+    with finding("bad-argument", cs.DataError) as error:
         cs.choose(detector(), "f1", subject_to=3)  # type: ignore[arg-type]
     assert error.value.__context__ is None
 
@@ -501,12 +501,12 @@ def test_names() -> None:
     ],
 )
 def test_unknown_measures(name: str, near: list[str]) -> None:
-    with finding("measure-unknown", name=name) as caught:
+    with finding("bad-argument", value=name) as caught:
         cs.choose(detector(), name)
     found = caught.value.finding
     assert [one.partition(" (")[0] for one in found.near] == near
     assert bool(found.reason) == (name in ("ks", "Gini", "AUC"))
-    with finding("measure-unknown", name=name):
+    with finding("bad-argument", value=name):
         cs.choose(detector(), "f1", subject_to=f"{name} >= 0.5")
 
 
@@ -520,7 +520,7 @@ def test_unknown_measures(name: str, near: list[str]) -> None:
     ],
 )
 def test_bad_limits(limit: Any) -> None:
-    with finding("bad-limit") as caught:
+    with finding("bad-argument") as caught:
         cs.choose(detector(), "f1", subject_to=limit)
     asked = limit[0] if isinstance(limit, list) else limit
     assert str(caught.value.finding.limit) == str(asked)
@@ -762,7 +762,7 @@ def test_top_rows_where_scores_are_tied_or_limits_bind() -> None:
 
 @pytest.mark.parametrize("name", ["nonsense@5", "recall@", "recall@-3", "recall@five"])
 def test_what_is_no_measure_of_top_rows(name: str) -> None:
-    with finding("measure-unknown", cs.DataError):
+    with finding("bad-argument", cs.DataError):
         cs.choose(top_rows(5)[0], name)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Finding, Shown
-from cutscore.core.findings.models import FieldMissing, FieldUnfit, FieldUnknown, NotJson
+from cutscore.core.findings.models import FieldUnfit, NotJson
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,10 @@ def read_fields(kind: Any, data: Any, where: str = "") -> Any:
     hints, there = _hints(kind), _object(data, where)
     odd = [name for name in there if name not in hints]
     if odd:
-        raise DataError(FieldUnknown(odd[0], where or "it"))
+        raise DataError(FieldUnfit(_at(where, odd[0]), "a known field"))
     for name in hints:
         if name not in there:
-            raise DataError(FieldMissing(_at(where, name)))
+            raise DataError(FieldUnfit(_at(where, name), "there"))
     values = {name: read(hint, there[name], _at(where, name)) for name, hint in hints.items()}
     try:
         return kind(**values)
@@ -221,7 +221,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(FieldUnknown(twice, "it", twice=True))
+        raise DataError(FieldUnfit(twice, "there once"))
     return out
 
 

@@ -21,7 +21,6 @@ from cutscore.core.findings.tables import (
     FileUnreadable,
     FolderUnfit,
     NeedsQuery,
-    NotCsv,
 )
 from cutscore.tables.formats.parquet import PARQUET
 from cutscore.tables.formats.query import DuckPart
@@ -148,7 +147,9 @@ def check_decimal(decimal: Any, separator: str | None) -> None:
 def _check_style(style: Style, format: str, where: Where | None = None) -> None:
     for name in ("header", "separator", "decimal", "missing"):
         if vars(style)[name] != vars(Style())[name]:
-            raise DataError(NotCsv(name, format, where=where))
+            table = "this" if where is None or where.file is None else spelled(where.file)
+            rule, hint = f"{table} is {format}, not CSV", "Leave {0} out, or use a query."
+            raise DataError(Conflict((name, "format"), rule, hint, where=where))
 
 
 def _marks(missing: Any) -> tuple[str, ...]:

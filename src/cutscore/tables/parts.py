@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings import Finding, Fix, Where
-from cutscore.core.findings.rows import Inexact, ValueMissing
-from cutscore.core.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
+from cutscore.core.findings.cluster import RowsChanged
+from cutscore.core.findings.rows import Inexact, NoRows, ValueMissing
+from cutscore.core.findings.tables import FileUnreadable, NamesRepeat
 from cutscore.core.names import in_sql
 from cutscore.tables.literals import NUMBER, floats
 
@@ -55,7 +56,7 @@ class File:
             reason = os.strerror(error.errno) if error.errno else first_line(error)
             raise DataError(FileUnreadable(reason, where=Where(file=where))) from error
         if not start:
-            raise DataError(FileEmpty(where=Where(file=where)))
+            raise empty_file(where)
         return cls(path, where, start, packed)
 
     def stream(self) -> Any:
@@ -390,13 +391,32 @@ def filled(column: Any, name: str, row_at: Callable[[int], Any]) -> Any:
     return column
 
 
+def empty_file(where: str) -> DataError:
+    """The error for a file that has nothing in it."""
+    hint = "A table has a header line, then rows."
+    return DataError(NoRows(where, hint, where=Where(file=where)))
+
+
+def changed_file(where: str) -> DataError:
+    """The error for a file that has other rows than when it was read before."""
+    hint = "Try again when it is complete."
+    return DataError(RowsChanged(where, hint=hint, where=Where(file=where)))
+
+
+def damaged_file(where: str, reason: str, part: str | None = None) -> FileUnreadable:
+    """The finding for a file that is not whole, or has a damaged part."""
+    hint = "Copy it or write it again."
+    return FileUnreadable(f"it is damaged ({reason})", hint, where=Where(file=where, part=part))
+
+
 def check_names_in_floats(values: Any, column: str, row_at: Callable[[int], Any]) -> None:
     """Raise if floats that name something, a label or a group, may each stand for several."""
     big = np.isfinite(values) & (np.abs(values) >= 2**53)
     if big.any():
         row = int(big.argmax())
         place = cell(row_at(row), column)
-        raise DataError(NamesInexact(column, float(values[row]), where=place))
+        hint = "Store such names as integers or as text."
+        raise DataError(Inexact("label or group", float(values[row]), hint, where=place))
 
 
 def check_names(names: Sequence[str], where: str) -> None:
@@ -404,7 +424,8 @@ def check_names(names: Sequence[str], where: str) -> None:
     seen: dict[str, int] = {}
     for k, name in enumerate(names):
         if name in seen:
-            raise DataError(NamesRepeat(name, seen[name], k, where=Where(file=where)))
+            places = (seen[name], k)
+            raise DataError(NamesRepeat(name, name, places, where=Where(file=where)))
         seen[name] = k
 
 

@@ -16,9 +16,9 @@ from cutscore.comparison.rows import units
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Finding
+from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.findings.training import (
     LearnerEmpty,
-    LearnerUnfinished,
     NoLearner,
     NothingLearned,
     RowsWeighted,
@@ -356,7 +356,9 @@ def _why(chosen: str, value: float, plan: Plan) -> str:
 
 def _unfinished(learner: Learner, fit: Fit) -> list[Finding]:
     """What to say of a learner that did not get to the end."""
-    return [] if fit.converged or not learner.converges else [LearnerUnfinished(learner.name)]
+    if fit.converged or not learner.converges:
+        return []
+    return [NotConverged(learner.name, hint="Its weights are not the best ones yet.")]
 
 
 # So many rows can still be told apart in a picture.

@@ -21,9 +21,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings import Finding, Where
 from cutscore.core.findings.tables import (
     ColumnsUnnamed,
-    FileChanged,
-    FileEmpty,
-    NotUtf8,
+    LineInvalid,
     RowRagged,
     SeparatorFound,
 )
@@ -36,8 +34,10 @@ from cutscore.tables.parts import (
     Part,
     Style,
     Writer,
+    changed_file,
     check_names,
     decoded,
+    empty_file,
     is_text,
 )
 
@@ -80,7 +80,7 @@ class CsvPart(Part):
             except csv.Error as error:
                 raise DataError(super().explain(error)) from error
         if not row:
-            raise DataError(FileEmpty(where=self.at))
+            raise empty_file(self.where)
         self._names = self._named(row) if style.header else [f"c{k + 1}" for k in range(len(row))]
 
     def _find_separator(self, line: str) -> str:
@@ -139,7 +139,7 @@ class CsvPart(Part):
         with self.guard():
             out = _cast(_trimmed(text), t, self._style.decimal)
         if out is None:
-            raise DataError(FileChanged(where=self.at))
+            raise changed_file(self.where)
         return out
 
     def read(self, columns: Sequence[str]) -> pa.Table:
@@ -222,7 +222,7 @@ class CsvPart(Part):
         # As text, all that can be wrong with a value is that it is none.
         line = _first_not_utf8(self._file)
         if line is not None:
-            return NotUtf8(where=Where(file=self.where, line=line))
+            return LineInvalid("utf-8", where=Where(file=self.where, line=line))
         return super().explain(error)
 
     def _ragged(self) -> Finding:
