@@ -71,5 +71,23 @@ def estimate_text(e: Estimate, *, rate: bool = False) -> str:
     return f"{value}{unit} ({100 * e.interval.level:g} % CI {low}{to}{high}{unit})"
 
 
+def baselines_text(none: float, every: float, cost: float) -> str:
+    """What it costs to flag nothing, and everything, and what share of that a threshold saves.
+
+    Examples
+    --------
+    >>> from cutscore.report.numbers import baselines_text
+    >>> baselines_text(735, 951, 209)
+    'flag none: 735, flag all: 951; saves 71.6 %'
+    """
+    least = min(none, every)
+    saves = ""
+    if 0 <= cost < least:
+        saves = f"; saves {per_cent((least - cost) / least)}"
+    elif 0 < least <= cost:
+        saves = "; saves nothing"
+    return f"flag none: {number(none)}, flag all: {number(every)}{saves}"
+
+
 def _signed(text: str) -> str:
     return text.replace("-", "−")

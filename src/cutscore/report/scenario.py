@@ -14,7 +14,14 @@ from cutscore.decision.choice import expectation, headline, natural
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import counted
 from cutscore.measures.costs import Costs
-from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
+from cutscore.report.numbers import (
+    baselines_text,
+    estimate_text,
+    is_rate,
+    measure_text,
+    number,
+    per_cent,
+)
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
 from cutscore.report.traces import ENDS
 from cutscore.report.words import measured
@@ -163,20 +170,13 @@ def _worth(summary: Summary, one: ScoreSummary) -> str:
     e = Estimate(p.value) if found is None else Estimate.of(found)
     if summary.baselines is not None:
         e = e.times(1000)
-        beside = _beside(summary.baselines, e.value)
+        none, every = (1000 * x for x in summary.baselines)
+        beside = baselines_text(none, every, e.value)
         return f"Cost per 1,000 cases {where}: {estimate_text(e)}; {beside}"
     text = estimate_text(e, rate=is_rate(p.objective))
     word = measured(p.objective)
     here = "" if found is None else f"; {measure_text(p.objective, p.value)} on these rows"
     return f"{word[:1].upper()}{word[1:]} {where}: {text}{here}"
-
-
-def _beside(baselines: tuple[float, float], cost: float) -> str:
-    """Costs of 1,000 cases beside those of flagging nothing and everything."""
-    none, every = (1000 * x for x in baselines)
-    words = f"flag none {number(none)}, flag all {number(every)}"
-    least = min(none, every)
-    return f"{words}; saves {per_cent((least - cost) / least)}" if 0 <= cost < least else words
 
 
 def why(summary: Summary) -> str:

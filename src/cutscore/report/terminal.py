@@ -26,7 +26,14 @@ from cutscore.decision.choice import (
 from cutscore.decision.verdict import State, Verdict
 from cutscore.inference.guarantee import allowance, wanting
 from cutscore.measures.confusion import Confusion, counted
-from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
+from cutscore.report.numbers import (
+    baselines_text,
+    estimate_text,
+    is_rate,
+    measure_text,
+    number,
+    per_cent,
+)
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,
@@ -223,15 +230,9 @@ def baselines(p: OperatingPoint) -> list[str]:
     costs = p.trivial_costs
     if costs is None:
         return []
-    none, every = (1000 * cost for cost in costs)
     expected = expectation(p)
-    cost = 1000 * (p.value if expected is None else expected.value)
-    best = min(none, every)
-    saves = ""
-    if best > 0:
-        saved = (best - cost) / best
-        saves = f"; saves {per_cent(saved)}" if saved > 0 else "; saves nothing"
-    return [f"flag none: {number(none)}, flag all: {number(every)}{saves}"]
+    cost = p.value if expected is None else expected.value
+    return [baselines_text(1000 * costs[0], 1000 * costs[1], 1000 * cost)]
 
 
 def _marked(mark: str, text: str, style: str = "") -> Table:
