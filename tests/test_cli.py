@@ -135,11 +135,13 @@ def test_options_are_those_of_aim_and_roles():
 
     from cutscore.cli.parser import COMMANDS as KNOWN
     from cutscore.core.parameters import AIM, ROLES
+    from cutscore.measures.aim import AimOptions
     from cutscore.tables.roles import Roles
     from cutscore.training.learners import LEARNERS
 
-    asked = [name for name in signature(cutscore.Aim.asked).parameters if name != "level"]
-    assert [one.name for one in AIM] == asked
+    asked = list(signature(cutscore.Aim.asked).parameters)
+    assert [*AimOptions.__annotations__] == asked
+    assert [*(one.name for one in AIM), "level"] == asked
     assert {one.name for one in ROLES} == {f.name for f in fields(Roles)}
     fit = {one.name: one for group in KNOWN[0].groups.values() for one in group}
     assert {one.name for one in (*AIM, *ROLES)} <= set(fit)
