@@ -523,14 +523,14 @@ OFF = {"beech": {"ash": 1, "cedar": 1}, "cedar": {"ash": 1, "beech": 1}}
             {**OFF, "ash": {"beech": 1}},
             {
                 "code": "bad-argument",
-                "rule": "costs must include that of predicting 'cedar' for 'ash'",
+                "rule": "include that of predicting 'cedar' for 'ash'",
             },
         ),
         (
             OFF,
             {
                 "code": "bad-argument",
-                "rule": "costs must include that of predicting 'beech' for 'ash'",
+                "rule": "include that of predicting 'beech' for 'ash'",
             },
         ),
         ({**OFF, "ash": [0, 1, 1]}, {"code": "bad-argument", "subject": "costs of 'ash'"}),

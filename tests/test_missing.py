@@ -131,7 +131,7 @@ def test_several_files(tmp_path: Path) -> None:
 def test_what_can_not_be_a_mark(tmp_path: Path) -> None:
     path = file(tmp_path / "a.csv", rows(["1"]))
     for bad in (-9999, [None], ["-", 1]):
-        with finding("bad-argument", parameters=("missing", "format")):
+        with finding("bad-argument", parameter="missing"):
             open_table(path, missing=bad)  # type: ignore[arg-type]
     for name in ("t.parquet", "t.jsonl", "t.arrow"):
         write_table(tmp_path / name, {"x": ["1.5", "it's"]})

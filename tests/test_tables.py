@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import errno
+import gc
 import gzip
 import io
 import json
@@ -854,3 +855,36 @@ def test_a_standard_output_of_text_only(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("sys.stdout", text)
     assert write_table("-", {"a": [1, 2], "b": ["é", "x"]}) == 2
     assert text.getvalue() == "a,b\n1,é\n2,x\n"
+
+
+def test_an_interrupt_leaves_no_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even one that comes as soon as there is a file."""
+    made, real = [], os.open
+
+    def interrupted(path: str, *more: int) -> int:
+        made.append(path)
+        os.close(real(path, *more))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("os.open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        open_table("-")
+    gc.collect()
+    assert made
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_a_reader_that_is_left_closes_its_file(tmp_path: Path, packed: str) -> None:
+    path = tmp_path / f"a.csv{packed}"
+    text = "a,b\n" + "1,2.5\n" * 3_000_000
+    path.write_bytes(gzip.compress(text.encode(), 1) if packed else text.encode())
+    batches = open_table(path).batches()
+    next(batches)
+    batches.close()  # type: ignore[attr-defined]
+    assert str(path) not in {
+        os.path.realpath(f"/proc/self/fd/{k}") for k in os.listdir("/proc/self/fd")
+    }

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict, Where
@@ -231,16 +232,17 @@ def _folder(text: str) -> list[tuple[str, str]]:
 
 def _spooled(keep: list[Any]) -> str:
     """The standard input in a file, since tables are read more than once."""
-    handle, path = tempfile.mkstemp(prefix="cutscore-")
+    path = os.path.join(tempfile.gettempdir(), f"cutscore-{uuid4().hex}")
 
     class Spool:
         pass
 
+    # Before there is a file: an interrupt at any time leaves none.
     spool = Spool()
-    weakref.finalize(spool, _removed, path)
+    weakref.finalize(spool, _remove, path)
     keep.append(spool)
     try:
-        with open(handle, "wb") as file:
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
     except OSError as error:
         place = Where(file="the standard input")
@@ -248,5 +250,5 @@ def _spooled(keep: list[Any]) -> str:
     return path
 
 
-def _removed(path: str) -> None:
+def _remove(path: str) -> None:
     Path(path).unlink(missing_ok=True)

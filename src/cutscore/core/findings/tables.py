@@ -21,7 +21,7 @@ class _OfFile(Finding):
     """A finding about a file, or a row of it."""
 
     @property
-    def file(self) -> str:
+    def called(self) -> str:
         """What the file, or the query, is called."""
         return spelled(self.where.file) if self.where and self.where.file else "the table"
 
@@ -29,7 +29,7 @@ class _OfFile(Finding):
     def at_row(self) -> str:
         """The row in words."""
         row = None if self.where is None else self.where.row
-        return self.file if row is None else f"row {row + 1:,} of {self.file}"
+        return self.called if row is None else f"row {row + 1:,} of {self.called}"
 
 
 class FileMissing(_OfFile, code="file-missing"):
@@ -44,10 +44,10 @@ class FileMissing(_OfFile, code="file-missing"):
 
     def text(self, on: Surface) -> str:
         if self.pattern:
-            return f"the pattern {self.file} matches no file."
+            return f"the pattern {self.called} matches no file."
         why = "" if self.folder else ": its folder is not there either"
         hint = f"Did you mean {spelled(self.near)}?" if self.near else ""
-        return sentence(f"there is no file {self.file}{why}.", hint)
+        return sentence(f"there is no file {self.called}{why}.", hint)
 
 
 class FolderUnfit(_OfFile, code="folder-unfit"):
@@ -62,11 +62,11 @@ class FolderUnfit(_OfFile, code="folder-unfit"):
     def text(self, on: Surface) -> str:
         if self.partitions:
             return (
-                f"{self.file} is partitioned: its folder names hold columns, which are not read. "
+                f"{self.called} is partitioned: its folder names hold columns, which are not read. "
                 "Read it by a query: from read_parquet('…/**/*.parquet', hive_partitioning=true)."
             )
         if self.odd is None:
-            return f"{self.file} is a folder without Parquet files. Name the files, or a pattern."
+            return f"{self.called} is a folder without Parquet files. Name the files, or a pattern."
         return (
             f"all files of a folder must be Parquet; {spelled(self.odd)} is not. Move it away, or "
             "name those that are."
@@ -78,7 +78,7 @@ class FileUnreadable(_OfFile, code="file-unreadable"):
 
     reason: str
     hint: str = ""
-    template = "{file} can't be read: {reason}. {hint}"
+    template = "{called} can't be read: {reason}. {hint}"
     example = {"reason": "Permission denied", "where": _FILE}
 
 
@@ -87,7 +87,7 @@ class FileUnwritable(_OfFile, code="file-unwritable"):
 
     reason: str
     hint: str = ""
-    template = "{file} can't be written: {reason}. {hint}"
+    template = "{called} can't be written: {reason}. {hint}"
     example = {"reason": "it is read from", "hint": "Write to another file.", "where": _FILE}
 
 
@@ -100,7 +100,7 @@ class FormatMismatch(_OfFile, code="format-mismatch"):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{self.file} looks like {self.seen}, but its extension says {self.said}. Name the "
+            f"{self.called} looks like {self.seen}, but its extension says {self.said}. Name the "
             f"format ({on.fix(Fix('format', self.seen))})."
         )
 
@@ -109,7 +109,7 @@ class NeedsQuery(_OfFile, code="needs-query"):
     """A database holds many tables: a query says which rows to read."""
 
     format: str
-    template = "{file} is a {format} database: pass it alone, with a query ({fix[sql]})."
+    template = "{called} is a {format} database: pass it alone, with a query ({fix[sql]})."
     example = {"format": "sqlite", "where": Where(file="a.db")}
 
 
@@ -137,7 +137,7 @@ class LineInvalid(_OfFile, code="line-invalid"):
     def text(self, on: Surface) -> str:
         rule, way = _RULES[self.format]
         line = self.where.line if self.where is not None else None
-        at = self.file if line is None else f"line {line:,} of {self.file}"
+        at = self.called if line is None else f"line {line:,} of {self.called}"
         is_ = f": {self.value}" if self.value else ""
         return f"{rule}; {at} is not{is_}. {way}"
 
@@ -170,7 +170,7 @@ class NamesRepeat(_OfFile, code="names-repeat"):
         who = "two columns"
         if self.places is not None:
             who = f"columns {self.places[0] + 1} and {self.places[1] + 1}"
-        both = f"{who} of {self.file} are both called {shown(self.first)}"
+        both = f"{who} of {self.called} are both called {shown(self.first)}"
         return f"column names must differ; {both}. Rename one."
 
 
@@ -225,7 +225,7 @@ class SeparatorFound(_OfFile, Note, code="separator-found"):
     """The separator of a CSV file was found in its first line."""
 
     separator: str
-    template = "{file}: the column separator is {separator!r}."
+    template = "{called}: the column separator is {separator!r}."
     example = {"separator": ";", "where": _FILE}
 
 
@@ -233,5 +233,5 @@ class ColumnsUnnamed(_OfFile, Note, code="columns-unnamed"):
     """Columns of a CSV file have no name, and were given one."""
 
     names: tuple[str, ...]
-    template = "columns without a name in {file} are called {names!l}."
+    template = "columns without a name in {called} are called {names!l}."
     example = {"names": ("column 1",), "where": _FILE}
