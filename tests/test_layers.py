@@ -25,6 +25,7 @@ report spark
 plot estimators metrics torch training
 detector
 tables
+policy
 comparison linear
 decision
 calibration inference

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from cutscore.measures.confusion import Confusion as Confusion
     from cutscore.measures.costs import Costs as Costs
     from cutscore.measures.measure import f as f
+    from cutscore.policy.artefact import Policy as Policy
     from cutscore.sweeps.areas import PartialAuc as PartialAuc
     from cutscore.sweeps.areas import auc as auc
     from cutscore.sweeps.areas import average_precision as average_precision
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from cutscore.sweeps.proper_scores import log_loss as log_loss
     from cutscore.sweeps.proper_scores import min_cllr as min_cllr
     from cutscore.sweeps.proper_scores import reliability as reliability
+    from cutscore.sweeps.sketch import Sketch as Sketch
     from cutscore.sweeps.sweep import Sweep as Sweep
     from cutscore.sweeps.sweep import sweep as sweep
     from cutscore.tables.scans.groups import by_group_file as by_group_file
@@ -133,6 +135,7 @@ _HOME = {
     "JointHull": "sweeps.hull",
     "hull": "sweeps.hull",
     "Interval": "core.interval",
+    "Sketch": "sweeps.sketch",
     "Sweep": "sweeps.sweep",
     "sweep": "sweeps.sweep",
     "Units": "inference.units",
@@ -182,6 +185,7 @@ _HOME = {
     "Stability": "decision.choice",
     "Verdict": "decision.verdict",
     "choose": "decision.choice",
+    "Policy": "policy.artefact",
     "sweep_file": "tables.scans.sweeps",
     "by_group_file": "tables.scans.groups",
     "rows_file": "tables.scans.rows",
@@ -243,6 +247,7 @@ _MODULES = {
     "linear": "linear",
     "metrics": "metrics",
     "plot": "plot",
+    "policy": "policy",
     "power": "comparison.power",
     "report": "report",
     "spark": "spark",

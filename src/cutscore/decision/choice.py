@@ -18,6 +18,7 @@ from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval, in_places
+from cutscore.core.types import Selector
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
     Certified,
@@ -31,12 +32,13 @@ from cutscore.inference.guarantee import (
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected, Selection, many, select, select_among
 from cutscore.inference.units import Units, as_units
-from cutscore.measures.aim import Aim, Top, as_objective, undefined
+from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
 from cutscore.measures.measure import Measure, Objective
 from cutscore.sweeps.curves import from_zero
+from cutscore.sweeps.sketch import Sketch
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 if TYPE_CHECKING:
@@ -146,7 +148,7 @@ class OperatingPoint(Card):
         """The value expected on new rows, with its 95 % interval; see :meth:`expect`."""
         return self.expect(self.question.goal)
 
-    def expect(self, measure: Any, *, level: float = 0.95) -> Expected | None:
+    def expect(self, measure: GoalLike, *, level: float = 0.95) -> Expected | None:
         """A measure expected on new rows, with its confidence interval: as the threshold was chosen
         on these rows, it does better on them than it will.
 
@@ -323,7 +325,7 @@ class OperatingPoint(Card):
         if not (self.sweep.P > 0 and self.sweep.N > 0):
             return ""
         at = (self.confusion.fpr, self.confusion.recall)
-        return thumbnail(*self.sweep.sketch(), point=at)
+        return thumbnail(*self.sweep.outline(), point=at)
 
 
 def _trivial_confusions(c: Confusion) -> tuple[Confusion, Confusion]:
@@ -394,7 +396,7 @@ class Stability(Frozen):
 
 def choose(  # noqa: PLR0913 - all but two are options
     s: Sweep,
-    objective: Any,
+    objective: GoalLike | Aim,
     *,
     subject_to: str | Limit | Sequence[str | Limit] | None = None,
     prior: float | None = None,
@@ -484,6 +486,8 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     ok = _allowed(s, cuts, rules)
     feasible = bool(ok.any())
     if not feasible:
+        if not all(rule.helpful for rule in rules):  # the nearest may be inside of a run
+            s.needs_scores("the nearest cut to these limits")
         cuts = _Cuts(s, ranked, *_all(s))
         short = np.max([rule.shortfall(cuts.judged(rule)) for rule in rules], axis=0)
         short[0] = short[0] if s.threshold[0] < np.inf else np.inf
@@ -497,18 +501,64 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     if any(isinstance(rule, Certified) for rule in rules) and 0 < cut < len(s):
         # What was tested is flagging all that lies above the next lower score.
         threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    units = as_units(q.units)
     status = tuple(
         Status(
             limit.text,
             float(limit.measure(limit.sees(confusion, deployed)))
-            if q.units is None
-            else rate_of_units(q.units, limit, threshold),
+            if units is None
+            else rate_of_units(units, limit, threshold),
             bool(rule.holds(cuts.judged(rule, k))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
     )
     value = float(q.goal(deployed))
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def point_at(s: Sweep, q: Aim, threshold: float) -> OperatingPoint:
+    """What a threshold does that was given, beside what was asked."""
+    confusion = check_sweep(s).at(threshold)
+    deployed = confusion if q.prior is None else confusion.deployed(q.prior)
+    status = tuple(
+        Status(
+            limit.text,
+            float(limit.measure(limit.sees(confusion, deployed))),
+            bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
+        )
+        for limit, rule in zip(q.limits, _rules(s, q), strict=True)
+    )
+    feasible = all(one.holds for one in status)
+    cut = int(s.cuts(np.array([threshold]))[0])
+    value = float(q.goal(deployed))
+    return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def reach(p: OperatingPoint) -> Interval:
+    """An interval that certainly contains the value of the best of all cuts, where the sweep keeps
+    some of them: between that of the point, and the best that a block could hide.
+
+    It is one point where all cuts are known, or where the best is a vertex of the convex hull.
+    """
+    s, q = p.sweep, p.question
+    if not isinstance(s, Sketch) or (not q.limits and _best_at_vertices(s, q)):
+        return Interval(p.value, p.value)
+    if not p.feasible:
+        return Interval(-np.inf, np.inf)
+    tp, fp = from_zero(s.tp), from_zero(s.fp)
+    best = _Cuts(s, q, np.arange(1, len(tp)), tp[1:], fp[:-1])
+    open_ = s.unknown.copy()
+    for rule in _rules(s, q):
+        open_ &= rule.may_hold(best.judged(rule)) if isinstance(rule, Limit) else True
+    own = q.goal.better * p.value
+    most = q.goal.better * np.nanmax(best.values()[open_], initial=own)
+    return Interval(min(p.value, most), max(p.value, most))
+
+
+def _best_at_vertices(s: Sweep, q: Aim) -> bool:
+    """Whether the best cut is a vertex of the convex hull: for what is linear in TP and FP, and for
+    the F measures, which are ratios of such."""
+    return _gains(s, q) is not None or bool(getattr(q.goal, "beta", None))
 
 
 def with_choice(
@@ -539,7 +589,7 @@ def _rules(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
     if q.confidence is None:
         return list(q.limits)
-    return guaranteed(s, list(q.limits), q.confidence, q.prior, q.units)
+    return guaranteed(s, list(q.limits), q.confidence, q.prior, as_units(q.units))
 
 
 class _Cuts:
@@ -553,7 +603,7 @@ class _Cuts:
         self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
         self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
 
-    def judged(self, rule: Rule, k: Any = slice(None)) -> Confusion:
+    def judged(self, rule: Rule, k: Selector = slice(None)) -> Confusion:
         """What a limit looks at; a guarantee looks at the rows themselves."""
         if isinstance(rule, Certified) or self.q.confidence is not None:
             j = self.c
@@ -580,10 +630,8 @@ def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     by_bounds = q.goal.helpful and all(
         rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
     )
-    if s.merged and not (
-        (_gains(s, q) is not None or getattr(q.goal, "beta", None))
-        and all(rule.helpful for rule in rules)
-    ):
+    known = all(rule.helpful or _holds_at_an_end(s, rule) for rule in rules)
+    if s.merged and not (known and _best_at_corners(s, q)):
         # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
         # and what is 0/0 at an end may be known there.
         s.needs_scores("this aim, under these limits,")
@@ -606,6 +654,21 @@ def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     best = np.nanmax(found, initial=-np.inf)
     slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
     return _Cuts(s, q, *_inside(s, np.flatnonzero(open_ & (bound >= best - slack))))
+
+
+def _holds_at_an_end(s: Sweep, rule: Rule) -> bool:
+    """Whether a limit asks to flag nothing, or everything: what too few rows can guarantee."""
+    if not isinstance(rule, Limit) or rule.measure.name != "flagged":
+        return False
+    return rule.bound <= 0 if rule.sign == "<=" else rule.bound >= s.P + s.N
+
+
+def _best_at_corners(s: Sweep, q: Aim) -> bool:
+    """Whether no cut inside of a run of one class can be the best: for what is linear in TP and FP,
+    F measures, and counts and rates of one class."""
+    goal = q.goal
+    monotone = isinstance(goal, Measure) and goal.monotone and goal.helpful
+    return monotone or _best_at_vertices(s, q)
 
 
 def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
@@ -726,7 +789,9 @@ def worth(p: OperatingPoint, level: float = 0.95) -> str:
     return f"{expected!r} expected, {here} on these rows"
 
 
-def expectation(p: OperatingPoint, measure: Any = None, level: float = 0.95) -> Expected | None:
+def expectation(
+    p: OperatingPoint, measure: GoalLike | None = None, level: float = 0.95
+) -> Expected | None:
     """The value expected on new rows, or another measure, for those who show it: None if these rows
     can't tell."""
     with suppress(CutscoreError):
@@ -755,7 +820,7 @@ def told(p: OperatingPoint) -> list[str]:
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:
             error = allowance(q.limits, q.confidence)
-            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+            lines += filter(None, [wanting(p.sweep, limit, error, as_units(q.units))])
     return lines if p.feasible else [*lines, p.explanation]
 
 

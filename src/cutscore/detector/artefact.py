@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ from cutscore.measures.measure import WORDS
 from cutscore.measures.prior import check_prior, log_odds
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.literals import parsed
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 # Terms are added up in groups, so that a sum written as one expression is nowhere deep.
 GROUP = 256
@@ -189,7 +192,7 @@ class Detector(Card):
         calibrator: Calibrator,
         aim: Aim,
         threshold: float,
-        **more: Any,
+        **more: object,
     ) -> Detector:
         """The detector of a line in the space of the features: weights go back to the columns.
 
@@ -198,7 +201,7 @@ class Detector(Card):
         """
         terms, base = folded(encoding, line.w, line.b)
         more.setdefault("fingerprint", encoding.fingerprint)
-        return cls(terms, base, calibrator, aim, threshold, **more)
+        return cls(terms, base, calibrator, aim, threshold, **more)  # type: ignore[arg-type]
 
     @property
     def prior(self) -> float:
@@ -232,26 +235,26 @@ class Detector(Card):
             if not isinstance(term, CategoryTerm)
         )
 
-    def scores(self, data: Any) -> Floats:
+    def scores(self, data: TableLike) -> Floats:
         """The score of each row of a table."""
         parts = [score for _, score, _, _ in self._scored(data)]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def llr(self, data: Any) -> Floats:
+    def llr(self, data: TableLike) -> Floats:
         """The log-likelihood ratio of each row."""
         return np.asarray(self.calibrator.llr(self.scores(data)))
 
-    def probability(self, data: Any, prior: float | None = None) -> Floats:
+    def probability(self, data: TableLike, prior: float | None = None) -> Floats:
         """P(positive) of each row, where the share ``prior`` is positive; its own if not given."""
         return np.asarray(
             sigmoid(self.llr(data) + log_odds(self.prior if prior is None else prior))
         )
 
-    def decide(self, data: Any) -> NDArray[np.bool_]:
+    def decide(self, data: TableLike) -> NDArray[np.bool_]:
         """Whether to flag each row: its score is at least the threshold."""
         return self.scores(data) >= self.threshold
 
-    def apply(self, data: Any, *, keep: Sequence[str] = (), reasons: int = 3) -> Any:
+    def apply(self, data: TableLike, *, keep: Sequence[str] = (), reasons: int = 3) -> Any:
         """Decide about each row of a table, and say why.
 
         Parameters
@@ -282,7 +285,7 @@ class Detector(Card):
 
     def apply_batches(
         self,
-        data: Any,
+        data: TableLike,
         *,
         keep: Sequence[str] = (),
         reasons: int = 3,
@@ -312,7 +315,7 @@ class Detector(Card):
 
     def _scored(
         self,
-        data: Any,
+        data: TableLike,
         keep: Sequence[str] = (),
         *,
         explain: bool = False,
@@ -380,7 +383,7 @@ class Detector(Card):
             size[k, rows] = -1
         return pc.binary_join_element_wise(*pieces, "")
 
-    def novelty(self, data: Any) -> list[Finding]:
+    def novelty(self, data: TableLike) -> list[Finding]:
         """What the rows of a table have that no training row had: levels, missing values in columns
         where none was missing, numbers and dates outside of the range; a count for each column, the
         most frequent first. ``cutscore apply`` says the same.
@@ -561,17 +564,17 @@ def check_kept(keep: str | Sequence[str], reasons: int) -> Sequence[str]:
 _HEAD = {"detects", "rule"}
 
 
-def as_text(label: Any) -> str:
+def as_text(label: object) -> str:
     """A label as people write it: 1 for 1.0."""
     return f"{label:.17g}" if isinstance(label, float) else str(label)
 
 
-def is_label(value: Any) -> bool:
+def is_label(value: object) -> bool:
     """Whether JSON can keep a label as it is."""
     return isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
 
 
-def _check_labels(labels: Any, positive: str | None) -> tuple[Label, Label]:
+def _check_labels(labels: object, positive: str | None) -> tuple[Label, Label]:
     pair = tuple(labels) if isinstance(labels, (tuple, list)) else ()
     pair = tuple(v.item() if isinstance(v, np.generic) else v for v in pair)
     kinds = {next((k for k in (bool, str) if isinstance(v, k)), float) for v in pair}

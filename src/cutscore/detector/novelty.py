@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from cutscore.core.findings.models import UnseenValues
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.terms import Term
 from cutscore.detector.values import in_words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass
@@ -59,7 +62,7 @@ class Novelty:
         self._missing: dict[str, int] = {}
         self._numbers: dict[str, _Outside] = {}
 
-    def watch(self, term: Term, has: NDArray[Any], column: Any) -> None:
+    def watch(self, term: Term, has: NDArray[Any], column: pa.Array) -> None:
         """Take in what some rows have in one column: as the detector takes it, and as it came."""
         c = term.column
         if isinstance(c, CategoryColumn):
@@ -71,7 +74,9 @@ class Novelty:
         if not c.missing and missing.any():
             self._missing[c.name] = self._missing.get(c.name, 0) + int(np.count_nonzero(missing))
 
-    def _watch_levels(self, c: CategoryColumn, unknown: NDArray[np.bool_], column: Any) -> None:
+    def _watch_levels(
+        self, c: CategoryColumn, unknown: NDArray[np.bool_], column: pa.Array
+    ) -> None:
         # Where training rows had rare levels, an unknown one counts as they do.
         if c.other or not unknown.any():
             return

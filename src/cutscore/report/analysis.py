@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from math import exp, log
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from cutscore.core.findings.report import (
 )
 from cutscore.core.interval import Interval
 from cutscore.core.names import worded
+from cutscore.core.types import ArrayLike, Label
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.decision.verdict import judge
 from cutscore.inference.auc import auc_interval
@@ -74,15 +75,15 @@ from cutscore.sweeps.sweep import Sweep, far_ends, sweep
 
 
 def summarise(  # noqa: PLR0913 - options have names
-    y: Any,
-    scores: Mapping[str, Any],
+    y: ArrayLike,
+    scores: Mapping[str, ArrayLike],
     *,
-    weight: Any = None,
-    positive: Any = None,
-    group: Any = None,
-    unit: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    group: ArrayLike | None = None,
+    unit: ArrayLike | None = None,
     calibrators: Mapping[str, Calibrator] | None = None,
-    forecasts: Mapping[str, Any] | None = None,
+    forecasts: Mapping[str, ArrayLike] | None = None,
     among: Mapping[str, Selection | None] | None = None,
     reverse: Collection[str] = (),
     label: str = "",
@@ -217,7 +218,13 @@ def summarise(  # noqa: PLR0913 - options have names
     )
 
 
-def _sweep(y: Any, score: Any, weight: Any, positive: Any, name: str | None) -> Sweep:
+def _sweep(
+    y: ArrayLike,
+    score: ArrayLike,
+    weight: ArrayLike | None,
+    positive: Label | None,
+    name: str | None,
+) -> Sweep:
     """The sweep of a score; an error says which one it is of, if there are several."""
     try:
         s = sweep(y, score, weight, positive, squares=weight is not None)
@@ -230,7 +237,7 @@ def _sweep(y: Any, score: Any, weight: Any, positive: Any, name: str | None) -> 
 
 
 def _some_of(
-    scores: Mapping[str, Any], names: Collection[str], option: str, what: str = "scores"
+    scores: Collection[str], names: Collection[str], option: str, what: str = "scores"
 ) -> set[str]:
     """Names that an option gives, all of which must be known."""
     found = {names} if isinstance(names, str) else set(map(str, names))

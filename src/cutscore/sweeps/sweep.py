@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import floor, frexp, log10
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,11 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import OneClass, SquaresMissing, SweepCompact, TooFew
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import thumbnail
+from cutscore.core.types import ArrayLike, Label
 from cutscore.measures.confusion import Confusion, counted
+
+if TYPE_CHECKING:
+    from cutscore.sweeps.sketch import Sketch
 
 Floats = NDArray[np.float64]
 Masses = NDArray[Any]  # int64 counts or float64 sums of weights
@@ -93,7 +97,7 @@ class Sweep(Frozen):
     top: Floats | None = None
 
     @classmethod
-    def from_counts(cls, threshold: Any, pos: Any, neg: Any) -> Sweep:
+    def from_counts(cls, threshold: ArrayLike, pos: ArrayLike, neg: ArrayLike) -> Sweep:
         """A sweep from masses that were counted elsewhere, for example by a GROUP BY in a database.
 
         Scores may come in any order and more than once; integer counts stay integers. A score
@@ -491,14 +495,40 @@ class Sweep(Frozen):
             + (f"AUC {fact['AUC']}" if "AUC" in fact else "one class only, no AUC")
         )
 
-    def sketch(self) -> tuple[Floats, Floats]:
+    def sketch(self, points: int = 500) -> Sketch:
+        """At most so many cuts, for loggers and files that can't hold all.
+
+        Every vertex of the convex hull is kept, so that the best cut for any costs is what it was;
+        counts are exact at each cut that is kept, and ``error`` bounds how far any other is from
+        these.
+
+        Parameters
+        ----------
+        points
+            How many cuts to keep at most.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.random(10_000) < 0.2
+        >>> k = cs.sweep(y, rng.standard_normal(10_000) + y).sketch(200)
+        >>> curve = cs.roc(k)  # to log: curve.fpr, curve.tpr, curve.threshold
+        >>> len(k) <= 200, k.error < 0.03
+        (True, True)
+        """
+        from cutscore.sweeps.sketch import sketch
+
+        return sketch(self, points)
+
+    def outline(self) -> tuple[Floats, Floats]:
         """FPR and TPR of cuts enough to draw the ROC curve: its corners, or every 256th of very
         many."""
         of: Any = self.compact() if len(self) <= _PART else self.blocks
         return np.append(0.0, of.fp / self.N), np.append(0.0, of.tp / self.P)
 
     def _picture(self) -> str:
-        return thumbnail(*self.sketch()) if self.P > 0 and self.N > 0 else ""
+        return thumbnail(*self.outline()) if self.P > 0 and self.N > 0 else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -542,10 +572,10 @@ class EqualRows(Frozen):
 
 
 def sweep(  # noqa: PLR0913 - two are options
-    y: Any,
-    score: Any,
-    weight: Any = None,
-    positive: Any = None,
+    y: ArrayLike,
+    score: ArrayLike,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
     *,
     squares: bool = False,
     compact: bool = False,
@@ -636,7 +666,7 @@ def found(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None
     return _bounded(s) if s.weighted else s
 
 
-def check_sweep(s: Any) -> Sweep:
+def check_sweep(s: object) -> Sweep:
     """A sweep, or an error that says how to make one."""
     if not isinstance(s, Sweep):
         raise DataError(BadArgument("s", "be a sweep", s, "Make one: sweep(y, score)."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from cutscore.core.findings.training import (
 )
 from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
+from cutscore.core.types import Label
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector, Encoding, NumberColumn, Training
@@ -49,6 +50,9 @@ from cutscore.training.diagnostics import apart, leaks
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 
 class Plane(NamedTuple):
@@ -112,10 +116,10 @@ class Trained(Card):
 
 
 def train(  # noqa: PLR0913 - a question has many sides
-    table: Any,
+    table: TableLike,
     target: str,
     *,
-    positive: Any = None,
+    positive: Label | None = None,
     learner: str = "auto",
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),

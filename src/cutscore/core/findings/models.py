@@ -54,15 +54,18 @@ class FormatUnknown(Finding, code="format-unknown"):
 class ModelChanged(Finding, code="model-changed"):
     """A model whose checksum does not fit was changed after it was written."""
 
+    kind: str = "Detector"
+    """The class that reads it."""
+
     def text(self, on: Surface) -> str:
         if on.name == "command":
             revise = "cutscore revise original.json --cost fp=1,fn=20 -o new.json"
             way = f"To change its costs or prior, run {revise}."
         else:
-            revise = "Detector.load(original).revised(costs=..., prior=...).save(path)"
+            revise = f"{self.kind}.load(original).revised(costs=..., prior=...).save(path)"
             way = (
                 f"To change its costs or prior, use {revise}. To keep the edited file, use "
-                "Detector.load(path, verify=False).save(path)."
+                f"{self.kind}.load(path, verify=False).save(path)."
             )
         return (
             "the checksum does not match: the file was edited after it was written. Use the "
@@ -78,7 +81,8 @@ class NotAModel(Finding, code="not-a-model"):
     example = {"path": "t.csv"}
 
     def text(self, on: Surface) -> str:
-        writes = "cutscore fit" if on.name == "command" else "Detector.save"
+        python = on.name != "command"
+        writes = "Detector.save or Policy.save" if python else "cutscore fit or cutscore choose"
         return sentence(
             f"{spelled(self.path)} is not a cutscore model: a model is a JSON file written by "
             f"{writes}.",
@@ -159,6 +163,26 @@ class UnseenValues(Warn, code="unseen-values"):
             return f"{count} a value of {column} that was not seen in training, {such}."
         range_ = f"the training range, {self.low} to {self.high}"
         return f"{count} {column} outside {range_}, such as {self.value}."
+
+
+class ScoresOutside(Warn, code="scores-outside"):
+    """Scores that are far from all scores that a policy was chosen on: of another scale, say."""
+
+    share: float
+    """The share of the rows that have such scores."""
+    low: float
+    high: float
+    """The range of the evidence."""
+    value: float
+    """The score that is farthest from it."""
+    times: float
+    """How far that is, in widths of the range."""
+    template = (
+        "{share:.2g %} of the scores are far outside the range of the evidence, {low:.6g} to "
+        "{high:.6g}; {value:.6g} is {times:.3g} times its width away. Check that the scores are "
+        "of the same model and scale."
+    )
+    example = {"share": 0.4, "low": 0.01, "high": 0.98, "value": 97.0, "times": 99.0}
 
 
 class NotExportable(Finding, code="not-exportable"):

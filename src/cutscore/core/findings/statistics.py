@@ -159,8 +159,13 @@ class SweepCompact(Finding, code="sweep-compact"):
 
     what: str
     hint: str = "Take the sweep as it was before (compact=False)."
-    template = "{what} needs every score; runs of one class were merged by compact(). {hint}"
     example = {"what": "calibration"}
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{self.what} needs every score; runs of one class were merged by compact(). "
+            f"{self.hint}{''.join(f' ({on.fix(fix)})' for fix in self.fixes)}"
+        )
 
 
 class CantMerge(Finding, code="cant-merge"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from cutscore.core.findings.base import PAGE
 from cutscore.decision.choice import natural
@@ -12,8 +11,11 @@ from cutscore.detector.model_file import FORMAT
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import Costs
 from cutscore.measures.measure import WORDS
+from cutscore.policy.export.card import costs_in_words as _in_words
+from cutscore.policy.export.card import table as _table
+from cutscore.policy.export.card import text
+from cutscore.policy.export.card import total as _total
 
 _MOST_LEVELS = 12
 
@@ -55,33 +57,6 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
         f"Made by {text(d.library)}; format {FORMAT}.",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def text(value: object) -> str:
-    """Escape Markdown and HTML, and join lines.
-
-    Only what would be markup is escaped, for those who read the source.
-    """
-    one = "".join(c if c.isprintable() else "\ufffd" for c in re.sub(r"\s+", " ", str(value)))
-    marked = _MARKUP.sub(lambda found: _HTML.get(found[0]) or rf"\{found[0]}", one)
-    return _BEGINS.sub(lambda found: rf"{found[0][:-1]}\{found[0][-1]}", marked)
-
-
-_HTML = {"&": "&amp;", "<": "&lt;"}
-_MARKUP = re.compile(
-    r"[\\`*{}\[\]|~$]"  # anywhere; parentheses and ! mean something beside brackets only
-    r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis neither begins nor ends inside a word
-    r"|<(?!=?\s)"  # before a blank, < and <= open no tag
-    r"|&(?=#?\w+;)"  # an entity
-    r"|(?<!\S)#"  # of a heading, at its beginning or end
-)
-# Quotes, lists and rules are what they are by how a line begins.
-_BEGINS = re.compile(r"^ ?(?:\d{1,9}[.)](?= |$)|[-+](?=[ +-]|$)|>)")
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _what(d: Detector, target: str) -> str:
@@ -127,18 +102,6 @@ def _point(d: Detector) -> str:
         sure = f", {t.auc_interval!r}" if t.auc_interval else ""
         lines.append(f"AUC, cross-fitted: {t.auc:.4f}{sure}.")
     return "\n\n".join(lines)
-
-
-def _total(x: float) -> str:
-    """Counts in full; weights with five digits."""
-    return f"{x:,.0f}" if x == round(x) else f"{float(f'{x:.5g}'):,.10g}"
-
-
-def _in_words(costs: Costs) -> str:
-    words = [f"Cost of a false positive {costs.fp:.6g}, of a false negative {costs.fn:.6g}"]
-    words += [f"benefit of a true positive {costs.tp:.6g}"] if costs.tp else []
-    words += [f"benefit of a true negative {costs.tn:.6g}"] if costs.tn else []
-    return "; ".join(words)
 
 
 def _data(d: Detector) -> str:

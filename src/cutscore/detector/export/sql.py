@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite, log
 
 import numpy as np
 
-from cutscore.calibration.calibrators import Affine, Calibrator, Chain, Gaussian, Monotone
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, shown
 from cutscore.core.findings.models import (
     ColumnReserved,
-    NotExportable,
 )
 from cutscore.core.findings.tables import NamesRepeat
-from cutscore.core.names import in_sql
 from cutscore.detector.artefact import GROUP, Detector
 from cutscore.detector.terms import CategoryTerm, Term
-from cutscore.measures.prior import log_odds
+from cutscore.policy.export.sql import decided
+from cutscore.policy.export.sql import literal as _float
+from cutscore.policy.export.sql import name_of as _name
+from cutscore.policy.export.sql import printed as _printed
+from cutscore.policy.export.sql import stored_number as _number
 from cutscore.tables.literals import EXACT, MISSING, NUMBER
 
 _DIALECTS = ("standard", "duckdb", "sqlite")
@@ -83,7 +83,8 @@ def to_sql(
     step0 AS MATERIALIZED (SELECT *,
       CASE WHEN "score" IS NOT NULL THEN 1.0e0 * ("score" - 0.0e0) END AS "llr" FROM scored)
     SELECT "score", "llr",
-      CASE WHEN "llr" + 0.0e0 >= 0 THEN 1 / (1 + EXP(-("llr" + 0.0e0)))
+      CASE WHEN "llr" + 0.0e0 > 700 THEN 1.0e0 WHEN "llr" + 0.0e0 < -700 THEN 0.0e0
+        WHEN "llr" + 0.0e0 >= 0 THEN 1 / (1 + EXP(-("llr" + 0.0e0)))
         ELSE EXP("llr" + 0.0e0) / (1 + EXP("llr" + 0.0e0)) END AS "probability",
       CASE WHEN "score" IS NOT NULL THEN "score" >= 1.0e0 END AS "decision"
     FROM step0
@@ -101,33 +102,13 @@ def to_sql(
     ]
     score = " + ".join([_float(detector.base), *(f"({group})" for group in groups)])
     front = "".join(f"d.{_name(name)},\n  " for name in kept)
-    # MATERIALIZED: or a database may put the whole sum in each place where the score is used.
-    query = [
-        "WITH scored AS MATERIALIZED (SELECT\n"
-        f'  {front}{score} AS "score"\nFROM {_name(table)} AS d)'
-    ]
-    steps = (
-        detector.calibrator.steps
-        if isinstance(detector.calibrator, Chain)
-        else (detector.calibrator,)
+    query = (
+        f'WITH scored AS MATERIALIZED (SELECT\n  {front}{score} AS "score"\n'
+        f"FROM {_name(table)} AS d)"
     )
-    before, last = '"score"', "scored"
-    for k, step in enumerate(steps):
-        name = '"llr"' if k == len(steps) - 1 else f'"llr {k + 1}"'
-        query.append(
-            f"step{k} AS MATERIALIZED (SELECT *,\n"
-            f"  {_or_null(_llr(step, before), before)} AS {name} FROM {last})"
-        )
-        before, last = name, f"step{k}"
-    odds = f'"llr" + {_float(log_odds(detector.prior))}'
-    decision = _or_null(_decision(detector.threshold), '"score"')
-    front = ", ".join([*map(_name, kept), '"score"', '"llr"'])
-    return ",\n".join(query) + (
-        f"\nSELECT {front},\n"
-        f"  CASE WHEN {odds} >= 0 THEN 1 / (1 + EXP(-({odds})))\n"
-        f'    ELSE EXP({odds}) / (1 + EXP({odds})) END AS "probability",\n'
-        f'  {decision} AS "decision"\n'
-        f"FROM {last}"
+    # What is infinite is written alike in both databases.
+    return query + decided(
+        detector.calibrator, detector.prior, detector.threshold, kept, dialect="sqlite"
     )
 
 
@@ -142,38 +123,8 @@ def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
             raise DataError(ColumnReserved(name))
 
 
-def _name(name: str) -> str:
-    return in_sql(_printed(name))
-
-
 def _text(value: str) -> str:
     return "'" + _printed(value).replace("'", "''") + "'"
-
-
-def _printed(text: str) -> str:
-    if "\0" in text:
-        raise DataError(NotExportable(text, "SQL", "the character NUL is in it"))
-    return text
-
-
-def _float(x: float) -> str:
-    """A literal of double precision: without an exponent DuckDB would take it as a decimal."""
-    if not isfinite(x):
-        return "(1e308 * 10)" if x > 0 else "(-1e308 * 10)"
-    text = repr(float(x))
-    return text if "e" in text else text + "e0"
-
-
-def _decision(threshold: float) -> str:
-    if isfinite(threshold):
-        return f'"score" >= {_float(threshold)}'
-    return "(1 = 0)" if threshold > 0 else "(1 = 1)"
-
-
-def _or_null(value: str, of: str) -> str:
-    """A value, but NULL where the score it is made of is: of cases and constants it would be some
-    number."""
-    return f"CASE WHEN {of} IS NOT NULL THEN {value} END"
 
 
 def _term(term: Term, dialect: str) -> str:
@@ -190,16 +141,6 @@ def _term(term: Term, dialect: str) -> str:
         f"CASE WHEN {value} BETWEEN {_float(-_MOST)} AND {_float(_MOST)}\n"
         f"      THEN {_float(term.weight)} * ({value} - {_float(term.column.mean)})\n"
         f"      WHEN {_gone(column, dialect)} THEN {_float(term.missing)} END"
-    )
-
-
-def _number(column: str) -> str:
-    """A number of SQLite, which .import stores as text. Compared with a number, text that is one
-    becomes it, and other text stays text: so what is not wholly a number is NULL."""
-    text = f"TRIM({column})"
-    return (
-        f"(CASE WHEN TYPEOF({column}) <> 'text' THEN {column} "
-        f"WHEN CAST({text} AS NUMERIC) = {text} THEN CAST({text} AS NUMERIC) END)"
     )
 
 
@@ -331,43 +272,3 @@ def _whole_of_text(column: str, text: str, dialect: str) -> str:
         f"WHEN REGEXP_MATCHES({trimmed}, {_text(NUMBER)}) AND ABS({number}) < {EXACT} "
         f"AND {number} = FLOOR({number}) THEN TRY_CAST({number} AS HUGEINT) END"
     )
-
-
-def _llr(step: Calibrator, score: str) -> str:
-    if isinstance(step, Affine):
-        if not step.gamma:
-            return "0e0"
-        return f"{_float(step.gamma)} * ({score} - {_float(step.d0)})"
-    if isinstance(step, Gaussian):
-        u = f"(({score} - {_float(step.neg_mean)}) / {_float(step.neg_sd)})"
-        v = f"(({score} - {_float(step.pos_mean)}) / {_float(step.pos_sd)})"
-        return f"0.5e0 * ({u} - {v}) * ({u} + {v}) + {_float(log(step.neg_sd / step.pos_sd))}"
-    assert isinstance(step, Monotone)
-    return _monotone(step, score)
-
-
-def _monotone(step: Monotone, score: str) -> str:
-    at, value = step._rising
-    if step.interpolate:
-        pieces = [_float(value[0])]
-        for a, b, y, z in zip(at[:-1], at[1:], value[:-1], value[1:], strict=True):
-            slope = _float(float((z - y) / (b - a)))
-            pieces.append(f"{slope} * ({score} - {_float(float(a))}) + {_float(float(y))}")
-        pieces.append(_float(value[-1]))
-    else:
-        pieces = [_float(float(v)) for v in value]
-    out = _tree(score, [float(t) for t in at], pieces)
-    if step.tilt:
-        z = f"(({score} - {_float(step.centre)}) / {_float(step.scale)})"
-        out = f"{out} + {_float(step.tilt)} * ({z} / (1 + ABS({z})))"
-    return out
-
-
-def _tree(score: str, at: list[float], pieces: list[str]) -> str:
-    """The piece for a score, by halving: databases limit how long a chain of cases may be."""
-    if len(pieces) == 1:
-        return pieces[0]
-    k = len(at) // 2
-    low, high = _tree(score, at[:k], pieces[: k + 1]), _tree(score, at[k + 1 :], pieces[k + 1 :])
-    test = f"{score} >= {_float(at[k])}" if at[k] < inf else "(1 = 0)"
-    return f"(CASE WHEN {test} THEN {high} ELSE {low} END)"

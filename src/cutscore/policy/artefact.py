@@ -1,0 +1,760 @@
+"""The policy: a decision that carries its evidence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cutscore import __version__
+from cutscore.calibration.calibrators import Calibrator
+from cutscore.calibration.fitting import calibrate
+from cutscore.calibration.odds import reshape
+from cutscore.core.checks import array_of, check_threshold, one_of, score_column
+from cutscore.core.errors import CutscoreError, DataError, UndefinedError
+from cutscore.core.files import written_aside
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.base import Fix, Shown, Where, shown
+from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact
+from cutscore.core.frozen import derived
+from cutscore.core.html import Card, Facts, thumbnail
+from cutscore.core.interval import Interval
+from cutscore.core.json import Count, Extended
+from cutscore.decision.choice import OperatingPoint, choose, expectation, point_at, reach
+from cutscore.inference.auc import auc_interval
+from cutscore.inference.rates import interval
+from cutscore.inference.selection import Expected
+from cutscore.measures.aim import Aim, Top, as_objective
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.costs import check_costs
+from cutscore.measures.limits import as_limits
+from cutscore.measures.measure import WORDS
+from cutscore.policy.evidence import Evidence, digest_of
+from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
+
+if TYPE_CHECKING:
+    from cutscore.policy.check import PolicyCheck
+
+Label = bool | int | float | str
+
+RATES = ("recall", "fpr", "precision", "flagged_rate")
+"""What is promised besides what was aimed at."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Where decisions change, in the units of the score.
+
+    Parameters
+    ----------
+    thresholds
+        Exactly one for now.
+    groups
+        Thresholds of groups; none for now.
+
+    Examples
+    --------
+    >>> from cutscore.policy import Cuts
+    >>> Cuts((0.7,))
+    Cuts(thresholds=(0.7,), groups={})
+    """
+
+    thresholds: tuple[Extended, ...]
+    groups: Mapping[str, tuple[Extended, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.thresholds) != 1:
+            raise DataError(BadArgument("thresholds", "be exactly one", self.thresholds))
+        if self.groups:
+            raise DataError(BadArgument("groups", "be empty: groups have no cuts yet", self.groups))
+        object.__setattr__(self, "thresholds", tuple(map(check_threshold, self.thresholds)))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What the classes are called.
+
+    Parameters
+    ----------
+    positive, negative
+        The labels as the column has them, where they are known; ``negative`` if there is just one.
+    column
+        The name of the column.
+    others
+        All labels that count as negative, if there are several.
+
+    Examples
+    --------
+    >>> from cutscore.policy import Labels
+    >>> Labels("fraud", "legit", "status").words
+    "'status' = 'fraud'"
+    """
+
+    positive: Label | None = None
+    negative: Label | None = None
+    column: str | None = None
+    others: tuple[Label, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is flagged; empty if nothing is known."""
+        names = [shown(one) for one in (self.column, self.positive) if one is not None]
+        return " = ".join(names)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a policy comes from.
+
+    Parameters
+    ----------
+    scores
+        How the scores were made: "given", or "cross-fitted, 5 folds, logistic".
+    digest
+        SHA-256 of the distinct scores and masses of all rows: see :class:`Evidence`.
+    rows
+        How many rows there were, if all count the same.
+    command, time
+        What made it and when, if it was recorded.
+    library
+        The version that made it.
+    """
+
+    scores: str = "given"
+    digest: str = ""
+    rows: Count | None = None
+    command: str = ""
+    time: str = ""
+    library: str = f"cutscore {__version__}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Policy(Card):
+    """A decision about scores that carries its evidence; make one with :meth:`Policy.choose`.
+
+    A case is flagged iff its score is at least the threshold; with ``reverse``, at most. Whoever
+    has the file can decide, choose anew for other costs, compare what was promised with what
+    happened, and add the evidence of other sites: nothing else is needed.
+
+    Parameters
+    ----------
+    aim
+        What the threshold was chosen for.
+    cuts
+        The threshold, as people type it.
+    calibrator
+        From the score to its log-likelihood ratio; from −score with ``reverse``.
+    evidence
+        The sweep of out-of-sample scores that the threshold was chosen on; of −score with
+        ``reverse``.
+    labels
+        What the classes are called.
+    provenance
+        Where it comes from.
+    promises
+        What to expect on new rows, by the name of the measure.
+    score
+        The column that has the score.
+    reverse
+        Whether low scores mean positive.
+    given
+        Whether the threshold was given, rather than chosen for the aim.
+    feasible
+        Whether the limits of the aim hold on the evidence: are shown to, if it has a confidence.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+    >>> p = cs.Policy.choose(s, cs.Costs(fp=1, fn=20))
+    >>> p.threshold, p.decide([0.95, 0.2])
+    (0.7, array([ True, False]))
+    >>> p.revised(costs=cs.Costs(fp=1, fn=500)).threshold
+    0.3
+    >>> cs.Policy.from_json(p.to_json()).to_json() == p.to_json()
+    True
+    """
+
+    aim: Aim
+    cuts: Cuts
+    calibrator: Calibrator
+    evidence: Evidence
+    labels: Labels = field(default_factory=Labels)
+    provenance: Provenance = field(default_factory=Provenance)
+    promises: Mapping[str, Expected] = field(default_factory=dict)
+    score: str = "score"
+    reverse: bool = False
+    given: bool = False
+    feasible: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.calibrator, Calibrator) or not self.calibrator.monotone:
+            rule = "never fall where the score rises, so that the threshold is one of the LLR too"
+            kind = Shown(f"a {type(self.calibrator).__name__}")
+            raise DataError(BadArgument("calibrator", rule, kind))
+        if self.aim.units is not None:  # no file holds them
+            object.__setattr__(self, "aim", replace(self.aim, units=None))
+
+    # ------------------------------------------------------------------------------------ making
+
+    @classmethod
+    def choose(  # noqa: PLR0913 - all but two are options
+        cls,
+        s: Sweep,
+        aim: Any,
+        *,
+        calibrator: Calibrator | str = "auto",
+        keep: str = "auto",
+        threshold: float | None = None,
+        score: str = "score",
+        reverse: bool = False,
+        labels: Labels | None = None,
+        provenance: Provenance | None = None,
+    ) -> Policy:
+        """Choose the best threshold for an aim, and keep what it was chosen on.
+
+        Parameters
+        ----------
+        s
+            The sweep of scores of rows that the score was not fitted to.
+        aim
+            What to aim at: an :class:`cutscore.Aim`, or a goal as for :func:`cutscore.choose`.
+        calibrator
+            One, or the method of :func:`cutscore.calibrate`.
+        keep
+            What to keep as evidence, see :class:`cutscore.policy.Evidence`: ``"scores"``,
+            ``"corners"``, or "auto" for what is small enough.
+        threshold
+            A threshold that is given, as people type it; it is not chosen then.
+        score
+            The name of the column that has the score.
+        reverse
+            Whether low scores mean positive.
+        labels, provenance
+            What the classes are called, and where the scores come from.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> s = cs.sweep([1, 1, 0, 1, 0, 0], [310, 420, 540, 560, 690, 720])
+        >>> p = cs.Policy.choose(s, "youden", calibrator=cs.Affine(0.01, 500), reverse=True)
+        >>> p.rule
+        'flag up to score 500.0'
+        """
+        check_sweep(s)
+        asked = aim if isinstance(aim, Aim) else Aim(as_objective(aim))
+        s = s.negated() if reverse else s
+        if threshold is None:
+            point = choose(s, asked)
+        else:
+            point = point_at(s, asked, _turned(check_threshold(threshold), reverse))
+        if isinstance(calibrator, str):
+            calibrator = calibrate(s, calibrator)
+        return cls.from_point(
+            point,
+            calibrator,
+            keep=keep,
+            score=score,
+            reverse=reverse,
+            given=threshold is not None,
+            labels=labels,
+            provenance=provenance,
+        )
+
+    @classmethod
+    def from_point(  # noqa: PLR0913 - all but two are options
+        cls,
+        point: OperatingPoint,
+        calibrator: Calibrator,
+        *,
+        keep: str = "auto",
+        score: str = "score",
+        reverse: bool = False,
+        given: bool = False,
+        labels: Labels | None = None,
+        provenance: Provenance | None = None,
+        promises: Mapping[str, Expected] | None = None,
+    ) -> Policy:
+        """The policy of an operating point that was chosen already, together with a learner say.
+
+        The point and the calibrator are of −score with ``reverse``. Promises are those of the
+        point unless they are given.
+        """
+        s, aim = point.sweep, point.question
+        units = None if aim.units is None else len(aim.units)
+        if provenance is None:
+            provenance = Provenance()
+        if not provenance.digest:
+            rows = None if s.weighted else int(s.P + s.N)
+            provenance = replace(provenance, digest=digest_of(s), rows=rows)
+        return cls(
+            aim=aim,
+            cuts=Cuts((_turned(point.threshold, reverse),)),
+            calibrator=calibrator,
+            evidence=Evidence.of(s, keep, cut=point.cut, units=units),
+            labels=labels or Labels(),
+            provenance=provenance,
+            promises=promises_of(point, given=given) if promises is None else promises,
+            score=score,
+            reverse=reverse,
+            given=given,
+            feasible=point.feasible,
+        )
+
+    # -------------------------------------------------------------------------------------- facts
+
+    @property
+    def threshold(self) -> float:
+        """The one threshold, as people type it."""
+        return self.cuts.thresholds[0]
+
+    @property
+    def sweep(self) -> Sweep:
+        """The sweep of the evidence: of −score with ``reverse``."""
+        return self.evidence.sweep
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest score of the evidence."""
+        s = self.sweep
+        low, high = float(s.threshold[-1]), float((s.threshold if s.top is None else s.top)[0])
+        return (0.0 - high, 0.0 - low) if self.reverse else (low, high)
+
+    @property
+    def prior(self) -> float:
+        """The share of positives where it is used: that of the aim, else of the evidence."""
+        return self.sweep.prevalence if self.aim.prior is None else self.aim.prior
+
+    @property
+    def confusion(self) -> Confusion:
+        """What the threshold does on the evidence."""
+        return self.sweep.at(_turned(self.threshold, self.reverse))
+
+    @derived
+    def point(self) -> OperatingPoint:
+        """The operating point on the evidence; with ``reverse`` that of −score."""
+        threshold = _turned(self.threshold, self.reverse)
+        try:
+            found = point_at(self.sweep, self.aim, threshold)
+        except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
+            found = point_at(self.sweep, self.aim.on_rows, threshold)
+        return replace(found, feasible=self.feasible)
+
+    @property
+    def reach(self) -> Interval:
+        """An interval that certainly contains what the best threshold for the aim has on the rows.
+
+        It is the value of the point itself unless the evidence is of blocks and the aim has
+        limits: then a cut inside of a block may be better, by no more than this.
+        """
+        return reach(self.point)
+
+    @property
+    def rule(self) -> str:
+        """The decision in words."""
+        flags = -inf if self.reverse else inf
+        if self.threshold == flags:
+            return "flag nothing" if not self.confusion.flagged else f"flag score {flags}"
+        if self.threshold == -flags:
+            return "flag everything"
+        # In full: a rounded threshold may be another rule.
+        if self.reverse:
+            return f"flag up to {self.score} {self.threshold!r}"
+        return f"flag from {self.score} {self.threshold!r} on"
+
+    # ---------------------------------------------------------------------------------- decisions
+
+    def decide(self, scores: ArrayLike) -> NDArray[np.bool_]:
+        """Whether to flag each score. NaN is refused."""
+        a = array_of(scores, "score")
+        x = score_column(a.reshape(-1))
+        t = rounded(x.dtype, self.threshold, up=not self.reverse)
+        flagged = x <= t if self.reverse else x >= t
+        # Of most arrays one sum tells that there is no NaN.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = x.sum(dtype=np.float64)
+        if np.isnan(total) and (missing := np.isnan(x)).any():
+            raise DataError(
+                ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score"))
+            )
+        return np.asarray(flagged.reshape(a.shape))
+
+    def llr(self, scores: ArrayLike) -> Floats:
+        """The log-likelihood ratio of each score."""
+        return np.asarray(self.calibrator.llr(self._towards(scores)))
+
+    def probability(self, scores: ArrayLike, prior: float | None = None) -> Floats:
+        """P(positive) of each score where the share ``prior`` is positive; its own if left out."""
+        at = self.prior if prior is None else prior
+        return np.asarray(self.calibrator.probability(self._towards(scores), at))
+
+    def _towards(self, scores: ArrayLike) -> Any:
+        """The scores, of which high ones mean positive."""
+        if not self.reverse:
+            return scores
+        a = array_of(scores, "score")
+        return reshape(0.0 - score_column(a.reshape(-1)).astype(np.float64), a.shape)
+
+    # ----------------------------------------------------------------------------------- revision
+
+    def revised(  # noqa: PLR0913 - the options of users
+        self,
+        *,
+        costs: Any = None,
+        maximize: Any = None,
+        subject_to: Any = None,
+        prior: float | None = None,
+        confidence: float | None = None,
+        threshold: float | None = None,
+        drop_limits: bool = False,
+    ) -> Policy:
+        """The same policy for another aim: the threshold is chosen anew on the evidence.
+
+        It is what :meth:`choose` finds on the rows, and comes with promises of its own.
+
+        Parameters
+        ----------
+        costs, maximize
+            What to aim at instead.
+        subject_to
+            Limits instead of those there are. Limits stay unless they are given anew or dropped.
+        prior, confidence
+            Another share of positives; another confidence of the limits.
+        threshold
+            A threshold that is given, whatever follows from the aim.
+        drop_limits
+            Let go of the limits.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
+        >>> p = cs.Policy.choose(s, "f1")
+        >>> p.threshold, p.revised(maximize="recall", subject_to="fpr <= 30 %").threshold
+        (0.45, 0.67)
+        """
+        aim = self._aimed(
+            costs=costs,
+            maximize=maximize,
+            subject_to=subject_to,
+            prior=prior,
+            confidence=confidence,
+            drop_limits=drop_limits,
+        )
+        point = self._chosen(aim, threshold)
+        given = threshold is not None
+        # Rows of one unit are no independent evidence, and which are is not known here.
+        known = self.evidence.units is None
+        return replace(
+            self,
+            aim=aim,
+            cuts=Cuts((_turned(point.threshold, self.reverse),)),
+            promises=promises_of(point, given=given) if known else {},
+            given=given,
+            feasible=point.feasible,
+        )
+
+    def _chosen(self, aim: Aim, threshold: float | None) -> OperatingPoint:
+        """What the evidence says for an aim; with ``reverse`` of −score."""
+        if aim.confidence is not None and self.evidence.units is not None:
+            hint = "Choose the policy on the rows again, with units."
+            raise UndefinedError(CountsRows("a limit with a confidence", hint, "units"))
+        try:
+            if threshold is None:
+                return choose(self.sweep, aim)
+            t = _turned(check_threshold(threshold), self.reverse)
+            return point_at(self.sweep, aim, t)
+        except UndefinedError as error:
+            raise _with_way_out(error) from error
+
+    def _aimed(  # noqa: PLR0913 - the options of users
+        self,
+        *,
+        costs: Any,
+        maximize: Any,
+        subject_to: Any,
+        prior: float | None,
+        confidence: float | None,
+        drop_limits: bool,
+    ) -> Aim:
+        old = self.aim
+        if costs is not None and maximize is not None:
+            raise DataError(Conflict(("costs", "maximize"), "there must be one aim"))
+        if subject_to is not None and drop_limits:
+            rule = "limits are either given anew or dropped"
+            raise DataError(Conflict(("subject_to", "drop_limits"), rule))
+        goal: Any = old.goal
+        if costs is not None:
+            goal = check_costs(costs)
+        elif maximize is not None:
+            goal = as_objective(maximize)
+        own = old.goal.limit if isinstance(old.goal, Top) else None
+        limits = tuple(limit for limit in old.limits if limit != own)
+        if subject_to is not None:
+            limits = tuple(as_limits(subject_to))
+        elif drop_limits:
+            limits = ()
+        if confidence is not None and not limits:
+            rule, hint = "a confidence is for limits to hold with", "Give {1} too: 'fpr <= 0.001'."
+            raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
+        sure = (old.confidence if confidence is None else confidence) if limits else None
+        assumed = old.assumed and costs is None and maximize is None
+        return Aim(
+            goal,
+            limits,
+            old.prior if prior is None else prior,
+            sure,
+            level=old.level,
+            assumed=assumed,
+        )
+
+    # ------------------------------------------------------------------------------------- checks
+
+    def check(
+        self,
+        y: Any,
+        scores: Any,
+        weight: Any = None,
+        *,
+        positive: Any = None,
+        level: float | None = None,
+    ) -> PolicyCheck:
+        """Compare what was promised with what happened on labelled rows.
+
+        Each promise stands beside what the rows show, with both intervals and a test whether they
+        agree; each limit holds, is exceeded on these rows, or is shown to be broken.
+
+        Parameters
+        ----------
+        y, scores, weight
+            Labels, scores and perhaps weights of rows that the policy was not chosen on.
+        positive
+            The positive label, if the policy does not know it.
+        level
+            Of intervals and tests; that of the aim if left out.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.random(2000) < 0.3
+        >>> x = rng.standard_normal(2000) + 1.5 * y
+        >>> p = cs.Policy.choose(cs.sweep(y[:1000], x[:1000]), cs.Costs(fp=1, fn=3))
+        >>> p.check(y[1000:], x[1000:]).headline
+        'As promised: 6 of 6 agree'
+        >>> p.check(y[1000:], x[1000:] - 0.7).state.value
+        'differs'
+        """
+        from cutscore.policy.check import check
+
+        return check(self, y, scores, weight, positive=positive, level=level)
+
+    # ------------------------------------------------------------------------------------ merging
+
+    def __add__(self, other: object) -> Policy:
+        """The policy of the evidence of both: the threshold is chosen anew."""
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return merged(self, other)
+
+    def __radd__(self, other: object) -> Policy:
+        # For sum(): it starts from 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    # -------------------------------------------------------------------------------------- files
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, text and lists: what :meth:`to_json` writes."""
+        from cutscore.policy.file import as_dict
+
+        return as_dict(self)
+
+    @staticmethod
+    def from_dict(data: Any, where: str = "") -> Policy:
+        """The policy that :meth:`to_dict` described; anything else is a DataError."""
+        from cutscore.policy.file import from_dict
+
+        return from_dict(data, where)
+
+    def to_json(self) -> str:
+        """A readable JSON text; floats are written so that they come back exactly."""
+        from cutscore.policy.file import as_text
+
+        return as_text(self)
+
+    @staticmethod
+    def from_json(text: str | bytes, *, verify: bool = True) -> Policy:
+        """The policy that :meth:`to_json` wrote; anything else is a DataError.
+
+        ``verify=False`` takes a text that was changed by hand, as long as it makes sense.
+        """
+        from cutscore.policy.file import from_text
+
+        return from_text(text, verify=verify)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file, aside first: a file that is there survives a failure."""
+        text = self.to_json()
+        with written_aside(path, text=True) as file:
+            file.write(text + "\n")
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, verify: bool = True) -> Policy:
+        """Read the file that :meth:`save` wrote."""
+        from cutscore.policy.file import from_file
+
+        return from_file(path, verify=verify)
+
+    def export(self, to: str = "sql", **options: Any) -> Any:
+        """The policy for other systems, which decide alike.
+
+        Parameters
+        ----------
+        to
+            ``"sql"``: a SELECT for DuckDB, SQLite and PostgreSQL, see
+            :func:`cutscore.policy.export.to_sql`. ``"python"``: the source of one module without
+            dependencies. ``"onnx"``: an ONNX model of calibrator and cut. ``"card"``: a model card
+            in Markdown.
+        **options
+            Those of the function: ``table``, ``dialect`` and ``keep`` for SQL, ``dtype`` for ONNX,
+            ``title`` for a card.
+        """
+        from cutscore.policy import export
+
+        one_of("to", to, ("sql", "python", "onnx", "card"))
+        return getattr(export, f"to_{to}")(self, **options)
+
+    # -------------------------------------------------------------------------------------- shown
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What there is to know about it, by name."""
+        s = self.sweep
+        facts = [
+            ("detects", self.labels.words),
+            ("rule", self.rule),
+            ("chosen for", "" if self.given else self.aim.words),
+            ("limits", "" if self.feasible else "not met on the evidence"),
+            ("costs", repr(self.aim.costs) if self.aim.costs else ""),
+            ("prior", f"{100 * self.prior:.4g} %"),
+            ("calibration", repr(self.calibrator).partition("\n")[0]),
+            ("evidence", f"{self.evidence!r}, {100 * s.prevalence:.3g} % positive"),
+            ("scores", self.provenance.scores),
+            *((f"{WORDS.get(name, name)} to expect", repr(e)) for name, e in self.promises.items()),
+        ]
+        return [(name, value) for name, value in facts if value]
+
+    def __repr__(self) -> str:
+        head = f"Policy for {self.labels.words}" if self.labels.words else "Policy"
+        skip = ("detects", "rule")
+        lines = [f"{head}: {self.rule}", *(f"{k}: {v}" for k, v in self.facts() if k not in skip)]
+        return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)
+
+    def _facts(self) -> Facts:
+        return self.facts()
+
+    def _warning(self) -> str:
+        return "" if self.feasible else "The limits are not met on the evidence."
+
+    def _picture(self) -> str:
+        s, c = self.sweep, self.confusion
+        return thumbnail(*s.outline(), point=(c.fpr, c.recall)) if s.P > 0 and s.N > 0 else ""
+
+
+def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expected]:
+    """What to expect on new rows: of what was aimed at, of the usual rates and of the AUC.
+
+    Of a threshold that was given there was no choice to account for: it has the intervals of the
+    rows.
+    """
+    aim, s = point.question, point.sweep
+    wanted: dict[str, Any] = {point.objective: aim.goal}
+    for name in RATES:
+        wanted.setdefault(name, name)
+    out: dict[str, Expected] = {}
+    for name, measure in wanted.items():
+        found = _of_given(point, measure) if given else expectation(point, measure, aim.level)
+        if found is not None and all(map(isfinite, found)):
+            out[name] = found
+    with suppress(CutscoreError):
+        low, high = auc_interval(s, level=aim.level)
+        out["auc"] = Expected(s.auc, low, high, aim.level)
+    return out
+
+
+def _of_given(point: OperatingPoint, measure: Any) -> Expected | None:
+    aim, goal = point.question, as_objective(measure)
+    with suppress(CutscoreError):
+        span = interval(point.sweep, goal, at=point, prior=aim.prior, level=aim.level)
+        goal = goal.measure if isinstance(goal, Top) else goal
+        return Expected(float(goal(point.deployed)), span.low, span.high, aim.level)
+    return None
+
+
+def merged(a: Policy, b: Policy) -> Policy:
+    """One policy of the evidence of two."""
+    same: dict[str, tuple[Any, Any]] = {
+        "aim": (a.aim, b.aim),
+        "positive label": (a.labels.positive, b.labels.positive),
+        "negative label": (a.labels.negative, b.labels.negative),
+        "direction": (a.reverse, b.reverse),
+    }
+    if a.given or b.given:
+        same["threshold"] = (_of(a), _of(b))
+    for name, (one, other) in same.items():
+        if one != other:
+            raise DataError(CantMerge("policies", name, (shown(one), shown(other))))
+    try:
+        s = a.sweep + b.sweep
+    except UndefinedError as error:
+        raise _with_way_out(error) from error
+    both = (a.evidence.units, b.evidence.units)
+    if both != (None, None):
+        hint = "Choose one policy on the rows of both."
+        raise UndefinedError(CountsRows("addition of policies", hint, "units"))
+    ways = (a.provenance.scores, b.provenance.scores)
+    provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
+    t = _turned(a.threshold, a.reverse)
+    point = point_at(s, a.aim, t) if a.given else choose(s, a.aim)
+    return Policy.from_point(
+        point,
+        calibrate(s),
+        score=a.score,
+        reverse=a.reverse,
+        given=a.given,
+        labels=replace(a.labels, others=tuple(dict.fromkeys(a.labels.others + b.labels.others))),
+        provenance=provenance,
+    )
+
+
+def _of(p: Policy) -> float | str:
+    return p.threshold if p.given else "a chosen one"
+
+
+def _with_way_out(error: UndefinedError) -> UndefinedError:
+    """Evidence without every score: what would have helped."""
+    found = error.finding
+    if not isinstance(found, SweepCompact):
+        return error
+    hint = "Choose the policy on the rows again, and keep every score."
+    return UndefinedError(replace(found, hint=hint, fixes=(Fix("keep", "scores"),)))
+
+
+def rounded(dtype: np.dtype[Any], threshold: float, *, up: bool) -> Any:
+    """A threshold in the type of the scores, to the side on which none of them changes: NumPy would
+    compare float32 scores with the nearest float32."""
+    with np.errstate(over="ignore"):
+        near = dtype.type(threshold)
+    beyond = float(near) < threshold if up else float(near) > threshold
+    return np.nextafter(near, dtype.type(inf if up else -inf)) if beyond else near
+
+
+def _turned(threshold: float, reverse: bool) -> float:
+    """A threshold of the score as one of −score, and back."""
+    return 0.0 - threshold if reverse else threshold

@@ -1,0 +1,389 @@
+"""A policy on labelled rows: each promise beside what happened, and whether the two agree.
+
+**Promises.** Both are estimates, so that their difference has both errors. Intervals are wider to
+one side: where more happened than was promised, what counts is how far the promise may have been
+too low, and the outcome too high. With half-widths h₁ and h₂ to these sides (MOVER),
+
+    z = z_level |difference| / √(h₁² + h₂²).
+
+p-values of several promises are adjusted by Holm's method, which holds whatever their dependence.
+
+**Limits.** A limit is broken if rows as these would be rare where it held: one-sided, by
+Clopper and Pearson's bound for shares of counted rows, at the confidence of the aim, or else its
+level; several limits share the error.
+
+References: Zou & Donner, "Construction of confidence limits about effect measures: a general
+approach", Statistics in Medicine 27 (2008), https://doi.org/10.1002/sim.3095. Holm, "A simple
+sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf, isnan, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cutscore.core.checks import array_of
+from cutscore.core.errors import CutscoreError, UndefinedError
+from cutscore.core.findings.base import Finding
+from cutscore.core.findings.models import ScoresOutside
+from cutscore.core.findings.report import FewRows
+from cutscore.core.html import Card, Facts
+from cutscore.core.interval import in_places
+from cutscore.core.json import plain
+from cutscore.decision.verdict import FEWEST
+from cutscore.inference.auc import auc_interval
+from cutscore.inference.placements import effective, sizes_of
+from cutscore.inference.rates import clopper_pearson, interval, wilson
+from cutscore.inference.selection import Expected
+from cutscore.measures.aim import Top, as_objective
+from cutscore.measures.limits import Limit
+from cutscore.measures.measure import WORDS, Objective
+from cutscore.measures.prior import check_level
+from cutscore.sweeps.sweep import Sweep, sweep
+
+if TYPE_CHECKING:
+    from cutscore.policy.artefact import Policy
+
+
+class CheckState(StrEnum):
+    """What follows from a check."""
+
+    AGREES = "agrees"
+    """No promise is shown to be wrong, and no limit to be broken."""
+    UNKNOWN = "unknown"
+    """There are too few rows to tell."""
+    DIFFERS = "differs"
+    """Something promised is shown to be different."""
+    BROKEN = "broken"
+    """A limit is shown to be broken."""
+
+
+class Outcome(NamedTuple):
+    """A promise, and what happened."""
+
+    name: str
+    promised: Expected
+    observed: Expected | None
+    """On the labelled rows; None where it has no value or no interval there."""
+    p: float | None
+    """Of the test whether both are equal, adjusted for the number of promises."""
+    agrees: bool | None
+    """Whether they are not shown to differ; None if that can't be said."""
+
+
+class LimitOutcome(NamedTuple):
+    """A limit, and what happened."""
+
+    limit: str
+    observed: Expected | None
+    state: str
+    """"holds", "exceeded" (on these rows, which the limit may still allow), "broken" or
+    "unknown"."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PolicyCheck(Card):
+    """What became of a policy's promises; see :meth:`cutscore.Policy.check`.
+
+    Parameters
+    ----------
+    state, headline
+        The verdict, and the same in a line.
+    promises
+        Each promise beside what happened.
+    limits
+        Each limit beside what happened.
+    prevalence
+        The share of positives then and now.
+    findings
+        What else should be known: too few rows of a class, scores far from the evidence.
+    rows
+        How many rows were looked at; of weighted ones their weight.
+    level
+        Of intervals and tests.
+    """
+
+    state: CheckState
+    headline: str
+    promises: tuple[Outcome, ...]
+    limits: tuple[LimitOutcome, ...]
+    prevalence: Outcome
+    findings: tuple[Finding, ...]
+    rows: float
+    level: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether no limit is shown to be broken."""
+        return self.state is not CheckState.BROKEN
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, text and lists."""
+        return {
+            "schema": "cutscore.check/1",
+            "state": self.state.value,
+            "headline": self.headline,
+            "rows": self.rows,
+            "level": self.level,
+            "promises": [plain(one) for one in self.promises],
+            "limits": [plain(one) for one in self.limits],
+            "prevalence": plain(self.prevalence),
+            "findings": [one.as_dict() for one in self.findings],
+        }
+
+    def __repr__(self) -> str:
+        lines = (f"{name}: {value}" for name, value in self._lines())
+        return "\n".join([self.headline, *lines, *(one.render() for one in self.findings)])
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        for one in self.limits:
+            seen = "no value here" if one.observed is None else repr(one.observed)
+            yield one.limit, f"{one.state}, {seen}"
+        for each in (*self.promises, self.prevalence):
+            yield WORDS.get(each.name, each.name), _beside(each)
+
+    def _title(self) -> str:
+        return "Policy check"
+
+    def _warning(self) -> str:
+        return "" if self.state is CheckState.AGREES else self.headline
+
+    def _facts(self) -> Facts:
+        notes = [("", one.render()) for one in self.findings]
+        return [("", self.headline), *self._lines(), *notes]
+
+
+def _beside(one: Outcome) -> str:
+    seen = "no value here" if one.observed is None else f"{one.observed!r} here"
+    differs = "" if one.agrees is not False else f", which differs (p = {one.p:.2g})"
+    return f"{one.promised!r} promised, {seen}{differs}"
+
+
+def check(  # noqa: PLR0913 - options have names
+    policy: Policy,
+    y: Any,
+    scores: Any,
+    weight: Any = None,
+    *,
+    positive: Any = None,
+    level: float | None = None,
+) -> PolicyCheck:
+    """Each promise and each limit of a policy beside what labelled rows show."""
+    level = policy.aim.level if level is None else check_level(level)
+    if positive is None:
+        y, positive = _labelled(policy, array_of(y, "label"))
+    s = sweep(y, scores, weight, positive, squares=weight is not None)
+    s.needs_rows("a check")
+    return _Checked(policy, s.negated() if policy.reverse else s, level).result()
+
+
+def _labelled(policy: Policy, y: Any) -> tuple[Any, Any]:
+    """Labels, and the positive one, as the policy knows it; 0/1 and booleans speak for
+    themselves."""
+    known, named = policy.labels.positive, y.dtype.kind in "OUST"
+    if known is None or (isinstance(known, str) and not named):
+        return y, None
+    negatives = {policy.labels.negative, *policy.labels.others} - {None}
+    if named and negatives and set(y.tolist()) <= negatives:
+        return np.zeros(len(y), np.bool_), None  # none is positive
+    return y, known
+
+
+class _Checked:
+    """A policy and the sweep of the rows that it is checked on."""
+
+    def __init__(self, policy: Policy, s: Sweep, level: float) -> None:
+        self.policy, self.s, self.level = policy, s, level
+        self.aim = policy.aim
+        self.threshold = policy.point.threshold
+        self.total = s.P + s.N
+
+    def result(self) -> PolicyCheck:
+        raw = [self.outcome(name, e) for name, e in self.policy.promises.items()]
+        adjusted = holm([one.p for one in raw])
+        promises = tuple(
+            one._replace(p=p, agrees=None if p is None else p >= 1 - self.level)
+            for one, p in zip(raw, adjusted, strict=True)
+        )
+        limits = tuple(map(self.limit, self.aim.limits))
+        findings = (*self.few(), *novelty(self.policy, self.s))
+        state, headline = _verdict(promises, limits, findings)
+        return PolicyCheck(
+            state,
+            headline,
+            promises,
+            limits,
+            self.prevalence(),
+            findings,
+            self.total,
+            self.level,
+        )
+
+    def outcome(self, name: str, promised: Expected) -> Outcome:
+        observed = self.observed(name)
+        p = None if observed is None else difference(promised, observed)
+        return Outcome(name, promised, observed, p, None)
+
+    def observed(self, name: str) -> Expected | None:
+        with suppress(CutscoreError):
+            if name == "auc":
+                low, high = auc_interval(self.s, level=self.level)
+                return Expected(self.s.auc, low, high, self.level)
+            goal = self.aim.goal if name == self.aim.goal.name else as_objective(name)
+            return self.measured(goal, self.level)
+        return None
+
+    def measured(self, goal: Objective, level: float, method: str | None = None) -> Expected | None:
+        """A measure of the rows at the threshold, at the prior of the aim if it has one."""
+        prior = self.aim.prior
+        span = interval(self.s, goal, at=self.threshold, prior=prior, level=level, method=method)
+        goal = goal.measure if isinstance(goal, Top) else goal
+        c = self.s.at(self.threshold)
+        value = float(goal(c if prior is None else c.deployed(prior)))
+        return None if isnan(value) else Expected(value, span.low, span.high, level)
+
+    def limit(self, limit: Limit) -> LimitOutcome:
+        shown_by = self.aim.confidence or self.level
+        error = (1 - shown_by) / len(self.aim.limits)
+        sided = max(1 - 2 * error, 1e-9)  # each end of a two-sided interval
+        try:
+            seen, tested = (self.of_limit(limit, level) for level in (self.level, sided))
+        except CutscoreError:
+            return LimitOutcome(limit.text, None, "unknown")
+        if seen is None or tested is None:
+            return LimitOutcome(limit.text, None, "unknown")
+        upper, bound = limit.sign[0] == "<", limit.bound
+        over = seen.value > bound if upper else seen.value < bound
+        beyond = tested.low > bound if upper else tested.high < bound
+        state = "broken" if beyond else "exceeded" if over else "holds"
+        return LimitOutcome(limit.text, seen, state)
+
+    def of_limit(self, limit: Limit, level: float) -> Expected | None:
+        """What a limit is on. A count is one of rows: of as many as the policy was chosen on."""
+        measure = limit.measure
+        if not measure.is_count:
+            exact = measure.binomial and (self.aim.prior is None or measure.prior_free)
+            return self.measured(measure, level, "clopper-pearson" if exact else None)
+        share = float(measure(self.s.at(self.threshold))) / self.total
+        n = effective(self.total, sum(self.s.square_totals("a limit")))
+        low, high = clopper_pearson(share * n, n, level)
+        rows = float(self.policy.sweep.P + self.policy.sweep.N)
+        return Expected(share * rows, low * rows, high * rows, level)
+
+    def prevalence(self) -> Outcome:
+        then, now = (_share(s, self.level) for s in (self.policy.sweep, self.s))
+        if self.aim.prior is not None:  # somebody said what it is
+            then = Expected(self.aim.prior, self.aim.prior, self.aim.prior, self.level)
+        p = None if then is None or now is None else difference(then, now)
+        agrees = None if p is None else p >= 1 - self.level
+        unknown = Expected(self.policy.prior, 0.0, 1.0, self.level)
+        return Outcome("prevalence", then or unknown, now, p, agrees)
+
+    def few(self) -> Iterator[FewRows]:
+        with suppress(UndefinedError):
+            sizes = sizes_of(self.s, "a check")
+            for of, rows in zip(("positive", "negative"), sizes, strict=True):
+                if rows < FEWEST:
+                    yield FewRows(of, rows, self.s.weighted)
+
+
+def _share(s: Sweep, level: float) -> Expected | None:
+    with suppress(UndefinedError):
+        n = effective(s.P + s.N, sum(s.square_totals("the prevalence")))
+        low, high = wilson(s.prevalence * n, n, level)
+        return Expected(s.prevalence, low, high, level)
+    return None
+
+
+def difference(promised: Expected, observed: Expected) -> float:
+    """The p-value of two estimates being of one value.
+
+    Examples
+    --------
+    >>> from cutscore.inference.selection import Expected
+    >>> from cutscore.policy.check import difference
+    >>> round(difference(Expected(0.5, 0.4, 0.6, 0.95), Expected(0.7, 0.6, 0.8, 0.95)), 4)
+    0.0056
+    """
+    away = observed.value - promised.value
+    if away > 0:
+        halves = (promised.high - promised.value, observed.value - observed.low)
+    else:
+        halves = (promised.value - promised.low, observed.high - observed.value)
+    normal = NormalDist()
+    errors = [
+        half / normal.inv_cdf((1 + one.level) / 2)
+        for half, one in zip(halves, (promised, observed), strict=True)
+    ]
+    spread = sqrt(sum(error**2 for error in errors))
+    if spread == 0 or not away:
+        return float(away == 0)
+    return 0.0 if spread == inf else 2 * normal.cdf(-abs(away) / spread)
+
+
+def holm(p: Sequence[float | None]) -> list[float | None]:
+    """p-values adjusted by Holm's method; those that are not known stay so.
+
+    Examples
+    --------
+    >>> from cutscore.policy.check import holm
+    >>> holm([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.06, 0.06]
+    """
+    known = sorted((value, k) for k, value in enumerate(p) if value is not None)
+    out: list[float | None] = [None] * len(p)
+    largest = 0.0
+    for rank, (value, k) in enumerate(known):
+        largest = max(largest, min(1.0, (len(known) - rank) * value))
+        out[k] = largest
+    return out
+
+
+def novelty(policy: Policy, s: Sweep) -> Iterator[ScoresOutside]:
+    """Scores that lie further outside of the evidence's range than half its width."""
+    low, high = policy.range
+    reverse = policy.reverse
+    threshold = 0.0 - s.threshold if reverse else s.threshold
+    width = high - low
+    away = np.maximum(np.maximum(low - threshold, threshold - high), 0.0)
+    far = away > 0.5 * width if np.isfinite(width) else np.zeros(len(away), np.bool_)
+    if far.any():
+        rows = float((s.pos + s.neg)[far].sum())
+        farthest = int(np.argmax(away))
+        times = float(away[farthest] / width) if width > 0 else inf
+        yield ScoresOutside(rows / (s.P + s.N), low, high, float(threshold[farthest]), times)
+
+
+def _verdict(
+    promises: Sequence[Outcome], limits: Sequence[LimitOutcome], findings: Sequence[Finding]
+) -> tuple[CheckState, str]:
+    broken = [one for one in limits if one.state == "broken"]
+    if broken:
+        one = broken[0]
+        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+        return CheckState.BROKEN, f"Limit broken: {one.limit}, it is {one.observed!r}{more}"
+    odd = [one for one in promises if one.agrees is False]
+    if odd:
+        return CheckState.DIFFERS, f"Not as promised: {', '.join(map(_headline, odd))}"
+    few = next((one for one in findings if isinstance(one, FewRows)), None)
+    if few is not None:
+        return CheckState.UNKNOWN, f"Too few {few.of}s to tell: {few.rows:.3g}"
+    tested = sum(one.agrees is not None for one in promises)
+    if not tested:
+        return CheckState.UNKNOWN, "No promise can be tested on these rows"
+    exceeded = [one.limit for one in limits if one.state == "exceeded"]
+    also = f"; exceeded here, but not shown to be broken: {', '.join(exceeded)}" if exceeded else ""
+    return CheckState.AGREES, f"As promised: {tested} of {tested} agree{also}"
+
+
+def _headline(one: Outcome) -> str:
+    assert one.observed is not None
+    value, promised = in_places(one.observed.value, one.promised.value)
+    return f"{WORDS.get(one.name, one.name)} {value} instead of {promised}"

@@ -1,0 +1,153 @@
+"""A policy as a card in Markdown: what it decides, what to expect of it, and its limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cutscore.decision.choice import natural
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.costs import Costs
+from cutscore.measures.measure import WORDS
+
+if TYPE_CHECKING:
+    from cutscore.policy.artefact import Policy
+
+
+def to_card(policy: Policy, *, title: str | None = None) -> str:
+    """A model card in Markdown. Names from the data are shown as text, whatever they contain.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    title
+        The heading. Default: "Policy for column = label".
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.policy import Labels
+    >>> s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> p = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 2.5), labels=Labels(1, 0, "ill"))
+    >>> print(p.export("card").splitlines()[0])
+    # Policy for 'ill' = 1
+    """
+    from cutscore.policy.file import FORMAT
+
+    p = policy
+    head = title or (f"Policy for {p.labels.words}" if p.labels.words else "Policy")
+    parts = [
+        f"# {text(head)}",
+        _what(p),
+        _expectations(p),
+        _evidence(p),
+        _limits(p),
+        f"Made by {text(p.provenance.library)}; format {FORMAT}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def text(value: object) -> str:
+    """Escape Markdown and HTML, and join lines.
+
+    Only what would be markup is escaped, for those who read the source.
+    """
+    one = "".join(c if c.isprintable() else "\ufffd" for c in re.sub(r"\s+", " ", str(value)))
+    marked = _MARKUP.sub(lambda found: _HTML.get(found[0]) or rf"\{found[0]}", one)
+    return _BEGINS.sub(lambda found: rf"{found[0][:-1]}\{found[0][-1]}", marked)
+
+
+_HTML = {"&": "&amp;", "<": "&lt;"}
+_MARKUP = re.compile(
+    r"[\\`*{}\[\]|~$]"  # anywhere; parentheses and ! mean something beside brackets only
+    r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis neither begins nor ends inside a word
+    r"|<(?!=?\s)"  # before a blank, < and <= open no tag
+    r"|&(?=#?\w+;)"  # an entity
+    r"|(?<!\S)#"  # of a heading, at its beginning or end
+)
+# Quotes, lists and rules are what they are by how a line begins.
+_BEGINS = re.compile(r"^ ?(?:\d{1,9}[.)](?= |$)|[-+](?=[ +-]|$)|>)")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; cells are Markdown already."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def total(x: float) -> str:
+    """Counts in full; weights with five digits."""
+    return f"{x:,.0f}" if x == round(x) else f"{float(f'{x:.5g}'):,.10g}"
+
+
+def costs_in_words(costs: Costs) -> str:
+    """Costs and benefits in a sentence."""
+    words = [f"Cost of a false positive {costs.fp:.6g}, of a false negative {costs.fn:.6g}"]
+    words += [f"benefit of a true positive {costs.tp:.6g}"] if costs.tp else []
+    words += [f"benefit of a true negative {costs.tn:.6g}"] if costs.tn else []
+    return "; ".join(words)
+
+
+def _what(p: Policy) -> str:
+    a = p.aim
+    aim = [f"for the best {a.goal.name}"]
+    aim += [f"subject to {' and '.join(a.limit_texts)}"] if a.limit_texts else []
+    aim += [f"with {100 * a.confidence:g} % confidence"] if a.confidence else []
+    chosen = "The threshold was given." if p.given else f"The threshold was chosen {' '.join(aim)}."
+    failed = "" if p.feasible else " **No threshold meets these limits; this is the nearest.**"
+    costs = f" {costs_in_words(a.costs)}." if a.costs else ""
+    calibration = repr(p.calibrator).partition("\n")[0]
+    return (
+        f"The rule is to **{text(p.rule)}**. {text(chosen)}{failed}{text(costs)}\n\n"
+        f"Scores become log-likelihood ratios: {text(calibration)}. Probabilities are those where "
+        f"{100 * p.prior:.4g} % of the cases are positive."
+    )
+
+
+def _expectations(p: Policy) -> str:
+    lines = ["## What to expect"]
+    known = [p.promises.get(name) for name in ("recall", "fpr")]
+    if known[0] is not None and known[1] is not None:
+        recall, fpr = known[0].value, known[1].value
+        words = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), p.prior)
+        lines.append(f"{words[0].upper()}{words[1:]}.")
+    if p.promises:
+        rows = [[text(WORDS.get(name, name)), repr(e)] for name, e in p.promises.items()]
+        lines.append(table(["on new rows", ""], rows))
+    c = p.confusion
+    rows = [
+        ["flagged", total(c.tp), total(c.fp)],
+        ["not flagged", total(c.fn), total(c.tn)],
+    ]
+    lines.append("On the evidence:\n\n" + table(["", "positive", "negative"], rows))
+    return "\n\n".join(lines)
+
+
+def _evidence(p: Policy) -> str:
+    s, made = p.sweep, p.provenance
+    lines = [
+        "## Evidence",
+        f"{text(p.evidence)}; {total(s.P)} positive ({100 * s.prevalence:.3g} %), {total(s.N)} "
+        f"negative. Scores: {text(made.scores)}.",
+    ]
+    if made.digest:
+        lines.append(f"Digest of the rows: `{re.sub('[^0-9A-Za-z:]', '', made.digest)}`.")
+    done = [
+        f"{name}: {text(v)}" for name, v in (("command", made.command), ("time", made.time)) if v
+    ]
+    return "\n\n".join([*lines, *done])
+
+
+def _limits(p: Policy) -> str:
+    lines = [
+        "## Limits of use",
+        "",
+        "- Figures hold for cases like those of the evidence, scored by the same model.",
+        f"- Probabilities assume that {100 * p.prior:.4g} % of the cases are positive. Where that "
+        "differs, pass the prior that applies.",
+    ]
+    if p.sweep.P < 100:
+        lines.append("- There were few positives: recall and precision are uncertain.")
+    return "\n".join(lines)

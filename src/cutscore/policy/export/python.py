@@ -1,0 +1,176 @@
+"""A policy as one Python file without dependencies."""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, Any
+
+from cutscore.calibration.calibrators import (
+    EPS,
+    Affine,
+    Beta,
+    Calibrator,
+    Chain,
+    Gaussian,
+    Monotone,
+)
+from cutscore.measures.prior import log_odds
+
+if TYPE_CHECKING:
+    from cutscore.policy.artefact import Policy
+
+
+def to_python(policy: Policy) -> str:
+    """The source of a module with ``decide``, ``llr`` and ``probability`` of one score; Python's
+    standard library is all it needs.
+
+    A score that is missing, None or NaN, has None for a decision, LLR and probability. Decisions
+    are those of :meth:`cutscore.Policy.decide`.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> p = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 2.5))
+    >>> module = {}
+    >>> exec(p.export("python"), module)
+    >>> module["decide"](1.5), module["decide"](None), module["llr"](3)
+    (True, None, 0.5)
+    """
+    c = policy.calibrator
+    steps = c.steps if isinstance(c, Chain) else (c,)
+    written = [_step(step, k) for k, step in enumerate(steps)]
+    names = ", ".join(f"_step{k}" for k in range(len(steps)))
+    sign = "<=" if policy.reverse else ">="
+    values = {
+        "threshold": _number(policy.threshold),
+        "shift": _number(log_odds(policy.prior)),
+        "sign": sign,
+        "towards": "0.0 - score" if policy.reverse else "score",
+        "prior": f"{100 * policy.prior:.4g} %",
+        "names": f"({names},)",
+        "steps": "\n\n\n".join(written),
+        "head": _one_line(f"{policy.labels.words or 'positives'}: {policy.rule}"),
+        "aim": _one_line("given" if policy.given else policy.aim.words),
+        "digest": _one_line(policy.provenance.digest),
+    }
+    return _MODULE.format(**values)
+
+
+_MODULE = '''"""A decision about scores, written by cutscore. It needs nothing but Python."""
+
+# {head}
+# threshold chosen for: {aim}
+# evidence: {digest}
+
+from bisect import bisect_right
+from math import exp, inf, isinf, isnan, log, log1p
+
+THRESHOLD = {threshold}
+PRIOR_LOG_ODDS = {shift}  # {prior} of the cases are positive
+
+
+def decide(score):
+    """Whether to flag a score; None if it is missing."""
+    score = _score(score)
+    return None if score is None else score {sign} THRESHOLD
+
+
+def llr(score):
+    """The log-likelihood ratio of a score; None if it is missing."""
+    score = _score(score)
+    if score is None:
+        return None
+    x = {towards}
+    for step in {names}:
+        x = None if x is None else step(x)
+    return x
+
+
+def probability(score, prior=None):
+    """P(positive) where the share ``prior`` is positive; the policy's own if left out."""
+    z = llr(score)
+    if z is None:
+        return None
+    z += PRIOR_LOG_ODDS if prior is None else log(prior / (1 - prior))
+    return 1 / (1 + exp(-z)) if z >= 0 else (exp(z) / (1 + exp(z)) if z > -745 else 0.0)
+
+
+def _score(score):
+    if score is None:
+        return None
+    score = float(score)
+    return None if isnan(score) else score
+
+
+{steps}
+'''
+
+
+def _number(x: float) -> str:
+    return repr(float(x)).replace("nan", "float('nan')")
+
+
+def _one_line(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _step(step: Calibrator, k: int) -> str:
+    head, write = f"def _step{k}(x):\n", _WRITERS[type(step)]
+    body = "\n".join(f"    {line}".rstrip() for line in write(step, k))
+    return head + body
+
+
+def _affine(c: Affine, _: int) -> list[str]:
+    return [f"return {c.gamma!r} * (x - {c.d0!r})" if c.gamma else "return 0.0"]
+
+
+def _beta(c: Beta, _: int) -> list[str]:
+    return [
+        "if not 0 <= x <= 1:",
+        "    return None",
+        f"p = min(max(x, {EPS!r}), {1 - EPS!r})",
+        f"return {c.a!r} * log(p) - {c.b!r} * log1p(-p) + {c.c!r}",
+    ]
+
+
+def _gaussian(c: Gaussian, _: int) -> list[str]:
+    return [
+        "if isinf(x):",
+        f"    return {_number(c.llr(float('inf')))} if x > 0 else {_number(c.llr(float('-inf')))}",
+        f"u, v = (x - {c.neg_mean!r}) / {c.neg_sd!r}, (x - {c.pos_mean!r}) / {c.pos_sd!r}",
+        f"return 0.5 * (u - v) * (u + v) + {log(c.neg_sd / c.pos_sd)!r}",
+    ]
+
+
+def _monotone(c: Monotone, _: int) -> list[str]:
+    at, value = c._rising
+    lines = [f"at = {_list(at)}", f"value = {_list(value)}", "k = bisect_right(at, x)"]
+    if c.interpolate:
+        lines += [
+            "if k == 0 or k == len(at):",
+            "    y = value[0 if k == 0 else -1]",
+            "else:",
+            "    slope = (value[k] - value[k - 1]) / (at[k] - at[k - 1])",
+            "    y = slope * (x - at[k - 1]) + value[k - 1]",
+        ]
+    else:
+        lines.append("y = value[k]")
+    if c.tilt:
+        lines += [
+            f"z = min(max((x - {c.centre!r}) / {c.scale!r}, -1e300), 1e300)",
+            f"y += {c.tilt!r} * (z / (1 + abs(z)))",
+        ]
+    return [*lines, "return y"]
+
+
+def _list(values: Any) -> str:
+    return "[" + ", ".join(map(_number, values.tolist())) + "]"
+
+
+_WRITERS: dict[type, Any] = {
+    Affine: _affine,
+    Beta: _beta,
+    Gaussian: _gaussian,
+    Monotone: _monotone,
+}
