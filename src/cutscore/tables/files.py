@@ -6,13 +6,10 @@ import glob
 import os
 import shutil
 import sys
-import tempfile
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
-from uuid import uuid4
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict, Where
@@ -26,7 +23,7 @@ from cutscore.core.findings.tables import (
 from cutscore.tables.formats.parquet import PARQUET
 from cutscore.tables.formats.query import DuckPart
 from cutscore.tables.formats.registry import format_of, named
-from cutscore.tables.parts import File, Format, Style
+from cutscore.tables.parts import File, Format, Style, TemporaryFile
 from cutscore.tables.table import Table
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -235,23 +232,12 @@ def _folder(text: str) -> list[tuple[str, str]]:
 
 def _spooled(keep: list[Any]) -> str:
     """The standard input in a file, since tables are read more than once."""
-    path = os.path.join(tempfile.gettempdir(), f"cutscore-{uuid4().hex}")
-
-    class Spool:
-        pass
-
-    # Before there is a file: an interrupt at any time leaves none.
-    spool = Spool()
-    weakref.finalize(spool, _remove, path)
+    spool = TemporaryFile()
     keep.append(spool)
     try:
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        with spool.create() as file:
             shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
     except OSError as error:
         place = Where(file="the standard input")
         raise DataError(FileUnreadable(str(error.strerror), where=place)) from error
-    return path
-
-
-def _remove(path: str) -> None:
-    Path(path).unlink(missing_ok=True)
+    return spool.path

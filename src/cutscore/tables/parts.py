@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import IO, Any, Protocol
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -68,6 +72,19 @@ class File:
     def is_small(self) -> bool:
         """Whether all of it can be kept in memory without a thought."""
         return self.packed is None and os.path.getsize(self.path) < BLOCK
+
+
+class TemporaryFile:
+    """The path of a temporary file, which is removed when nobody holds this any more."""
+
+    def __init__(self) -> None:
+        self.path = os.path.join(tempfile.gettempdir(), f"cutscore-{uuid4().hex}")
+        # Before there is a file: an interrupt at any time leaves none.
+        weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
+
+    def create(self) -> IO[bytes]:
+        """Make the file, for its owner alone."""
+        return open(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
 
 
 @dataclass(frozen=True)
