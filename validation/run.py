@@ -29,6 +29,7 @@ from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom, lognorm, norm, rv_discrete
 from scipy.stats import t as student
 
+import agreement
 import choices
 import cutscore as cs
 import page
@@ -38,6 +39,7 @@ from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.guarantee import max_errors
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
+from policy import report_policy
 from truths import Truth, truth_of
 from weights import report_weighted
 
@@ -783,6 +785,7 @@ PARTS = {
     "choices": choices.report_choices,
     "grid": choices.report_grid,
     "train": choices.report_train,
+    "policy": report_policy,
     "two-costs": report_two_costs,
     "baselines": report_baselines,
     "others": report_others,
@@ -794,6 +797,8 @@ PARTS = {
     "auto": report_auto,
     "line": report_line,
     "prior": report_prior,
+    "prevalence": agreement.report_prevalence,
+    "agreement": agreement.report_agreement,
     "rates": lambda r: points.report_rates(r, truth_of),
     "areas": lambda r: points.report_areas(r, truth_of),
     "benefit": points.report_benefit,

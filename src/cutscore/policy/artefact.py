@@ -35,7 +35,7 @@ from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.limits import LimitsLike, as_limits
-from cutscore.measures.measure import WORDS
+from cutscore.measures.measure import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Label = bool | int | float | str
 
+WORDS = MEASURE_WORDS | {"auc": "AUC"}
 RATES = ("recall", "fpr", "precision", "flagged_rate")
 """What is promised besides what was aimed at."""
 
@@ -125,6 +126,12 @@ class Provenance:
         What made it and when, if it was recorded.
     library
         The version that made it.
+
+    Examples
+    --------
+    >>> from cutscore.policy import Provenance
+    >>> Provenance("cross-fitted, 5 folds, logistic", command="cutscore fit t.csv").scores
+    'cross-fitted, 5 folds, logistic'
     """
 
     scores: str = "given"
