@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
@@ -31,10 +31,10 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation, point_
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected
-from cutscore.measures.aim import Aim, Top, as_objective
+from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import check_costs
-from cutscore.measures.limits import as_limits
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.limits import LimitsLike, as_limits
 from cutscore.measures.measure import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
@@ -215,7 +215,7 @@ class Policy(Card):
     def choose(  # noqa: PLR0913 - all but two are options
         cls,
         s: Sweep,
-        aim: Any,
+        aim: GoalLike | Aim,
         *,
         calibrator: Calibrator | str = "auto",
         keep: str = "auto",
@@ -412,9 +412,9 @@ class Policy(Card):
     def revised(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any = None,
-        maximize: Any = None,
-        subject_to: Any = None,
+        costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike = None,
         prior: float | None = None,
         confidence: float | None = None,
         threshold: float | None = None,
@@ -482,9 +482,9 @@ class Policy(Card):
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any,
-        maximize: Any,
-        subject_to: Any,
+        costs: Costs | None,
+        maximize: GoalLike | None,
+        subject_to: LimitsLike,
         prior: float | None,
         confidence: float | None,
         drop_limits: bool,
@@ -524,11 +524,11 @@ class Policy(Card):
 
     def check(
         self,
-        y: Any,
-        scores: Any,
-        weight: Any = None,
+        y: ArrayLike,
+        scores: ArrayLike,
+        weight: ArrayLike | None = None,
         *,
-        positive: Any = None,
+        positive: Hashable = None,
         level: float | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
@@ -582,7 +582,7 @@ class Policy(Card):
         return as_dict(self)
 
     @staticmethod
-    def from_dict(data: Any, where: str = "") -> Policy:
+    def from_dict(data: object, where: str = "") -> Policy:
         """The policy that :meth:`to_dict` described; anything else is a DataError."""
         from cutscore.policy.file import from_dict
 
@@ -617,7 +617,7 @@ class Policy(Card):
 
         return from_file(path, verify=verify)
 
-    def export(self, to: str = "sql", **options: Any) -> Any:
+    def export(self, to: str = "sql", **options: str | Sequence[str]) -> Any:
         """The policy for other systems, which decide alike.
 
         Parameters
@@ -693,7 +693,7 @@ def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expe
     return out
 
 
-def _of_given(point: OperatingPoint, measure: Any) -> Expected | None:
+def _of_given(point: OperatingPoint, measure: GoalLike) -> Expected | None:
     aim, goal = point.question, as_objective(measure)
     with suppress(CutscoreError):
         span = interval(point.sweep, goal, at=point, prior=aim.prior, level=aim.level)
