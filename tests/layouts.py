@@ -655,7 +655,7 @@ def _learners() -> Iterator[Case]:
         (e.Structural("auc", C=0.001), says, None, {"rtol": 1e-3, "rows": 1000}),
         (e.Structural("f1", C=0.001), says, None, {"rtol": 1e-3, "rows": 1000}),
         (
-            e.CalibratedDetector(e.Fisher(), method="platt", cv=2),
+            e.DecisionClassifier(e.Fisher(), calibration="platt", cv=2),
             ("decision_function", "predict", "predict_proba", "predict_log_proba"),
             None,
             {"rtol": 1e-7, "rows": 1000},

@@ -1290,6 +1290,7 @@ def test_prior_shift_knows_only_the_order() -> None:
     assert swapped.p_value == pytest.approx(plain.p_value, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_prior_shift_covers_and_is_doubted_where_the_classes_move() -> None:
     hits, alarms, noticed = 0, 0, 0
     for k in range(200):
@@ -1570,6 +1571,7 @@ def test_venn_abers_is_two_fits(data: tuple[Case, Any], more: list[float]) -> No
     assert ((v.low <= v.probability) & (v.probability <= v.high)).all()
 
 
+@pytest.mark.slow
 def test_venn_abers_of_more_rows() -> None:
     y, x = binormal(1500, 27)
     v = venn_abers(cs.sweep(y, x), x[:40])

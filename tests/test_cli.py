@@ -187,6 +187,7 @@ def test_names_of_several_words_are_quoted(tmp_path, monkeypatch, capsys):
         assert "; positive is 'is fraud' = 'not yet' " in said
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):
     resource = pytest.importorskip("resource")
     folder = tmp_path / "demo"
@@ -205,6 +206,7 @@ def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_ascii_only(tmp_path):
     (tmp_path / "s.csv").write_text("y,Größe\n1,3\n0,1\n1,2\n0,2\n", encoding="utf-8")
     words = ("evaluate", "s.csv", "--label", "y", "--score", "Größe")

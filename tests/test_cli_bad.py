@@ -422,6 +422,7 @@ def test_hostile_names(tmp_path, monkeypatch, capsys):
     assert "\u202e" not in said
 
 
+@pytest.mark.slow
 def test_two_thousand_columns(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -444,6 +445,7 @@ def command(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProce
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_space_left(made, tmp_path):
     resource = pytest.importorskip("resource")
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # Python would leave half a .pyc behind
@@ -467,6 +469,7 @@ def test_no_space_left(made, tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"out.csv", "out.parquet", "r.html", "m.json"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file of Linux")
 def test_a_standard_output_that_is_full(made):
     for words in (
@@ -524,6 +527,7 @@ def interrupted(
                 pipe.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_it_writes(made, tmp_path, which):

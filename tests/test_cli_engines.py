@@ -268,6 +268,7 @@ def test_large_tables_are_streamed_without_a_word(
     close(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["evaluate", "choose"])
 def test_a_small_table_waits_for_no_other_engine(tmp_path: Path, command: str) -> None:
     file = tmp_path / "t.csv"

@@ -127,6 +127,7 @@ fields = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(fields, fields), min_size=1, max_size=8), st.sampled_from(",;\t"))
 def test_against_a_plain_loop(

@@ -81,6 +81,7 @@ def test_all_swaps() -> None:
     assert test.p_value == pytest.approx(share, abs=0.02)
 
 
+@pytest.mark.slow
 def test_all_deals() -> None:
     """Two samples of four: all ways to deal positives and negatives to them."""
     y = np.array([1, 0, 1, 0])

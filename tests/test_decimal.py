@@ -80,6 +80,7 @@ def written(value: float, places: int) -> str:
     return f"{value:.{places}f}".replace(".", ",")
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-(10**14), 10**14), min_size=1, max_size=6), st.integers(0, 4))
 def test_every_number_comes_back(tmp_path_factory: Any, values: list[int], places: int) -> None:

@@ -128,6 +128,7 @@ def test_no_cut_is_better(seed: int) -> None:
             )
 
 
+@pytest.mark.slow
 def test_every_pair_of_objective_and_limits() -> None:
     rng = np.random.default_rng(99)
     for objective in OBJECTIVES:
@@ -136,6 +137,7 @@ def test_every_pair_of_objective_and_limits() -> None:
                 agree(*random_sweep(rng), objective, limits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["0.002", "0.37", "0.9"])
 def test_for_another_prior(prior: str) -> None:
     rng = np.random.default_rng(7)

@@ -483,6 +483,7 @@ def _more(inner: Any, _: Any) -> None:
 WRONG: list[Any] = [None, "x", -1, 10**400, [], {}, True, 0.5, [1], {"a": 1}, "inf", 1e300]
 
 
+@pytest.mark.slow
 def test_every_change_is_noticed() -> None:
     """Each value dropped, joined by another or replaced: refused, by a sentence of one line."""
     data = json.loads(full().to_json())

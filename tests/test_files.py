@@ -507,9 +507,17 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def in_memory(large: Path) -> cs.Sweep:
+    table = pq.read_table(large)
+    return cs.sweep(table["y"].to_numpy(), table["s"].to_numpy(), compact=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("compact", [False, True], ids=["in a file", "compact"])
-def test_peak_memory_stays_within_the_limit(large: Path, compact: bool) -> None:
+def test_peak_memory_stays_within_the_limit(
+    large: Path, in_memory: cs.Sweep, compact: bool
+) -> None:
     code = f"""
 import cutscore as cs, cutscore.tables.scans.sweeps, scipy.special
 def status(name):
@@ -523,12 +531,11 @@ print(s.P, s.N, s.auc, status("VmHWM:") - start)
     done = run(code)
     assert done.returncode == 0, done.stderr
     P, N, auc, growth = done.stdout.split()
-    table = pq.read_table(large)
-    s = cs.sweep(table["y"].to_numpy(), table["s"].to_numpy(), compact=True)
-    assert (int(P), int(N), float(auc)) == (s.P, s.N, s.auc)
+    assert (int(P), int(N), float(auc)) == (in_memory.P, in_memory.N, in_memory.auc)
     assert int(growth) < 256
 
 
+@pytest.mark.slow
 def test_a_full_disk(large: Path, tmp_path: Path) -> None:
     code = f"""
 import resource, signal, cutscore as cs

@@ -189,6 +189,7 @@ def _bound(requirement: Requirement, operator: str) -> Version:
 # -------------------------------------------------------------------------------- what is installed
 
 
+@pytest.mark.slow
 def test_what_is_installed_works(tmp_path: Path) -> None:
     """What release checks and builders of wheels run, in the environment of the tests."""
     done = subprocess.run(

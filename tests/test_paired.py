@@ -762,6 +762,7 @@ def test_by_group_with_weights(data: st.DataObject, rows: Grouped) -> None:
     check_groups(rows, data.draw(weights(len(rows.y))))
 
 
+@pytest.mark.slow
 def test_by_group_of_a_thousand() -> None:
     rng = np.random.default_rng(0)
     rows = Grouped(

@@ -1118,7 +1118,7 @@ def test_surfaces_of_frames_estimators_and_detectors(two_features):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
     from cutscore.detector import Encoding
-    from cutscore.estimators import CalibratedDetector
+    from cutscore.estimators import DecisionClassifier
 
     X, y = two_features
     frame = pd.DataFrame({"age": X[:, 0], "dose": X[:, 1]})
@@ -1126,7 +1126,7 @@ def test_surfaces_of_frames_estimators_and_detectors(two_features):
     line = cs.LinearDetector(np.array([1.0, 2.0]), 0.5)
     d = hand_made((e, line), calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.2), threshold=1.0)
     words = np.where(y, "ill", "well")
-    model = CalibratedDetector(method="platt").fit(frame, words)
+    model = DecisionClassifier(calibration="platt").fit(frame, words)
     for ax, ask in (
         (cs.plot.surface(model, frame, y), lambda f: model.predict_proba(f)[:, 1]),
         (cs.plot.surface(d, frame, y), d.probability),

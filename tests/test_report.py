@@ -992,6 +992,7 @@ def test_the_page_says_everything_without_its_script(two: Summary) -> None:
     assert body.count("<svg") == 8  # scores and shares of each, ROC, PR, costs, net benefit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 1_000, 30_000])
 def test_pages_are_small(n: int) -> None:
     rng = np.random.default_rng(0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
+from hypothesis import settings
 
 import cutscore as cs
 from cutscore.core import _native
@@ -161,7 +162,7 @@ def test_folds_by_trying_all(aim: Asked) -> None:
     """Four rows of each class in four folds: a positive and a negative each, in one of 24 ways."""
     goal, limits, prior, confidence = aim
     rng = np.random.default_rng(0)
-    for _ in range(12):
+    for _ in range(settings().max_examples // 8):
         score = rng.integers(0, 7, 8).astype(float)
         y = np.arange(8) < 4
         possible = set()
@@ -552,6 +553,7 @@ def test_what_is_said_of_baselines() -> None:
     assert large.difference.value == pytest.approx(0.1 - 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "costs"), [(0.5, cs.Costs(1, 1)), (0.2, cs.Costs(1, 5))])
 def test_useless_scores_are_not_shown_to_be_of_use(share: float, costs: cs.Costs) -> None:
     points = [cs.choose(_drawn(k, 150, share, 0), costs) for k in range(200)]

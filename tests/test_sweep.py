@@ -605,6 +605,7 @@ def test_html() -> None:
     assert " 120.0,0.0'" in large  # to end
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_process_forked_while_others_sweep_goes_on():
     """No lock of ours may be held at the fork: the child would wait for it for ever."""

@@ -38,6 +38,7 @@ from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.guarantee import most
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
+from policy import report_policy
 from truths import Truth, truth_of
 from weights import report_weighted
 
@@ -783,6 +784,7 @@ PARTS = {
     "choices": choices.report_choices,
     "grid": choices.report_grid,
     "train": choices.report_train,
+    "policy": report_policy,
     "two-costs": report_two_costs,
     "baselines": report_baselines,
     "others": report_others,

@@ -14,7 +14,6 @@ from functools import reduce
 from math import isnan
 from numbers import Real
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -315,18 +314,20 @@ def _tensors(y: object, score: object, weight: object) -> tuple[Tensor, Tensor, 
     return label, s, w
 
 
-def _tensor(values: Any, name: str) -> Tensor:
-    if not isinstance(values, Tensor):
-        if not hasattr(values, "__dlpack__"):
+def _tensor(given: object, name: str) -> Tensor:
+    if isinstance(given, Tensor):
+        values = given
+    else:
+        if not hasattr(given, "__dlpack__"):
             hint = "Lists, data frames and all that is in the host's memory are for cutscore.sweep."
-            raise DataError(BadArgument(name, "be a tensor", values, hint))
-        if isinstance(values, np.ndarray) and min(values.strides, default=0) < 0:
-            values = values.copy()  # torch has no such tensors: it would end the process
+            raise DataError(BadArgument(name, "be a tensor", given, hint))
+        if isinstance(given, np.ndarray) and min(given.strides, default=0) < 0:
+            given = given.copy()  # torch has no such tensors: it would end the process
         try:
-            values = from_dlpack(values)
+            values = from_dlpack(given)
         except (BufferError, RuntimeError, TypeError) as error:
             rule, hint = "be memory that torch can share", "Pass a tensor, or use cutscore.sweep."
-            raise DataError(BadArgument(name, rule, values, hint)) from error
+            raise DataError(BadArgument(name, rule, given, hint)) from error
     if values.layout is not torch.strided:
         value, hint = Shown(str(values.layout)), "Pass .to_dense()."
         raise DataError(BadArgument(name, "be a dense tensor", value, hint))
@@ -343,7 +344,8 @@ def _read(y: Tensor, score: Tensor, weight: Tensor | None, positive: float | Non
     """Check the columns where they are; one small copy to the host tells that all is well."""
     columns = (y, score) if weight is None else (y, score, weight)
     # The rules on shapes, by the one function that knows them: arrays that have only a shape.
-    check_rows(*(np.broadcast_to(np.float32(0), column.shape) for column in columns))
+    shapes = [np.broadcast_to(np.float32(0), column.shape) for column in columns]
+    check_rows(shapes[0], shapes[1], None if weight is None else shapes[2])
     rows = None
     if len(score) and not any(column.is_complex() for column in columns):
         rows = _checked(y, score, weight, positive)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from cutscore.core.findings.base import Finding
 
@@ -78,7 +78,7 @@ def _quiet_and_interruptible() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _terminated(*_: Any) -> NoReturn:
+def _terminated(*_: object) -> NoReturn:
     _drop_output()
     sys.exit(TERMINATED)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from cutscore.core.files import written_aside
 from cutscore.core.interval import Interval
+from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.report import Estimate, render, summarise_fit
 from cutscore.report.numbers import estimate_text
@@ -99,7 +100,7 @@ def demonstrate(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _caught(c: Any) -> str:
+def _caught(c: Confusion) -> str:
     return f"{c.tp} of {c.tp + c.fn} frauds, {c.fp:,} false alarms"
 
 

@@ -410,7 +410,7 @@ def _unknown(command: str, name: str, commands: Mapping[str, argparse.ArgumentPa
 # ------------------------------------------------------------------------------ values of options
 
 
-def _number(one: Parameter, text: Any, make: Callable[[str], Any] = float) -> Any:
+def _number(one: Parameter, text: str, make: Callable[[str], Any] = float) -> Any:
     try:
         return make(text)
     except ValueError:
@@ -418,7 +418,7 @@ def _number(one: Parameter, text: Any, make: Callable[[str], Any] = float) -> An
         raise UsageError(BadArgument(one.name, rule, text)) from None
 
 
-def _share(one: Parameter, text: Any) -> float:
+def _share(one: Parameter, text: str) -> float:
     """0.02, or 2 %."""
     number, percent, rest = text.strip().partition("%")
     try:
@@ -527,7 +527,7 @@ def _add(commands: Any, command: Command) -> None:
         made.set_defaults(output=command.output)
 
 
-def _add_option(group: Any, one: Parameter) -> None:
+def _add_option(group: argparse._ArgumentGroup, one: Parameter) -> None:
     text = one.help.replace("%", "%%")
     if one.default is not None:
         text += f". Default: {one.default}"

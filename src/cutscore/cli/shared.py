@@ -230,7 +230,7 @@ def _check_limits(arguments: Namespace, limits_known: bool) -> None:
                 raise UsageError(error.finding) from None
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """JSON without NaN and Infinity, which it has not."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from cutscore.comparison.rows import Ints, ScoredRows, encoded, read
 from cutscore.core.progress import Report
+from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.bootstrap import (
     Bootstrap,
     as_number,
@@ -23,13 +23,13 @@ from cutscore.sweeps.sweep import Floats, Sweep
 
 
 def bootstrap_rows(  # noqa: PLR0913 - all but three are options
-    y: Any,
-    score: Any,
+    y: ArrayLike,
+    score: ArrayLike,
     statistic: Statistic | str = "auc",
     *,
-    weight: Any = None,
-    positive: Any = None,
-    unit: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    unit: ArrayLike | None = None,
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
@@ -104,7 +104,7 @@ class Score:
 class Sampler:
     """Bootstrap samples of rows, the same ones for every score and every statistic."""
 
-    def __init__(self, rows: ScoredRows, unit: Any, n: int, seed: int) -> None:
+    def __init__(self, rows: ScoredRows, unit: ArrayLike | None, n: int, seed: int) -> None:
         self.rows, self.n, self.seed = rows, check_samples(n), check_seed(seed)
         self.scores = [Score(s, rows) for s in rows.scores]
         self.unit = None if unit is None else encoded(unit, "unit", rows)[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from cutscore.core.findings.statistics import NoVariation
 from cutscore.core.html import Card
 from cutscore.core.interval import Interval
 from cutscore.core.progress import Report
+from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.bootstrap import as_statistic, bootstrap
 from cutscore.inference.placements import Statistic, area_variance, effective, sizes_of
 from cutscore.measures.costs import Costs, check_costs
@@ -170,13 +170,13 @@ class Comparison(Card):
 
 
 def compare(  # noqa: PLR0913 - all but three are options
-    y: Any,
-    score_a: Any,
-    score_b: Any,
+    y: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
     *,
-    weight: Any = None,
-    positive: Any = None,
-    unit: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    unit: ArrayLike | None = None,
     statistic: Statistic | str = "auc",
     method: str = "t",
     alternative: str = "two-sided",
@@ -309,9 +309,9 @@ def compare(  # noqa: PLR0913 - all but three are options
         # The difference, and by itself the one that another would have to beat.
         beaten = {"greater": 1, "less": 0}.get(alternative, 0 if a < b else 1)
         placements = (
-            row_placements(rows)
-            if measure is auc
-            else partial_row_placements(sampler.scores, rows, measure)
+            partial_row_placements(sampler.scores, rows, measure)
+            if isinstance(measure, PartialAuc)
+            else row_placements(rows)
         )
         columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
         of = units_by_class(rows, sampler.unit)
@@ -479,7 +479,7 @@ def _resampled(result: Comparison, replicates: Floats, level: float, bound: floa
     return replace(result, p_value=p_value, interval=interval) if result.standard_error else result
 
 
-def _measure(statistic: Any, method: str, methods: tuple[str, ...]) -> Statistic:
+def _measure(statistic: Statistic | str, method: str, methods: tuple[str, ...]) -> Statistic:
     """The statistic as a function, provided that the method can compare it."""
     one_of("method", method, methods)
     measure = as_statistic(statistic)
@@ -496,7 +496,7 @@ def _range(measure: Statistic) -> tuple[float, float]:
     return (1.0, 1.0) if measure is auc else (inf, inf)
 
 
-def _name(statistic: Any) -> str:
+def _name(statistic: Statistic | str) -> str:
     if isinstance(statistic, PartialAuc):
         return statistic.name
     return str(getattr(statistic, "__name__", statistic))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -17,9 +16,11 @@ from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import Card
 from cutscore.core.interval import Interval
+from cutscore.core.types import ArrayLike, Label, Scores
 from cutscore.inference.auc import score_interval
 from cutscore.inference.placements import effective, partial_placements
 from cutscore.measures.prior import check_level
+from cutscore.sweeps.areas import PartialAuc
 from cutscore.sweeps.sweep import Floats
 
 MISTAKES = "Get rows on which the better score makes mistakes."
@@ -49,7 +50,7 @@ class AucCovariance(Frozen):
 
     auc: Floats
     covariance: Floats
-    names: tuple[Any, ...]
+    names: tuple[Label, ...]
     sizes: tuple[float, float]
     rows: tuple[float, float]
     design: Floats
@@ -82,7 +83,7 @@ class AucCovariance(Frozen):
         return tuple(out)
 
     def test(
-        self, contrasts: Any = None, *, method: str = "f", level: float = 0.95
+        self, contrasts: ArrayLike | None = None, *, method: str = "f", level: float = 0.95
     ) -> ContrastTest:
         r"""Test whether all AUCs are equal, or any other contrasts of them are 0.
 
@@ -205,7 +206,12 @@ class ContrastTest(Card):
 
 
 def auc_covariance(
-    y: Any, scores: Any, *, weight: Any = None, positive: Any = None, unit: Any = None
+    y: ArrayLike,
+    scores: Scores,
+    *,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    unit: ArrayLike | None = None,
 ) -> AucCovariance:
     r"""DeLong's covariance matrix of the AUCs of several scores of the same rows.
 
@@ -264,7 +270,7 @@ def auc_covariance(
     return AucCovariance(np.array(auc), covariance, tuple(columns), *sizes, design)
 
 
-def _contrasts(contrasts: Any, names: tuple[Any, ...]) -> Floats:
+def _contrasts(contrasts: ArrayLike | None, names: tuple[Label, ...]) -> Floats:
     """Contrasts of k scores as an array with a row for each."""
     k = len(names)
     if contrasts is None:
@@ -338,7 +344,7 @@ def row_placements(rows: ScoredRows) -> list[tuple[Floats, Floats]]:
 
 
 def partial_row_placements(
-    scores: list[Score], rows: ScoredRows, area: Any
+    scores: list[Score], rows: ScoredRows, area: PartialAuc
 ) -> list[tuple[Floats, Floats]]:
     """The same for a partial AUC."""
     weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from cutscore.comparison.rows import Bools, Ints, needs_both_classes, read
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.html import Card
+from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.inference.bootstrap import check_samples
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
@@ -54,7 +54,13 @@ class CurveTest(Card):
 
 
 def compare_curves(  # noqa: PLR0913 - all but three are options
-    y: Any, score_a: Any, score_b: Any, *, positive: Any = None, n: int = 2000, seed: int = 0
+    y: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    *,
+    positive: Label | None = None,
+    n: int = 2000,
+    seed: int = 0,
 ) -> CurveTest:
     r"""Test whether two scores of the same rows have the same ROC curve.
 
@@ -184,12 +190,12 @@ def _ranked(score: Floats, rng: np.random.Generator) -> Ints:
     return rank
 
 
-def _order(key: Any, rng: np.random.Generator) -> Ints:
+def _order(key: Array, rng: np.random.Generator) -> Ints:
     """The order of keys, ties broken at random."""
     return np.lexsort((rng.random(len(key)), key))
 
 
-def _distances(a: Any, b: Any, ones: Bools) -> Ints:
+def _distances(a: Ints, b: Ints, ones: Bools) -> Ints:
     """E of each line of two tables of keys: e(k) is a constant less k plus twice the positives
     among the lowest k, so that E is twice the sum of their differences."""
     below = (np.cumsum(ones[np.argsort(of, axis=1)], axis=1, dtype=np.int32) for of in (a, b))

@@ -17,6 +17,7 @@ from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
+from cutscore.core.types import ArrayLike, Label
 from cutscore.measures.confusion import counted
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses
@@ -179,7 +180,12 @@ class GroupAuc(Frozen):
 
 
 def by_group(
-    y: Any, score: Any, group: Any, *, weight: Any = None, positive: Any = None
+    y: ArrayLike,
+    score: ArrayLike,
+    group: ArrayLike,
+    *,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
 ) -> GroupAuc:
     r"""The AUC inside each group: only pairs of rows of the same group are compared.
 

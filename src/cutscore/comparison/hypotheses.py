@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, inf, nextafter
-from typing import Any
 
 import numpy as np
 
@@ -119,7 +118,7 @@ class Hypothesis:
 TWO_SIDED = Hypothesis()
 
 
-def as_hypothesis(alternative: Any, margin: Any, level: float, bound: float) -> Hypothesis:
+def as_hypothesis(alternative: str, margin: float, level: float, bound: float) -> Hypothesis:
     """The hypothesis asked for, of values that differ by ``bound`` at the most."""
     one_of("alternative", alternative, ALTERNATIVES)
     m = number(margin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
+from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.net_benefit import Estimates, check_probability_thresholds
 from cutscore.inference.placements import effective
 from cutscore.measures.prior import check_level, check_prior
@@ -48,13 +49,13 @@ class NetBenefitDifference(Frozen):
 
 
 def compare_net_benefit(  # noqa: PLR0913 - all but four are options
-    y: Any,
-    a: Any,
-    b: Any,
-    at: Any,
+    y: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    at: ArrayLike,
     *,
-    weight: Any = None,
-    positive: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
     prior: float | None = None,
     level: float = 0.95,
 ) -> NetBenefitDifference:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import asin, ceil, exp, inf, pi, sqrt
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -207,7 +206,9 @@ class _OneAuc:
     """Variances of the placements of a pilot study."""
 
     @classmethod
-    def of(cls, auc: Any, against: Any, alternative: Any, method: Any, level: Any) -> _OneAuc:
+    def of(
+        cls, auc: float | Sweep, against: float, alternative: str, method: str, level: float
+    ) -> _OneAuc:
         one_of("method", method, ("score", "obuchowski"))
         if method == "obuchowski" and isinstance(auc, Sweep):
             rule = "Obuchowski's formula takes an AUC and no pilot study"
@@ -465,7 +466,7 @@ class _Study:
     t: bool
 
     @classmethod
-    def of(cls, expected: Any, method: str) -> _Study:
+    def of(cls, expected: AucPair | AucCovariance, method: str) -> _Study:
         one_of("method", method, ("t", "obuchowski"))
         if isinstance(expected, AucPair):
             return cls(expected.a - expected.b, expected.variances, None, method == "t")
@@ -826,21 +827,21 @@ def _nearest(power: Callable[[float], float], wanted: float, start: float, end: 
     return outer
 
 
-def _rate(value: Any, name: str) -> float:
+def _rate(value: object, name: str) -> float:
     x = number(value)
     if not 0 < x < 1:
         raise DataError(BadArgument(name, "lie between 0 and 1", value))
     return x
 
 
-def _ratio(value: Any) -> float:
+def _ratio(value: object) -> float:
     x = number(value)
     if not 0 < x < inf:
         raise DataError(BadArgument("ratio", "be negatives per positive, above 0", value))
     return x
 
 
-def _rows(value: Any, name: str) -> float:
+def _rows(value: object, name: str) -> float:
     x = number(value)
     if not 1 <= x < _MOST:
         raise DataError(BadArgument(name, "be a number of rows, at least 1", value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, NoReturn
@@ -16,6 +16,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where, shown
 from cutscore.core.findings.rows import LengthsDiffer, ValueMissing
 from cutscore.core.findings.statistics import OneClass
+from cutscore.core.types import ArrayLike, Frame, Label, Scores
 from cutscore.inference.units import Units
 from cutscore.sweeps.sweep import Floats, area
 
@@ -34,7 +35,9 @@ class ScoredRows:
     """Which they are of the rows that came in."""
 
 
-def read(y: Any, scores: Mapping[Any, Any], weight: Any, positive: Any) -> ScoredRows:
+def read(
+    y: ArrayLike, scores: Mapping[Any, Any], weight: ArrayLike | None, positive: Label | None
+) -> ScoredRows:
     """Rows as :func:`cutscore.sweep` reads them, one score after the other."""
     columns = []
     for name, score in scores.items():
@@ -63,7 +66,9 @@ def needs_both_classes(rows: ScoredRows, measure: str) -> None:
         raise UndefinedError(OneClass(measure, "positives and negatives", have))
 
 
-def units(y: Any, score: Any, unit: Any, *, positive: Any = None) -> Units:
+def units(
+    y: ArrayLike, score: ArrayLike, unit: ArrayLike, *, positive: Label | None = None
+) -> Units:
     """Rows with the unit each belongs to: what :func:`cutscore.choose` needs to guarantee limits
     where rows of one unit are not independent.
 
@@ -98,16 +103,16 @@ def units(y: Any, score: Any, unit: Any, *, positive: Any = None) -> Units:
     return Units._adopt(rows.scores[0][order], rows.ones[order], of[order])
 
 
-def columns_of(scores: Any) -> dict[Any, Any]:
+def columns_of(scores: Scores) -> dict[Any, Any]:
     """Several scores by name, or by number where they have none."""
     if isinstance(scores, Mapping):
         columns = dict(scores)
-    elif type(scores).__name__ == "DataFrame":
+    elif isinstance(scores, Frame) and type(scores).__name__ == "DataFrame":
         columns = {name: scores[name] for name in scores.columns}
-    elif isinstance(scores, (list, tuple)):
+    elif isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)):
         columns = dict(enumerate(scores))
     else:
-        a = array_of(scores, "scores")
+        a = array_of(scores, "scores")  # type: ignore[arg-type]
         if a.ndim != 2:
             rule = f"have two dimensions, a column for each score, not the shape {a.shape}"
             raise DataError(BadArgument("scores", rule, hint="Pass a list of columns."))
@@ -117,7 +122,7 @@ def columns_of(scores: Any) -> dict[Any, Any]:
     return columns
 
 
-def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
+def encoded(values: ArrayLike, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
     """The different values of a column in the order of their appearance, and each row's number."""
     a = vector(values, name)
     if len(a) != len(rows.kept):
@@ -146,6 +151,6 @@ def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Int
     return label, np.fromiter(map(number.__getitem__, listed), np.int64, len(listed))
 
 
-def _refuse_missing(name: str, row: int, value: Any) -> NoReturn:
+def _refuse_missing(name: str, row: int, value: object) -> NoReturn:
     hint = f"Drop such rows, or give them a {name} of their own."
     raise DataError(ValueMissing(name, f"missing ({shown(value)})", hint, where=Where(row, name)))

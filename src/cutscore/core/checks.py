@@ -35,6 +35,7 @@ from cutscore.core.findings.rows import (
     TooMuch,
     ValueMissing,
 )
+from cutscore.core.types import ArrayLike, Label
 
 Array = NDArray[Any]
 
@@ -102,7 +103,9 @@ class Columns:
         return replace(self, label=_encoded(self.label, self.asked), negative=0.0)
 
 
-def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Columns:
+def check_rows(
+    y: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None, positive: Label | None = None
+) -> Columns:
     """Columns for the native core, from lists, NumPy, pandas, polars, pyarrow or torch (CPU)."""
     s = score_column(score)
     label = _label(y, positive)
@@ -128,22 +131,22 @@ def check_totals(pos: Array, neg: Array) -> None:
         )
 
 
-def number(value: Any) -> float:
+def number(value: object) -> float:
     """A number as a float; nan for anything else, text that reads like one included."""
     try:
-        return np.nan if isinstance(value, (str, bytes)) else float(value)
+        return np.nan if isinstance(value, (str, bytes)) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return np.nan
 
 
-def one_of(parameter: str, value: Any, choices: Iterable[str], hint: str = "") -> None:
+def one_of(parameter: str, value: object, choices: Iterable[str], hint: str = "") -> None:
     """Refuse what is not one of some names."""
     names = tuple(choices)
     if not isinstance(value, str) or value not in names:
         raise DataError(BadArgument(parameter, f"be {either(names)}", value, hint))
 
 
-def check_threshold(threshold: Any) -> float:
+def check_threshold(threshold: object) -> float:
     """A threshold as a float; ±inf are fine."""
     t = number(threshold)
     if np.isnan(t):
@@ -151,7 +154,7 @@ def check_threshold(threshold: Any) -> float:
     return t
 
 
-def checked(rows: Columns, kernel: Callable[..., _T], *more: Any) -> _T:
+def checked(rows: Columns, kernel: Callable[..., _T], *more: object) -> _T:
     """A kernel of the native core on rows; its faults become a second reading or a DataError."""
     while True:
         columns = (rows.score, rows.label, rows.negative, rows.positive)
@@ -164,7 +167,9 @@ def checked(rows: Columns, kernel: Callable[..., _T], *more: Any) -> _T:
         rows = rows.explained(fault)
 
 
-def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Columns, Columns, bool]:
+def check_counts(
+    threshold: ArrayLike, pos: ArrayLike, neg: ArrayLike
+) -> tuple[Columns, Columns, bool]:
     """Masses counted elsewhere, as weighted rows of either class; and whether they are counts."""
     t = score_column(threshold, "threshold")
     if np.isnan(t).any():
@@ -208,7 +213,7 @@ def _is_whole(column: Array) -> bool:
     )
 
 
-def score_column(values: Any, name: str = "score") -> Array:
+def score_column(values: ArrayLike, name: str = "score") -> Array:
     a = vector(values, name)
     kind, size = a.dtype.kind, a.dtype.itemsize
     if kind == "f" and size in (4, 8):
@@ -222,7 +227,7 @@ def score_column(values: Any, name: str = "score") -> Array:
     return _refuse_type(a, name)
 
 
-def _weight(values: Any, name: str = "weight") -> Array:
+def _weight(values: ArrayLike, name: str = "weight") -> Array:
     a = vector(values, name)
     if a.dtype.kind == "f" and a.dtype.itemsize in (4, 8):
         return _readable(a)
@@ -234,7 +239,7 @@ def _weight(values: Any, name: str = "weight") -> Array:
     return _refuse_type(a, name)
 
 
-def check_weights(values: Any) -> NDArray[np.float64]:
+def check_weights(values: ArrayLike) -> NDArray[np.float64]:
     """Weights of rows that are not checked by the native core."""
     out = _weight(values).astype(np.float64)
     bad = ~(np.isfinite(out) & (out >= 0))
@@ -247,7 +252,7 @@ def _bad_weight(row: int, weight: Array) -> DataError:
     return DataError(BadWeight(weight[row], where=Where(row, "weight")))
 
 
-def _label(values: Any, positive: Any) -> Array:
+def _label(values: ArrayLike, positive: Label | None) -> Array:
     """The label column where 0/1 and -1/1 have to be told apart only; else labels as 0/1."""
     a = vector(values, "label")
     kind = a.dtype.kind
@@ -263,7 +268,7 @@ def _label(values: Any, positive: Any) -> Array:
     raise DataError(LabelType(str(a.dtype)))
 
 
-def _encoded(a: Array, positive: Any) -> Array:
+def _encoded(a: Array, positive: Label | None) -> Array:
     """0/1 labels from a column of numbers: 1 where it is the positive one, 0 for all the rest.
 
     A partition may lack the positive one; where two other labels are seen it is a mistake.
@@ -297,7 +302,7 @@ def _refuse_labels(a: Array) -> NoReturn:
     raise DataError(PositiveUnstated(tuple(seen), a[row], where=Where(row, "label")))
 
 
-def _refuse_positive(seen: list[Any], positive: Any) -> NoReturn:
+def _refuse_positive(seen: list[Any], positive: Label | None) -> NoReturn:
     raise DataError(PositiveUnknown(positive, tuple(seen)))
 
 
@@ -307,7 +312,7 @@ def _refuse_many(seen: list[Any], values: list[Any]) -> NoReturn:
     raise DataError(TooManyLabels(tuple(seen), seen[2], numbers, where=Where(row, "label")))
 
 
-def _named_labels(a: Array, positive: Any) -> Array:
+def _named_labels(a: Array, positive: Label | None) -> Array:
     """0/1 labels from text, or from any objects that can be told apart."""
     values = a.tolist()
     try:
@@ -356,12 +361,14 @@ def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
     return out
 
 
-def _is_long(value: Any) -> bool:
+def _is_long(value: object) -> bool:
     """Whether a number is whole, and too long for a float; floats themselves are what they are."""
     if isinstance(value, Decimal):
         return value.is_finite() and value == value.to_integral_value() and abs(value) > _EXACT
-    whole = isinstance(value, Rational) and value.denominator == 1
-    return bool(whole and abs(value) > _EXACT)
+    if not isinstance(value, Rational) or value.denominator != 1:
+        return False
+    whole: int = value.numerator  # type: ignore[assignment]  # of a protocol without an order
+    return abs(whole) > _EXACT
 
 
 def _exact(a: Array, name: str) -> Array:
@@ -376,7 +383,7 @@ def _exact(a: Array, name: str) -> Array:
     return out
 
 
-def _refuse_inexact(name: str, row: int, value: Any) -> NoReturn:
+def _refuse_inexact(name: str, row: int, value: object) -> NoReturn:
     raise DataError(Inexact(name, value, where=Where(row, name)))
 
 
@@ -394,11 +401,11 @@ def missing_row(values: list[Any], seen: Iterable[Any]) -> int | None:
     return None
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def vector(values: Any, name: str) -> Array:
+def vector(values: ArrayLike, name: str) -> Array:
     a = array_of(values, name)
     if a.ndim == 0:
         raise DataError(NotAColumn(name, values))
@@ -414,7 +421,7 @@ def _readable(a: Array) -> Array:
     return a.astype(a.dtype.newbyteorder("="))
 
 
-def array_of(values: Any, name: str) -> Array:
+def array_of(values: ArrayLike, name: str) -> Array:
     if type(values) is np.ndarray:
         return values
     if values is None or isinstance(values, (str, bytes)):

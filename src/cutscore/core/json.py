@@ -49,7 +49,7 @@ Count = Annotated[int, Rule("a whole number of at least 0", 0, 2**63 - 1)]
 Mass = Annotated[float, Rule("a number of at least 0", 0.0)]
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
+def plain(value: object) -> Any:  # noqa: PLR0911 - one for each kind
     """A value as numbers, text, lists and dictionaries; infinity, which JSON has not, as text.
 
     Examples
@@ -78,7 +78,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     return str(value) if isinstance(value, float) and isinf(value) else value
 
 
-def read(kind: Any, data: Any, where: str = "") -> Any:  # noqa: PLR0911 - one for each kind
+def read(kind: Any, data: object, where: str = "") -> Any:  # noqa: PLR0911 - one for each kind
     """The value of this kind that ``plain`` made ``data`` of; anything else is a DataError that
     says where in the file it is."""
     origin, inner = get_origin(kind), get_args(kind)
@@ -104,14 +104,14 @@ def read(kind: Any, data: Any, where: str = "") -> Any:  # noqa: PLR0911 - one f
     return read_fields(kind, data, where)
 
 
-def _finding(data: Any, where: str) -> Finding:
+def _finding(data: object, where: str) -> Finding:
     try:
         return Finding.from_dict(_object(data, where))
     except (KeyError, TypeError, ValueError, AttributeError):
         return _wrong(where, "a finding", data)
 
 
-def read_fields(kind: Any, data: Any, where: str = "") -> Any:
+def read_fields(kind: Any, data: object, where: str = "") -> Any:
     """The dataclass, or named tuple, that has these fields."""
     hints, there = _hints(kind), _object(data, where)
     odd = [name for name in there if name not in hints]
@@ -139,19 +139,19 @@ _WORDS: dict[Any, str] = {str: "text", bool: "true or false"}
 _FINITE: dict[Any, Rule] = {float: Rule("a finite number"), int: Rule("a whole number")}
 
 
-def _at(where: str, name: Any) -> str:
+def _at(where: str, name: object) -> str:
     return f"{where}.{name}" if where else str(name)
 
 
-def _wrong(where: str, wanted: str, data: Any) -> NoReturn:
+def _wrong(where: str, wanted: str, data: object) -> NoReturn:
     raise DataError(FieldUnfit(where or "it", wanted, data))
 
 
-def _object(data: Any, where: str) -> dict[str, Any]:
+def _object(data: object, where: str) -> dict[str, Any]:
     return data if isinstance(data, dict) else _wrong(where, "an object", data)
 
 
-def _number(kind: Any, data: Any, where: str) -> Any:
+def _number(kind: Any, data: object, where: str) -> Any:
     if kind is Extended and data in ("inf", "-inf"):
         return float(data)
     if kind is Any:
@@ -165,7 +165,7 @@ def _number(kind: Any, data: Any, where: str) -> Any:
     return _wrong(where, rule.text, data)
 
 
-def _several(kind: Any, data: Any, where: str) -> Any:
+def _several(kind: Any, data: object, where: str) -> Any:
     if not isinstance(data, list):
         _wrong(where, "a list", data)
     inner = get_args(kind)
@@ -179,7 +179,7 @@ def _several(kind: Any, data: Any, where: str) -> Any:
     )
 
 
-def _one_of(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
+def _one_of(kinds: tuple[Any, ...], data: object, where: str) -> Any:
     """One of several classes, or of several plain values."""
     if data is None and types.NoneType in kinds:
         return None
@@ -226,7 +226,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def dumps(data: Any) -> str:
+def dumps(data: object) -> str:
     """Readable JSON: lists of numbers are on one line. Lone surrogates, which no UTF-8 file can
     hold, are escaped with everything else that is not ASCII; names in other scripts are worth
     reading."""
@@ -242,7 +242,7 @@ def dumps(data: Any) -> str:
 _NUMBERS = re.compile(r"\[\n[-+.\deE,\s]*\]")
 
 
-def digest(data: Any) -> str:
+def digest(data: object) -> str:
     """SHA-256 of the values without spaces, in their order."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

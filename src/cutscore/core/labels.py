@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.rows import OneVersusRest, PositiveUnknown, ValueMissing
+from cutscore.core.types import Label
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
@@ -29,7 +30,7 @@ class Labelled(NamedTuple):
     """How many rows have each of these, where that was asked for."""
 
 
-def labelled(values: NDArray[Any], positive: Any, name: str, *, count: bool = False) -> Labelled:
+def labelled(values: NDArray[Any], positive: Label, name: str, *, count: bool = False) -> Labelled:
     """The rows that have one label, against all the rest. Text reads as the column's type.
 
     ``count`` also counts the rows of each other label, which engines that read files don't.
@@ -61,7 +62,7 @@ def labelled(values: NDArray[Any], positive: Any, name: str, *, count: bool = Fa
     return Labelled(y, own, others, counts if count else None)
 
 
-def no_label(positive: Any, others: Sequence[Any], name: str) -> DataError:
+def no_label(positive: Label, others: Sequence[Any], name: str) -> DataError:
     """The error for a positive label that no row has, with the one that may be meant."""
     known = {str(label).strip().casefold(): label for label in reversed(others)}
     near = known.get(str(positive).strip().casefold(), ...)
@@ -79,7 +80,7 @@ def typed(text: str, *, boolean: bool) -> bool | int | float | None:
     return None
 
 
-def other_kind(positive: Any, kind: str, name: str) -> DataError:
+def other_kind(positive: Label, kind: str, name: str) -> DataError:
     """The error for a positive label that is not of the kind that the column holds."""
     return DataError(PositiveUnknown(positive, kind=kind, column=name))
 

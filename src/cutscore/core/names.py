@@ -13,7 +13,7 @@ from cutscore.core.findings.base import shown
 from cutscore.core.findings.rows import ColumnMissing
 
 
-def worded(name: Any) -> str:
+def worded(name: object) -> str:
     """A name as it is if it is one word, else in quotes: "is fraud" within a sentence misleads.
 
     Examples
@@ -26,7 +26,7 @@ def worded(name: Any) -> str:
     return text if text and not any(c.isspace() for c in text) else shown(text)
 
 
-def no_column(name: Any, names: Sequence[str], where: str) -> DataError:
+def no_column(name: object, names: Sequence[str], where: str) -> DataError:
     """The error for a column that is not there, with the nearest names."""
     return DataError(ColumnMissing(name, where, tuple(names)))
 

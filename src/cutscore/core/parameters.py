@@ -59,9 +59,9 @@ class Parameter:
         """All that may be typed for it."""
         return [flag for flag in (self.short, self.option) if flag] or [self.flag]
 
-    def but(self, **changes: Any) -> Parameter:
+    def but(self, **changes: object) -> Parameter:
         """The same, for a command that says something else of it."""
-        return replace(self, **changes)
+        return replace(self, **changes)  # type: ignore[arg-type]
 
 
 _AGAIN = "; repeatable"

@@ -18,6 +18,7 @@ from cutscore.core.findings.statistics import RowsDependent
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval, in_places
+from cutscore.core.types import Selector
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
     Certified,
@@ -31,7 +32,7 @@ from cutscore.inference.guarantee import (
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected, Selection, many, select, select_among
 from cutscore.inference.units import Units, as_units
-from cutscore.measures.aim import Aim, Top, as_objective, undefined
+from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
@@ -183,7 +184,7 @@ class OperatingPoint(Card):
         """The value expected on new rows, with its 95 % interval; see :meth:`expect`."""
         return self.expect(self.question.goal)
 
-    def expect(self, measure: Any, *, level: float = 0.95) -> Expected | None:
+    def expect(self, measure: GoalLike, *, level: float = 0.95) -> Expected | None:
         """A measure expected on new rows, with its confidence interval: as the threshold was chosen
         on these rows, it does better on them than it will.
 
@@ -436,7 +437,7 @@ class Stability(Frozen):
 
 def choose(  # noqa: PLR0913 - all but two are options
     s: Sweep,
-    objective: Any,
+    objective: GoalLike | Aim,
     *,
     subject_to: str | Limit | Sequence[str | Limit] | None = None,
     prior: float | None = None,
@@ -541,12 +542,13 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     if any(isinstance(rule, Certified) for rule in rules) and 0 < cut < len(s):
         # What was tested is flagging all that lies above the next lower score.
         threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    units = as_units(q.units)
     status = tuple(
         Status(
             limit.text,
             float(limit.measure(limit.sees(confusion, deployed)))
-            if q.units is None
-            else rate_of_units(q.units, limit, threshold),
+            if units is None
+            else rate_of_units(units, limit, threshold),
             bool(rule.holds(cuts.judged(rule, k))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
@@ -628,7 +630,7 @@ def _rules(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
     if q.confidence is None:
         return list(q.limits)
-    return guaranteed(s, list(q.limits), q.confidence, q.prior, q.units)
+    return guaranteed(s, list(q.limits), q.confidence, q.prior, as_units(q.units))
 
 
 class _Cuts:
@@ -642,7 +644,7 @@ class _Cuts:
         self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
         self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
 
-    def judged(self, rule: Rule, k: Any = slice(None)) -> Confusion:
+    def judged(self, rule: Rule, k: Selector = slice(None)) -> Confusion:
         """What a limit looks at; a guarantee looks at the rows themselves."""
         if isinstance(rule, Certified) or self.q.confidence is not None:
             j = self.c
@@ -828,7 +830,9 @@ def worth(p: OperatingPoint, level: float = 0.95) -> str:
     return f"{expected!r} expected, {here} on these rows"
 
 
-def expectation(p: OperatingPoint, measure: Any = None, level: float = 0.95) -> Expected | None:
+def expectation(
+    p: OperatingPoint, measure: GoalLike | None = None, level: float = 0.95
+) -> Expected | None:
     """The value expected on new rows, or another measure, for those who show it: None if these rows
     can't tell."""
     with suppress(CutscoreError):
@@ -857,7 +861,7 @@ def told(p: OperatingPoint) -> list[str]:
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:
             error = allowance(q.limits, q.confidence)
-            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+            lines += filter(None, [wanting(p.sweep, limit, error, as_units(q.units))])
     return lines if p.feasible else [*lines, p.explanation]
 
 

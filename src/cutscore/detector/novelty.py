@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from cutscore.core.findings.models import ScoresOutside, UnseenLevel, UnseenMiss
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
 from cutscore.policy.check import FAR
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass
@@ -70,7 +73,7 @@ class Novelty:
         self._missing: dict[str, int] = {}
         self._numbers: dict[str, _Outside] = {}
 
-    def watch(self, c: Column, has: NDArray[Any], column: Any) -> None:
+    def watch(self, c: Column, has: NDArray[Any], column: pa.Array) -> None:
         """Take in what some rows have in one column: numbers, NaN where they are missing, or states
         of a category by their numbers; and the column that this was read from."""
         if isinstance(c, CategoryColumn):
@@ -95,7 +98,9 @@ class Novelty:
         times = FAR + self._scores.away / (high - low)
         return ScoresOutside(self._scores.count / rows, low, high, self._scores.far, times)
 
-    def _watch_levels(self, c: CategoryColumn, unknown: NDArray[np.bool_], column: Any) -> None:
+    def _watch_levels(
+        self, c: CategoryColumn, unknown: NDArray[np.bool_], column: pa.Array
+    ) -> None:
         # Where training rows had rare levels, an unknown one counts as they do.
         if c.other or not unknown.any():
             return

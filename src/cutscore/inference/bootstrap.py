@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +124,7 @@ def bootstrap(  # noqa: PLR0913 - options have names
     return Bootstrap(estimate, replicates, _bca(sampler, statistic, estimate, replicates, level))
 
 
-def as_statistic(statistic: Any) -> Statistic:
+def as_statistic(statistic: object) -> Statistic:
     """ "auc" or a function of a sweep, as a function."""
     if isinstance(statistic, str) and statistic == "auc":
         return auc
@@ -133,7 +134,7 @@ def as_statistic(statistic: Any) -> Statistic:
     return function
 
 
-def check_samples(n: Any) -> int:
+def check_samples(n: object) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 2 <= n <= 10**7:
         raise DataError(BadArgument("n", "be a whole number from 2 to 10,000,000", n))
     return int(n)
@@ -206,9 +207,9 @@ def _multinomial(rng: np.random.Generator, mass: NDArray[Any], total: int) -> ND
     return rng.multinomial(total, mass / total) if total else mass
 
 
-def as_number(value: Any) -> float:
+def as_number(value: object) -> float:
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         rule = "be a number for each sample"
         raise DataError(
@@ -227,7 +228,7 @@ def percentiles(replicates: Floats, level: float) -> Interval:
     return Interval(low, high, level)
 
 
-def _quantiles(values: Floats, at: Any) -> list[float]:
+def _quantiles(values: Floats, at: Sequence[float] | Floats) -> list[float]:
     # Between infinite values there is nothing to interpolate.
     how: Any = "linear" if np.isfinite(values).all() else "inverted_cdf"
     out: list[float] = np.quantile(values, at, method=how).tolist()

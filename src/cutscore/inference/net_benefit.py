@@ -12,6 +12,7 @@ from cutscore.core.checks import array_of
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.frozen import Frozen
+from cutscore.core.types import ArrayLike
 from cutscore.inference.placements import effective
 from cutscore.inference.rates import wilson
 from cutscore.inference.selection import Expected
@@ -104,7 +105,7 @@ class NetBenefitAt(Frozen):
 
 
 def net_benefit_at(
-    s: Sweep, at: Any, *, prior: float | None = None, level: float = 0.95
+    s: Sweep, at: ArrayLike, *, prior: float | None = None, level: float = 0.95
 ) -> NetBenefitAt:
     r"""Net benefit at given threshold probabilities, with confidence intervals.
 
@@ -204,7 +205,7 @@ class _Term(NamedTuple):
         return share, by * share, by * (share - low), by * (high - share)
 
 
-def check_probability_thresholds(at: Any) -> Floats:
+def check_probability_thresholds(at: ArrayLike) -> Floats:
     """Threshold probabilities as an array of their own."""
     t = np.atleast_1d(array_of(at, "at"))
     if t.dtype.kind not in "biuf" or t.ndim != 1:
@@ -228,7 +229,7 @@ def _less(first: _Term, second: _Term, level: float) -> Estimates:
     return Estimates(x - y, low, high, level)
 
 
-def _joined(a: Floats, b: Floats, r: Any) -> Floats:
+def _joined(a: Floats, b: Floats, r: Floats | float) -> Floats:
     return np.asarray(np.sqrt(np.maximum(a * a + b * b - 2 * r * a * b, 0.0)))
 
 

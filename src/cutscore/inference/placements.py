@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def partial_placements(s: Sweep, area: PartialAuc) -> tuple[Floats, Floats]:
     parts = np.minimum(hi, c) - np.minimum(lo, c), b - a, np.maximum(hi, d) - np.maximum(lo, d)
     flat = gap <= 0
 
-    def mean(*values: Any) -> Floats:
+    def mean(*values: Floats | float) -> Floats:
         total = sum(part * value for part, value in zip(parts, values, strict=True))
         out: Floats = np.divide(total, gap, out=np.zeros(len(gap)), where=~flat)
         return out

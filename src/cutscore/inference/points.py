@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -171,7 +171,7 @@ def specificity_at(s: Sweep, sensitivity: float, *, level: float = 0.95) -> Curv
     return _point(s, "specificity", at, _Curve(x, y, pos, neg), level)
 
 
-def _rate(value: Any, name: str) -> float:
+def _rate(value: object, name: str) -> float:
     rate = number(value)
     if not 0 < rate < 1:
         hint = "roc(s) has the ends of the curve."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf, log, sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from cutscore.core.interval import Interval
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.placements import effective
-from cutscore.measures.aim import Top, as_objective
+from cutscore.measures.aim import GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.measure import Measure, Objective
 from cutscore.measures.prior import check_level, check_prior
@@ -26,11 +26,18 @@ from cutscore.sweeps.sweep import Sweep, check_sweep
 _RATIOS = {"lr_positive": ("recall", "fpr"), "lr_negative": ("fnr", "specificity")}
 
 
+class HasThreshold(Protocol):
+    """An operating point."""
+
+    @property
+    def threshold(self) -> float: ...
+
+
 def interval(  # noqa: PLR0913 - options have names
     s: Sweep,
-    measure: Any,
+    measure: GoalLike,
     *,
-    at: Any = None,
+    at: float | HasThreshold | None = None,
     prior: float | None = None,
     level: float = 0.95,
     method: str | None = None,
@@ -229,7 +236,7 @@ def _simulated(  # noqa: PLR0913 - the formula's numbers
     return Interval(min(low, here), max(high, here), level)
 
 
-def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> Any:
+def _draws(rng: np.random.Generator, part: float, whole: float, squares: float) -> Any:
     """The share of a class, as it might be in truth; of counts the squares are the counts."""
     if not whole:
         return np.zeros(10_000)

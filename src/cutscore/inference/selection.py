@@ -39,7 +39,7 @@ from cutscore.inference.guarantee import allowance
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import interval
 from cutscore.measures.aim import Aim, Top
-from cutscore.measures.confusion import Confusion
+from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit
 from cutscore.measures.measure import Measure, Objective
@@ -180,12 +180,12 @@ class Selection(Frozen):
         span = interval(two, goal, at=0.5, prior=prior, level=level)
         return min(span.low, value), max(span.high, value)
 
-    def _confusion(self, recall: Any, fpr: Any, share: Any) -> Confusion:
+    def _confusion(self, recall: Number, fpr: Number, share: Number) -> Confusion:
         P, N = (self.P + self.N) * share, (self.P + self.N) * (1 - share)
         tp, fp = recall * P, fpr * N
         return Confusion(tp, fp, P - tp, N - fp)
 
-    def _folded(self, goal: Objective, found: Floats, share: Any) -> Floats:
+    def _folded(self, goal: Objective, found: Floats, share: Number) -> Floats:
         """The values of choices on folds, each judged on the rows left out."""
         recall, fpr, all_recall, all_fpr = found.transpose(1, 0, 2)
         if not _divides_by_flagged(goal):
@@ -200,7 +200,7 @@ class Selection(Frozen):
         mean: Floats = np.sum(ratio, axis=1, where=has_one) / has_one.sum(axis=1)
         return np.clip(mean, -1.0, inf if getattr(goal, "name", "") == "lift" else 1.0)
 
-    def _values(self, goal: Objective, recall: Floats, fpr: Floats, share: Any) -> Floats:
+    def _values(self, goal: Objective, recall: Floats, fpr: Floats, share: Number) -> Floats:
         c = self._confusion(recall, fpr, share)
         return np.asarray(goal(c if self.prior is None else c.deployed(self.prior)), np.float64)
 
@@ -276,7 +276,7 @@ def select(s: Sweep, aim: Aim) -> Selection | None:
 
 
 def select_among(
-    y: Any,
+    y: NDArray[np.bool_],
     scores: Sequence[Floats],
     aim: Aim,
     *,

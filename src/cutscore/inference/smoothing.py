@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cutscore.core.findings.statistics import NoOverlap, NotFinite, NoVariation,
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import thumbnail
 from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.types import ArrayLike
 from cutscore.inference.auc import auc_interval, score_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.measures.prior import check_level
@@ -50,7 +51,7 @@ class SmoothRoc(Frozen):
     a: float = np.nan
     b: float = np.nan
 
-    def at(self, fpr: Any) -> Floats:
+    def at(self, fpr: ArrayLike) -> Floats:
         """The TPR of the curve at any false positive rates.
 
         Examples

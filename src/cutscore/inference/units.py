@@ -167,7 +167,7 @@ def exceeding(
     return min(1.0, max(0.0, float(np.exp(peak)) * width * step * total / pi))
 
 
-def as_units(units: Any) -> Units | None:
+def as_units(units: object) -> Units | None:
     """Units, or None; anything else is an error."""
     if units is None or isinstance(units, Units):
         return units

@@ -13,6 +13,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
@@ -29,6 +30,7 @@ from cutscore.core.findings.statistics import (
     Undefined,
 )
 from cutscore.core.frozen import Frozen, derived
+from cutscore.core.types import Array, ArrayLike, Label, MatrixLike, SparseMatrix
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
 
 _FORMAT, _VERSION = "cutscore moments", 1
@@ -91,7 +93,13 @@ class ClassMoments(Frozen):
 
     @classmethod
     def from_arrays(
-        cls, X: Any, y: Any, weight: Any = None, *, positive: Any = None, scatter: bool = True
+        cls,
+        X: MatrixLike,
+        y: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        positive: Label | None = None,
+        scatter: bool = True,
     ) -> ClassMoments:
         """The moments of a table in memory.
 
@@ -219,7 +227,7 @@ class ClassMoments(Frozen):
         }
 
     @staticmethod
-    def from_dict(data: Any) -> ClassMoments:
+    def from_dict(data: object) -> ClassMoments:
         """The moments that :meth:`to_dict` wrote."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
             other = data.get("format") if isinstance(data, Mapping) else data
@@ -322,7 +330,7 @@ class BlockMoments:
         return ClassMoments(np.zeros(block.X.shape[1]), mass, offset, None)
 
     def _sums(
-        self, X: Matrix, rows: Any, weight: Floats | None, start: Floats | None
+        self, X: Matrix, rows: NDArray[np.intp] | None, weight: Floats | None, start: Floats | None
     ) -> tuple[Floats, Floats | None]:
         """Σ weight·z and Σ weight·z·zᵀ of z = x − start, over the rows of one class."""
         d = X.shape[1]
@@ -354,7 +362,7 @@ class BlockMoments:
                     square += product
         return total, square
 
-    def _widened(self, X: Matrix, rows: Any) -> Iterator[tuple[slice, Floats]]:
+    def _widened(self, X: Matrix, rows: NDArray[np.intp] | None) -> Iterator[tuple[slice, Floats]]:
         """Some rows of a class at a time, as float64 that may be written to."""
         n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
         # In wide tables as many as make adding up d × d products cheap beside computing them.
@@ -398,7 +406,12 @@ class BlockMoments:
         return out
 
     def _room(
-        self, name: str, n: int, d: int, by_column: bool = False, dtype: Any = np.float64
+        self,
+        name: str,
+        n: int,
+        d: int,
+        by_column: bool = False,
+        dtype: type[np.generic] = np.float64,
     ) -> Any:
         """An array of this thread's, with whatever is left in it."""
         there = getattr(self.kept, name, None)
@@ -415,7 +428,7 @@ def _pieces(block: Block, size: int) -> Iterator[Block]:
         yield Block(X[at], y[at], None if weight is None else weight[at], start + k)
 
 
-def _by_class(y: Any, classes: int) -> Sequence[Any]:
+def _by_class(y: Array, classes: int) -> Sequence[Any]:
     """Which rows are of each class, the negatives first; None for all of them."""
     if classes > 2:
         return [np.flatnonzero(y == k) for k in range(classes)]
@@ -458,14 +471,17 @@ def _check_width(d: int, classes: int = 2) -> None:
         raise DataError(BadArgument("X", rule, d, hint))
 
 
-def _rows(X: Any, y: Any, weight: Any, positive: Any) -> ArrayRows:
+def _rows(
+    data: MatrixLike, y: ArrayLike, weight: ArrayLike | None, positive: Label | None
+) -> ArrayRows:
     """The border: whatever users hand in as a labelled table."""
-    if hasattr(X, "tocsr"):
-        X = X.tocsr()
+    X: Any
+    if isinstance(data, SparseMatrix):
+        X = data.tocsr()
         if X.dtype.kind in "biuf" and X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
     else:
-        X = np.asarray(X)
+        X = np.asarray(data)
         if X.dtype.kind == "O":
             try:
                 X = X.astype(np.float64)

@@ -14,7 +14,7 @@ from cutscore.core.findings.statistics import ClassEmpty
 from cutscore.linear.detector import ClassesFit, Discriminants, Step
 from cutscore.linear.logistic import FeatureScale, added, check_options, parts_of
 from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
-from cutscore.linear.rows import Block, Floats, Rows, one_thread_blas
+from cutscore.linear.rows import Block, Floats, Matrix, Rows, one_thread_blas
 
 __all__ = ["multinomial"]
 
@@ -178,7 +178,7 @@ def losses(block: Block, g: Discriminants) -> tuple[float, Floats]:
     return loss, sums
 
 
-def _sums(X: Any, coefficient: Floats) -> Floats:
+def _sums(X: Matrix, coefficient: Floats) -> Floats:
     """Σ coefficient_k·(x, 1) over rows, for each column k of the coefficients."""
     return np.column_stack((np.asarray((X.T @ coefficient).T), coefficient.sum(axis=0)))
 
@@ -222,5 +222,5 @@ def diagonal(block: Block, g: Discriminants, mean: Floats) -> tuple[Floats]:
     return (out,)
 
 
-def _dense(X: Any) -> Floats:
+def _dense(X: Matrix) -> Floats:
     return X if isinstance(X, np.ndarray) else X.toarray()

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isfinite, sqrt
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -320,7 +320,7 @@ def _any(block: Block) -> bool:
     return bool((X if isinstance(X, np.ndarray) else X.data).any())
 
 
-def _check(rate: Any, max_passes: Any, variant: Any) -> None:
+def _check(rate: float, max_passes: float, variant: str) -> None:
     if not (rate > 0 and isfinite(rate)):
         raise ValueError(f"rate must be positive and finite; it is {rate!r}.")
     if not max_passes >= 1:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, reduce
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from cutscore.core.checks import threads
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Matrix = Any  # a NumPy array of float32 or float64 with two dimensions, or a CSR matrix of SciPy
+Matrix: TypeAlias = Any
+"""Features inside: an array of float32 or float64 with two dimensions, or a CSR matrix. The two
+have no type in common, since SciPy has none."""
 
 _S = TypeVar("_S")
 

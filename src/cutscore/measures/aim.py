@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.json import plain, read
+from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs, check_costs
-from cutscore.measures.limits import Limit, as_limits, parse_limit
+from cutscore.measures.limits import Limit, LimitsLike, as_limits, parse_limit
 from cutscore.measures.measure import MEASURES, Measure, Objective, find_measure
 from cutscore.measures.prior import check_level, check_prior
 
@@ -76,6 +77,9 @@ class Top:
         return self.measure(c)
 
 
+GoalLike: TypeAlias = str | Objective | GoalFunction
+"""What to aim at, as users write it: the name of a measure, costs, ``f(beta)`` or a function."""
+
 _AT = re.compile(r"\s*([^@]+?)\s*@\s*(\d[\d_]*(?:\.\d+)?)\s*(%?)\s*")
 
 
@@ -125,9 +129,22 @@ class Aim:
     limits: tuple[Limit, ...] = ()
     prior: float | None = None
     confidence: float | None = None
-    units: Any = None
+    units: Sized | None = None
     level: float = 0.95
     assumed: bool = False
+
+    if TYPE_CHECKING:  # what users may write; the fields are what became of it
+
+        def __init__(  # noqa: PLR0913, PLR0917 - the fields
+            self,
+            goal: GoalLike | None = None,
+            limits: LimitsLike = (),
+            prior: float | None = None,
+            confidence: float | None = None,
+            units: Sized | None = None,
+            level: float = 0.95,
+            assumed: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         goal: Any = self.goal
@@ -155,9 +172,9 @@ class Aim:
     def asked(  # noqa: PLR0913 - the options of users
         cls,
         *,
-        costs: Any = None,
-        maximize: Any = None,
-        subject_to: Any = (),
+        costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike = (),
         prior: float | None = None,
         confidence: float | None = None,
         level: float = 0.95,
@@ -188,6 +205,16 @@ class Aim:
         return ", ".join([self.goal.name, *self.limit_texts]) + sure
 
     @property
+    def symmetric(self) -> bool:
+        """Whether nothing changes if the two classes change places, so that neither has to be named
+        the positive one."""
+        if self.limits or self.prior is not None:
+            return False
+        tp, fp, fn, tn = 11, 7, 5, 3  # any that differ
+        one, other = Confusion(tp, fp, fn, tn), Confusion(tn, fn, fp, tp)
+        return bool(np.isclose(self.goal(one), self.goal(other), rtol=1e-12))
+
+    @property
     def on_rows(self) -> Aim:
         """The same with limits that hold on the rows at hand alone."""
         return replace(self, confidence=None, units=None)
@@ -207,7 +234,7 @@ class Aim:
         return out
 
     @classmethod
-    def from_dict(cls, data: Any, where: str = "") -> Aim:
+    def from_dict(cls, data: object, where: str = "") -> Aim:
         """The aim that :meth:`to_dict` described; a function comes back by its name alone."""
         saved = read(_SavedAim, data, where)
         goal: Any = saved.costs
@@ -272,12 +299,17 @@ class _SavedAim:
     assumed: bool
 
 
-def _lost(*_: Any) -> Any:
+def _lost(*_: object) -> Any:
     why = "was a function, of which the file knows the name only"
     raise DataError(Undefined("this aim", why, "Give the function again."))
 
 
-def as_objective(wanted: Any) -> Objective:
+def as_aim(wanted: object) -> Aim:
+    """An aim, or the aim at this goal without limits."""
+    return wanted if isinstance(wanted, Aim) else Aim(as_objective(wanted))
+
+
+def as_objective(wanted: object) -> Objective:
     """A name, Costs, f(beta) or a function of (tp, fp, fn, tn), as an objective."""
     if isinstance(wanted, (Measure, Costs, Top, _Custom)):
         return wanted

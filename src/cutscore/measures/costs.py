@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import inf, log
-from typing import Any
 
 import numpy as np
 
@@ -153,7 +152,7 @@ class Costs:
         return f"Costs({', '.join(shown_fields)})"
 
 
-def check_costs(costs: Any) -> Costs:
+def check_costs(costs: object) -> Costs:
     """Costs and nothing else: a mapping might miss one of them, a name is a measure."""
     if not isinstance(costs, Costs):
         raise DataError(BadArgument("costs", "be Costs(fp=..., fn=...)", costs))

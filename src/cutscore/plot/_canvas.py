@@ -13,12 +13,14 @@ from cutscore.core.errors import DataError, missing_library
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import either
 from cutscore.core.interval import in_places
+from cutscore.core.types import ArrayLike
 from cutscore.decision.choice import OperatingPoint
 from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType as Colour
 
 # Okabe and Ito's colours: apart for colour-blind readers, and in grey.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -37,7 +39,7 @@ def needs(given: object, kind: Kinds, draw: str, how: str) -> None:
         raise DataError(BadArgument(draw, f"be {_either(kind)}", given, hint, subject))
 
 
-def curve_of(given: Any, kind: Kinds, draw: str, compute: Callable[[Sweep], Any]) -> Any:
+def curve_of(given: object, kind: Kinds, draw: str, compute: Callable[[Sweep], object]) -> Any:
     """What is to be drawn: as it was computed, or computed from a sweep."""
     if isinstance(given, Sweep):
         return compute(given)
@@ -54,10 +56,10 @@ def option(given: object, kind: Kinds, name: str, how: str) -> None:
 
 def each(
     draw: Callable[..., Axes],
-    several: Mapping[str, Any],
+    several: Mapping[str, object],
     ax: Axes | None,
-    shared: dict[str, Any],
-    **of_one: Any,
+    shared: Mapping[str, object],
+    **of_one: object,
 ) -> Axes:
     """Several on the same axes, each under its name; options ``of_one`` can't be given then."""
     call = f"plot.{draw.__name__}"
@@ -133,9 +135,16 @@ def guide(ax: Axes, x: list[float], y: list[float]) -> None:
         ax.plot(x, y, color="0.65", linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
 
 
-def draw_line(ax: Axes, x: Floats, y: Floats, label: str | None, line: dict[str, Any]) -> Axes:
+def draw_line(
+    ax: Axes, x: Floats, y: Floats, label: str | None, line: Mapping[str, object]
+) -> Axes:
     drawn = sum(1 for _ in artists(ax, "curve"))
-    style = {"color": COLOURS[drawn % len(COLOURS)], "linewidth": 1.8, "zorder": 3, **line}
+    style: dict[str, Any] = {
+        "color": COLOURS[drawn % len(COLOURS)],
+        "linewidth": 1.8,
+        "zorder": 3,
+        **line,
+    }
     if len(x) == 1:
         style.setdefault("marker", "o")  # a single point has no line
     (artist,) = ax.plot(*simplify(x, y), label=label, **style)
@@ -145,7 +154,7 @@ def draw_line(ax: Axes, x: Floats, y: Floats, label: str | None, line: dict[str,
     return ax
 
 
-def shade(ax: Axes, band: Sequence[Floats], colour: Any, label: str | None = None) -> None:
+def shade(ax: Axes, band: Sequence[Floats], colour: Colour, label: str | None = None) -> None:
     """A band behind the curves: x, and its lower and upper end there."""
     x, low, high = simplify(*band)
     ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.5, label=label)
@@ -155,7 +164,7 @@ def draw_histogram(  # noqa: PLR0913 - a histogram and its looks
     ax: Axes,
     height: Floats,
     edges: Floats,
-    colour: Any,
+    colour: Colour,
     label: str | None = None,
     *,
     baseline: float = 0.0,
@@ -168,18 +177,18 @@ def artists(ax: Axes, what: str) -> Iterator[Any]:
     return (artist for artist in (*ax.lines, *ax.texts) if artist.get_gid() == what)
 
 
-def _there(ax: Axes, x: Any, y: Any) -> bool:
+def _there(ax: Axes, x: ArrayLike, y: ArrayLike) -> bool:
     """Whether that line is drawn already, under another curve."""
     return any(np.array_equal(line.get_xydata(), np.column_stack((x, y))) for line in ax.lines)
 
 
-def put_text(ax: Axes, text: str, *at: Any, **style: Any) -> Any:
+def put_text(ax: Axes, text: str, *at: tuple[float, float], **style: object) -> Any:
     """A text that stays legible over lines and shades."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.5, foreground="white")]
-    style = {"fontsize": 9, "zorder": 6, "parse_math": False, "path_effects": halo, **style}
-    return ax.annotate(text, *at, **style)
+    look: dict[str, Any] = {"fontsize": 9, "zorder": 6, "parse_math": False, "path_effects": halo}
+    return ax.annotate(text, *at, **look | style)  # type: ignore[arg-type]
 
 
 def rule_text(p: OperatingPoint) -> str:

@@ -45,6 +45,7 @@ from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType as Colour
 
 FPR, RECALL = "False positive rate (1 − specificity)", "Sensitivity (recall)"
 FLAGGED = "Share of cases flagged"
@@ -66,7 +67,7 @@ def roc(  # noqa: PLR0913 - options have names
     point: OperatingPoint | Sequence[OperatingPoint] | None = None,
     hull: Hull | JointHull | None = None,
     points: Mapping[str, tuple[float, float]] | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a ROC curve over its diagonal.
 
@@ -165,7 +166,7 @@ def hull(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw the convex hull of a ROC curve, or of several classifiers together.
 
@@ -211,7 +212,7 @@ def pr(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a precision–recall curve over the prevalence, which is the precision of flagging all.
 
@@ -243,7 +244,7 @@ def det(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a DET curve on normal-deviate axes, where normal scores make a straight line.
 
@@ -284,7 +285,7 @@ def gain(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a cumulative gain curve: the sensitivity against the share of cases flagged.
 
@@ -311,7 +312,7 @@ def lift(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a lift curve: precision over prevalence, against the share of cases flagged.
 
@@ -342,7 +343,7 @@ def cost_curve(
     *,
     x: float | None = None,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a cost curve: the expected cost of the best cut, whatever the costs and the prevalence.
 
@@ -413,7 +414,7 @@ def net_benefit(
     *,
     label: str | None = None,
     band: NetBenefitAt | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a decision curve: the net benefit of acting from each probability on.
 
@@ -490,7 +491,7 @@ def _labelled(label: str | None, area: str) -> str | None:
     return ", ".join(filter(None, (label, area))) or label
 
 
-def _area_text(curve: Any) -> str:
+def _area_text(curve: object) -> str:
     """The AUC with its confidence interval, where it is known."""
     if isinstance(curve, SmoothRoc):
         return f"AUC {estimate_text(curve.auc, curve.interval)}"
@@ -507,9 +508,9 @@ def _roc_axes(ax: Axes | None) -> Axes:
     return ax
 
 
-def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: Any) -> None:
+def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: object) -> None:
     """The line of a joint hull, and its vertices by classifier."""
-    style = {"color": "0.35", "linewidth": 1.2, "zorder": 3.2, **line}
+    style: dict[str, Any] = {"color": "0.35", "linewidth": 1.2, "zorder": 3.2, **line}
     ax.plot(*simplify(h.fpr, h.tpr), label=label, gid="hull", **style)
     best = np.isin(np.arange(len(h.names)), h.classifier)
     for k in np.argsort(~best, kind="stable").tolist():
@@ -547,7 +548,7 @@ def _vertex(h: Hull) -> str:
 
 
 def _mark(  # noqa: PLR0913 - a point and its looks
-    ax: Axes, x: float, y: float, text: str, colour: Any, *, marker: str = "o"
+    ax: Axes, x: float, y: float, text: str, colour: Colour, *, marker: str = "o"
 ) -> None:
     """A point of ROC space, with a text to its lower right that gives way to those there already.
 
@@ -590,7 +591,7 @@ def _span(ax: Axes, x: float, text: str) -> tuple[float, float]:
     return (x - width, x) if x > 0.6 else (x, x + width)
 
 
-def _dot(ax: Axes, x: float, y: float, colour: Any, marker: str = "o") -> None:
+def _dot(ax: Axes, x: float, y: float, colour: Colour, marker: str = "o") -> None:
     (dot,) = ax.plot([x], [y], marker, color=colour, markersize=8, zorder=5, clip_on=False)
     dot.set(markeredgecolor="white", markeredgewidth=1.2)
 

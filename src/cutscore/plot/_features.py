@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.rows import ColumnMissing
 from cutscore.core.findings.statistics import NotFinite
+from cutscore.core.types import ArrayLike, Frame, Label
 from cutscore.detector import Detector
 from cutscore.measures.prior import check_prior
 from cutscore.plot._canvas import axes, legend, needs, new_axes
@@ -26,6 +27,19 @@ if TYPE_CHECKING:
 # Points of the grid along each feature, and rows that can still be told apart.
 _GRID, _ROWS = 121, 2000
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class ProbabilisticClassifier(Protocol):
+    """A fitted classifier of scikit-learn."""
+
+    def predict_proba(self, X: Any, /) -> Any: ...
+
+
+Probabilities: TypeAlias = Detector | ProbabilisticClassifier | Callable[[Any], ArrayLike]
+"""What gives rows the probability to be positive."""
+
+Features: TypeAlias = Mapping[Any, ArrayLike] | Frame | ArrayLike
+"""Columns by name, a frame, or an array with a column for each."""
 
 
 def distances(
@@ -92,7 +106,14 @@ def distances(
     return ax
 
 
-def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: Any = None) -> Axes:
+def surface(
+    detector: Probabilities,
+    X: Features,
+    y: ArrayLike,
+    ax: Axes | None = None,
+    *,
+    positive: Label | None = None,
+) -> Axes:
     """Draw the probability of a positive over two features, with the rows of either class.
 
     On axes of three dimensions (``figure.add_subplot(projection="3d")``) it is a surface above the
@@ -102,7 +123,7 @@ def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: 
     ----------
     detector
         A :class:`cutscore.detector.Detector` of two columns of numbers; a fitted classifier with
-        ``predict_proba``, such as :class:`cutscore.estimators.CalibratedDetector`; or a function
+        ``predict_proba``, such as :class:`cutscore.estimators.DecisionClassifier`; or a function
         from rows like X to the probability of each.
     X
         The rows: an array with two columns, or a frame or mapping of columns by name.
@@ -164,20 +185,20 @@ def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: 
     return ax
 
 
-def _probability(detector: Any) -> Callable[[Any], Any]:
+def _probability(detector: Probabilities) -> Callable[[Any], ArrayLike]:
     """What gives the probability of rows."""
     if isinstance(detector, Detector):
         return detector.probability
     if hasattr(detector, "predict_proba"):
         return lambda X: np.asarray(detector.predict_proba(X))[:, 1]
     if callable(detector):
-        return detector  # type: ignore[no-any-return]
+        return detector
     rule = "be a Detector, a classifier with predict_proba, or a function that gives probabilities"
     hint = "Of a line, pass lambda X: calibrator.probability(line.scores(X), prior)."
     raise DataError(BadArgument("detector", rule, detector, hint))
 
 
-def _features(X: Any, detector: Any) -> dict[Any, Any]:
+def _features(X: Features, detector: Probabilities) -> dict[Any, Any]:
     """Two columns by name, or by number where they have no names."""
     columns = columns_of(np.asarray(X) if isinstance(X, (list, tuple)) else X)
     if isinstance(detector, Detector):
@@ -190,12 +211,12 @@ def _features(X: Any, detector: Any) -> dict[Any, Any]:
     return columns
 
 
-def _like(X: Any, names: Sequence[Any], *columns: Floats) -> Any:
+def _like(X: Features, names: Sequence[Any], *columns: Floats) -> Any:
     """Rows of the same kind as X: a classifier that was fitted to a frame wants one."""
     if names == [0, 1]:
         return np.column_stack(columns)
     table = dict(zip(names, columns, strict=True))
-    return table if isinstance(X, Mapping) else type(X)(table)
+    return table if isinstance(X, Mapping) else type(X)(table)  # type: ignore[call-arg,call-overload]
 
 
 def _grid(name: str, x: Floats) -> Floats:

@@ -39,6 +39,7 @@ from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType as Colour
 
 POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
 _WRONG, _RIGHT = POSITIVE, NEGATIVE
@@ -54,7 +55,7 @@ def reliability(
     *,
     label: str | None = None,
     bins: int = 50,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a reliability diagram: the observed event rate against the predicted probability.
 
@@ -129,7 +130,7 @@ def calibrator(  # noqa: PLR0913 - options have names
     low: float | None = None,
     high: float | None = None,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a calibrator: the log-likelihood ratio of each score.
 
@@ -466,7 +467,9 @@ def _count(several: Sequence[Margins], bins: int) -> tuple[Floats, int, list[Any
     return edges, zero, out
 
 
-def _range_of(c: Calibrator, s: Sweep | None, low: Any, high: Any) -> tuple[float, float]:
+def _range_of(
+    c: Calibrator, s: Sweep | None, low: float | None, high: float | None
+) -> tuple[float, float]:
     """The range of scores to draw a calibrator over."""
     for name, given in (("low", low), ("high", high)):
         if given is not None and not _is_moderate(given):
@@ -482,7 +485,7 @@ def _range_of(c: Calibrator, s: Sweep | None, low: Any, high: Any) -> tuple[floa
     return start, end
 
 
-def _is_moderate(x: Any) -> bool:
+def _is_moderate(x: object) -> bool:
     """Whether it is a number that is no risk to the width of an axis."""
     try:
         return isinstance(x, Real) and abs(float(x)) <= 1e300
@@ -490,7 +493,7 @@ def _is_moderate(x: Any) -> bool:
         return False
 
 
-def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:
+def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Colour) -> None:
     """Signs at the upper or lower edge, above the scores whose LLR is infinite."""
     for value, edge, side in ((np.inf, 1.0, "top"), (-np.inf, 0.0, "bottom")):
         at = x[np.sign(value) * llr > 1e300]
@@ -500,12 +503,11 @@ def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:
             put_text(ax, number_text(value), (middle, edge), color=colour, **where)
 
 
-def _bins(bins: Any) -> int:
-    whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
-    if not whole or not 1 <= bins <= 100_000:
-        hint = "Leave it out for a number that suits most scores."
-        raise DataError(BadArgument("bins", "be a whole number from 1 to 100,000", bins, hint))
-    return int(bins)
+def _bins(bins: object) -> int:
+    if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and 1 <= bins <= 100_000:
+        return int(bins)
+    hint = "Leave it out for a number that suits most scores."
+    raise DataError(BadArgument("bins", "be a whole number from 1 to 100,000", bins, hint))
 
 
 def bin_edges(values: Floats, bins: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
@@ -31,11 +31,11 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation, point_
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected
-from cutscore.measures.aim import Aim, Top, as_objective
+from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import check_costs
-from cutscore.measures.limits import as_limits
-from cutscore.measures.measure import WORDS
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.limits import LimitsLike, as_limits
+from cutscore.measures.measure import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Label = bool | int | float | str
 
+WORDS = MEASURE_WORDS | {"auc": "AUC"}
 RATES = ("recall", "fpr", "precision", "flagged_rate")
 """What is promised besides what was aimed at."""
 
@@ -144,6 +145,12 @@ class Provenance:
         What made it and when, if it was recorded.
     library
         The version that made it.
+
+    Examples
+    --------
+    >>> from cutscore.policy import Provenance
+    >>> Provenance("cross-fitted, 5 folds, logistic", command="cutscore fit t.csv").scores
+    'cross-fitted, 5 folds, logistic'
     """
 
     scores: str = "given"
@@ -227,7 +234,7 @@ class Policy(Card):
     def choose(  # noqa: PLR0913 - all but two are options
         cls,
         s: Sweep,
-        aim: Any,
+        aim: GoalLike | Aim,
         *,
         calibrator: Calibrator | str = "auto",
         keep: str = "auto",
@@ -424,9 +431,9 @@ class Policy(Card):
     def revised(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any = None,
-        maximize: Any = None,
-        subject_to: Any = None,
+        costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike = None,
         prior: float | None = None,
         confidence: float | None = None,
         threshold: float | None = None,
@@ -494,9 +501,9 @@ class Policy(Card):
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any,
-        maximize: Any,
-        subject_to: Any,
+        costs: Costs | None,
+        maximize: GoalLike | None,
+        subject_to: LimitsLike,
         prior: float | None,
         confidence: float | None,
         drop_limits: bool,
@@ -536,11 +543,11 @@ class Policy(Card):
 
     def check(
         self,
-        y: Any,
-        scores: Any,
-        weight: Any = None,
+        y: ArrayLike,
+        scores: ArrayLike,
+        weight: ArrayLike | None = None,
         *,
-        positive: Any = None,
+        positive: Hashable = None,
         level: float | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
@@ -594,7 +601,7 @@ class Policy(Card):
         return as_dict(self)
 
     @staticmethod
-    def from_dict(data: Any, where: str = "") -> Policy:
+    def from_dict(data: object, where: str = "") -> Policy:
         """The policy that :meth:`to_dict` described; anything else is a DataError."""
         from cutscore.policy.file import from_dict
 
@@ -629,7 +636,7 @@ class Policy(Card):
 
         return from_file(path, verify=verify)
 
-    def export(self, to: str = "sql", **options: Any) -> Any:
+    def export(self, to: str = "sql", **options: str | Sequence[str]) -> Any:
         """The policy for other systems, which decide alike.
 
         Parameters
@@ -711,7 +718,7 @@ def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expe
     return out
 
 
-def _of_given(point: OperatingPoint, measure: Any) -> Expected | None:
+def _of_given(point: OperatingPoint, measure: GoalLike) -> Expected | None:
     aim, goal = point.question, as_objective(measure)
     with suppress(CutscoreError):
         span = interval(point.sweep, goal, at=point, prior=aim.prior, level=aim.level)

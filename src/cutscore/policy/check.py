@@ -19,7 +19,7 @@ sequentially rejective multiple test procedure", Scandinavian Journal of Statist
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,6 +28,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from cutscore.core.checks import array_of
 from cutscore.core.errors import CutscoreError, UndefinedError
@@ -44,8 +45,9 @@ from cutscore.inference.rates import clopper_pearson, interval, wilson
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Top, as_objective
 from cutscore.measures.limits import Limit
-from cutscore.measures.measure import WORDS, Objective
+from cutscore.measures.measure import Objective
 from cutscore.measures.prior import check_level
+from cutscore.policy.artefact import WORDS
 from cutscore.sweeps.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -172,11 +174,11 @@ def _beside(one: Outcome) -> str:
 
 def check(  # noqa: PLR0913 - options have names
     policy: Policy,
-    y: Any,
-    scores: Any,
-    weight: Any = None,
+    y: ArrayLike,
+    scores: ArrayLike,
+    weight: ArrayLike | None = None,
     *,
-    positive: Any = None,
+    positive: Hashable = None,
     level: float | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
@@ -188,7 +190,7 @@ def check(  # noqa: PLR0913 - options have names
     return _Checked(policy, s.negated() if policy.reverse else s, level).result()
 
 
-def _labelled(policy: Policy, y: Any) -> tuple[Any, Any]:
+def _labelled(policy: Policy, y: NDArray[Any]) -> tuple[Any, Any]:
     """Labels, and the positive one, as the policy knows it; 0/1 and booleans speak for
     themselves."""
     known, named = policy.labels.positive, y.dtype.kind in "OUST"

@@ -134,7 +134,7 @@ class Evidence(Frozen):
         }
 
     @classmethod
-    def from_dict(cls, data: Any, where: str = "") -> Evidence:
+    def from_dict(cls, data: object, where: str = "") -> Evidence:
         """The evidence that :meth:`to_dict` described; anything else is a DataError."""
         packed = isinstance(data, dict) and data.get("packed") is True
         saved: Any = read_fields(_Packed if packed else _Listed, data, where)

@@ -41,16 +41,15 @@ def as_text(p: Policy) -> str:
     return dumps(data | {"checksum": digest(data)})
 
 
-def from_dict(data: Any, where: str = "") -> Policy:
-    check_format(data, FORMAT)
-    values = {name: value for name, value in data.items() if name not in ("format", "rule")}
+def from_dict(data: object, where: str = "") -> Policy:
+    fields_ = check_format(data, FORMAT)
+    values = {name: value for name, value in fields_.items() if name not in ("format", "rule")}
     policy: Policy = read_fields(Policy, values, where)
     return policy
 
 
 def from_text(data: str | bytes, *, verify: bool = True) -> Policy:
-    parsed = loads(data, "a policy")
-    check_format(parsed, FORMAT)
+    parsed = check_format(loads(data, "a policy"), FORMAT)
     checksum = parsed.pop("checksum", None)
     policy = from_dict(parsed)
     if verify and checksum != digest(parsed):
@@ -62,12 +61,13 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Policy:
     return read_artefact(path, lambda data: from_text(data, verify=verify))
 
 
-def check_format(data: Any, wanted: str) -> None:
-    """Refuse what is not of this format, or of another version of it."""
+def check_format(data: object, wanted: str) -> dict[str, Any]:
+    """An object of this format; what is none, or of another version of it, is refused."""
     if not isinstance(data, dict) or not isinstance(data.get("format"), str):
         raise DataError(FieldMissing("format"))
     if data["format"] != wanted:
         raise DataError(FormatUnknown(data["format"], wanted))
+    return data
 
 
 def read_artefact(path: str | os.PathLike[str], parse: Callable[[bytes], _T]) -> _T:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from math import exp, log
-from typing import Any
 
 import numpy as np
 
@@ -40,14 +39,16 @@ from cutscore.core.findings.report import (
 )
 from cutscore.core.interval import Interval
 from cutscore.core.names import worded
+from cutscore.core.types import ArrayLike, Label
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.decision.verdict import judge
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
-from cutscore.measures.aim import Aim
+from cutscore.measures.aim import Aim, GoalLike
 from cutscore.measures.costs import Costs
+from cutscore.measures.limits import LimitsLike
 from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.report.summary import (
     MEASURES,
@@ -74,21 +75,21 @@ from cutscore.sweeps.sweep import Sweep, far_ends, sweep
 
 
 def summarise(  # noqa: PLR0913 - options have names
-    y: Any,
-    scores: Mapping[str, Any],
+    y: ArrayLike,
+    scores: Mapping[str, ArrayLike],
     *,
-    weight: Any = None,
-    positive: Any = None,
-    group: Any = None,
-    unit: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    group: ArrayLike | None = None,
+    unit: ArrayLike | None = None,
     costs: Costs | None = None,
-    maximize: Any = None,
-    subject_to: Any = (),
+    maximize: GoalLike | None = None,
+    subject_to: LimitsLike = (),
     prior: float | None = None,
     confidence: float | None = None,
     level: float = 0.95,
     calibrators: Mapping[str, Calibrator] | None = None,
-    forecasts: Mapping[str, Any] | None = None,
+    forecasts: Mapping[str, ArrayLike] | None = None,
     among: Mapping[str, Selection | None] | None = None,
     reverse: Collection[str] = (),
     label: str = "",
@@ -232,7 +233,13 @@ def summarise(  # noqa: PLR0913 - options have names
     )
 
 
-def _sweep(y: Any, score: Any, weight: Any, positive: Any, name: str | None) -> Sweep:
+def _sweep(
+    y: ArrayLike,
+    score: ArrayLike,
+    weight: ArrayLike | None,
+    positive: Label | None,
+    name: str | None,
+) -> Sweep:
     """The sweep of a score; an error says which one it is of, if there are several."""
     try:
         s = sweep(y, score, weight, positive, squares=weight is not None)
@@ -245,7 +252,7 @@ def _sweep(y: Any, score: Any, weight: Any, positive: Any, name: str | None) -> 
 
 
 def _some_of(
-    scores: Mapping[str, Any], names: Collection[str], option: str, what: str = "scores"
+    scores: Collection[str], names: Collection[str], option: str, what: str = "scores"
 ) -> set[str]:
     """Names that an option gives, all of which must be known."""
     found = {names} if isinstance(names, str) else set(map(str, names))
@@ -262,8 +269,8 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     samples: tuple[ClassSample, ClassSample] | None = None,
     groups: Mapping[str, GroupAuc] | None = None,
     costs: Costs | None = None,
-    maximize: Any = None,
-    subject_to: Any = (),
+    maximize: GoalLike | None = None,
+    subject_to: LimitsLike = (),
     prior: float | None = None,
     confidence: float | None = None,
     level: float = 0.95,

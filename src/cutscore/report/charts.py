@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil, floor, log10
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cutscore.core.types import ArrayLike
 from cutscore.measures.confusion import counted
 from cutscore.report.numbers import estimate_text, number, per_cent
 from cutscore.report.scenario import start_probability
@@ -473,7 +474,7 @@ def _whole(x: float) -> int:
     return round(1000 * x)
 
 
-def path(x: Any, y: Any, *, close: bool = False) -> str:
+def path(x: ArrayLike, y: ArrayLike, *, close: bool = False) -> str:
     """The way through points of the unit square, in whole thousandths; steps that nobody can see
     are left out."""
     a = np.rint(1000 * np.clip(np.asarray(x, np.float64), -0.5, 1.5)).astype(np.int64)
@@ -493,7 +494,7 @@ def path(x: Any, y: Any, *, close: bool = False) -> str:
     return f"M{steps}{'Z' if close else ''}"
 
 
-def region(x: Any, low: Any, high: Any) -> str:
+def region(x: ArrayLike, low: ArrayLike, high: ArrayLike) -> str:
     """Between two curves."""
     across = np.concatenate((np.asarray(x), np.asarray(x)[::-1]))
     around = np.concatenate((np.asarray(high), np.asarray(low)[::-1]))

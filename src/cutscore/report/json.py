@@ -69,7 +69,7 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
     return out
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """With Python's own types, and None for what JSON has no number for."""
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}

@@ -161,7 +161,7 @@ def _environment() -> Environment:
     return environment
 
 
-def clean(value: Any) -> Any:
+def clean(value: object) -> Any:
     """Text that any file can hold: no lone surrogates, no control characters. Applied to all that
     a template writes, before it is escaped."""
     if not isinstance(value, str) or hasattr(value, "__html__"):

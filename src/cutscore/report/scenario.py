@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.core.types import Array
 from cutscore.decision.choice import expectation, headline, natural
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import counted
@@ -52,7 +53,7 @@ def script_data(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: float) -> Any:
     """A number for JSON, which has no infinity."""
     if isinstance(x, int):
         return x
@@ -140,7 +141,7 @@ def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
     }
 
 
-def _short(values: Any) -> list[Any]:
+def _short(values: Array) -> list[Any]:
     return [_plain(float(f"{x:.6g}")) for x in values.tolist()]
 
 

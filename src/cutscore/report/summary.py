@@ -316,7 +316,7 @@ class Summary:
         return self.text()
 
 
-def maybe(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | None:
+def maybe(make: Callable[..., _T], *arguments: object, **options: object) -> _T | None:
     """An interval, or several, or None where the rows can't tell."""
     try:
         return make(*arguments, **options)

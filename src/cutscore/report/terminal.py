@@ -25,6 +25,7 @@ from cutscore.decision.choice import (
 )
 from cutscore.decision.verdict import State, Verdict
 from cutscore.inference.guarantee import allowance, wanting
+from cutscore.inference.units import as_units
 from cutscore.measures.confusion import Confusion, counted
 from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
 from cutscore.report.summary import (
@@ -208,7 +209,7 @@ def point_lines(p: OperatingPoint, level: float) -> list[str]:
         lines.append(f"{status.limit}{sure}: {outcome(p, status)}; {value} on these rows")
         if q.confidence and not p.sweep.weighted:
             error = allowance(q.limits, q.confidence)
-            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+            lines += filter(None, [wanting(p.sweep, limit, error, as_units(q.units))])
     return lines
 
 

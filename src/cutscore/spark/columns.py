@@ -124,7 +124,7 @@ def _joined(held: list[dict[str, Array]], pieces: list[Piece], names: Sequence[s
     return Chunk({name: np.concatenate([h[name] for h in held]) for name in names}, pieces)
 
 
-def _numpy(column: Any, name: str, where: str, first: int, text: bool) -> Array:
+def _numpy(column: pa.Array, name: str, where: str, first: int, text: bool) -> Array:
     """A column as NumPy has it. No value may be missing."""
     column = plain(filled(column, name, row_of(where, first)))
     t = column.type
@@ -165,7 +165,7 @@ def labelled(y: Array, positive: Hashable) -> Labels:
     return Labels(y, positive, json.dumps(other.item() if y.dtype.kind in "biuf" else str(other)))
 
 
-def _coded(y: Array, positive: Any) -> Labels:
+def _coded(y: Array, positive: Hashable) -> Labels:
     """Text as 0/1, by way of its few different values."""
     coded = pa.array(y).dictionary_encode()
     seen = np.array(coded.dictionary.to_pylist(), object)
@@ -178,7 +178,7 @@ def _coded(y: Array, positive: Any) -> Labels:
     return Labels(code[coded.indices.to_numpy()], None, json.dumps(others[0]) if others else None)
 
 
-def _encoded(y: Array, positive: Any) -> Array:
+def _encoded(y: Array, positive: Hashable) -> Array:
     try:
         return np.asarray(y == positive).astype(np.uint8)
     except (TypeError, OverflowError):

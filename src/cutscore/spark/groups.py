@@ -144,7 +144,7 @@ class _Evaluate:
         found = [m for m in in_order(received(batches)) if m.blob is not None]
         if not found:
             return
-        tables = [(message.origin, unpacked(message.blob)) for message in found]
+        tables = [(m.origin, unpacked(m.blob)) for m in found if m.blob is not None]
         rows = sum(table.num_rows for _, table in tables)
         result = evaluated(tables)
         others = sorted({o for m in found for o in json.loads(m.note or "[]")})

@@ -27,7 +27,7 @@ from cutscore.spark.sources import Files, Frame, Paths, opened, read
 from cutscore.sweeps.sweep import area
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 _S = TypeVar("_S")
 
@@ -139,7 +139,7 @@ class SparkRows:
         ``start``."""
         return list(self._results(_Task(self._sent, _Steps(step, start)), None))
 
-    def _results(self, task: _Task, merge: Any) -> list[Any]:
+    def _results(self, task: _Task, merge: Callable[[Any, Any], Any] | None) -> list[Any]:
         parts = max(self._plan.parts, default=0) + 1
         results = self._blocks.mapPartitionsWithIndex(task)
         if merge is not None and parts > _PARTS:
@@ -288,7 +288,7 @@ def _small(batches: Iterable[Located], most: int) -> Iterator[Located]:
             yield Located(batch.slice(k, most), where)
 
 
-def _context(spark: Any) -> Any:
+def _context(spark: SparkSession) -> Any:
     try:
         return spark.sparkContext
     except Exception:
@@ -323,7 +323,7 @@ class _ReadBlocks:
             yield from self.make.blocks(read(self.tasks[number], self.names))
 
 
-def _unpacked(row: Any) -> Packed:
+def _unpacked(row: Row) -> Packed:
     if row.error is not None:
         return Packed(0, 0, error=row.error)
     out: Packed = pickle.loads(row.blob)

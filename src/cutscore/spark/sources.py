@@ -27,6 +27,7 @@ from cutscore.tables.formats.parquet import UNREADABLE, cut_off, damaged
 from cutscore.tables.parts import plain
 
 if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
     from pyspark.sql import DataFrame, SparkSession
 
 # Rows that pyarrow hands on at a time.
@@ -108,7 +109,7 @@ class Frame:
     def is_cheap(self) -> bool:
         """Whether some of its rows cost little: nothing has to be shuffled, or run in Python, for
         them."""
-        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from py4j.protocol import Py4JError
 
         try:
             left = [self.frame._jdf.queryExecution().optimizedPlan()]
@@ -179,7 +180,9 @@ def read(groups: Iterable[RowGroup], names: Sequence[str], size: int = _BATCH) -
                 yield from _batches(file, group, names, size)
 
 
-def _batches(file: Any, group: RowGroup, names: Sequence[str], size: int) -> Iterator[Located]:
+def _batches(
+    file: pq.ParquetFile, group: RowGroup, names: Sequence[str], size: int
+) -> Iterator[Located]:
     if group.number >= file.num_row_groups:
         raise DataError(RowsChanged(spelled(group.path)))
     rest = file.iter_batches(
@@ -221,7 +224,7 @@ def opened(
     return _files(several, names, spark)
 
 
-def _plain(frame: Any, names: Sequence[str]) -> Files | None:
+def _plain(frame: DataFrame, names: Sequence[str]) -> Files | None:
     """The files that a DataFrame is nothing but columns of, if tasks can read them themselves."""
     paths = _plain_files(frame)
     if paths is None:
@@ -246,7 +249,9 @@ def _check_names(names: Sequence[str], known: Sequence[str], where: str) -> None
             raise no_column(name, list(known), where)
 
 
-def _files(paths: Sequence[Any], names: Sequence[str], spark: Any) -> Files:
+def _files(
+    paths: Sequence[str | os.PathLike[str]], names: Sequence[str], spark: SparkSession
+) -> Files:
     """Tasks of row groups. That all files have these columns, and in them the same kind of values,
     is seen here, from the ends of the files."""
     source = open_table(paths, format="parquet", columns=list(dict.fromkeys(names)))
@@ -285,7 +290,7 @@ def _tasks(groups: Sequence[RowGroup], at_a_time: int) -> list[list[RowGroup]]:
     return tasks or [[]]
 
 
-def _plain_files(frame: Any) -> list[str] | None:
+def _plain_files(frame: DataFrame) -> list[str] | None:
     """Paths of the local Parquet files that the plan of a DataFrame only takes columns of."""
     from py4j.protocol import Py4JError
 
@@ -302,7 +307,7 @@ def _plain_files(frame: Any) -> list[str] | None:
     return paths if all(map(os.path.exists, paths)) else None
 
 
-def _is_plain(frame: Any) -> bool:
+def _is_plain(frame: DataFrame) -> bool:
     plan = frame._jdf.queryExecution().optimizedPlan()
     while _kind(plan) == "Project":
         fields = plan.projectList()
@@ -322,6 +327,6 @@ def _is_plain(frame: Any) -> bool:
     )
 
 
-def _kind(of: Any) -> str:
+def _kind(of: JavaObject) -> str:
     name: str = of.getClass().getSimpleName()
     return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
@@ -20,6 +20,7 @@ from cutscore.core.findings.statistics import CantMerge, NotAnEdge, OneClass
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import thumbnail
 from cutscore.core.interval import Interval
+from cutscore.core.types import ArrayLike, Label
 from cutscore.measures.confusion import Confusion, counted
 
 Masses = NDArray[Any]
@@ -64,14 +65,24 @@ class BinnedSweep(Frozen):
 
     @classmethod
     def of(
-        cls, y: Any, score: Any, weight: Any = None, positive: Any = None, *, bits: int = 16
+        cls,
+        y: ArrayLike,
+        score: ArrayLike,
+        weight: ArrayLike | None = None,
+        positive: Label | None = None,
+        *,
+        bits: int = 16,
     ) -> BinnedSweep:
         """Bin rows; the arguments are those of :func:`cutscore.sweep`."""
         return cls.from_batches([(y, score, weight)], positive, bits=bits)
 
     @classmethod
     def from_batches(
-        cls, batches: Iterable[tuple[Any, ...]], positive: Any = None, *, bits: int = 16
+        cls,
+        batches: Iterable[Sequence[ArrayLike | None]],
+        positive: Label | None = None,
+        *,
+        bits: int = 16,
     ) -> BinnedSweep:
         """Bin a stream of batches ``(y, score)`` or ``(y, score, weight)`` in one pass.
 

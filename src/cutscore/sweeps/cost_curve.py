@@ -18,13 +18,14 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import thumbnail
+from cutscore.core.types import ArrayLike
 from cutscore.measures.costs import Costs
 from cutscore.measures.prior import check_prior
 from cutscore.sweeps.hull import Hull, hull, vertices
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 
-def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) -> Floats:
+def thresholds_for(s: Sweep, cost_ratios: ArrayLike, *, prior: float | None = None) -> Floats:
     """The best threshold for each of many cost ratios: one binary search on the hull for each.
 
     Parameters
@@ -63,7 +64,7 @@ def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) ->
     return placed[_best_vertex(v.odds, ratio)]
 
 
-def _ratios(values: Any) -> Floats:
+def _ratios(values: ArrayLike) -> Floats:
     if isinstance(values, (Costs, Iterator)):
         values = [values] if isinstance(values, Costs) else list(values)
     ratio = array_of(values, "cost_ratios")
@@ -80,7 +81,7 @@ def _ratios(values: Any) -> Floats:
     return ratio
 
 
-def _ratio(one: Any) -> float:
+def _ratio(one: object) -> float:
     if isinstance(one, Costs):
         return one.ratio
     if isinstance(one, (Real, Decimal)):
@@ -116,7 +117,7 @@ class CostCurve(Frozen):
     low: Floats
     high: Floats
 
-    def cost(self, x: Any) -> Any:
+    def cost(self, x: ArrayLike) -> Any:
         """Normalised expected cost of the best cut at the probability-cost ``x``, from 0 to 1."""
         at = np.asarray(x)
         if at.dtype.kind not in "biuf" or not np.all((at >= 0) & (at <= 1)):
@@ -126,7 +127,7 @@ class CostCurve(Frozen):
         k = np.searchsorted(self.high[:-1], at, side="left")
         return self.fnr[k] * at + self.fpr[k] * (1 - at)
 
-    def net_benefit(self, threshold: Any, prior: float) -> Any:
+    def net_benefit(self, threshold: ArrayLike, prior: float) -> Any:
         """Net benefit of the best cut at threshold probabilities t, from 0 to less than 1, where
         the share ``prior`` of the cases is positive: π − (π(1 − t) + (1 − π)t) · cost(x) / (1 − t)
         at the probability-cost x of a miss that costs (1 − t)/t false alarms.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,11 +170,15 @@ class JointHull(Frozen):
         return thumbnail(self.fpr, self.tpr, self._title())
 
 
+RocClassifier: TypeAlias = Sweep | Sequence[float]
+"""What is in a ROC plot: a sweep, or the rates (FPR, TPR) of a classifier without a score."""
+
+
 @overload
 def hull(s: Sweep) -> Hull: ...
 @overload
-def hull(s: Sequence[Any] | Mapping[str, Any]) -> JointHull: ...
-def hull(s: Sweep | Sequence[Any] | Mapping[str, Any]) -> Hull | JointHull:
+def hull(s: Sequence[RocClassifier] | Mapping[str, RocClassifier]) -> JointHull: ...
+def hull(s: Sweep | Sequence[RocClassifier] | Mapping[str, RocClassifier]) -> Hull | JointHull:
     """Upper convex hull of the ROC curve, of one sweep or of several classifiers together.
 
     Its vertices are the cuts that are best for some costs: the vertex where the slope passes
@@ -302,7 +306,7 @@ class _Vertex(NamedTuple):
     threshold: float
 
 
-def _joint(names: list[str], classifiers: list[Any]) -> JointHull:
+def _joint(names: list[str], classifiers: list[RocClassifier]) -> JointHull:
     points = [
         vertex
         for k, (name, classifier) in enumerate(zip(names, classifiers, strict=True))
@@ -335,7 +339,7 @@ def _joint(names: list[str], classifiers: list[Any]) -> JointHull:
     )
 
 
-def _vertices(k: int, name: str, classifier: Any) -> list[_Vertex]:
+def _vertices(k: int, name: str, classifier: RocClassifier) -> list[_Vertex]:
     if isinstance(classifier, Sweep):
         h = _hull(classifier)
         P, N = Fraction(h.tp[-1].item()), Fraction(h.fp[-1].item())
@@ -351,16 +355,16 @@ def _vertices(k: int, name: str, classifier: Any) -> list[_Vertex]:
     return [_Vertex(fpr, tpr, k, np.nan)]
 
 
-def rates_of(point: Any) -> tuple[float, float] | None:
+def rates_of(point: object) -> tuple[float, float] | None:
     """The rates of a classifier that is a single point (FPR, TPR); None if it is none."""
     try:
-        fpr, tpr = (float(rate) for rate in point)
+        fpr, tpr = (float(rate) for rate in point)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
         return None
     return (fpr, tpr) if 0 <= fpr <= 1 and 0 <= tpr <= 1 else None
 
 
-def check_points(points: Any) -> dict[str, tuple[float, float]]:
+def check_points(points: object) -> dict[str, tuple[float, float]]:
     """Classifiers that are single points (FPR, TPR), by name."""
     if not isinstance(points, Mapping):
         rule, hint = "map names to rates (FPR, TPR)", 'Pass points={"old rule": (0.1, 0.6)}.'

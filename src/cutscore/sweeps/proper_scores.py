@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -388,12 +388,11 @@ class _Labels:
 _CALIBRATE = "Calibrate the scores first: calibrate(s).probability(score, prior)."
 
 
-def check_seed(seed: Any) -> int:
+def check_seed(seed: object) -> int:
     """A seed for our generators of random numbers and for NumPy's."""
-    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if not whole or not 0 <= seed < 2**64:
-        raise DataError(BadArgument("seed", "be a whole number from 0 to 2**64 - 1", seed))
-    return int(seed)
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed < 2**64:
+        return int(seed)
+    raise DataError(BadArgument("seed", "be a whole number from 0 to 2**64 - 1", seed))
 
 
 def check_probabilities(s: Sweep, measure: str, hint: str = _CALIBRATE) -> Floats:

@@ -24,6 +24,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import OneClass, SquaresMissing, SweepCompact, TooFew
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import thumbnail
+from cutscore.core.types import ArrayLike, Label
 from cutscore.measures.confusion import Confusion, counted
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Sweep(Frozen):
     top: Floats | None = None
 
     @classmethod
-    def from_counts(cls, threshold: Any, pos: Any, neg: Any) -> Sweep:
+    def from_counts(cls, threshold: ArrayLike, pos: ArrayLike, neg: ArrayLike) -> Sweep:
         """A sweep from masses that were counted elsewhere, for example by a GROUP BY in a database.
 
         Scores may come in any order and more than once; integer counts stay integers. A score
@@ -571,10 +572,10 @@ class EqualRows(Frozen):
 
 
 def sweep(  # noqa: PLR0913 - two are options
-    y: Any,
-    score: Any,
-    weight: Any = None,
-    positive: Any = None,
+    y: ArrayLike,
+    score: ArrayLike,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
     *,
     squares: bool = False,
     compact: bool = False,
@@ -665,7 +666,7 @@ def found(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None
     return _bounded(s) if s.weighted else s
 
 
-def check_sweep(s: Any) -> Sweep:
+def check_sweep(s: object) -> Sweep:
     """A sweep, or an error that says how to make one."""
     if not isinstance(s, Sweep):
         raise DataError(BadArgument("s", "be a sweep", s, "Make one: sweep(y, score)."))

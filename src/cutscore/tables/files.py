@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict, Where
@@ -29,9 +29,12 @@ from cutscore.tables.formats.registry import format_of, named
 from cutscore.tables.parts import File, Format, Style
 from cutscore.tables.table import Table
 
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""A path, a pattern, or several of these."""
+
 
 def open_table(  # noqa: PLR0913 - how to read a file has many sides
-    paths: Any = None,
+    paths: Paths | None = None,
     *,
     format: str | None = None,
     columns: Sequence[str] | None = None,
@@ -133,7 +136,7 @@ def _opened(
     return query
 
 
-def check_decimal(decimal: Any, separator: str | None) -> None:
+def check_decimal(decimal: object, separator: str | None) -> None:
     """Raise if this can't be a decimal sign, or not with that separator."""
     if not isinstance(decimal, str) or decimal not in (".", ","):
         raise DataError(BadArgument("decimal", "be a point or a comma", decimal))
@@ -151,7 +154,7 @@ def _check_style(style: Style, format: str, where: Where | None = None) -> None:
             raise DataError(NotCsv(name, format, where=where))
 
 
-def _marks(missing: Any) -> tuple[str, ...]:
+def _marks(missing: object) -> tuple[str, ...]:
     several = (
         [missing] if isinstance(missing, str) or not isinstance(missing, Iterable) else missing
     )
@@ -162,7 +165,7 @@ def _marks(missing: Any) -> tuple[str, ...]:
     return marks
 
 
-def _files(paths: Any, keep: list[Any]) -> list[tuple[str, str]]:
+def _files(paths: object, keep: list[Any]) -> list[tuple[str, str]]:
     """Each file with its name in messages, patterns and folders resolved."""
     # Asked of the type: a plan of polars would be looked through for its columns.
     if isinstance(paths, Mapping) or hasattr(type(paths), "columns"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from cutscore.core.findings.base import Where, shown
 from cutscore.core.findings.models import ColumnTwice, NotATable, ValueUnfit
 from cutscore.core.findings.rows import ValueMissing
 from cutscore.core.names import named_columns, no_column
+from cutscore.core.types import FrameLike
 from cutscore.tables.table import Table
 
 _BATCH = 1 << 16
@@ -83,7 +84,11 @@ class Frame:
             raise no_column(name, self.table.schema.names, "the table")
 
 
-def as_table(data: Any) -> Table | Frame:
+TableLike: TypeAlias = Table | Frame | FrameLike
+"""A table of files, or one in memory: of pandas, polars or Arrow, or columns by name."""
+
+
+def as_table(data: TableLike) -> Table | Frame:
     """A table of files as it is; anything else that is a table in memory as a :class:`Frame`.
 
     Parameters
@@ -100,7 +105,7 @@ def as_table(data: Any) -> Table | Frame:
     return data if isinstance(data, (Table, Frame)) else Frame(_arrow(data))
 
 
-def _arrow(data: Any) -> pa.Table | pa.RecordBatch:
+def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
     """A table of pyarrow, or one of its batches; without the index of a pandas frame that has no
     name."""
     if isinstance(data, (pa.Table, pa.RecordBatch)):

@@ -19,6 +19,7 @@ from cutscore.core.findings import Finding, Fix, Where
 from cutscore.core.findings.rows import Inexact, ValueMissing
 from cutscore.core.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
 from cutscore.core.names import in_sql
+from cutscore.core.types import Array
 from cutscore.tables.literals import NUMBER, floats
 
 # Rows that are handed on at a time.
@@ -164,11 +165,11 @@ class Part(ABC):
         schema = self.schema(columns)
         return pa.Table.from_batches(self.batches(columns, schema), schema)
 
-    def number(self, text: Any) -> Any:
+    def number(self, text: pa.Array) -> Any:
         """A column that is :attr:`coded` as float64."""
         return text.cast(pa.float64())
 
-    def first_not_number(self, text: Any) -> int:
+    def first_not_number(self, text: pa.Array) -> int:
         """The first row of text that is no number, as they are written there; 0 if all are."""
         return max(int(pc.index(pc.match_substring_regex(text, NUMBER), False).as_py()), 0)
 
@@ -266,10 +267,10 @@ class HeldPart(Part):
     def read(self, columns: Sequence[str]) -> pa.Table:
         return self._table.select(list(columns))
 
-    def number(self, text: Any) -> Any:
+    def number(self, text: pa.Array) -> Any:
         return self._part.number(text)
 
-    def first_not_number(self, text: Any) -> int:
+    def first_not_number(self, text: pa.Array) -> int:
         return self._part.first_not_number(text)
 
     @property
@@ -324,18 +325,18 @@ def row_of(where: str, start: int = 0) -> Callable[[int], Place]:
     return lambda row: Place(row=start + row, file=where)
 
 
-def cell(place: Any, column: str) -> Where:
+def cell(place: Place, column: str) -> Where:
     """The place of a value: a row, and a column."""
     return Where(place.row, place.parameter, column, place.file)
 
 
-def decoded(column: Any) -> Any:
+def decoded(column: pa.Array) -> Any:
     """The values of an array, or of a chunked one, whether they stand in a dictionary or not."""
     t = value_type(column.type)
     return column if t.equals(column.type) else column.cast(t)
 
 
-def plain(column: Any) -> Any:
+def plain(column: pa.Array) -> Any:
     """The same, with decimals as float64, which NumPy has, or as int64 if they have no fraction.
 
     Examples
@@ -360,7 +361,7 @@ def plain(column: Any) -> Any:
     return floats(column)
 
 
-def whole(column: Any) -> Any:
+def whole(column: pa.Array) -> Any:
     """Decimals without a fraction as integers, or as text if those are too short: they may be names
     of groups, and floats would make several one. Anything else as it is."""
     if not pa.types.is_decimal(column.type) or column.type.scale > 0:
@@ -371,12 +372,12 @@ def whole(column: Any) -> Any:
         return column.cast(pa.string())
 
 
-def inexact(value: Any, name: str, place: Any) -> DataError:
+def inexact(value: object, name: str, place: Place) -> DataError:
     """The error for a number that is compared, and that floats can't tell from others."""
     return DataError(Inexact("number", value, where=cell(place, name)))
 
 
-def filled(column: Any, name: str, row_at: Callable[[int], Any]) -> Any:
+def filled(column: pa.Array, name: str, row_at: Callable[[int], Any]) -> Any:
     """A column that has a value in every row; the error of one that lacks some says which row, by
     ``row_at(row)``. (Of a dictionary that holds a null itself the values, in which it counts.)"""
     if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
@@ -390,7 +391,7 @@ def filled(column: Any, name: str, row_at: Callable[[int], Any]) -> Any:
     return column
 
 
-def check_names_in_floats(values: Any, column: str, row_at: Callable[[int], Any]) -> None:
+def check_names_in_floats(values: Array, column: str, row_at: Callable[[int], Any]) -> None:
     """Raise if floats that name something, a label or a group, may each stand for several."""
     big = np.isfinite(values) & (np.abs(values) >= 2**53)
     if big.any():

@@ -48,7 +48,7 @@ class Table:
     Nothing but names is read until rows or types are asked for. Small text files are read once.
     """
 
-    def __init__(self, files: Sequence[Part], keep: Any = None) -> None:
+    def __init__(self, files: Sequence[Part], keep: object = None) -> None:
         self._parts = list(files)
         self._keep = keep
         self._types: dict[str, pa.DataType] = {}
@@ -404,7 +404,12 @@ def _cast_piece(
 
 
 def _cast(
-    data: Any, schema: pa.Schema, part: Part, row_at: Callable[[int], Place], *, exact: bool = False
+    data: pa.Table | pa.RecordBatch,
+    schema: pa.Schema,
+    part: Part,
+    row_at: Callable[[int], Place],
+    *,
+    exact: bool = False,
 ) -> Any:
     """Columns in the types that all files share. What is compared must be ``exact``; what a
     detector adds up, which comes in batches, need not."""

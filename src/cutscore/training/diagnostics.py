@@ -12,7 +12,7 @@ from cutscore.core.findings.report import FlagsAlike, NoBetterThanChance, Trivia
 from cutscore.core.findings.training import FoldsApart, Leak
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, against_trivial
-from cutscore.linear.rows import Flags, Floats
+from cutscore.linear.rows import Flags, Floats, Matrix
 from cutscore.sweeps.sweep import Sweep
 from cutscore.training.rows import Data, column_of
 
@@ -74,7 +74,7 @@ def _either(auc: float) -> float:
     return max(auc, 1 - auc)
 
 
-def _filled_enough(X: Any, y: Flags) -> NDArray[np.intp]:
+def _filled_enough(X: Matrix, y: Flags) -> NDArray[np.intp]:
     """Columns of a sparse matrix that could rank the classes so well: rows that share the value 0
     are ties, so the AUC is at most 1 − p₀·n₀/2 with the shares of the classes that are 0."""
     stored = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))

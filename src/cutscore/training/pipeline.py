@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from cutscore.core.findings.training import (
 )
 from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
+from cutscore.core.types import Label
 from cutscore.decision.choice import OperatingPoint, choose
 from cutscore.detector import Detector, Encoding, LinearScorer, NumberColumn, Training
 from cutscore.detector.artefact import as_text
@@ -32,8 +33,9 @@ from cutscore.detector.column_summaries import Limits
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.linear.rows import Flags, Floats
-from cutscore.measures.aim import Aim
+from cutscore.measures.aim import Aim, GoalLike
 from cutscore.measures.costs import Costs
+from cutscore.measures.limits import LimitsLike
 from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
@@ -50,6 +52,9 @@ from cutscore.training.diagnostics import apart, leaks, useless
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 
 class Plane(NamedTuple):
@@ -113,14 +118,14 @@ class Trained(Card):
 
 
 def train(  # noqa: PLR0913 - a question has many sides
-    table: Any,
+    table: TableLike,
     target: str,
     *,
-    positive: Any = None,
+    positive: Label | None = None,
     learner: str = "auto",
-    maximize: Any = None,
+    maximize: GoalLike | None = None,
     costs: Costs | None = None,
-    subject_to: Any = (),
+    subject_to: LimitsLike = (),
     prior: float | None = None,
     confidence: float | None = None,
     columns: Sequence[str] | None = None,

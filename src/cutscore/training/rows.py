@@ -36,6 +36,7 @@ from cutscore.tables.roles import Roles
 
 if TYPE_CHECKING:
     from cutscore.tables import Table
+    from cutscore.tables.frames import TableLike
 
 
 class Elsewhere(Rows, Protocol):
@@ -162,7 +163,7 @@ class Data:
     """The fold of each row."""
 
     @classmethod
-    def of(cls, table: Any, roles: Roles, options: Options = _USUAL) -> Data:
+    def of(cls, table: TableLike, roles: Roles, options: Options = _USUAL) -> Data:
         """The table, wherever it is; a file in the format of LIBSVM is in memory."""
         from cutscore.tables import Table
         from cutscore.tables.frames import as_table
@@ -350,7 +351,7 @@ def _places(fold: NDArray[np.intp], kept: Flags | None) -> NDArray[np.intp]:
     return out
 
 
-def _streamed(table: Any, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
+def _streamed(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
 
@@ -388,7 +389,7 @@ def scores_of(rows: Rows, line: LinearDetector) -> Floats:
     return np.concatenate(rows.reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q))
 
 
-def column_of(X: Any, j: int) -> Floats:
+def column_of(X: Matrix, j: int) -> Floats:
     """A copy: what is kept of a block keeps all of it."""
     return X[:, j].copy() if isinstance(X, np.ndarray) else X[:, [j]].toarray().ravel()
 

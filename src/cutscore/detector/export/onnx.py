@@ -18,7 +18,10 @@ from cutscore.detector.values import stream
 from cutscore.policy.export.onnx import Graph
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from onnx import ModelProto
+
+    from cutscore.tables.frames import TableLike
 
 
 def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float64") -> ModelProto:
@@ -70,7 +73,7 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
 
 
 def onnx_inputs(
-    detector: Detector, data: object, *, dtype: Literal["float64", "float32"] = "float64"
+    detector: Detector, data: TableLike, *, dtype: Literal["float64", "float32"] = "float64"
 ) -> dict[str, NDArray[Any]]:
     """The inputs of :func:`to_onnx` for the rows of a table, ready for a runtime.
 
@@ -107,12 +110,12 @@ def onnx_inputs(
     return {name: np.concatenate(some) for name, some in parts.items()}
 
 
-def _booleans(term: CategoryTerm, column: Any, start: int) -> NDArray[np.float64]:
+def _booleans(term: CategoryTerm, column: pa.Array, start: int) -> NDArray[np.float64]:
     known = {"true": 1.0, "false": 0.0, None: np.nan}
     return np.array([known[v] for v in term.column.texts(column, start).to_pylist()])
 
 
-def _strings(term: CategoryTerm, column: Any, start: int) -> NDArray[Any]:
+def _strings(term: CategoryTerm, column: pa.Array, start: int) -> NDArray[Any]:
     values = term.column.texts(column, start).to_pylist()
     out = np.empty(len(values), object)
     out[:] = ["" if v is None else v for v in values]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from cutscore.core.findings.models import FieldMissing, FieldUnfit
 from cutscore.core.json import plain, read_fields
 from cutscore.detector.novelty import Novelty
 from cutscore.sweeps.sweep import Floats
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 # Where the scorer of each kind lives. It is imported when a file asks for it.
 KINDS = {
@@ -99,7 +102,7 @@ class Scorer(ABC):
     @abstractmethod
     def scored(
         self,
-        data: Any,
+        data: TableLike,
         keep: Sequence[str] = (),
         *,
         explain: bool = False,
@@ -123,7 +126,7 @@ class Scorer(ABC):
     def facts(self) -> list[tuple[str, str]]:
         """What there is to know about it, by name."""
 
-    def scores(self, data: Any) -> Floats:
+    def scores(self, data: TableLike) -> Floats:
         """The score of each row of a table."""
         parts = [part.score for part in self.scored(data)]
         return np.concatenate(parts) if parts else np.empty(0)
@@ -134,13 +137,13 @@ class Scorer(ABC):
         return {"kind": self.kind} | values
 
     @classmethod
-    def of_dict(cls, data: dict[str, Any], where: str) -> Scorer:
+    def of_dict(cls, data: Mapping[str, object], where: str) -> Scorer:
         """The scorer of this kind that has these fields."""
         scorer: Scorer = read_fields(cls, data, where)
         return scorer
 
     @staticmethod
-    def from_dict(data: Any, where: str = "scorer") -> Scorer:
+    def from_dict(data: object, where: str = "scorer") -> Scorer:
         """The scorer that :meth:`to_dict` wrote, of whatever kind.
 
         Examples

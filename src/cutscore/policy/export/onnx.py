@@ -7,7 +7,7 @@ from math import inf, log
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from cutscore import __version__
 from cutscore.calibration.calibrators import (
@@ -104,18 +104,18 @@ class Graph:
         self.taken.add(f"{hint}_{k}")
         return f"{hint}_{k}"
 
-    def constant(self, value: Any, dtype: Any = None) -> str:
+    def constant(self, value: ArrayLike, dtype: DTypeLike | None = None) -> str:
         name = self.name("constant")
         array = np.asarray(value, self.dtype if dtype is None else dtype)
         self.constants.append(self.from_array(array, name))
         return name
 
-    def add(self, op: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+    def add(
+        self, op: str, *inputs: str, out: str | None = None, domain: str = "", **attributes: object
+    ) -> str:
         out = out or self.name(op.lower())
-        domain = attributes.pop("domain", "")
-        self.nodes.append(
-            self.helper.make_node(op, list(inputs), [out], domain=domain, **attributes)
-        )
+        own: dict[str, Any] = attributes
+        self.nodes.append(self.helper.make_node(op, list(inputs), [out], domain=domain, **own))
         return out
 
     def decide(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cutscore.calibration.calibrators import (
     EPS,
     Affine,
@@ -164,7 +167,7 @@ def _monotone(c: Monotone, _: int) -> list[str]:
     return [*lines, "return y"]
 
 
-def _list(values: Any) -> str:
+def _list(values: NDArray[np.float64]) -> str:
     return "[" + ", ".join(map(_number, values.tolist())) + "]"
 
 

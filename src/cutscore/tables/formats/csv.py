@@ -131,7 +131,7 @@ class CsvPart(Part):
             for start in range(0, batch.num_rows, BATCH):
                 yield batch.slice(start, BATCH)
 
-    def _typed(self, text: Any, t: pa.DataType) -> Any:
+    def _typed(self, text: pa.Array, t: pa.DataType) -> Any:
         if is_text(t):
             return text
         if pa.types.is_null(t):
@@ -152,7 +152,7 @@ class CsvPart(Part):
             found = pool.map(self._read_column, columns, (texts.pop(name) for name in columns))
             return pa.table(list(found), names=list(columns))
 
-    def _read_column(self, name: str, text: Any) -> Any:
+    def _read_column(self, name: str, text: pa.Array) -> Any:
         text = self._filled(text)
         if name in self._types:
             t = self._types[name]
@@ -161,20 +161,20 @@ class CsvPart(Part):
         self._settle(name, column.type, coded=coded)
         return column
 
-    def _typed_chunks(self, text: Any, t: pa.DataType) -> Any:
+    def _typed_chunks(self, text: pa.Array, t: pa.DataType) -> Any:
         return pa.chunked_array([self._typed(chunk, t) for chunk in text.chunks], t)
 
-    def number(self, text: Any) -> Any:
+    def number(self, text: pa.Array) -> Any:
         chunked = isinstance(text, pa.ChunkedArray)
         return self._typed_chunks(text, _FLOAT) if chunked else self._typed(text, _FLOAT)
 
-    def first_not_number(self, text: Any) -> int:
+    def first_not_number(self, text: pa.Array) -> int:
         if self._style.decimal == ",":
             text = pc.replace_substring(pc.replace_substring(text, ".", "x"), ",", ".")
         return super().first_not_number(text)
 
     def _options(self, columns: Sequence[str]) -> dict[str, Any]:
-        def ragged(row: Any) -> str:
+        def ragged(row: pacsv.InvalidRow) -> str:
             self._invalid.append(row)
             return "error"
 
@@ -210,7 +210,7 @@ class CsvPart(Part):
         self._invalid.clear()
         return self.guard()
 
-    def _filled(self, text: Any) -> Any:
+    def _filled(self, text: pa.Array) -> Any:
         """Without the marks of missing values that are in quotes: others pyarrow takes out."""
         marks = pa.array(["", *self._style.missing])
         gone = pc.equal(text, "") if len(marks) == 1 else pc.is_in(text, value_set=marks)
@@ -316,7 +316,7 @@ _FLOAT = pa.float64()
 _NUMBERS = (pa.int64(), _FLOAT)
 
 
-def _cast(text: Any, t: pa.DataType, decimal: str) -> Any:
+def _cast(text: pa.Array, t: pa.DataType, decimal: str) -> Any:
     """Text in a type; None if some value does not fit."""
     if t == _FLOAT and decimal == ",":
         if pc.any(pc.match_substring(text, ".")).as_py():
@@ -401,11 +401,11 @@ class CsvWriter:
         if batch.num_rows:
             self.write_cells([self.cells(column) for column in batch.columns])
 
-    def cells(self, column: Any) -> Any:
+    def cells(self, column: pa.Array) -> Any:
         column = decoded(column)
         return self.quoted(column) if is_text(column.type) else column.cast(pa.string())
 
-    def quoted(self, column: Any) -> Any:
+    def quoted(self, column: pa.Array) -> Any:
         text = column.cast(pa.string())
         odd = pc.is_in(text, value_set=_MISSING)
         at, data = _bytes(text)

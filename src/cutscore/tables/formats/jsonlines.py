@@ -125,7 +125,7 @@ class JsonPart(Part):
         return LineInvalid("jsonl", first_line(error), where=self.at)
 
 
-def _may_be_inexact(column: Any) -> bool:
+def _may_be_inexact(column: pa.Array) -> bool:
     """Whether some number is so large that floats don't tell it from its neighbours."""
     t = column.type
     if not (pa.types.is_integer(t) or pa.types.is_floating(t)):
@@ -177,7 +177,7 @@ def _plain(values: list[Any]) -> list[Any]:
     return [v if v is None or isinstance(v, (str, int)) else _valued(v) for v in values]
 
 
-def _valued(value: Any) -> Any:
+def _valued(value: object) -> Any:
     """A value as JSON has it: decimals are numbers, dates are text."""
     if isinstance(value, (float, Decimal)):
         return float(value) if math.isfinite(value) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -136,7 +136,7 @@ class ParquetPart(Part):
                         raise damaged(self.where, k, of, cause) from cause
                     raise
 
-    def _where(self, error: DataError, file: Any, columns: Sequence[str]) -> DataError:
+    def _where(self, error: DataError, file: pq.ParquetFile, columns: Sequence[str]) -> DataError:
         """The same error with the row group that can't be read."""
         for k in range(file.num_row_groups):
             try:

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cutscore.comparison.groups import GroupAuc, by_group
+from cutscore.core.types import Label
 from cutscore.tables.parts import Piece, is_text
 from cutscore.tables.scans.memory import Spill, limit_of
-from cutscore.tables.scans.scan import Scan, workers_for
+from cutscore.tables.scans.scan import Scan, Source, workers_for
 
 # Rows that a thread deals at a time, at most.
 _CHUNK = 1 << 20
@@ -24,14 +25,14 @@ _ROW = 150
 
 
 def by_group_file(  # noqa: PLR0913 - what the columns are for
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     group: str,
     weight: str | None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     memory_limit: int | str | None = None,
 ) -> GroupAuc:
     """The AUC inside of each group of a table in files, however many groups there are.
@@ -120,7 +121,7 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         spill.close()
 
 
-def _values(column: Any, some: Any) -> Any:
+def _values(column: pa.Array, some: Any) -> Any:
     """The groups of some rows: text as it is, since each would become an object, else an array."""
     if is_text(column.type):
         return column if isinstance(some, slice) else column.take(pa.array(some))
@@ -167,7 +168,7 @@ def packed(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def unpacked(blob: Any) -> pa.Table:
+def unpacked(blob: bytes | bytearray | memoryview) -> pa.Table:
     """The table that was packed."""
     return pa.ipc.open_stream(blob).read_all()
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cutscore.core import _native
@@ -18,12 +19,16 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.cluster import MemoryTooSmall
 from cutscore.core.labels import no_label
+from cutscore.core.types import Label
 from cutscore.sweeps.binned import BinnedSweep
 from cutscore.sweeps.sweep import Sweep, found, squared, sweep_of
 from cutscore.tables.parts import Piece
 from cutscore.tables.scans.memory import Spill, limit_of
 from cutscore.tables.scans.runs import merged, pack, unpack
-from cutscore.tables.scans.scan import Batch, Scan, workers_for
+from cutscore.tables.scans.scan import Batch, Scan, Source, workers_for
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["sweep_file"]
 
@@ -45,15 +50,15 @@ _Place = tuple[int, int]
 
 @overload
 def sweep_file(
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     binned: Literal[True],
     weight: str | None = None,
     group: None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     bits: int = 16,
@@ -62,14 +67,14 @@ def sweep_file(
 ) -> BinnedSweep: ...
 @overload
 def sweep_file(
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     group: str,
     weight: str | None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     binned: Literal[False] = False,
@@ -79,14 +84,14 @@ def sweep_file(
 ) -> dict[Any, Sweep]: ...
 @overload
 def sweep_file(
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     weight: str | None = None,
     group: None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     binned: Literal[False] = False,
@@ -95,14 +100,14 @@ def sweep_file(
     report: Report | None = None,
 ) -> Sweep: ...
 def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about it
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     weight: str | None = None,
     group: str | None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     binned: bool = False,
@@ -361,7 +366,7 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
     number: dict[Any, int] = {}
     spill = Spill()
 
-    def codes(column: Any) -> NDArray[np.int32]:
+    def codes(column: pa.Array) -> NDArray[np.int32]:
         coded = column if hasattr(column, "indices") else column.dictionary_encode()
         index_of = coded.indices.to_numpy(zero_copy_only=False)
         values = coded.dictionary.to_pylist()
@@ -437,7 +442,7 @@ def _keep(
             yield g, spill.write(blob)
 
 
-def _blocks(blobs: Iterable[Any], dtype: Any) -> Iterator[Columns]:
+def _blocks(blobs: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[Columns]:
     """The rows of a group in blocks that depend on these alone, not on how they were kept: so do
     the sums of their weights."""
     held: list[tuple[NDArray[Any], ...]] = []
@@ -464,5 +469,5 @@ def _columns(held: list[tuple[NDArray[Any], ...]]) -> Columns:
     return Columns(score, label, 0.0, 1.0, weight, None)
 
 
-def _order(value: Any) -> tuple[str, Any]:
+def _order(value: Label) -> tuple[str, Any]:
     return ("", value) if isinstance(value, (int, float)) else (type(value).__name__, str(value))
