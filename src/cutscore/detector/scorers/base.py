@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.models import FieldMissing, FieldUnfit
-from cutscore.core.json import plain, read_fields
+from cutscore.core.json import read_fields, to_plain
 from cutscore.detector.novelty import Novelty
 from cutscore.sweeps.sweep import Floats
 
@@ -133,7 +133,7 @@ class Scorer(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists, with the kind."""
-        values = {f.name: plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        values = {f.name: to_plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
         return {"kind": self.kind} | values
 
     @classmethod
