@@ -641,6 +641,16 @@ class Policy(Card):
         one_of("to", to, ("sql", "python", "onnx", "card"))
         return getattr(export, f"to_{to}")(self, **options)
 
+    def log(self, prefix: str = "") -> None:
+        """Write it to the active run of MLflow: promises with their intervals as metrics, rule and
+        aim as parameters, ``policy.json`` and a card as artefacts.
+
+        ``prefix`` stands in front of all names, where a run has several policies.
+        """
+        from cutscore.policy.tracking import log_policy
+
+        log_policy(self, prefix)
+
     # -------------------------------------------------------------------------------------- shown
 
     def facts(self) -> list[tuple[str, str]]:
