@@ -35,6 +35,7 @@ from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.limits import LimitsLike, as_limits
+from cutscore.measures.measure import MEASURES
 from cutscore.measures.measure import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
@@ -225,6 +226,10 @@ class Policy(Card):
             rule = "never fall where the score rises, so that the threshold is one of the LLR too"
             kind = Shown(f"a {type(self.calibrator).__name__}")
             raise DataError(BadArgument("calibrator", rule, kind))
+        for name, promise in self.promises.items():
+            if name in MEASURES and MEASURES[name].rate and not 0 <= promise.value <= 1:
+                rule = f"have a share for the {name}"
+                raise DataError(BadArgument("promises", rule, promise.value))
         if self.aim.units is not None:  # no file holds them
             object.__setattr__(self, "aim", replace(self.aim, units=None))
 
@@ -654,6 +659,16 @@ class Policy(Card):
 
         one_of("to", to, ("sql", "python", "onnx", "card"))
         return getattr(export, f"to_{to}")(self, **options)
+
+    def log(self, prefix: str = "") -> None:
+        """Write it to the active run of MLflow: promises with their intervals as metrics, rule and
+        aim as parameters, ``policy.json`` and a card as artefacts.
+
+        ``prefix`` stands in front of all names, where a run has several policies.
+        """
+        from cutscore.policy.tracking import log_policy
+
+        log_policy(self, prefix)
 
     # -------------------------------------------------------------------------------------- shown
 
