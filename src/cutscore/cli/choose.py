@@ -36,7 +36,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     few = (what.source.rows or _FEW + 1) <= _FEW
     for compact in (False,) if reverse or few else (True, False):
         with progress("sweeping", not arguments.quiet) as tell:
-            found = engines.swept(arguments, what, tell=tell, compact=compact)
+            found = engines.sweep_tables(arguments, what, tell=tell, compact=compact)
         s = found.sweeps[name]
         s = s.negated() if reverse else s
         try:

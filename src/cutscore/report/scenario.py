@@ -25,7 +25,7 @@ from cutscore.report.numbers import (
 )
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
 from cutscore.report.traces import ENDS
-from cutscore.report.words import measured
+from cutscore.report.words import measure_word
 
 
 def script_data(summary: Summary) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _worth(summary: Summary, one: ScoreSummary) -> str:
         beside = baselines_text(none, every, e.value)
         return f"Cost per 1,000 cases {where}: {estimate_text(e)}; {beside}"
     text = estimate_text(e, rate=is_rate(p.objective))
-    word = measured(p.objective)
+    word = measure_word(p.objective)
     here = "" if found is None else f"; {measure_text(p.objective, p.value)} on these rows"
     return f"{word[:1].upper()}{word[1:]} {where}: {text}{here}"
 

@@ -222,12 +222,12 @@ class Finding(_Frozen):
         kind = kinds().get(data["code"])
         where = None if data["where"] is None else Where(**data["where"])
         fixes = tuple(
-            Fix(f["parameter"], ... if f["value"] is None else _frozen(f["value"]))
+            Fix(f["parameter"], ... if f["value"] is None else _freeze(f["value"]))
             for f in data["fixes"]
         )
         if kind is None:
             return Foreign(data["code"], data["severity"], data["text"], where=where, fixes=fixes)
-        own = {name: _frozen(value) for name, value in data["fields"].items()}
+        own = {name: _freeze(value) for name, value in data["fields"].items()}
         return kind(**own, where=where, fixes=fixes)
 
 
@@ -278,12 +278,12 @@ class _Words(Formatter):
         return counted(value, spec) if len(spec) > 1 and spec.isalpha() else format(value, spec)
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     if isinstance(value, Mapping):
         if "number" in value:
             return float(value["number"])
         return Shown(value["shown"])
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    return tuple(map(_freeze, value)) if isinstance(value, list) else value
 
 
 def plain(value: Any) -> Any:
