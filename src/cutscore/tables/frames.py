@@ -14,7 +14,7 @@ from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown, Where, shown
 from cutscore.core.findings.rows import ValueMissing, ValueUnfit
 from cutscore.core.findings.tables import NamesRepeat
-from cutscore.core.names import named_columns, no_column
+from cutscore.core.names import data_columns, missing_column_error
 from cutscore.core.types import FrameLike
 from cutscore.tables.table import Table
 
@@ -83,7 +83,7 @@ class Frame:
 
     def _check(self, name: str) -> None:
         if name not in self.table.schema.names:
-            raise no_column(name, self.table.schema.names, "the table")
+            raise missing_column_error(name, self.table.schema.names, "the table")
 
 
 TableLike: TypeAlias = Table | Frame | FrameLike
@@ -128,7 +128,7 @@ def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(NamesRepeat(twice, twice))
-    used = named_columns(table.schema)
+    used = data_columns(table.schema)
     return table if len(used) == len(names) else table.select(used)
 
 
