@@ -228,7 +228,7 @@ class CsvPart(Part):
         all again: several don't count rows."""
         found: list[Any] = []
 
-        def handle(row: Any) -> str:
+        def handle(row: pacsv.InvalidRow) -> str:
             found.append(row)
             return "error"
 
