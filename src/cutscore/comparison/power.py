@@ -17,7 +17,7 @@ from cutscore.comparison.covariance import AucCovariance
 from cutscore.comparison.hypotheses import Hypothesis, as_hypothesis, quantile
 from cutscore.core.checks import number, one_of
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.statistics import NoVariation, Undefined
 from cutscore.inference.guarantee import max_errors
 from cutscore.inference.placements import placement_variances

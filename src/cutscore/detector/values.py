@@ -53,11 +53,6 @@ def stream(
         yield batch
 
 
-def row_from(start: int) -> Callable[[int], str]:
-    """Names a row by its number, counted from 0 after the first ``start``."""
-    return lambda row: f"row {start + row + 1:,}"
-
-
 def kind_of(t: pa.DataType) -> str | None:
     """What a column of this type is used as, unless somebody says otherwise."""
     import pyarrow.types as at

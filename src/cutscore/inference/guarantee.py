@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import Conflict
+from cutscore.core.findings import Conflict
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.inference.units import Units, gaffke_p_value
 from cutscore.measures.confusion import Confusion

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cutscore.core.numbers import number_text, per_cent
+from cutscore.core.numbers import baselines_text, number_text, per_cent
 from cutscore.core.types import Array
 from cutscore.decision.choice import expectation, headline, natural
 from cutscore.decision.verdict import State
@@ -19,7 +19,7 @@ from cutscore.measures.costs import Costs
 from cutscore.measures.measure import is_rate, measure_text
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
 from cutscore.report.traces import ENDS
-from cutscore.report.words import baselines_text, measure_word
+from cutscore.report.words import measure_word
 
 
 def script_data(summary: Summary) -> dict[str, Any]:

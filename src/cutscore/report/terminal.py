@@ -15,7 +15,7 @@ from rich.text import Text
 
 from cutscore.core.findings.base import Surface
 from cutscore.core.interval import Interval
-from cutscore.core.numbers import difference_text, number_text, per_cent
+from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
 from cutscore.decision.choice import (
     OperatingPoint,
     cases_text,
@@ -38,7 +38,7 @@ from cutscore.report.summary import (
     listed,
     rows_text,
 )
-from cutscore.report.words import baselines_text, measure_word, shown, word_for
+from cutscore.report.words import measure_word, shown, word_for
 
 if TYPE_CHECKING:
     from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cutscore.core.numbers import number_text, per_cent
 from cutscore.measures.measure import MEASURES, WORDS
 
 
@@ -27,21 +26,3 @@ def word_for(name: str, prior: float | None) -> str:
     if prior is None or (name in MEASURES and MEASURES[name].prior_free):
         return WORDS[name]
     return f"{WORDS[name]}, where {100 * prior:.3g} % are positive"
-
-
-def baselines_text(none: float, every: float, cost: float) -> str:
-    """What it costs to flag nothing, and everything, and what share of that a threshold saves.
-
-    Examples
-    --------
-    >>> from cutscore.report.words import baselines_text
-    >>> baselines_text(735, 951, 209)
-    'flag none: 735, flag all: 951; saves 71.6 %'
-    """
-    least = min(none, every)
-    saves = ""
-    if 0 <= cost < least:
-        saves = f"; saves {per_cent((least - cost) / least)}"
-    elif 0 < least <= cost:
-        saves = "; saves nothing"
-    return f"flag none: {number_text(none)}, flag all: {number_text(every)}{saves}"
