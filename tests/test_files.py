@@ -675,10 +675,10 @@ def test_files_that_change_are_found_out(tmp_path: Path) -> None:
     other = {name: column[:3200] for name, column in data.items()}
     pq.write_table(pa.table(other), file, row_group_size=800)
     with finding("rows-changed", cs.DataError):
-        files.swept(scan, limit=1 << 30)
+        files.sweep_scan(scan, limit=1 << 30)
     pq.write_table(pa.table({"y": data["y"]}), file, row_group_size=1000)
     with pytest.raises(cs.DataError, match=r"part-0\.parquet"):
-        files.swept(scan, limit=1 << 30)
+        files.sweep_scan(scan, limit=1 << 30)
 
 
 def test_integers_past_every_float_are_labels(tmp_path: Path) -> None:

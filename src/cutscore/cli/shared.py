@@ -325,7 +325,7 @@ def write_files(contents: Mapping[str, str | bytes]) -> None:
             signal.signal(signal.SIGINT, before)
 
 
-def page(arguments: Namespace, summary: Any, title: str) -> str:
+def page(arguments: Namespace, summary: Summary, title: str) -> str:
     """The report of a summary."""
     from cutscore.report import render
 

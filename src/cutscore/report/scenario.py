@@ -19,7 +19,7 @@ from cutscore.measures.costs import Costs
 from cutscore.measures.measure import is_rate, measure_text
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
 from cutscore.report.traces import ENDS
-from cutscore.report.words import measured
+from cutscore.report.words import measure_word
 
 
 def script_data(summary: Summary) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _worth(summary: Summary, one: ScoreSummary) -> str:
         beside = baselines_text(none, every, e.value)
         return f"Cost per 1,000 cases {where}: {e.text()}; {beside}"
     text = e.text(rate=is_rate(p.objective))
-    word = measured(p.objective)
+    word = measure_word(p.objective)
     here = "" if found is None else f"; {measure_text(p.objective, p.value)} on these rows"
     return f"{word[:1].upper()}{word[1:]} {where}: {text}{here}"
 

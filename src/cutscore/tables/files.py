@@ -108,13 +108,13 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     keep: list[Any] = []
     files = [File.at(path, name) for path, name in _files(paths, keep)]
     formats = [kind or format_of(file) for file in files]
-    source = _opened(files, formats, style, sql, keep)
+    source = _open_files(files, formats, style, sql, keep)
     if columns is not None:
         source.wanted(columns)
     return source
 
 
-def _opened(
+def _open_files(
     files: list[File], formats: list[Format], style: Style, sql: str | None, keep: list[Any]
 ) -> Table:
     for file, format in zip(files, formats, strict=True):
@@ -182,7 +182,7 @@ def _files(paths: object, keep: list[Any]) -> list[tuple[str, str]]:
         if not isinstance(text, str) or not text or "\0" in text:
             raise DataError(BadArgument("paths", "be text", path, subject="a path"))
         if text == "-":
-            out.append((_spooled(keep), "the standard input"))
+            out.append((_spool_input(keep), "the standard input"))
         elif os.path.isdir(text):
             out += _folder(text)
         elif os.path.exists(text):
@@ -230,7 +230,7 @@ def _folder(text: str) -> list[tuple[str, str]]:
     return [(p, spelled(p)) for p in hits]
 
 
-def _spooled(keep: list[Any]) -> str:
+def _spool_input(keep: list[Any]) -> str:
     """The standard input in a file, since tables are read more than once."""
     spool = TemporaryFile()
     keep.append(spool)

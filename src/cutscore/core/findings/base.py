@@ -222,12 +222,12 @@ class Finding(_Frozen):
         kind = kinds().get(data["code"])
         where = None if data["where"] is None else Where(**data["where"])
         fixes = tuple(
-            Fix(f["parameter"], ... if f["value"] is None else _frozen(f["value"]))
+            Fix(f["parameter"], ... if f["value"] is None else _freeze(f["value"]))
             for f in data["fixes"]
         )
         if kind is None:
             return Foreign(data["code"], data["severity"], data["text"], where=where, fixes=fixes)
-        own = {name: _frozen(value) for name, value in data["fields"].items()}
+        own = {name: _freeze(value) for name, value in data["fields"].items()}
         return kind(**own, where=where, fixes=fixes)
 
 
@@ -257,7 +257,7 @@ class _Words(Formatter):
     def __init__(self, finding: Finding, on: Surface) -> None:
         self.finding, self.on = finding, on
 
-    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+    def get_value(self, key: int | str, args: object, kwargs: object) -> Any:
         if key == "fix":
             return self
         if key == "place":
@@ -272,21 +272,21 @@ class _Words(Formatter):
         ways = {"r": shown, "l": some, "f": spelled, "p": self.on.parameter}
         return value if conversion is None else ways[conversion](value)
 
-    def format_field(self, value: Any, spec: str) -> str:
+    def format_field(self, value: float, spec: str) -> str:
         if spec.endswith(" %"):
             return f"{100 * value:{spec.removesuffix(' %')}} %"
         return counted(value, spec) if len(spec) > 1 and spec.isalpha() else format(value, spec)
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     if isinstance(value, Mapping):
         if "number" in value:
             return float(value["number"])
         return Shown(value["shown"])
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    return tuple(map(_freeze, value)) if isinstance(value, list) else value
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value of a field for JSON; what JSON has no type for is worded."""
     if value is ...:
         return None
@@ -349,7 +349,7 @@ class Shown(str):
     __slots__ = ()
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value for a message: cut short, and never an error of its own."""
     if isinstance(value, Shown):
         return str(value)
@@ -359,7 +359,7 @@ def shown(value: Any) -> str:
     return _short.repr(value)
 
 
-def kept(value: Any) -> Any:
+def kept(value: object) -> Any:
     """A value as a finding keeps it: numbers and short text as they are, of anything else its
     words; of a tuple each of its values."""
     if isinstance(value, tuple) and len(value) <= _MOST:
@@ -376,7 +376,7 @@ def kept(value: Any) -> Any:
 _MOST = 100_000
 
 
-def fits(value: Any) -> bool:
+def fits(value: object) -> bool:
     """Whether a value is small enough to be kept, and of one of Python's own types."""
     if type(value) is int:
         return value.bit_length() < 1000
@@ -385,7 +385,7 @@ def fits(value: Any) -> bool:
     )
 
 
-def spelled(path: Any) -> str:
+def spelled(path: str | os.PathLike[str]) -> str:
     """A path in full, on one line: what can't be printed is escaped."""
     text = os.fspath(path)
     return text if text.isprintable() and text else repr(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cutscore.core.findings.base import Finding, Fix, Note, Surface, Warn, counted, shown
 
 
@@ -253,6 +251,6 @@ class GroupsNotUnits(Note, code="groups-not-units"):
         )
 
 
-def about(notice: Notice, score: Any) -> Finding:
+def about(notice: Notice, score: object) -> Finding:
     """A notice about one of several scores."""
     return notice if score is None else notice.at(part=str(score))

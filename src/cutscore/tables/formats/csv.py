@@ -81,7 +81,9 @@ class CsvPart(Part):
                 raise DataError(super().explain(error)) from error
         if not row:
             raise empty_file(self.where)
-        self._names = self._named(row) if style.header else [f"c{k + 1}" for k in range(len(row))]
+        self._names = (
+            self._name_columns(row) if style.header else [f"c{k + 1}" for k in range(len(row))]
+        )
 
     def _find_separator(self, line: str) -> str:
         outside = "".join(line.split('"')[::2])
@@ -92,7 +94,7 @@ class CsvPart(Part):
             self.notes.append(SeparatorFound(best, where=self.at))
         return best
 
-    def _named(self, row: Sequence[str]) -> list[str]:
+    def _name_columns(self, row: Sequence[str]) -> list[str]:
         names = [name if name.strip() else f"column {k}" for k, name in enumerate(row, 1)]
         new = [name for name, raw in zip(names, row, strict=True) if not raw.strip()]
         if new:
@@ -126,18 +128,18 @@ class CsvPart(Part):
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         for block in self._blocks(columns):
             pairs = zip(block.columns, schema.types, strict=True)
-            arrays = [self._typed(column, t) for column, t in pairs]
+            arrays = [self._cast_text(column, t) for column, t in pairs]
             batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
             for start in range(0, batch.num_rows, BATCH):
                 yield batch.slice(start, BATCH)
 
-    def _typed(self, text: pa.Array, t: pa.DataType) -> Any:
+    def _cast_text(self, text: pa.Array, t: pa.DataType) -> Any:
         if is_text(t):
             return text
         if pa.types.is_null(t):
             return pa.nulls(len(text))
         with self.guard():
-            out = _cast(_trimmed(text), t, self._style.decimal)
+            out = _cast(_trim(text), t, self._style.decimal)
         if out is None:
             raise changed_file(self.where)
         return out
@@ -153,20 +155,20 @@ class CsvPart(Part):
             return pa.table(list(found), names=list(columns))
 
     def _read_column(self, name: str, text: pa.Array) -> Any:
-        text = self._filled(text)
+        text = self._drop_marks(text)
         if name in self._types:
             t = self._types[name]
-            return text if is_text(t) else self._typed_chunks(text, t)
-        column, coded = _fitted(text, self._style.decimal)
+            return text if is_text(t) else self._cast_chunks(text, t)
+        column, coded = _fit_type(text, self._style.decimal)
         self._settle(name, column.type, coded=coded)
         return column
 
-    def _typed_chunks(self, text: pa.Array, t: pa.DataType) -> Any:
-        return pa.chunked_array([self._typed(chunk, t) for chunk in text.chunks], t)
+    def _cast_chunks(self, text: pa.Array, t: pa.DataType) -> Any:
+        return pa.chunked_array([self._cast_text(chunk, t) for chunk in text.chunks], t)
 
     def number(self, text: pa.Array) -> Any:
         chunked = isinstance(text, pa.ChunkedArray)
-        return self._typed_chunks(text, _FLOAT) if chunked else self._typed(text, _FLOAT)
+        return self._cast_chunks(text, _FLOAT) if chunked else self._cast_text(text, _FLOAT)
 
     def first_not_number(self, text: pa.Array) -> int:
         if self._style.decimal == ",":
@@ -201,10 +203,10 @@ class CsvPart(Part):
             with reader:
                 for batch in self.guarded(reader):
                     yield pa.RecordBatch.from_arrays(
-                        [self._filled(column) for column in batch.columns], schema=batch.schema
+                        [self._drop_marks(column) for column in batch.columns], schema=batch.schema
                     )
 
-    def _filled(self, text: pa.Array) -> Any:
+    def _drop_marks(self, text: pa.Array) -> Any:
         """Without the marks of missing values that are in quotes: others pyarrow takes out."""
         marks = pa.array(["", *self._style.missing])
         gone = pc.equal(text, "") if len(marks) == 1 else pc.is_in(text, value_set=marks)
@@ -226,7 +228,7 @@ class CsvPart(Part):
         all again: several don't count rows."""
         found: list[Any] = []
 
-        def handle(row: Any) -> str:
+        def handle(row: pacsv.InvalidRow) -> str:
             found.append(row)
             return "error"
 
@@ -261,12 +263,12 @@ def _first_not_utf8(file: File) -> int | None:
 # ------------------------------------------------------------------------------------------- types
 
 
-def _fitted(text: pa.ChunkedArray, decimal: str) -> tuple[Any, bool]:
+def _fit_type(text: pa.ChunkedArray, decimal: str) -> tuple[Any, bool]:
     """A column in the first type that all of its values fit; and whether it is text only since its
     numbers would lose digits."""
     if text.null_count == len(text):
         return pa.chunked_array([pa.nulls(len(text))]), False
-    trimmed = [_trimmed(chunk) for chunk in text.chunks]
+    trimmed = [_trim(chunk) for chunk in text.chunks]
     for t in _LADDER:
         column = _cast_all(trimmed, t, decimal)
         if column is None:
@@ -289,7 +291,7 @@ class _Fit:
         """Look at some more values."""
         if text.null_count == len(text):
             return
-        self._seen, trimmed = True, _trimmed(text)
+        self._seen, trimmed = True, _trim(text)
         casts = {t: _cast(trimmed, t, self._decimal) for t in self._types}
         self._types = [t for t, column in casts.items() if column is not None]
         for t in _NUMBERS:
@@ -338,7 +340,7 @@ def _cast_all(chunks: Sequence[Any], t: pa.DataType, decimal: str) -> list[Any] 
     return out
 
 
-def _trimmed(text: pa.Array) -> pa.Array:
+def _trim(text: pa.Array) -> pa.Array:
     """Without blanks around the values, if there are any."""
     at, data = _bytes(text)
     some = at[1:] > at[:-1]

@@ -44,7 +44,7 @@ class JsonPart(Part):
         long: dict[str, tuple[int, int]] = {}
         small: list[pa.Table] = []
         for row, block in self._blocks():
-            table = self._parsed(block, row, None)
+            table = self._parse(block, row, None)
             if file.is_small:
                 small.append(table)
             for field, column in zip(table.schema, table.columns, strict=True):
@@ -91,7 +91,7 @@ class JsonPart(Part):
                 if not piece:
                     return
 
-    def _parsed(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
+    def _parse(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
         self._row = row
         odd = "infer" if schema is None else "ignore"
         with self.guard():
@@ -119,7 +119,7 @@ class JsonPart(Part):
             yield from self._whole.select(list(columns)).to_batches(BATCH)
             return
         for row, block in self._blocks():
-            table = self._parsed(block, row, schema).select(list(columns))
+            table = self._parse(block, row, schema).select(list(columns))
             yield from table.to_batches(BATCH)
 
     def explain(self, error: Exception) -> Finding:

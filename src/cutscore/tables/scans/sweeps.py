@@ -188,10 +188,10 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         return _binned(scan, bits, limit, _Told(report))
     if group is not None:
         return _by_group(scan, _Plan(scan, limit, squares, compact), _Told(report))
-    return swept(scan, limit=limit, squares=squares, compact=compact, report=report)
+    return sweep_scan(scan, limit=limit, squares=squares, compact=compact, report=report)
 
 
-def swept(
+def sweep_scan(
     scan: Scan,
     *,
     limit: int,
