@@ -860,6 +860,12 @@ def _plain_columns() -> Iterator[Case]:
         lambda raw, p: _is_close(p, 0.25 / (0.25 + np.exp(-raw.score))),
         exact=True,
     )
+    yield Case(
+        "cohen_kappa",
+        lambda g: cs.cohen_kappa(g.y, g.group, weight=g.weight, unit=g.group),
+        rows=300,
+        **w,
+    )
     yield Case("prior_shift", lambda g: cs.prior_shift(SWEEP, g.score))
     yield Case(
         "PriorShift.probability",

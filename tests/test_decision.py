@@ -157,7 +157,7 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
     s = cs.sweep(y, score, rng.integers(1, 5, 9000) / 2 if weighted else None)
     assert len(s) > 4 * s.blocks.size
     looked: list[int] = []
-    everything = decision._promising
+    everything = decision._candidate_cuts
 
     def counted(*question: Any) -> Any:
         cuts = everything(*question)
@@ -174,10 +174,12 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
     for objective, limit in itertools.product(OBJECTIVES, limits):
         asked = {"subject_to": limit.split(", ") if limit else None}
         with monkeypatch.context() as m:
-            m.setattr(decision, "_promising", counted)
+            m.setattr(decision, "_candidate_cuts", counted)
             quick = cs.choose(s, OBJECTIVES[objective][0], **asked)
             m.setattr(
-                decision, "_promising", lambda s, q, _: decision._Cuts(s, q, *decision._all(s))
+                decision,
+                "_candidate_cuts",
+                lambda s, q, _: decision._Cuts(s, q, *decision._all_cuts(s)),
             )
             slow = cs.choose(s, OBJECTIVES[objective][0], **asked)
         where = f"{objective} subject to {limit}"
@@ -620,11 +622,13 @@ def test_too_few_rows_for_a_guarantee(rate, confidence, limit, what) -> None:
     bound = float(text.split()[-1])
     share = bound if "<=" in text else 1 - bound
     n = 1
-    while guarantee.most(n, share, 1 - confidence) < 0:
+    while guarantee.max_errors(n, share, 1 - confidence) < 0:
         n = n + 1 if n < 100 else int(n * 1.01)
     if n > 100:  # the first, between the last two
         low = int(n / 1.01) - 1
-        n = next(k for k in range(low, n + 1) if guarantee.most(k, share, 1 - confidence) >= 0)
+        n = next(
+            k for k in range(low, n + 1) if guarantee.max_errors(k, share, 1 - confidence) >= 0
+        )
     p = cs.choose(cs.sweep([1, 0], [1, 0]), "recall", subject_to=text, confidence=confidence)
     said = what.format(None, f"{n:,}", None)
     assert (said in repr(p)) == (n > (2 if "rows" in what else 1)), repr(p)

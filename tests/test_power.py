@@ -14,7 +14,7 @@ import cutscore as cs
 from cutscore import power
 from cutscore.comparison.covariance import AucCovariance
 from cutscore.comparison.power import AucPair, SampleSize, _above_both, _OneAuc
-from cutscore.inference.guarantee import most
+from cutscore.inference.guarantee import max_errors
 from raising import finding
 
 # pROC's aSAH: 41 positives, 72 negatives, and what pROC's own tests say of its scores.
@@ -216,7 +216,7 @@ def test_limits_one_by_one(  # noqa: PLR0913, PLR0917 - what a limit needs
     assert size.power == pytest.approx(stats.binom.cdf(k, n, rate), rel=1e-9)
     found = power.limit_power(limit, n, expected=expected, confidence=confidence)
     assert found == pytest.approx(size.power, rel=1e-9)
-    assert most(n, bound if rate == expected else 1 - (1 - bound), error) == k
+    assert max_errors(n, bound if rate == expected else 1 - (1 - bound), error) == k
 
 
 def test_the_least_rows_that_show_anything() -> None:

@@ -34,7 +34,7 @@ from cutscore.linear.closed import fisher, gaussian, least_squares, mean_differe
 from cutscore.linear.detector import Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.moments import ClassMoments
-from cutscore.linear.perceptron import State, mixed, perceptron, perceptron_pass
+from cutscore.linear.perceptron import State, mix_states, perceptron, perceptron_pass
 from cutscore.linear.rows import ArrayRows, Block, Rows
 from cutscore.linear.streams import Later, Spool, StreamRows
 from cutscore.linear.structural import as_trainable, structural
@@ -567,7 +567,7 @@ def test_parts_without_rows_change_nothing() -> None:
         assert b.updates == a.updates
     start = State.fresh(3, "averaged")
     done = perceptron_pass(start, Block(case.X, case.y, None, 0))
-    assert mixed(done, [done, done]).counts.tolist() == done.counts.tolist()
+    assert mix_states(done, [done, done]).counts.tolist() == done.counts.tolist()
 
 
 # ----------------------------------------------------------------------------------------- files

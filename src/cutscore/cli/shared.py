@@ -28,7 +28,7 @@ from cutscore.core.findings.command import (
     Usage,
 )
 from cutscore.core.interval import Interval
-from cutscore.core.labels import against, labelled
+from cutscore.core.labels import binarize, one_versus_rest_note
 from cutscore.inference.guarantee import check_guarantee
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import as_objective
@@ -130,9 +130,9 @@ def rows(
     columns = table.columns([label, *scores, *extra], numbers=numbers)
     y, positive, note = columns[label], None, None
     if arguments.positive is not None:
-        found = labelled(y, arguments.positive, label)
+        found = binarize(y, arguments.positive, label)
         y, positive = found.y, found.positive
-        note = against(found, label)
+        note = one_versus_rest_note(found, label)
     return Rows(
         label,
         y,

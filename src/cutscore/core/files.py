@@ -27,9 +27,9 @@ def written_aside(path: str | os.PathLike[str], *, text: bool = False) -> Iterat
 
     Parameters
     ----------
-    path
+    path : path
         Where the file shall be in the end.
-    text
+    text : bool, default False
         Whether the file takes text, which is written as UTF-8 with its lines as they are; else
         bytes.
 

@@ -14,7 +14,7 @@ from cutscore.core.findings.models import (
     ModelUnreadable,
     NotAModel,
 )
-from cutscore.core.json import digest, dumps, loads, plain, read_fields
+from cutscore.core.json import digest, dumps, loads, read_fields, to_plain
 from cutscore.detector.artefact import Detector
 
 FORMAT = "cutscore.detector/2"
@@ -30,7 +30,7 @@ _RULE = (
 
 
 def as_dict(d: Detector) -> dict[str, Any]:
-    values = {f.name: plain(getattr(d, f.name)) for f in fields(d)}
+    values = {f.name: to_plain(getattr(d, f.name)) for f in fields(d)}
     return {"format": FORMAT, "rule": _RULE} | values
 
 

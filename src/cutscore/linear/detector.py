@@ -28,9 +28,9 @@ class LinearDetector(Frozen):
 
     Parameters
     ----------
-    w
+    w : array of float
         One weight for each feature.
-    b
+    b : float
         The bias.
 
     Examples
@@ -106,7 +106,7 @@ class Margins(Frozen):
 
     Parameters
     ----------
-    value
+    value : array of float
         The margin of each row; errors are at 0 and below.
 
     Examples
@@ -189,9 +189,9 @@ class Discriminants(Frozen):
 
     Parameters
     ----------
-    W
+    W : array of float
         One row of weights for each class.
-    b
+    b : array of float
         One constant for each class.
 
     Examples

@@ -14,7 +14,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.statistics import Undefined
-from cutscore.core.json import plain, read
+from cutscore.core.json import read, to_plain
 from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs, check_costs
@@ -99,20 +99,20 @@ class Aim:
 
     Parameters
     ----------
-    goal
+    goal : str, Costs, callable or Measure, optional
         What to have the most or the least of, as for :func:`cutscore.choose`. Where nobody asked,
         the balanced rate.
-    limits
+    limits : str or sequence of str, default ()
         What must hold, as ``subject_to`` of :func:`cutscore.choose`.
-    prior
+    prior : float, optional
         The share of positives where it is used; None for that of the rows.
-    confidence
+    confidence : float, optional
         With which the limits are to hold on new rows; None if on these.
-    units
+    units : Units, optional
         For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
-    level
+    level : float, default 0.95
         Of intervals.
-    assumed
+    assumed : bool, default False
         Whether nobody asked for the goal.
 
     Examples
@@ -230,7 +230,7 @@ class Aim:
             self.level,
             self.assumed,
         )
-        out: dict[str, Any] = plain(saved)
+        out: dict[str, Any] = to_plain(saved)
         return out
 
     @classmethod
@@ -242,7 +242,7 @@ class Aim:
             try:
                 goal = as_objective(saved.objective)
             except DataError:
-                goal = _Custom(_lost, label=saved.objective)
+                goal = _Custom(_raise_lost, label=saved.objective)
         return cls(
             goal,
             tuple(as_limits(saved.limits)),
@@ -299,7 +299,7 @@ class _SavedAim:
     assumed: bool
 
 
-def _lost(*_: object) -> Any:
+def _raise_lost(*_: object) -> Any:
     why = "was a function, of which the file knows the name only"
     raise DataError(Undefined("this aim", why, "Give the function again."))
 
@@ -323,7 +323,7 @@ def as_objective(wanted: object) -> Objective:
     raise DataError(BadArgument("objective", rule, wanted, subject="an objective"))
 
 
-def undefined(what: str) -> UndefinedError:
+def undefined_error(what: str) -> UndefinedError:
     why = "is 0/0 at every cut of this sweep, so none is the best"
     hint = "Aim at something else, or add rows of the class that it is a share of."
     return UndefinedError(Undefined(what, why, hint))

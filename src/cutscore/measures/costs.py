@@ -24,11 +24,11 @@ class Costs:
 
     Parameters
     ----------
-    fp, fn
+    fp, fn : float
         Cost of a false alarm and of a missed positive (λ₋ and λ₊ of the literature).
-    tp, tn
-        Benefit of a caught positive and of a negative left alone; a negative one is a cost, as that
-        of acting on a case.
+    tp, tn : float, default 0.0
+        Benefit of a true positive and of a true negative. A negative benefit is a cost, such as
+        that of acting on a case.
 
     Notes
     -----
@@ -131,7 +131,7 @@ class Costs:
 
     @property
     def helpful(self) -> bool:
-        """True: it never gets worse when a positive is caught or a negative left alone."""
+        """True: it never gets worse when a positive is caught or a negative spared."""
         return True
 
     def gains(self, _: Fraction, __: Fraction) -> Gains:

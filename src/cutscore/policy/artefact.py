@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
@@ -16,7 +16,7 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.core.checks import array_of, check_threshold, one_of, score_column
+from cutscore.core.checks import as_array, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
@@ -385,7 +385,7 @@ class Policy(Card):
 
     def decide(self, scores: ArrayLike) -> NDArray[np.bool_]:
         """Whether to flag each score. NaN is refused."""
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         x = score_column(a.reshape(-1))
         t = rounded(x.dtype, self.threshold, up=not self.reverse)
         flagged = x <= t if self.reverse else x >= t
@@ -409,7 +409,7 @@ class Policy(Card):
         """The scores, of which high ones mean positive."""
         if not self.reverse:
             return scores
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         return reshape(0.0 - score_column(a.reshape(-1)).astype(np.float64), a.shape)
 
     # ----------------------------------------------------------------------------------- revision
@@ -419,7 +419,7 @@ class Policy(Card):
         *,
         costs: Costs | None = None,
         maximize: GoalLike | None = None,
-        subject_to: LimitsLike = None,
+        subject_to: LimitsLike | None = None,
         prior: float | None = None,
         confidence: float | None = None,
         threshold: float | None = None,
@@ -533,7 +533,7 @@ class Policy(Card):
         scores: ArrayLike,
         weight: ArrayLike | None = None,
         *,
-        positive: Hashable = None,
+        positive: Label | None = None,
         level: float | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
@@ -622,7 +622,7 @@ class Policy(Card):
 
         return from_file(path, verify=verify)
 
-    def export(self, to: str = "sql", **options: str | Sequence[str]) -> Any:
+    def export(self, to: str = "sql", **options: object) -> Any:
         """The policy for other systems, which decide alike.
 
         Parameters

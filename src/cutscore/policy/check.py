@@ -19,7 +19,7 @@ sequentially rejective multiple test procedure", Scandinavian Journal of Statist
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,16 +28,16 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from cutscore.core.checks import array_of
+from cutscore.core.checks import as_array
 from cutscore.core.errors import CutscoreError, UndefinedError
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.models import ScoresOutside
 from cutscore.core.findings.report import FewRows
 from cutscore.core.html import Card, Facts
-from cutscore.core.interval import in_places
-from cutscore.core.json import plain
+from cutscore.core.json import to_plain
+from cutscore.core.numbers import format_like
+from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import effective, sizes_of
@@ -134,9 +134,9 @@ class PolicyCheck(Card):
             "headline": self.headline,
             "rows": self.rows,
             "level": self.level,
-            "promises": [plain(one) for one in self.promises],
-            "limits": [plain(one) for one in self.limits],
-            "prevalence": plain(self.prevalence),
+            "promises": [to_plain(one) for one in self.promises],
+            "limits": [to_plain(one) for one in self.limits],
+            "prevalence": to_plain(self.prevalence),
             "findings": [one.as_dict() for one in self.findings],
         }
 
@@ -174,19 +174,19 @@ def check(  # noqa: PLR0913 - options have names
     scores: ArrayLike,
     weight: ArrayLike | None = None,
     *,
-    positive: Hashable = None,
+    positive: Label | None = None,
     level: float | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
     level = policy.aim.level if level is None else check_level(level)
     if positive is None:
-        y, positive = _labelled(policy, array_of(y, "label"))
+        y, positive = _labelled(policy, as_array(y, "label"))
     s = sweep(y, scores, weight, positive, squares=weight is not None)
     s.needs_rows("a check")
     return _Checked(policy, s.negated() if policy.reverse else s, level).result()
 
 
-def _labelled(policy: Policy, y: NDArray[Any]) -> tuple[Any, Any]:
+def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
     """Labels, and the positive one, as the policy knows it; 0/1 and booleans speak for
     themselves."""
     known, named = policy.labels.positive, y.dtype.kind in "OUST"
@@ -387,5 +387,5 @@ def _verdict(
 
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
-    value, promised = in_places(one.observed.value, one.promised.value)
+    value, promised = format_like(one.observed.value, one.promised.value)
     return f"{WORDS.get(one.name, one.name)} {value} instead of {promised}"

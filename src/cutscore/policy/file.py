@@ -15,7 +15,7 @@ from cutscore.core.findings.models import (
     ModelUnreadable,
     NotAModel,
 )
-from cutscore.core.json import digest, dumps, loads, plain, read_fields
+from cutscore.core.json import digest, dumps, loads, read_fields, to_plain
 from cutscore.policy.artefact import Policy
 
 FORMAT = "cutscore.policy/1"
@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 
 def as_dict(p: Policy) -> dict[str, Any]:
-    values = {f.name: plain(getattr(p, f.name)) for f in fields(p)}
+    values = {f.name: to_plain(getattr(p, f.name)) for f in fields(p)}
     # Last, since it is long.
     evidence = values.pop("evidence")
     return {"format": FORMAT, "rule": _RULES[p.reverse]} | values | {"evidence": evidence}
@@ -42,8 +42,8 @@ def as_text(p: Policy) -> str:
 
 
 def from_dict(data: object, where: str = "") -> Policy:
-    fields_ = check_format(data, FORMAT)
-    values = {name: value for name, value in fields_.items() if name not in ("format", "rule")}
+    saved = check_format(data, FORMAT)
+    values = {name: value for name, value in saved.items() if name not in ("format", "rule")}
     policy: Policy = read_fields(Policy, values, where)
     return policy
 

@@ -19,7 +19,7 @@ from cutscore.comparison.class_samples import (
 )
 from cutscore.comparison.covariance import AucCovariance, auc_covariance
 from cutscore.comparison.groups import GroupAuc, by_group
-from cutscore.comparison.rows import encoded, read, units
+from cutscore.comparison.rows import encode_column, read_rows, units
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
@@ -38,7 +38,7 @@ from cutscore.core.findings.report import (
     about,
 )
 from cutscore.core.interval import Interval
-from cutscore.core.names import worded
+from cutscore.core.names import quote_if_spaced
 from cutscore.core.types import ArrayLike, Label
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.decision.verdict import judge
@@ -188,8 +188,8 @@ def summarise(  # noqa: PLR0913 - options have names
         spans = dict.fromkeys(columns)
         if areas is not None:
             spans = dict(zip(columns, areas.intervals(level=aim.level), strict=True))
-        rows = read(y, columns, weight, positive)
-        _, code = encoded(unit, "unit", rows)
+        rows = read_rows(y, columns, weight, positive)
+        _, code = encode_column(unit, "unit", rows)
         if aim.confidence is None:  # of guarantees for units it is not known what they come to
             found = {
                 name: select_among(rows.ones, [one], aim, weight=rows.weight, unit=code)
@@ -228,7 +228,7 @@ def summarise(  # noqa: PLR0913 - options have names
         rows=len(check_rows(y, first, weight, positive).score),
         areas=areas,
         groups=None if inside is None else Groups(group_name, inside),
-        label=f"{label} = {worded(positive)}" if label and positive is not None else label,
+        label=f"{label} = {quote_if_spaced(positive)}" if label and positive is not None else label,
         source=source,
     )
 

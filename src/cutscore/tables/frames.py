@@ -13,7 +13,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Where, shown
 from cutscore.core.findings.models import ColumnTwice, NotATable, ValueUnfit
 from cutscore.core.findings.rows import ValueMissing
-from cutscore.core.names import named_columns, no_column
+from cutscore.core.names import data_columns, missing_column_error
 from cutscore.core.types import FrameLike
 from cutscore.tables.table import Table
 
@@ -81,7 +81,7 @@ class Frame:
 
     def _check(self, name: str) -> None:
         if name not in self.table.schema.names:
-            raise no_column(name, self.table.schema.names, "the table")
+            raise missing_column_error(name, self.table.schema.names, "the table")
 
 
 TableLike: TypeAlias = Table | Frame | FrameLike
@@ -127,5 +127,5 @@ def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(ColumnTwice(twice))
-    used = named_columns(table.schema)
+    used = data_columns(table.schema)
     return table if len(used) == len(names) else table.select(used)

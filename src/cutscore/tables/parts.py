@@ -18,7 +18,7 @@ from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings import Finding, Fix, Where
 from cutscore.core.findings.rows import Inexact, ValueMissing
 from cutscore.core.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
-from cutscore.core.names import in_sql
+from cutscore.core.names import quote_sql
 from cutscore.core.types import Array
 from cutscore.tables.literals import NUMBER, floats
 
@@ -384,7 +384,7 @@ def filled(column: pa.Array, name: str, row_at: Callable[[int], Any]) -> Any:
         column = column.dictionary_decode()
     if column.null_count:
         row = pc.index(pc.is_null(column), True).as_py()
-        query = f"select * from data where {in_sql(name)} is not null"
+        query = f"select * from data where {quote_sql(name)} is not null"
         raise DataError(
             ValueMissing(name, where=cell(row_at(row), name), fixes=(Fix("sql", query),))
         )

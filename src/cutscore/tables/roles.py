@@ -9,7 +9,7 @@ from typing import Any
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.models import RolesConflict
-from cutscore.core.names import no_column
+from cutscore.core.names import missing_column_error
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Roles:
         asked = [self.target, *self.used, *(self.columns or ()), *self.exclude]
         for name in (*asked, *self.categories, *self.numbers):
             if name is not None and name not in known:
-                raise no_column(name, names, "the table")
+                raise missing_column_error(name, names, "the table")
         drop = {self.target, *self.used, *self.exclude}
         wanted = names if self.columns is None else self.columns
         out = list(dict.fromkeys(name for name in wanted if name not in drop))

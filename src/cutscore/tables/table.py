@@ -17,7 +17,7 @@ from cutscore.core.findings import BadArgument, Finding, Where
 from cutscore.core.findings.base import shown
 from cutscore.core.findings.rows import NoRows, NotNumbers
 from cutscore.core.findings.tables import FilesDiffer, TypesDiffer, TypeUnfit
-from cutscore.core.names import no_column
+from cutscore.core.names import missing_column_error
 from cutscore.tables import parts
 from cutscore.tables.formats.libsvm import LibsvmPart
 from cutscore.tables.formats.query import Scratch
@@ -295,7 +295,7 @@ class Table:
         known = set(self.names)
         for name in wanted:
             if not isinstance(name, str) or not (name in known or self._parts[0].has(name)):
-                raise no_column(name, self.names, self.where)
+                raise missing_column_error(name, self.names, self.where)
         if not wanted or len(set(wanted)) < len(wanted):
             raise DataError(BadArgument("columns", "be different names, at least one", wanted))
         return wanted

@@ -23,8 +23,8 @@ from cutscore.core.findings.training import (
     UnitsTooFew,
 )
 from cutscore.core.frozen import derived
-from cutscore.core.labels import against, labelled
-from cutscore.core.names import no_column
+from cutscore.core.labels import binarize, one_versus_rest_note
+from cutscore.core.names import missing_column_error
 from cutscore.detector import Encoding
 from cutscore.detector.column_summaries import Limits
 from cutscore.linear.detector import LinearDetector
@@ -209,7 +209,7 @@ class Data:
         place = {name: k for k, name in enumerate(names)}
         for name in (*(roles.columns or ()), *roles.exclude, *roles.numbers, *roles.used):
             if name not in place:
-                raise no_column(name, names, table.where)
+                raise missing_column_error(name, names, table.where)
         w, g = (
             None if name is None else X[:, [place[name]]].toarray().ravel()
             for name in (roles.weight, roles.unit)
@@ -398,8 +398,8 @@ def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[
     """Which rows are positive, the label of these as it stands in the table, the only other one or
     None, and what to say."""
     if roles.positive is not None:
-        found = labelled(values, roles.positive, roles.label, count=True)
-        note = against(found, roles.label)
+        found = binarize(values, roles.positive, roles.label, count=True)
+        note = one_versus_rest_note(found, roles.label)
         other = found.others[0] if len(found.others) == 1 else None
         return found.y, found.positive, other, () if note is None else (note,)
     nothing = np.zeros(len(values), np.float32)

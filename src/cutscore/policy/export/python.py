@@ -5,9 +5,6 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cutscore.calibration.calibrators import (
     EPS,
     Affine,
@@ -17,6 +14,7 @@ from cutscore.calibration.calibrators import (
     Gaussian,
     Monotone,
 )
+from cutscore.core.types import Array
 from cutscore.measures.prior import log_odds
 
 if TYPE_CHECKING:
@@ -167,7 +165,7 @@ def _monotone(c: Monotone, _: int) -> list[str]:
     return [*lines, "return y"]
 
 
-def _list(values: NDArray[np.float64]) -> str:
+def _list(values: Array) -> str:
     return "[" + ", ".join(map(_number, values.tolist())) + "]"
 
 

@@ -20,7 +20,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Fix
 from cutscore.core.findings.models import ColumnReserved, DialectNeeded, NotExportable
-from cutscore.core.names import in_sql
+from cutscore.core.names import quote_sql
 from cutscore.measures.prior import log_odds
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def check_kept(keep: Sequence[str]) -> list[str]:
 
 def name_of(name: str) -> str:
     """A name in quotes."""
-    return in_sql(printed(name))
+    return quote_sql(printed(name))
 
 
 def printed(text: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Finding, Where
 from cutscore.core.findings.tables import FileDamaged
-from cutscore.core.names import named_columns
+from cutscore.core.names import data_columns
 from cutscore.tables.parts import (
     BATCH,
     File,
@@ -53,7 +53,7 @@ class ParquetPart(Part):
             self._schema = opened.schema_arrow
             self._rows = int(opened.metadata.num_rows)
         check_names(self._schema.names, self.where)
-        self._names = named_columns(self._schema)
+        self._names = data_columns(self._schema)
 
     def _open(self) -> pq.ParquetFile:
         return pq.ParquetFile(self.path, memory_map=True)

@@ -38,8 +38,8 @@ from cutscore.core.findings.tables import (
     TypesDiffer,
     TypeUnfit,
 )
-from cutscore.core.labels import other_kind, typed
-from cutscore.core.names import no_column
+from cutscore.core.labels import label_type_error, parse_label
+from cutscore.core.names import missing_column_error
 from cutscore.core.types import Label
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables import Table, open_table
@@ -177,9 +177,9 @@ def as_label(positive: Label, t: pa.DataType, name: str) -> Any:
     boolean = pa.types.is_boolean(t)
     if not boolean and not isinstance(positive, str):
         return positive
-    asked = typed(str(positive), boolean=boolean)
+    asked = parse_label(str(positive), boolean=boolean)
     if asked is None:
-        raise other_kind(positive, kind_of(t), name)
+        raise label_type_error(positive, kind_of(t), name)
     return asked
 
 
@@ -448,7 +448,7 @@ def _opened_dataset(
                 first, second, *_ = (k for k, one in enumerate(data.schema.names) if one == name)
                 place = Where(file=where)
                 raise DataError(NamesRepeat(name, first, second, where=place))
-            raise no_column(name, data.schema.names, where)
+            raise missing_column_error(name, data.schema.names, where)
     pieces = []
     for fragment in _fragments(data, filter):
         _check_schema(fragment, data.schema, names)

@@ -18,10 +18,10 @@ from cutscore.core.checks import Columns, threads
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.cluster import MemoryTooSmall
-from cutscore.core.labels import no_label
+from cutscore.core.labels import unknown_label_error
 from cutscore.core.types import Label
 from cutscore.sweeps.binned import BinnedSweep
-from cutscore.sweeps.sweep import Sweep, found, squared, sweep_of
+from cutscore.sweeps.sweep import Sweep, adopt_counts, square_weights, sweep_of
 from cutscore.tables.parts import Piece
 from cutscore.tables.scans.memory import Spill, limit_of
 from cutscore.tables.scans.runs import merged, pack, unpack
@@ -204,7 +204,9 @@ def swept(
     s = _streamed(scan, _Plan(scan, limit, squares, compact), _Told(report))
     # As for arrays: a part of the rows may lack the positive label, but not beside two others.
     if not s.P and len(scan.labels.others) > 1:
-        raise no_label(scan.labels.positive, sorted(scan.labels.others, key=str), scan.labels.name)
+        raise unknown_label_error(
+            scan.labels.positive, sorted(scan.labels.others, key=str), scan.labels.name
+        )
     return s
 
 
@@ -276,7 +278,7 @@ class _Stream:
         weights: list[Any] = [batch.weight]
         if self.plan.squares:
             assert batch.weight is not None
-            weights.append(squared(batch.weight))
+            weights.append(square_weights(batch.weight))
         for stream, weight, spill in zip(self.streams, weights, self.spills, strict=True):
             with spill.guard():
                 stream.add(worker, batch.score, batch.label, weight)
@@ -289,7 +291,7 @@ class _Stream:
                 threshold, pos, neg, top = stream.finish(
                     plan.threads, plan.compact, plan.entries, file.fileno()
                 )
-            s = found(threshold, pos, neg)
+            s = adopt_counts(threshold, pos, neg)
             sweeps.append(replace(s, top=top) if len(top) else s)
         s, *rest = sweeps
         return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
