@@ -59,7 +59,7 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Policy:
 
 
 def check_format(data: object, wanted: str) -> dict[str, Any]:
-    """The data, unless they are not of this format or of another version of it."""
+    """An object of this format; what is none, or of another version of it, is refused."""
     if not isinstance(data, dict) or not isinstance(data.get("format"), str):
         raise DataError(FieldUnfit("format", "there"))
     if data["format"] != wanted:
