@@ -18,6 +18,7 @@ from cutscore.core.findings.statistics import TooFew, Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text
+from cutscore.core.types import Label
 from cutscore.inference.bootstrap import percentiles
 from cutscore.measures.confusion import count_text
 from cutscore.measures.prior import check_level
@@ -59,7 +60,7 @@ class Agreement(Frozen):
     interval: Interval
     observed: float
     expected: float
-    labels: tuple[Any, ...]
+    labels: tuple[Label, ...]
     counts: Masses
 
     def __repr__(self) -> str:
