@@ -12,7 +12,7 @@ import pytest
 
 import cutscore as cs
 from cutscore.core.html import Card, fact_table, grid_table
-from cutscore.core.interval import estimate_text
+from cutscore.core.numbers import estimate_text
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(400) < 0.3

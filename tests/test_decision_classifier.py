@@ -113,6 +113,7 @@ def test_without_an_aim_the_more_probable_class_is_predicted() -> None:
     assert not worse.predict(X).any()  # worse than chance: the more frequent class
 
 
+@pytest.mark.slow
 def test_beside_the_tuner_of_scikit_learn() -> None:
     """On the same out-of-fold scores the value is never lower than that of its grid."""
     folds = list(StratifiedKFold(5).split(X, Y))
@@ -398,10 +399,14 @@ def test_splitters() -> None:
     one = DecisionClassifier(LinearSVC(), calibration="platt", cv=cv).fit(X, Y)
     two = DecisionClassifier(LinearSVC(), calibration="platt", cv=StratifiedKFold(3)).fit(X, Y)
     assert one.policy_.calibrator != two.policy_.calibrator
-    parallel = DecisionClassifier(LinearSVC(), calibration="platt", cv=cv, n_jobs=2).fit(X, Y)
-    assert parallel.threshold_ == one.threshold_
     with finding("bad-argument", parameter="cv"):
         DecisionClassifier(LinearSVC(), cv=ShuffleSplit(3, random_state=0)).fit(X, Y)
+
+
+@pytest.mark.slow
+def test_processes_change_nothing() -> None:
+    one, two = (DecisionClassifier(LinearSVC(), cv=3, n_jobs=n).fit(X, Y) for n in (None, 2))
+    assert one.threshold_ == two.threshold_
 
 
 def test_bad_input() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import cutscore as cs
 from cutscore.core.findings.base import Where
-from cutscore.core.interval import in_places
+from cutscore.core.numbers import format_like
 from raising import finding
 
 pytest.importorskip("matplotlib")
@@ -301,7 +301,7 @@ def test_roc_with_band_hull_and_points(s):
         map(list, zip(hull.fpr, hull.tpr, strict=True))
     )
     assert {(text.get_text(), *text.xy) for text in ax.texts} == {
-        (f"≥ {in_places(p.threshold)[0]}", p.confusion.fpr, p.confusion.recall) for p in points
+        (f"≥ {format_like(p.threshold)[0]}", p.confusion.fpr, p.confusion.recall) for p in points
     }
     names = ["mine", "90 % confidence band", "convex hull"]
     assert texts(ax.get_legend().get_texts()) == names
@@ -596,7 +596,7 @@ def test_operating_point_says_what_it_does(s):
         f"FP {c.fp:,}",
     ]
     assert [line.get_xdata()[0] for line in ax.lines] == [p.threshold]
-    title = f"Flag scores ≥ {in_places(p.threshold)[0]} (lowest cost)".replace("-", "−")
+    title = f"Flag scores ≥ {format_like(p.threshold)[0]} (lowest cost)".replace("-", "−")
     assert ax.get_title(loc="left") == title
     assert texts(ax.get_legend().get_texts()) == ["positive", "negative"]
     tallest = max(patch.get_data().values.max() for patch in ax.patches[:4])

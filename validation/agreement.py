@@ -196,5 +196,5 @@ rows the same label; coverage is that of the other samples.
 
 The ordinal kappa of 50 rows under-covers: a few large disagreements determine it, and a sample
 without them does not show that. So does a kappa below 0 if one label is rare: for -0.03, a share of
-5 % and 50 rows, 83 % of the intervals contained it.
+5 % and 50 rows, 82 % of the intervals contained it.
 """

@@ -16,7 +16,8 @@ from cutscore.core.errors import CutscoreWarning, DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotAMixture, OneClass, Undefined
 from cutscore.core.html import Card
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.prior import check_level
 

@@ -15,7 +15,7 @@ from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Finding, LibraryMissing
 from cutscore.core.findings.command import Usage
-from cutscore.core.labels import Labelled, against, no_label
+from cutscore.core.labels import BinaryLabels, one_versus_rest_note, unknown_label_error
 from cutscore.sweeps.sweep import Sweep, sweep
 from cutscore.tables import Table
 from cutscore.tables.scans.memory import limit_of
@@ -135,10 +135,10 @@ def _by_arrow(
 
 
 def _about_labels(positive: str, labels: Any, name: str, s: Sweep) -> Finding | None:
-    found = Labelled(np.empty(0, np.bool_), positive, sorted(labels.others, key=str))
+    found = BinaryLabels(np.empty(0, np.bool_), positive, sorted(labels.others, key=str))
     if not s.P:
-        raise no_label(positive, found.others, name)
-    return against(found, name)
+        raise unknown_label_error(positive, found.others, name)
+    return one_versus_rest_note(found, name)
 
 
 class _Told:

@@ -15,10 +15,10 @@ from cutscore.core.checks import check_threshold
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
+from cutscore.core.numbers import number_text, per_cent
 from cutscore.detector import Detector
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.prior import log_odds
-from cutscore.report.numbers import number, per_cent
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -148,7 +148,7 @@ class Revision(NamedTuple):
             yield f"The new threshold is {what} cases."
         kept = self.kept
         if kept is not None and old != new:
-            yield f"With the old threshold, 1,000 cases would now cost {number(kept)}."
+            yield f"With the old threshold, 1,000 cases would now cost {number_text(kept)}."
         limits = self.before.aim.limit_texts
         if limits:
             yield f"The model no longer respects {' and '.join(limits)}."

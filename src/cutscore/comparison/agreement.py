@@ -8,17 +8,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cutscore.comparison.rows import Ints, ScoredRows, encoded
-from cutscore.core.checks import check_weights, one_of, vector
+from cutscore.comparison.rows import Ints, ScoredRows, encode_column
+from cutscore.core.checks import as_vector, check_weights, one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import shown
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.findings.statistics import TooFew, Undefined
 from cutscore.core.frozen import Frozen
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.inference.bootstrap import percentiles
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses
 
@@ -66,7 +67,7 @@ class Agreement(Frozen):
         return (
             f"kappa {estimate_text(self.kappa, self.interval)}; observed agreement "
             f"{self.observed:.3f}, by chance {self.expected:.3f}; {len(self.labels)} labels, "
-            f"{counted(self.counts.sum())} {unit}"
+            f"{count_text(self.counts.sum())} {unit}"
         )
 
     def _title(self) -> str:
@@ -213,7 +214,7 @@ class _Disagreement:
 
 def _read(a: Any, b: Any, weight: Any) -> tuple[ScoredRows, tuple[Ints, Ints], list[Any]]:
     """Rows of positive weight, the codes of both raters' labels, and the labels in order."""
-    sizes = [len(vector(column, name)) for column, name in ((a, "a"), (b, "b"))]
+    sizes = [len(as_vector(column, name)) for column, name in ((a, "a"), (b, "b"))]
     if sizes[0] != sizes[1]:
         raise DataError(LengthsDiffer("b", "a", sizes[1], sizes[0]))
     w = None if weight is None else check_weights(weight)
@@ -223,7 +224,7 @@ def _read(a: Any, b: Any, weight: Any) -> tuple[ScoredRows, tuple[Ints, Ints], l
     rows = ScoredRows(kept, [], None if w is None else w[kept], kept)
     if (have := int(kept.sum())) < 2:
         raise UndefinedError(TooFew(_WHAT, 2, "rows", have))
-    found = [encoded(column, name, rows) for column, name in ((a, "a"), (b, "b"))]
+    found = [encode_column(column, name, rows) for column, name in ((a, "a"), (b, "b"))]
     seen = [label.tolist() for label, _ in found]
     if len({isinstance(label, (str, bytes)) for label in seen[0] + seen[1]}) > 1:
         rule = f"have labels of the same type as a, such as {shown(seen[0][0])}"
@@ -246,7 +247,7 @@ def _independent(
 ) -> float:
     """The number of independent rows of equal weight for which kappa has the same variance."""
     w = np.ones(len(cell)) if rows.weight is None else rows.weight / rows.weight.mean()
-    of = np.arange(len(cell)) if unit is None else encoded(unit, "unit", rows)[1]
+    of = np.arange(len(cell)) if unit is None else encode_column(unit, "unit", rows)[1]
     units = int(of.max()) + 1
     if units < 2:
         raise UndefinedError(TooFew(_WHAT, 2, "clusters", units))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cutscore.comparison.comparison import Comparison, difference_tested
+from cutscore.comparison.comparison import Comparison, difference_test
 from cutscore.comparison.covariance import AucCovariance
 from cutscore.core.checks import check_rows
 from cutscore.core.types import ArrayLike, Label
@@ -127,4 +127,6 @@ def auc_difference(c: AucCovariance, a: Label, b: Label, *, level: float) -> Com
     error = sqrt(max(0.0, float(v[j, j] + v[k, k] - 2 * v[j, k])))
     auc = (float(c.auc[j]), float(c.auc[k]))
     df = min(c.sizes) - 1
-    return difference_tested(*auc, error, level, statistic="auc", method="t", df=df)
+    return difference_test(
+        *auc, error, level, statistic="auc", method="t", df=df, names=(str(a), str(b))
+    )

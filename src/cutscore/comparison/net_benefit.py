@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read
+from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
@@ -26,11 +26,11 @@ class NetBenefitDifference(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The threshold probabilities that were asked for.
-    a, b
+    a, b : array of float
         The net benefit of either model.
-    difference
+    difference : Estimates
         a − b, with intervals.
     """
 
@@ -69,16 +69,20 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
 
     Parameters
     ----------
-    y, weight, positive
+    y : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    a, b
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    a, b : array-like of shape (n,)
         The probabilities that either model gives each row.
-    at
+    at : float or array-like
         Threshold probabilities, from 0 to less than 1: a number or several.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, taken as known; that of the rows if left
         out, which is an estimate then.
-    level
+    level : float, default 0.95
         The confidence of each interval.
 
     Returns
@@ -113,7 +117,7 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
     level = check_level(level)
     t = check_probability_thresholds(at)
     share = None if prior is None else check_prior(prior)
-    rows = read(y, {"a": a, "b": b}, weight, positive)
+    rows = read_rows(y, {"a": a, "b": b}, weight, positive)
     _check(rows)
     classes = [_Class.of(rows, which, t) for which in (rows.ones, ~rows.ones)]
     if share is None:  # shares of all rows

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.core.checks import array_of, check_rows, check_totals, missing_row, vector
+from cutscore.core.checks import as_array, as_vector, check_rows, check_totals, missing_row
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where, shown
@@ -35,7 +35,7 @@ class ScoredRows:
     """Which they are of the rows that came in."""
 
 
-def read(
+def read_rows(
     y: ArrayLike, scores: Mapping[Any, Any], weight: ArrayLike | None, positive: Label | None
 ) -> ScoredRows:
     """Rows as :func:`cutscore.sweep` reads them, one score after the other."""
@@ -74,10 +74,12 @@ def units(
 
     Parameters
     ----------
-    y, score, positive
+    y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    unit
-        The unit each row belongs to (patient, user, session).
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    unit : array-like of shape (n,)
+        Cluster id of each row (patient, user, session).
 
     Returns
     -------
@@ -97,13 +99,13 @@ def units(
     >>> u, as_rows.threshold < as_patients.threshold
     (400 units of 4,000 rows, True)
     """
-    rows = read(y, {"score": score}, None, positive)
+    rows = read_rows(y, {"score": score}, None, positive)
     order = np.argsort(-rows.scores[0], kind="stable")
-    _, of = encoded(unit, "unit", rows)
+    _, of = encode_column(unit, "unit", rows)
     return Units._adopt(rows.scores[0][order], rows.ones[order], of[order])
 
 
-def columns_of(scores: Scores) -> dict[Any, Any]:
+def score_columns(scores: Scores) -> dict[Any, Any]:
     """Several scores by name, or by number where they have none."""
     if isinstance(scores, Mapping):
         columns = dict(scores)
@@ -112,7 +114,7 @@ def columns_of(scores: Scores) -> dict[Any, Any]:
     elif isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)):
         columns = dict(enumerate(scores))
     else:
-        a = array_of(scores, "scores")  # type: ignore[arg-type]
+        a = as_array(scores, "scores")  # type: ignore[arg-type]
         if a.ndim != 2:
             rule = f"have two dimensions, a column for each score, not the shape {a.shape}"
             raise DataError(BadArgument("scores", rule, hint="Pass a list of columns."))
@@ -122,9 +124,9 @@ def columns_of(scores: Scores) -> dict[Any, Any]:
     return columns
 
 
-def encoded(values: ArrayLike, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
+def encode_column(values: ArrayLike, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
     """The different values of a column in the order of their appearance, and each row's number."""
-    a = vector(values, name)
+    a = as_vector(values, name)
     if len(a) != len(rows.kept):
         raise DataError(LengthsDiffer(name, "score", len(a), len(rows.kept)))
     if a.dtype.kind in "biufmM":

@@ -149,7 +149,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-        **params: Any,
+        **params: object,
     ) -> Self:
         """Cross-fit the classifier, choose the threshold, and fit the classifier to all rows.
 
@@ -224,7 +224,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         check_is_fitted(self)
         return self.policy_.point.stability()
 
-    def revised(self, **changes: Any) -> Self:
+    def revised(self, **changes: object) -> Self:
         """The same fitted classifier with a revised policy: nothing is fitted again.
 
         Parameters
@@ -235,7 +235,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         out = copy.copy(self)
-        out.policy_ = self.policy_.revised(**changes)
+        out.policy_ = self.policy_.revised(**changes)  # type: ignore[arg-type]
         out.aim = out.policy_.aim
         out.threshold = out.policy_.threshold if out.policy_.given else None
         return out
@@ -379,7 +379,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         to_split = {} if groups is None else {"groups": groups}
         return Bunch(estimator=Bunch(fit=to_fit), splitter=Bunch(split=to_split))
 
-    def _policy(self, s: Sweep, aim: Aim, positive: Any, folds: int) -> Policy:
+    def _policy(self, s: Sweep, aim: Aim, positive: bool | float | str, folds: int) -> Policy:
         calibrator = calibrate_scores(s, self.calibration)
         if not calibrator.monotone:
             calibrator = calibrate(s, "isotonic")

@@ -262,7 +262,7 @@ class Structural(LinearEstimator):
                 return 0.0
             return _threshold(part.y, model.scores(part.X), part.weight, settled)
 
-        settled = aim.settled(RowRisk(rows, aim.surrogate, 1.0).masses)
+        settled = aim.for_rows(RowRisk(rows, aim.surrogate, 1.0).masses)
         scores = np.empty(len(rows.y))
         for i, (train, test) in enumerate(splits):
             part = part_of(train)

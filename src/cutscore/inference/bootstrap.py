@@ -15,7 +15,8 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.inference.placements import Statistic, placements
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import auc
@@ -29,11 +30,11 @@ class Bootstrap(Frozen):
 
     Parameters
     ----------
-    estimate
+    estimate : float
         The statistic of the rows themselves.
-    replicates
+    replicates : array of float
         That of each sample.
-    interval
+    interval : Interval
         Its confidence interval.
     """
 
@@ -86,17 +87,17 @@ def bootstrap(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``; rows of one class and
         score are then drawn as so many of equal weight as have the same sum and sum of squares.
         (Rows in clusters: :func:`cutscore.bootstrap_rows`.)
-    statistic
+    statistic : "auc", PartialAuc or callable, default 'auc'
         A function of a sweep that returns a number, or "auc".
-    method
+    method : str, default 'percentile'
         ``"percentile"``, or ``"bca"``: Efron's, corrected for bias and skewness.
-    level
-        The confidence of the interval.
-    n, seed
+    level : float, default 0.95
+        Confidence level of the interval.
+    n, seed : int
         How many samples, and the seed of their random numbers: equal seeds draw equal samples, on
         every machine and any number of threads.
 

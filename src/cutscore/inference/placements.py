@@ -54,7 +54,7 @@ def auc_variance(s: Sweep) -> float:
     pos2, neg2 = s.squares("the variance of the AUC")
     spread_pos = spread_neg = 0.0
     for at, tp, fp in s.running():
-        won, lost = _placed(s, at, tp, fp)
+        won, lost = _block_placements(s, at, tp, fp)
         spread_pos += float(np.sum(pos2[at] * (won - s.auc) ** 2))
         spread_neg += float(np.sum(neg2[at] * (lost - s.auc) ** 2))
     spread_pos *= rows_pos / (rows_pos - 1)
@@ -64,10 +64,10 @@ def auc_variance(s: Sweep) -> float:
 
 def placements(s: Sweep) -> tuple[Floats, Floats]:
     """At each score, the share of negatives below it and that of positives above it, ties half."""
-    return _placed(s, slice(None), s.tp, s.fp)
+    return _block_placements(s, slice(None), s.tp, s.fp)
 
 
-def _placed(s: Sweep, at: slice, tp: Masses, fp: Masses) -> tuple[Floats, Floats]:
+def _block_placements(s: Sweep, at: slice, tp: Masses, fp: Masses) -> tuple[Floats, Floats]:
     return ((s.N - fp) + 0.5 * s.neg[at]) / s.N, (tp - 0.5 * s.pos[at]) / s.P
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.calibration.calibrators import Affine
-from cutscore.core.checks import check_rows
+from cutscore.core.checks import check_rows, not_a_column
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.rows import NotAColumn, NotNumbers
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.types import MatrixLike, SparseMatrix
@@ -28,9 +28,9 @@ class LinearDetector(Frozen):
 
     Parameters
     ----------
-    w
+    w : array of float
         One weight for each feature.
-    b
+    b : float
         The bias.
 
     Examples
@@ -53,7 +53,7 @@ class LinearDetector(Frozen):
     def __post_init__(self) -> None:
         w = np.asarray(self.w, np.float64)
         if w.ndim != 1:
-            raise DataError(NotAColumn("w", shape=w.shape))
+            raise not_a_column("w", w)
         object.__setattr__(self, "w", w)
         object.__setattr__(self, "b", float(self.b))
         super().__post_init__()
@@ -106,7 +106,7 @@ class Margins(Frozen):
 
     Parameters
     ----------
-    value
+    value : array of float
         The margin of each row; errors are at 0 and below.
 
     Examples
@@ -189,9 +189,9 @@ class Discriminants(Frozen):
 
     Parameters
     ----------
-    W
+    W : array of float
         One row of weights for each class.
-    b
+    b : array of float
         One constant for each class.
 
     Examples
@@ -255,7 +255,7 @@ def _matrix(data: MatrixLike, features: int) -> Matrix:
     if X.dtype in (np.float32, np.float64):
         return X
     if X.dtype.kind not in "biuf":
-        raise DataError(NotNumbers("X", type=str(X.dtype)))
+        raise DataError(ValueUnfit("X", type=str(X.dtype)))
     return X.astype(np.float64)
 
 

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.models import FieldUnfit, FormatUnknown
-from cutscore.core.findings.rows import NotNumbers
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import (
     BeyondFloats,
     CantMerge,
-    ClassEmpty,
     NotFinite,
     OneClass,
+    TooFew,
     Undefined,
 )
 from cutscore.core.frozen import Frozen, derived
@@ -105,11 +105,15 @@ class ClassMoments(Frozen):
 
         Parameters
         ----------
-        X
+        X : array-like or sparse matrix of shape (n, d)
             Features, an array or a sparse matrix with one row for each label.
-        y, weight, positive
+        y : array-like of shape (n,)
             As for :func:`cutscore.sweep`: two labels, and how much each row counts.
-        scatter
+        weight : array-like of shape (n,), optional
+            As for :func:`cutscore.sweep`: two labels, and how much each row counts.
+        positive : label, optional
+            As for :func:`cutscore.sweep`: two labels, and how much each row counts.
+        scatter : bool, default True
             False leaves out the scatter, which takes the square of the number of columns. The mean
             difference needs none.
         """
@@ -172,7 +176,7 @@ class ClassMoments(Frozen):
     def needs_both_classes(self, what: str) -> None:
         """Raise unless all classes have mass."""
         if self.classes > 2 and not (self.weight > 0).all():
-            raise UndefinedError(ClassEmpty(what, int(self.weight.argmin())))
+            raise UndefinedError(TooFew(what, 1, f"row of class {self.weight.argmin()}", 0))
         if not (self.weight > 0).all():
             only = "positive" if self.weight[1] > 0 else "negative"
             have = f"{only} (weight {self.weight.sum():g})"
@@ -280,7 +284,7 @@ class BlockMoments:
     def __call__(self, block: Block) -> ClassMoments:
         X, y, weight, _ = block
         d = int(X.shape[1])
-        if self._gaps(X) and X.size > 2 * _CHUNK and len(y) > 64:
+        if self._has_gaps(X) and X.size > 2 * _CHUNK and len(y) > 64:
             # It is going to be copied: some at a time.
             size = max(_CHUNK // d, 64)
             return reduce(ClassMoments.__add__, map(self, _pieces(block, size)))
@@ -336,7 +340,7 @@ class BlockMoments:
         d = X.shape[1]
         total = np.zeros(d)
         square: Floats | None = None
-        for at, z in self._widened(X, rows):
+        for at, z in self._float_chunks(X, rows):
             k = len(z)
             if start is not None and z.flags.c_contiguous:
                 # Several rows at a time, as one: NumPy's loops over few columns are slow.
@@ -347,7 +351,7 @@ class BlockMoments:
             elif start is not None:
                 np.subtract(z, start, out=z)
             if weight is None:
-                side = self._room("ones", k, 1)[:, 0]
+                side = self._scratch("ones", k, 1)[:, 0]
                 side.fill(1.0)
             else:
                 side = np.sqrt(weight[at])
@@ -362,7 +366,9 @@ class BlockMoments:
                     square += product
         return total, square
 
-    def _widened(self, X: Matrix, rows: NDArray[np.intp] | None) -> Iterator[tuple[slice, Floats]]:
+    def _float_chunks(
+        self, X: Matrix, rows: NDArray[np.intp] | None
+    ) -> Iterator[tuple[slice, Floats]]:
         """Some rows of a class at a time, as float64 that may be written to."""
         n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
         # In wide tables as many as make adding up d × d products cheap beside computing them.
@@ -372,9 +378,9 @@ class BlockMoments:
         by_column = not sparse and X.flags.f_contiguous and not X.flags.c_contiguous
         for k in range(0, n, size):
             at = slice(k, min(k + size, n))
-            z = self._room("wide", at.stop - k, d, by_column)
+            z = self._scratch("wide", at.stop - k, d, by_column)
             if sparse:
-                narrow = self._room("narrow", at.stop - k, d, False, X.dtype)
+                narrow = self._scratch("narrow", at.stop - k, d, False, X.dtype)
                 X[at if rows is None else rows[at]].toarray(out=narrow)
                 z[...] = narrow
             elif rows is None:
@@ -382,7 +388,7 @@ class BlockMoments:
             else:
                 # In the order of memory. "clip" writes in place; all rows are there.
                 same = X.dtype == np.float64
-                to = z if same else self._room("narrow", at.stop - k, d, by_column, X.dtype)
+                to = z if same else self._scratch("narrow", at.stop - k, d, by_column, X.dtype)
                 if by_column:
                     np.take(X.T, rows[at], axis=1, out=to.T, mode="clip")
                 else:
@@ -392,20 +398,20 @@ class BlockMoments:
             yield at, z
 
     @staticmethod
-    def _gaps(X: Matrix) -> bool:
+    def _has_gaps(X: Matrix) -> bool:
         """A block of a table in Fortran order, or a table that is part of another."""
         return isinstance(X, np.ndarray) and not (X.flags.c_contiguous or X.flags.f_contiguous)
 
     def _compact(self, X: Matrix) -> Matrix:
         """The same without gaps."""
-        if not self._gaps(X):
+        if not self._has_gaps(X):
             return X
         n, d = X.shape
-        out = self._room("block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype)
+        out = self._scratch("block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype)
         out[...] = X
         return out
 
-    def _room(
+    def _scratch(
         self,
         name: str,
         n: int,
@@ -486,7 +492,7 @@ def _rows(
             try:
                 X = X.astype(np.float64)
             except (TypeError, ValueError) as error:
-                raise DataError(NotNumbers("X", type="object")) from error
+                raise DataError(ValueUnfit("X", type="object")) from error
     if X.ndim != 2 or not X.shape[1] or X.dtype.kind not in "biuf":
         value, hint = Shown(f"{X.dtype} of the shape {X.shape}"), "Of one column X[:, None] is one."
         rule = "be a table of numbers with at least one column"

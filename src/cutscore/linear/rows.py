@@ -170,13 +170,13 @@ class ArrayRows:
         """Some rows that follow each other, without a copy."""
         at = slice(start, stop)
         weight = None if self.weight is None else self.weight[at]
-        return ArrayRows(sliced(self.X, at), self.y[at], weight)
+        return ArrayRows(slice_rows(self.X, at), self.y[at], weight)
 
     def _blocks(self, start: int, stop: int, size: int) -> Iterator[Block]:
         for k in range(start, stop, size):
             at = slice(k, min(k + size, stop))
             weight = None if self.weight is None else self.weight[at]
-            yield Block(sliced(self.X, at), self.y[at], weight, k)
+            yield Block(slice_rows(self.X, at), self.y[at], weight, k)
 
     def _numbers(self) -> int:
         return self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz + len(self)
@@ -316,7 +316,7 @@ class _Choose:
         return Block(block.X[at], block.y[at], weight, before)
 
 
-def sliced(X: Matrix, at: slice) -> Matrix:
+def slice_rows(X: Matrix, at: slice) -> Matrix:
     """Some rows, without a copy: SciPy's own slices of CSR are copies."""
     if isinstance(X, np.ndarray):
         return X[at]

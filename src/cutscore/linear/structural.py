@@ -71,7 +71,7 @@ class TrainableMeasure:
             raise DataError(BadArgument("k", f"be at most the number of rows, {n:g}", k, hint))
         return k
 
-    def settled(self, masses: Masses) -> TrainableMeasure:
+    def for_rows(self, masses: Masses) -> TrainableMeasure:
         """The same for some of the rows: the same share of them, by the same surrogate."""
         if self.kind != "at k":
             return self

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.statistics import Undefined
-from cutscore.core.json import plain, read
+from cutscore.core.json import read, to_plain
 from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs, check_costs
@@ -93,26 +93,44 @@ def _top(name: str) -> Top | None:
     return Top(f"{measure.name}@{number}{sign}", measure, limit)
 
 
+class AimOptions(TypedDict, total=False):
+    """The keywords of functions that are asked for a threshold, such as
+    :func:`cutscore.training.train`: they hand them to :meth:`Aim.asked`, which has no others."""
+
+    costs: Costs | None
+    """The costs to have the least of, or"""
+    maximize: GoalLike | None
+    """the objective of :func:`cutscore.choose`, by name. Of neither, the balanced rate."""
+    subject_to: LimitsLike
+    """Limits, as for :func:`cutscore.choose`."""
+    prior: float | None
+    """The share of positives where decisions are made."""
+    confidence: float | None
+    """With which the limits are to hold on new rows."""
+    level: float
+    """Of all intervals; 0.95."""
+
+
 @dataclass(frozen=True, eq=False)
 class Aim:
     """What is asked of a threshold: it can be asked of other rows again.
 
     Parameters
     ----------
-    goal
+    goal : str, Costs, callable or Measure, optional
         What to have the most or the least of, as for :func:`cutscore.choose`. Where nobody asked,
         the balanced rate.
-    limits
+    limits : str or sequence of str, default ()
         What must hold, as ``subject_to`` of :func:`cutscore.choose`.
-    prior
+    prior : float, optional
         The share of positives where it is used; None for that of the rows.
-    confidence
+    confidence : float, optional
         With which the limits are to hold on new rows; None if on these.
-    units
+    units : Units, optional
         For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
-    level
+    level : float, default 0.95
         Of intervals.
-    assumed
+    assumed : bool, default False
         Whether nobody asked for the goal.
 
     Examples
@@ -230,7 +248,7 @@ class Aim:
             self.level,
             self.assumed,
         )
-        out: dict[str, Any] = plain(saved)
+        out: dict[str, Any] = to_plain(saved)
         return out
 
     @classmethod
@@ -242,7 +260,7 @@ class Aim:
             try:
                 goal = as_objective(saved.objective)
             except DataError:
-                goal = _Custom(_lost, label=saved.objective)
+                goal = _Custom(_raise_lost, label=saved.objective)
         return cls(
             goal,
             tuple(as_limits(saved.limits)),
@@ -299,7 +317,7 @@ class _SavedAim:
     assumed: bool
 
 
-def _lost(*_: object) -> Any:
+def _raise_lost(*_: object) -> Any:
     why = "was a function, of which the file knows the name only"
     raise DataError(Undefined("this aim", why, "Give the function again."))
 
@@ -323,7 +341,7 @@ def as_objective(wanted: object) -> Objective:
     raise DataError(BadArgument("objective", rule, wanted, subject="an objective"))
 
 
-def undefined(what: str) -> UndefinedError:
+def undefined_error(what: str) -> UndefinedError:
     why = "is 0/0 at every cut of this sweep, so none is the best"
     hint = "Aim at something else, or add rows of the class that it is a share of."
     return UndefinedError(Undefined(what, why, hint))

@@ -16,13 +16,13 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.core.checks import array_of, check_threshold, one_of, score_column
+from cutscore.core.checks import as_array, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Fix, Shown, Where, shown
-from cutscore.core.findings.rows import ScoreMissing
-from cutscore.core.findings.statistics import CantMerge, RowsDependent, SweepCompact
+from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
 from cutscore.core.interval import Interval
@@ -31,11 +31,11 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation, point_
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected
-from cutscore.measures.aim import Aim, Top, as_objective
+from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import check_costs
-from cutscore.measures.limits import as_limits
-from cutscore.measures.measure import WORDS
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.limits import LimitsLike, as_limits
+from cutscore.measures.measure import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Label = bool | int | float | str
 
+WORDS = MEASURE_WORDS | {"auc": "AUC"}
 RATES = ("recall", "fpr", "precision", "flagged_rate")
 """What is promised besides what was aimed at."""
 
@@ -125,6 +126,12 @@ class Provenance:
         What made it and when, if it was recorded.
     library
         The version that made it.
+
+    Examples
+    --------
+    >>> from cutscore.policy import Provenance
+    >>> Provenance("cross-fitted, 5 folds, logistic", command="cutscore fit t.csv").scores
+    'cross-fitted, 5 folds, logistic'
     """
 
     scores: str = "given"
@@ -208,7 +215,7 @@ class Policy(Card):
     def choose(  # noqa: PLR0913 - all but two are options
         cls,
         s: Sweep,
-        aim: Any,
+        aim: GoalLike | Aim,
         *,
         calibrator: Calibrator | str = "auto",
         keep: str = "auto",
@@ -373,7 +380,7 @@ class Policy(Card):
 
     def decide(self, scores: ArrayLike) -> NDArray[np.bool_]:
         """Whether to flag each score. NaN is refused."""
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         x = score_column(a.reshape(-1))
         t = rounded(x.dtype, self.threshold, up=not self.reverse)
         flagged = x <= t if self.reverse else x >= t
@@ -381,7 +388,9 @@ class Policy(Card):
         with np.errstate(over="ignore", invalid="ignore"):
             total = x.sum(dtype=np.float64)
         if np.isnan(total) and (missing := np.isnan(x)).any():
-            raise DataError(ScoreMissing(where=Where(int(missing.argmax()), "score")))
+            raise DataError(
+                ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score"))
+            )
         return np.asarray(flagged.reshape(a.shape))
 
     def llr(self, scores: ArrayLike) -> Floats:
@@ -397,7 +406,7 @@ class Policy(Card):
         """The scores, of which high ones mean positive."""
         if not self.reverse:
             return scores
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         return reshape(0.0 - score_column(a.reshape(-1)).astype(np.float64), a.shape)
 
     # ----------------------------------------------------------------------------------- revision
@@ -405,9 +414,9 @@ class Policy(Card):
     def revised(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any = None,
-        maximize: Any = None,
-        subject_to: Any = None,
+        costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike | None = None,
         prior: float | None = None,
         confidence: float | None = None,
         threshold: float | None = None,
@@ -463,7 +472,7 @@ class Policy(Card):
         """What the evidence says for an aim; with ``reverse`` of −score."""
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
+            raise UndefinedError(CountsRows("a limit with a confidence", hint, "units"))
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
@@ -475,9 +484,9 @@ class Policy(Card):
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any,
-        maximize: Any,
-        subject_to: Any,
+        costs: Costs | None,
+        maximize: GoalLike | None,
+        subject_to: LimitsLike,
         prior: float | None,
         confidence: float | None,
         drop_limits: bool,
@@ -517,11 +526,11 @@ class Policy(Card):
 
     def check(
         self,
-        y: Any,
-        scores: Any,
-        weight: Any = None,
+        y: ArrayLike,
+        scores: ArrayLike,
+        weight: ArrayLike | None = None,
         *,
-        positive: Any = None,
+        positive: Label | None = None,
         level: float | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
@@ -575,7 +584,7 @@ class Policy(Card):
         return as_dict(self)
 
     @staticmethod
-    def from_dict(data: Any, where: str = "") -> Policy:
+    def from_dict(data: object, where: str = "") -> Policy:
         """The policy that :meth:`to_dict` described; anything else is a DataError."""
         from cutscore.policy.file import from_dict
 
@@ -610,7 +619,7 @@ class Policy(Card):
 
         return from_file(path, verify=verify)
 
-    def export(self, to: str = "sql", **options: Any) -> Any:
+    def export(self, to: str = "sql", **options: object) -> Any:
         """The policy for other systems, which decide alike.
 
         Parameters
@@ -686,7 +695,7 @@ def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expe
     return out
 
 
-def _of_given(point: OperatingPoint, measure: Any) -> Expected | None:
+def _of_given(point: OperatingPoint, measure: GoalLike) -> Expected | None:
     aim, goal = point.question, as_objective(measure)
     with suppress(CutscoreError):
         span = interval(point.sweep, goal, at=point, prior=aim.prior, level=aim.level)
@@ -715,7 +724,7 @@ def merged(a: Policy, b: Policy) -> Policy:
     both = (a.evidence.units, b.evidence.units)
     if both != (None, None):
         hint = "Choose one policy on the rows of both."
-        raise UndefinedError(RowsDependent("addition of policies", hint))
+        raise UndefinedError(CountsRows("addition of policies", hint, "units"))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
     t = _turned(a.threshold, a.reverse)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cutscore.core.numbers import number_text, per_cent
 from cutscore.core.types import ArrayLike
-from cutscore.measures.confusion import counted
-from cutscore.report.numbers import estimate_text, number, per_cent
+from cutscore.measures.confusion import count_text
 from cutscore.report.scenario import start_probability
 from cutscore.report.summary import ScoreSummary, Summary
 from cutscore.report.traces import Axis
@@ -155,7 +155,7 @@ def _clipping_note(one: ScoreSummary) -> str:
     if one.reverse:
         (below, above), (low, high) = (above, below), (0.0 - high, 0.0 - low)
     parts = [
-        f"{counted(n)} {side} {x:.3g}"
+        f"{count_text(n)} {side} {x:.3g}"
         for n, side, x in ((below, "below", low), (above, "above", high))
         if n
     ]
@@ -210,7 +210,7 @@ def _roc(summary: Summary) -> Chart:
         _each(lines),
         [Mark("roc", float(c.fpr), float(c.recall))],
     )
-    aucs = [f"AUC {estimate_text(one.auc)}" for one in summary.scores]
+    aucs = [f"AUC {one.auc.text()}" for one in summary.scores]
     more = [Swatch("line thin", "convex hull"), Swatch("line dashed", "chance")]
     if any(one.trace.band is not None for one in summary.scores):
         more.append(Swatch("shade", f"{100 * summary.asked.level:g} % confidence band"))
@@ -250,7 +250,7 @@ def _precision_recall(summary: Summary) -> Chart:
         _each(lines),
         [Mark("pr", float(c.recall), float(c.precision))],
     )
-    areas = [f"average precision {number(one.average_precision)}" for one in summary.scores]
+    areas = [f"average precision {number_text(one.average_precision)}" for one in summary.scores]
     note = f"A{areas[0][1:]}, on these rows." if len(areas) == 1 else ""
     legend = _legend(summary, Swatch("line dashed", "flagging at random"), values=areas)
     return Chart("pr", "Precision–recall curve", [panel], note, legend)
@@ -381,7 +381,7 @@ def _calibration(summary: Summary) -> Chart:
 def _calibration_note(one: ScoreSummary) -> str:
     words = "Observed event rate by isotonic regression."
     facts = [
-        f"{word} {number(value)}"
+        f"{word} {number_text(value)}"
         for word, value in (("Brier score", one.brier), ("log loss", one.log_loss))
         if value is not None
     ]

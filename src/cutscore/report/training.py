@@ -9,7 +9,7 @@ import numpy as np
 
 from cutscore.core.findings.base import shown
 from cutscore.core.findings.training import ColumnUnused
-from cutscore.core.names import worded
+from cutscore.core.names import quote_if_spaced
 from cutscore.detector import NumberColumn
 from cutscore.report.analysis import ScoreEvidence, summary_of
 from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary, Weight
@@ -44,7 +44,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         forecast=sweep(t.y, t.probability, t.weight, squares=t.weight is not None),
         clustered=t.unit is not None,
     )
-    label = f"{worded(d.target)} = {worded(d.positive)}"
+    label = f"{quote_if_spaced(d.target)} = {quote_if_spaced(d.positive)}"
     aim = replace(t.point.question, units=None)
     summary = summary_of([evidence], aim, rows=len(t.y), label=label, source=source)
     rows = tuple(

@@ -27,16 +27,16 @@ class Hull(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The score at which each vertex is reached, descending from ``+inf``.
-    tp, fp
+    tp, fp : array of int or float
         The masses flagged there, from (0, 0) to (P, N).
-    slope
+    slope : array of float
         The slope of the segment that leaves each vertex but the last, falling: the likelihood ratio
         P(s|+)/P(s|−) of the scores that the segment spans.
-    odds
+    odds : array of float
         The same as posterior odds, slope · P/N: positives for each negative on the segment.
-    cut
+    cut : array of int
         How many of the distinct scores each vertex flags.
     """
 
@@ -96,18 +96,18 @@ class JointHull(Frozen):
 
     Parameters
     ----------
-    names
+    names : tuple of str
         The classifiers.
-    classifier
+    classifier : array of int
         Which of them each vertex belongs to; −1 at an end that is nobody's, where nothing or
         everything is flagged whatever the scores are.
-    threshold
+    threshold : array of float
         The score at which it is reached; nan where a classifier is a single point.
-    fpr, tpr
+    fpr, tpr : array of float
         The rates, from (0, 0) to (1, 1).
-    slope
+    slope : array of float
         The slope of the segment that leaves each vertex but the last, falling.
-    points
+    points : array of float
         The rates (FPR, TPR) of each classifier that is a single point, on the hull or below it;
         a row of nan for each that is a sweep.
     """
@@ -126,8 +126,8 @@ class JointHull(Frozen):
         return float(np.sum(np.diff(self.fpr) * (self.tpr[1:] + self.tpr[:-1])) / 2)
 
     def ranges(self, prior: float) -> list[CostRange]:
-        """Which classifier is best at which ratio λ₋/λ₊ of costs, from cheap false alarms to dear
-        ones, where the share ``prior`` of the cases is positive."""
+        """Which classifier is best at which ratio λ₋/λ₊ of costs, from cheap to expensive false
+        alarms, where the share ``prior`` of the cases is positive."""
         p = check_prior(prior)
         odds = p / (1 - p)
         edges = [np.inf, *(self.slope * odds).tolist(), 0.0]
@@ -188,7 +188,7 @@ def hull(s: Sweep | Sequence[RocClassifier] | Mapping[str, RocClassifier]) -> Hu
 
     Parameters
     ----------
-    s
+    s : Sweep, or sequence or dict of Sweep and (FPR, TPR)
         A sweep. Or several classifiers, as a sequence or a mapping from names: sweeps, and pairs
         (FPR, TPR) for classifiers that are a single point.
 

@@ -65,6 +65,10 @@ class Sketch(Sweep):
         slack = 4 * len(self) * 2.0**-53
         return Interval(max(0.0, self.auc - half - slack), min(1.0, self.auc + half + slack))
 
+    def __repr__(self) -> str:
+        known = f", rates within {self.error:.2g}" if self.P > 0 < self.N else ""
+        return f"{super().__repr__().replace('Sweep', 'Sketch', 1)}{known}"
+
     def compact(self) -> Sketch:
         """Itself: its blocks are no runs of one class."""
         return self

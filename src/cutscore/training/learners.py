@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cutscore.measures.measure import Objective
-
 if TYPE_CHECKING:
     from cutscore.linear.detector import Fit
     from cutscore.linear.rows import Rows
+    from cutscore.measures.measure import Objective
 
 # Cutting planes of `structural`: where columns outnumber rows it could take thousands.
 _STEPS = 300

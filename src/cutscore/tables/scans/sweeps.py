@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from cutscore.core import _native
 from cutscore.core.checks import Columns, threads
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.cluster import MemoryTooSmall
-from cutscore.core.labels import no_label
+from cutscore.core.findings import BadArgument, Conflict
+from cutscore.core.labels import unknown_label_error
 from cutscore.core.types import Label
 from cutscore.sweeps.binned import BinnedSweep
-from cutscore.sweeps.sweep import Sweep, found, squared, sweep_of
+from cutscore.sweeps.sweep import Sweep, adopt_counts, square_weights, sweep_of
 from cutscore.tables.parts import Piece
 from cutscore.tables.scans.memory import Spill, limit_of
 from cutscore.tables.scans.runs import merged, pack, unpack
@@ -204,7 +203,9 @@ def swept(
     s = _streamed(scan, _Plan(scan, limit, squares, compact), _Told(report))
     # As for arrays: a part of the rows may lack the positive label, but not beside two others.
     if not s.P and len(scan.labels.others) > 1:
-        raise no_label(scan.labels.positive, sorted(scan.labels.others, key=str), scan.labels.name)
+        raise unknown_label_error(
+            scan.labels.positive, sorted(scan.labels.others, key=str), scan.labels.name
+        )
     return s
 
 
@@ -276,7 +277,7 @@ class _Stream:
         weights: list[Any] = [batch.weight]
         if self.plan.squares:
             assert batch.weight is not None
-            weights.append(squared(batch.weight))
+            weights.append(square_weights(batch.weight))
         for stream, weight, spill in zip(self.streams, weights, self.spills, strict=True):
             with spill.guard():
                 stream.add(worker, batch.score, batch.label, weight)
@@ -289,7 +290,7 @@ class _Stream:
                 threshold, pos, neg, top = stream.finish(
                     plan.threads, plan.compact, plan.entries, file.fileno()
                 )
-            s = found(threshold, pos, neg)
+            s = adopt_counts(threshold, pos, neg)
             sweeps.append(replace(s, top=top) if len(top) else s)
         s, *rest = sweeps
         return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
@@ -343,8 +344,9 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     # As many as have room for bins of their own.
     workers = max(1, min(workers_for(len(scan.pieces)), limit // 2 // (16 << bits)))
     if 16 << bits > limit:
-        what = f"2**{bits} bins of two classes, {16 << bits:,} bytes,"
-        raise DataError(MemoryTooSmall(what, limit, "Take fewer bits, or a larger limit."))
+        rule = f"hold 2**{bits} bins of two classes, {16 << bits:,} bytes"
+        hint = "Take fewer bits, or a larger limit."
+        raise DataError(BadArgument("memory_limit", rule, limit, hint))
     if weighted:
         # Runs that depend on the table alone, so that sums of weights do too; few, where there are
         # many bins to add up.
@@ -413,9 +415,9 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
             out[value] = s.compact() if plan.compact else s
             entries += len(out[value])
             if entries > plan.entries:
-                what = f"the sweeps of all groups, with more than {plan.entries:,} entries,"
+                rule = f"hold the sweeps of all groups, with more than {plan.entries:,} entries"
                 hint = "Pass compact=True, a filter for some of the groups, or a larger limit."
-                raise DataError(MemoryTooSmall(what, plan.limit, hint))
+                raise DataError(BadArgument("memory_limit", rule, plan.limit, hint))
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))
