@@ -7,13 +7,14 @@ from dataclasses import fields
 from typing import Any
 
 from cutscore.core.errors import DataError
+from cutscore.core.findings import Where
 from cutscore.core.findings.models import (
-    FieldMissing,
+    FieldUnfit,
     FormatUnknown,
     ModelChanged,
-    ModelUnreadable,
     NotAModel,
 )
+from cutscore.core.findings.tables import FileMissing, FileUnreadable
 from cutscore.core.json import digest, dumps, loads, read_fields, to_plain
 from cutscore.detector.artefact import Detector
 
@@ -41,20 +42,21 @@ def as_text(d: Detector) -> str:
 
 def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
     where = os.fspath(path)
+    place = Where(file=where)
     try:
         if os.path.isdir(path):
-            raise DataError(ModelUnreadable(where, "it is a folder"))
+            raise DataError(FileUnreadable("it is a folder", where=place))
         if os.path.getsize(path) > _MOST:
-            raise DataError(ModelUnreadable(where, "it is larger than 256 MB"))
+            raise DataError(FileUnreadable("it is larger than 256 MB", where=place))
         with open(path, "rb") as file:
             data = file.read(_MOST)
     except DataError:
         raise
     except FileNotFoundError:
-        raise DataError(ModelUnreadable(where, "there is no such file")) from None
+        raise DataError(FileMissing(where=place)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(ModelUnreadable(where, str(reason))) from error
+        raise DataError(FileUnreadable(str(reason), where=place)) from error
     # An empty file may be the rest of one.
     if data and not data.lstrip(_BEFORE).startswith(b"{"):
         raise DataError(NotAModel(where))
@@ -67,7 +69,7 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
 def from_text(data: str | bytes, *, verify: bool = True) -> Detector:
     parsed = loads(data, "a detector")
     if not isinstance(parsed, dict) or not isinstance(parsed.get("format"), str):
-        raise DataError(FieldMissing("format"))
+        raise DataError(FieldUnfit("format", "there"))
     if parsed["format"] != FORMAT:
         raise DataError(FormatUnknown(parsed["format"], FORMAT))
     checksum = parsed.pop("checksum", None)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from cutscore.core.findings.base import Surface
 from cutscore.core.interval import Interval
-from cutscore.core.numbers import difference_text, number_text, per_cent
+from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
 from cutscore.decision.choice import (
     OperatingPoint,
     cases_text,
@@ -192,15 +192,9 @@ def baselines(p: OperatingPoint) -> list[str]:
     costs = p.trivial_costs
     if costs is None:
         return []
-    none, every = (1000 * cost for cost in costs)
     expected = expectation(p)
-    cost = 1000 * (p.value if expected is None else expected.value)
-    best = min(none, every)
-    saves = ""
-    if best > 0:
-        saved = (best - cost) / best
-        saves = f"; saves {per_cent(saved)}" if saved > 0 else "; saves nothing"
-    return [f"flag none: {number_text(none)}, flag all: {number_text(every)}{saves}"]
+    cost = p.value if expected is None else expected.value
+    return [baselines_text(1000 * costs[0], 1000 * costs[1], 1000 * cost)]
 
 
 def _marked(mark: str, text: str, style: str = "") -> Table:
