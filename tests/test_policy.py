@@ -84,6 +84,7 @@ def test_revision_from_corners_is_the_choice_on_the_rows(aim: dict[str, Any]) ->
     assert same(p.revised(**aim), chosen(s, aim))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", ["scores", "corners"])
 def test_revision_for_random_aims(keep: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cutscore.policy.artefact.promises_of", lambda *_, **__: {})  # for speed
