@@ -91,7 +91,7 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detector:
     words = ["fit", "t.parquet", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
     assert main(words) == 0
     d = Detector.load("m.json")
-    term = d.terms[0]
+    term = d.scorer.terms[0]
     assert isinstance(term, CategoryTerm)
     assert (len(term.column.levels), term.column.other) == (4, 0.06)
     return d
@@ -118,7 +118,7 @@ def test_levels_are_counted_over_batches(lines: Detector) -> None:
     seen, rows = Novelty(), 0
     for shift in (["day"] * 3, ["day"] + ["c"] * 4, ["b"] * 5 + ["c"] * 4):
         batch = {"line": ["A-01"] * len(shift), "shift": shift}
-        rows += sum(b.num_rows for b in lines.apply_batches(batch, watch=seen.watch))
+        rows += sum(b.num_rows for b in lines.apply_batches(batch, seen=seen))
     assert seen.found(rows) == [UnseenValues("shift", 13, 17, "c")]
 
 
@@ -144,7 +144,7 @@ def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.Monke
     words = ["fit", "t.csv", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
     assert main([*words, "--number", "n"]) == 0
     d = Detector.load("m.json")
-    assert d.numbers == ["n"]
+    assert d.scorer.numbers == ["n"]
     for keep in ([], ["--keep", "n"]):
         assert main(["apply", "m.json", "t.csv", "-q", "-o", "out.csv", *keep]) == 0
         rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
@@ -166,8 +166,9 @@ def test_the_ways_out_of_an_edited_model_work(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     original = model.read_text()
-    prior = json.loads(original)["aim"]["prior"]
-    model.write_text(original.replace(f'"prior": {prior}', '"prior": 0.25'))
+    prior = json.loads(original)["policy"]["aim"]["prior"]
+    assert prior is None
+    model.write_text(original.replace('"prior": null', '"prior": 0.25'))
     assert main(["apply", "m.json", "t.parquet", "-o", "out.csv"]) == 1
     assert "m.json: the checksum does not match" in capsys.readouterr().err
     with finding("model-changed") as error:
@@ -177,7 +178,7 @@ def test_the_ways_out_of_an_edited_model_work(
     meant = "Detector.load(path, verify=False).save(path)"
     assert meant in message
     eval(meant, {"Detector": Detector, "path": model})
-    assert Detector.load(model).prior == 0.25
+    assert Detector.load(model).policy.prior == 0.25
     assert main(["apply", "m.json", "t.parquet", "-o", "out.csv"]) == 0
     model.write_text(original)
     revised = "Detector.load(original).revised(costs=..., prior=...).save(path)"
@@ -187,5 +188,5 @@ def test_the_ways_out_of_an_edited_model_work(
     filled = revised.replace("costs=...", "costs=Costs(1, 9)").replace("prior=...", "prior=0.01")
     eval(filled, {"Detector": Detector, "Costs": Costs, "original": model, "path": "new.json"})
     d = Detector.load("new.json")
-    assert (d.prior, d.aim.costs) == (0.01, Costs(1, 9))
-    assert d.threshold != Detector.load(model).threshold
+    assert (d.policy.prior, d.policy.aim.costs) == (0.01, Costs(1, 9))
+    assert d.policy.threshold != Detector.load(model).policy.threshold

@@ -99,7 +99,7 @@ def test_unknown_words_exit_with_2(capsys):
         (["--vers"], "there must be a command before --vers"),
         (["demo", "-x"], "cutscore demo has no option -x. cutscore demo --help lists the"),
         (["demo", "again"], "unexpected argument 'again'"),
-        (["export", "m.json", "--to", "card"], "sql, onnx, sklearn or markdown; it is 'card'."),
+        (["export", "m.json", "--to", "pmml"], "python, sklearn or card; it is 'pmml'."),
         (["export", "m.json"], "--to FORMAT is missing. Usage: cutscore export MODEL --to FORMAT"),
         (["fit", "t.csv"], "--target NAME is missing. Usage: cutscore fit FILE --target NAME"),
         (["evaluate"], "FILE is missing. Usage: cutscore evaluate FILE --label NAME"),
@@ -296,8 +296,8 @@ def test_the_page_shows_what_commands_print(loans):
         assert shell(line, loans) == printed, line
 
 
-COMMANDS = ("fit", "evaluate", "choose", "compare", "apply", "revise", "export", "demo")
-COMMANDS += ("completion",)
+COMMANDS = ("fit", "evaluate", "choose", "compare", "apply", "revise", "check", "report", "merge")
+COMMANDS += ("export", "demo", "completion")
 
 
 @pytest.mark.slow
@@ -324,9 +324,13 @@ def test_help_has_an_example_that_runs(name, tmp_path, capsys, monkeypatch):
         "new": [draw() + one for one in y],
     }
     monkeypatch.chdir(tmp_path)
-    for file in ("loans.csv", "scores.csv", "scores.parquet", "new.csv"):
+    for file in ("loans.csv", "scores.csv", "scores.parquet", "new.csv", "labelled.csv"):
         write_table(file, table)
     assert main(["fit", "loans.csv", "--target", "defaulted", "-o", "model.json", "-q"]) == 0
+    if name != "choose":
+        chosen = ["choose", "scores.csv", "--label", "y", "--score", "s", "--cost", "fp=1,fn=25"]
+        for file in ("policy.json", "north.json", "south.json"):
+            assert main([*chosen, "-o", file, "-q"]) == 0
     capsys.readouterr()
     if name == "completion":
         example = example.removeprefix('eval "$(').removesuffix(')"')
@@ -425,7 +429,7 @@ def test_completion_in_a_real_bash(capsys):
     assert completed("cutscore", "fit", "--le") == {"--learner"}
     assert completed("cutscore", "fit", "--learner", "lo") == {"logistic"}
     assert completed("cutscore", "export", "m.json", "--to", "") == {
-        *("sql", "onnx", "sklearn", "markdown")
+        *("sql", "onnx", "python", "sklearn", "card")
     }
     assert completed("cutscore", "completion", "f") == {"fish"}
     for shell_name in ("zsh", "fish"):
@@ -487,7 +491,7 @@ def test_a_key_is_kept_in_sql(capsys):
     words = ["export", "m.json", "--keep", "id", "--keep", "city"]
     assert main([*words, "--to", "sql", "--dialect", "duckdb"]) == 0
     assert 'SELECT "id", "city", "score"' in capsys.readouterr().out
-    assert main([*words, "--to", "markdown"]) == 2
+    assert main([*words, "--to", "card"]) == 2
     assert "--keep is for --to sql" in capsys.readouterr().err
 
 

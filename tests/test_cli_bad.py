@@ -63,7 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "wide.csv": ",".join(["y", *(f"x{k}" for k in range(10_000))]) + "\n1,2\n",
         "tampered.json": model.replace('"rows": 400', '"rows": 401'),
         "infinite.json": model.replace('"base": ', '"base": NaN, "was": '),
-        "old.json": model.replace("cutscore.detector/2", "cutscore.detector/9"),
+        "old.json": model.replace("cutscore.detector/3", "cutscore.detector/9"),
         "cut.json": model[:700],
         "no.json": "{}",
     }
@@ -409,7 +409,7 @@ def test_hostile_names(tmp_path, monkeypatch, capsys):
         page = Path("r.html").read_text("utf-8")
         assert "<script>alert" not in page
         assert main(["apply", "m.json", file, "-o", "out.parquet", "-q"]) == 0
-        for to in ("sql", "markdown", "sklearn"):
+        for to in ("sql", "card", "sklearn"):
             assert main(["export", "m.json", "--to", to, "-o", f"x{to}.py"]) == 0
         compile(Path("xsklearn.py").read_text("utf-8"), "x", "exec")
         label = ["--label", "y", "--score", HOSTILE[0], "--score", HOSTILE[1]]
@@ -448,14 +448,14 @@ def command(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProce
 @pytest.mark.slow
 def test_no_space_left(made, tmp_path):
     resource = pytest.importorskip("resource")
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (6_000, 6_000))
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # Python would leave half a .pyc behind
-    for words, name, file in (
-        (["apply", "model.json", "t.csv", "-o"], "out.csv", None),
-        (["apply", "model.json", "t.csv", "-o"], "out.parquet", None),
+    for words, name, file, most in (
+        (["apply", "model.json", "t.csv", "-o"], "out.csv", None, 6_000),
+        (["apply", "model.json", "t.csv", "-o"], "out.parquet", None, 6_000),
         (["fit", "t.csv", "--target", "y", "--learner", "fisher", "-o", str(tmp_path / "m.json"),
-          "--report"], "r.html", "m.json"),
+          "--report"], "r.html", "m.json", 60_000),
     ):  # fmt: skip
+        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
         kept = tmp_path / name
         kept.write_text("mine")
         if file:  # the model would fit on the disk, the report does not: both stay as they were

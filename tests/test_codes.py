@@ -335,7 +335,7 @@ def test_codes_from_the_file_to_every_decision(
     assert main([*words, *sign, "--engine", engine, "-o", "m.json"]) == 0
     d = Detector.load("m.json")
     assert d.columns == ["branch", "amount"]
-    assert set(d.terms[0].column.levels) == {"007", "07", "7"}
+    assert set(d.scorer.terms[0].column.levels) == {"007", "07", "7"}
     capsys.readouterr()
     kept = ["--keep", "branch", "--keep", "unit"]
     assert main(["apply", "m.json", "t.csv", *sign, *kept, "-q"]) == 0

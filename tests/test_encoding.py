@@ -19,10 +19,11 @@ from scipy.sparse import csc_array, csr_array
 import cutscore as cs
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.training import ColumnUnused
-from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, column_summaries
+from cutscore.detector import CategoryColumn, Encoding, NumberColumn, column_summaries
 from cutscore.tables import open_table, write_table
 from cutscore.tables.frames import Frame
 from cutscore.training import train
+from detectors import hand_made
 from raising import finding
 
 TABLE = {
@@ -571,9 +572,7 @@ def test_libsvm_files_are_tables(tmp_path: Path) -> None:
     X, _ = source.sparse()
     e = Encoding.of_matrix(X, source.names[1:])
     line = cs.LinearDetector(np.array([1.0, -2.0, 0.5]), 0.1)
-    d = Detector.of(
-        e, e.from_raw(line), calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0
-    )
+    d = hand_made((e, e.from_raw(line)))
     assert d.scores(source) == pytest.approx(X @ line.w + 0.1, abs=1e-14)
     # A file without the last feature: it is 0 there, not missing.
     (tmp_path / "b.libsvm").write_text("1 1:1\n")

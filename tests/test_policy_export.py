@@ -177,6 +177,7 @@ ROUTES: dict[str, Callable[..., Answers]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", POLICIES)
 def test_all_routes_decide_alike(name: str, route: str) -> None:
@@ -185,6 +186,7 @@ def test_all_routes_decide_alike(name: str, route: str) -> None:
     _alike(ROUTES[route](p, values, "standard"), expected(p, values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 def test_postgresql_decides_alike(name: str, server: Path) -> None:
     p = POLICIES[name]

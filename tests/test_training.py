@@ -142,7 +142,7 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
     fold = labels.folds(options.get("folds", 5), options.get("seed", 0))
     score = t.scores["fisher"]
     prior = cs.sweep(t.y, score, t.weight).prevalence
-    methods = [e.method for e in t.detector.calibrator.comparison.entries if not e.note]
+    methods = [e.method for e in t.detector.policy.calibrator.comparison.entries if not e.note]
     for k in range(fold.max() + 1):
         own = fold == k
         # The other folds fit it, and choose the method.
@@ -160,8 +160,8 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
         t.probability.max(),
     )
     assert one.cross_fitted
-    shipped = candidate(sweep_of(t, score), t.detector.calibrator.comparison.chosen)
-    assert t.detector.calibrator.llr(score).tolist() == shipped.llr(score).tolist()
+    shipped = candidate(sweep_of(t, score), t.detector.policy.calibrator.comparison.chosen)
+    assert t.detector.policy.calibrator.llr(score).tolist() == shipped.llr(score).tolist()
 
 
 def sweep_of(t: Any, score: Any, some: Any = slice(None)) -> cs.Sweep:
@@ -178,7 +178,7 @@ def test_probabilities_of_labels_drawn_at_random_are_not_believed():
         t = train(data, "y", learner="fisher", seed=seed)
         s = sweep_of(t, t.scores["fisher"])
         known = cs.log_loss(sweep_of(t, np.full(200, s.prevalence)))
-        p = t.detector.calibrator.probability(t.scores["fisher"], s.prevalence)
+        p = t.detector.policy.calibrator.probability(t.scores["fisher"], s.prevalence)
         inside.append(cs.log_loss(sweep_of(t, p)) - known)
         outside.append(cs.log_loss(sweep_of(t, t.probability)) - known)
     assert np.mean(inside) < -0.001
@@ -258,12 +258,12 @@ def test_the_threshold_is_what_choose_says_of_the_scores(aim):
     scores = t.scores[t.learner]
     objective = aim.get("costs") or aim.get("maximize") or "balanced"
     point = cs.choose(cs.sweep(data["y"], scores), objective, prior=t.point.question.prior)
-    assert t.detector.threshold == point.threshold
-    assert t.detector.training.confusion == point.confusion
-    assert np.count_nonzero(scores >= t.detector.threshold) == point.confusion.flagged
-    assert t.detector.aim.costs == aim.get("costs")
-    assert t.detector.prior == (0.05 if "costs" in aim else np.mean(data["y"]))
-    assert t.detector.aim.goal.name == point.objective
+    assert t.detector.policy.threshold == point.threshold
+    assert t.detector.policy.confusion == point.confusion
+    assert np.count_nonzero(scores >= t.detector.policy.threshold) == point.confusion.flagged
+    assert t.detector.policy.aim.costs == aim.get("costs")
+    assert t.detector.policy.prior == (0.05 if "costs" in aim else np.mean(data["y"]))
+    assert t.detector.policy.aim.goal.name == point.objective
 
 
 def test_limits_and_confidence_go_into_the_detector():
@@ -273,9 +273,9 @@ def test_limits_and_confidence_go_into_the_detector():
     )  # fmt: skip
     s = cs.sweep(t.y, t.scores["fisher"])
     sure = cs.choose(s, "recall", subject_to=["precision >= 0.5"], confidence=0.9)
-    assert t.detector.threshold == sure.threshold
-    assert t.detector.aim.limit_texts == ("precision >= 0.5",)
-    assert t.detector.aim.confidence == 0.9
+    assert t.detector.policy.threshold == sure.threshold
+    assert t.detector.policy.aim.limit_texts == ("precision >= 0.5",)
+    assert t.detector.policy.aim.confidence == 0.9
 
 
 def test_auto_takes_the_best():
@@ -434,7 +434,7 @@ def test_folds_are_laid_together_on_one_scale(learner: str):
     t = train(data, "y", learner=learner, costs=cs.Costs(fp=1, fn=20))
     scores = t.scores[learner]
     raw = cs.sweep(more["y"], t.detector.scores(more))
-    promised, kept = t.point.confusion, raw.at(t.detector.threshold)
+    promised, kept = t.point.confusion, raw.at(t.detector.policy.threshold)
     assert kept.fpr == pytest.approx(promised.fpr, abs=0.006)
     assert kept.tpr == pytest.approx(promised.tpr, abs=0.12)
     span = t.detector.training.auc_interval
@@ -485,9 +485,9 @@ def test_limits_with_a_confidence_count_units():
     units = cs.units(t.y, t.scores[t.learner], data["who"])
     s = cs.sweep(t.y, t.scores[t.learner])
     limit = {"subject_to": "fpr <= 0.2", "confidence": 0.9}
-    assert t.detector.threshold == cs.choose(s, "recall", units=units, **limit).threshold
-    assert t.detector.threshold != cs.choose(s, "recall", **limit).threshold
-    assert summarise_fit(t).scores[0].point.threshold == t.detector.threshold
+    assert t.detector.policy.threshold == cs.choose(s, "recall", units=units, **limit).threshold
+    assert t.detector.policy.threshold != cs.choose(s, "recall", **limit).threshold
+    assert summarise_fit(t).scores[0].point.threshold == t.detector.policy.threshold
     heavy = data | {"w": np.arange(600) % 3 + 1.0}
     with finding("counts-rows", cs.UndefinedError):
         train(heavy, "y", unit="who", weight="w", confidence=0.9, **asked)
@@ -541,7 +541,7 @@ def test_weights_are_repetitions():
     again = train(many, "y", learner="least-squares")
     a, b = heavy.detector.scores(data), again.detector.scores(data)
     assert np.allclose(a, b, rtol=1e-9, atol=1e-9)
-    assert heavy.detector.prior == pytest.approx(again.detector.prior, rel=1e-14)
+    assert heavy.detector.policy.prior == pytest.approx(again.detector.policy.prior, rel=1e-14)
     assert RowsWeightless(int(np.sum(w == 0))) in heavy.warnings
     assert len(heavy.y) == np.count_nonzero(w)
 
@@ -551,9 +551,11 @@ def test_all_weights_equal_change_nothing_but_counts():
     asked = {"costs": cs.Costs(fp=1, fn=5), "learner": "mean-difference"}  # no penalty counts rows
     plain = train(data, "y", **asked)
     double = train(data | {"w": np.full(300, 2.0)}, "y", weight="w", **asked)
-    assert double.detector.threshold == pytest.approx(plain.detector.threshold, rel=1e-9)
+    assert double.detector.policy.threshold == pytest.approx(
+        plain.detector.policy.threshold, rel=1e-9
+    )
     assert double.detector.training.auc == pytest.approx(plain.detector.training.auc, rel=1e-12)
-    assert double.detector.training.confusion.tp == 2 * plain.detector.training.confusion.tp
+    assert double.detector.policy.confusion.tp == 2 * plain.detector.policy.confusion.tp
 
 
 def test_the_same_seed_gives_the_same_file():
@@ -581,12 +583,12 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
     monkeypatch.setattr("cutscore.tables.formats.libsvm.LibsvmPart.batches", refuse)
     t = train(source, "label")
     assert t.detector.training.auc > 0.85
-    assert t.detector.positive == "1"
+    assert t.detector.policy.labels.positive == 1
     assert len(t.detector.columns) == len(np.unique(X.indices))
     # The line is in standardised numbers; in raw ones it scores the matrix itself.
-    weights = {term.column.name: term.weight for term in t.detector.terms}
+    weights = {term.column.name: term.weight for term in t.detector.scorer.terms}
     dense = np.array([weights.get(str(i), 0.0) for i in source.indices])
-    expected = X @ dense + t.detector.bias
+    expected = X @ dense + t.detector.scorer.bias
     raw = LEARNERS[t.learner].fit(rows(X, label == 1), None).detector
     assert np.allclose(expected, raw.scores(X), rtol=1e-9, atol=1e-9)
     only = train(source, "label", columns=["3"], learner="fisher")
@@ -652,7 +654,7 @@ def test_one_label_against_the_rest_is_said():
     data = table(300)
     data["y"] = np.where(data["y"] == 1, "bad", np.where(np.arange(300) % 2, "good", "fair"))
     t = train(data, "y", positive="bad", learner="fisher")
-    assert t.detector.positive == "bad"
+    assert t.detector.policy.labels.positive == "bad"
     assert np.array_equal(t.y, data["y"] == "bad")
     (said,) = t.warnings
     assert (said.code, said.column, said.positive) == ("one-vs-rest", "y", "bad")
@@ -782,10 +784,10 @@ def test_rows_of_weight_0_are_absent(learner: str, stream: bool) -> None:
     none = pa.table({"y": [True] * 5, "a": [1e9] * 5, "c": ["never"] * 5, "w": [0.0] * 5})
     both = pa.concat_tables([none, table])
     plain, more = (train(t, "y", weight="w", learner=learner, stream=stream) for t in (table, both))
-    assert more.detector.terms == plain.detector.terms
-    assert more.detector.threshold == plain.detector.threshold
+    assert more.detector.scorer.terms == plain.detector.scorer.terms
+    assert more.detector.policy.threshold == plain.detector.policy.threshold
     assert more.detector.training.auc == plain.detector.training.auc
-    assert more.detector.fingerprint == plain.detector.fingerprint
+    assert more.detector.training.fingerprint == plain.detector.training.fingerprint
 
 
 def test_folds_are_brought_to_one_scale_by_weight() -> None:

@@ -62,8 +62,8 @@ def agree(a: Trained, b: Trained) -> None:
     for name, scores in b.scores.items():
         top = np.abs(scores).max()
         assert_allclose(a.scores[name], scores, rtol=1e-8, atol=1e-8 * top)
-    assert_allclose(a.detector.threshold, b.detector.threshold, rtol=1e-8, atol=1e-12)
-    assert a.detector.training.confusion == b.detector.training.confusion
+    assert_allclose(a.detector.policy.threshold, b.detector.policy.threshold, rtol=1e-8, atol=1e-12)
+    assert a.detector.policy.confusion == b.detector.policy.confusion
     # The last digits of a score decide whether rows of different folds tie: a pair or two.
     pairs = np.count_nonzero(a.y) * np.count_nonzero(~a.y)
     assert abs(a.detector.training.auc - b.detector.training.auc) <= 2 / pairs

@@ -40,6 +40,7 @@ from cutscore.tables.files import check_decimal
 from cutscore.tables.formats.registry import WRITTEN, written_as
 
 if TYPE_CHECKING:
+    from cutscore.decision.verdict import Verdict
     from cutscore.report.summary import Summary
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
@@ -119,6 +120,13 @@ def named(arguments: Namespace) -> Named:
     return Named(table, label, scores)
 
 
+def label_of(arguments: Namespace, table: Table) -> str:
+    """The label column that goes without saying."""
+    (label,) = _by_name(table, _LABELS, "label")
+    remark(arguments, TakenByName("label", (label,)))
+    return label
+
+
 def rows(
     arguments: Namespace, what: Named, group: str | None = None, unit: str | None = None
 ) -> Rows:
@@ -177,9 +185,10 @@ def costs(arguments: Namespace) -> Costs | None:
         raise UsageError(error.finding) from None
 
 
-def check_options(arguments: Namespace) -> None:
+def check_options(arguments: Namespace, *, limits_known: bool = False) -> None:
     """Raise, before a table is read, if the options can't be meant: a value that is none of theirs,
-    two aims, a confidence that is given for nothing or can't be had."""
+    two aims, a confidence that is given for nothing or can't be had. ``limits_known``: limits may
+    be in a file."""
     given = {
         name: value
         for name in ("prior", "confidence", "maximize", "subject_to", "seed")
@@ -195,7 +204,7 @@ def check_options(arguments: Namespace) -> None:
     if getattr(arguments, "folds", 2) < 2:
         raise UsageError(BadArgument("folds", "be at least 2", arguments.folds))
     if "subject_to" in given:
-        _check_limits(arguments)
+        _check_limits(arguments, limits_known)
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
@@ -211,10 +220,10 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 NEEDS = "{0} needs {1} as well."
 
 
-def _check_limits(arguments: Namespace) -> None:
+def _check_limits(arguments: Namespace, limits_known: bool) -> None:
     if arguments.costs is not None and arguments.maximize is not None:
         raise UsageError(Conflict(("costs", "maximize"), "there must be one aim"))
-    if arguments.confidence is not None and not arguments.subject_to:
+    if arguments.confidence is not None and not arguments.subject_to and not limits_known:
         raise UsageError(
             Conflict(("confidence", "subject_to"), "a confidence is that of limits", NEEDS)
         )
@@ -246,6 +255,15 @@ def estimate(value: float, interval: Interval | Expected | None) -> dict[str, An
     }
 
 
+def plain_verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict, for JSON."""
+    return {
+        "state": verdict.state.value,
+        "headline": verdict.headline,
+        "findings": [found.as_dict(COMMAND) for found in verdict.findings],
+    }
+
+
 def check_outputs(arguments: Namespace) -> None:
     """Raise before the work begins if a file could not be written after it."""
     for name, option in (("output", "-o"), ("report", "--report")):
@@ -271,7 +289,8 @@ def check_outputs(arguments: Namespace) -> None:
             raise FileNotFoundError(errno.ENOENT, "its folder is not there", path)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        for read in (*inputs, getattr(arguments, "model", None)):
+        models = (getattr(arguments, "model", None), *(getattr(arguments, "models", None) or ()))
+        for read in (*inputs, *models):
             if read and os.path.realpath(path) == os.path.realpath(read):
                 raise _unwritable(path, "it is read from", "Write to another file.")
 

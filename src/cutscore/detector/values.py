@@ -78,7 +78,17 @@ def _is_text(t: pa.DataType) -> bool:
 
 
 def numbers(column: pa.Array, name: str, start: int, kind: str = "number") -> Floats:
-    """A column as float64, NaN where a value is missing; a date in days since 1970."""
+    """A column as finite float64, NaN where a value is missing; a date in days since 1970."""
+    out = scores(column, name, start, kind)
+    bad = np.isinf(out)
+    if bad.any():
+        row = int(bad.argmax())
+        raise unfit(name, start + row, "finite numbers", float(out[row]))
+    return out
+
+
+def scores(column: pa.Array, name: str, start: int, kind: str = "number") -> Floats:
+    """As :func:`numbers`, with infinite ones, which scores may be."""
     import pyarrow as pa
 
     column = _whole(column)
@@ -90,16 +100,8 @@ def numbers(column: pa.Array, name: str, start: int, kind: str = "number") -> Fl
     if found != kind and not (kind == "number" and found == "boolean"):
         _refuse(column, name, start, kind)
     if kind == "date":
-        out = _days(column)
-    else:
-        if found == "boolean":
-            column = column.cast(pa.int8())
-        out = _floats(column)
-    bad = np.isinf(out)
-    if bad.any():
-        row = int(bad.argmax())
-        raise unfit(name, start + row, "finite numbers", float(out[row]))
-    return out
+        return _days(column)
+    return _floats(column.cast(pa.int8()) if found == "boolean" else column)
 
 
 def _check_numbers(

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cutscore.core.findings.base import Surface
+from cutscore.core.findings.base import COMMAND, Surface
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
 from cutscore.decision.choice import (
@@ -147,6 +147,15 @@ def verdict_block(verdict: Verdict, lines: Sequence[str], on: Surface, who: str 
     if verdict.state is State.UNUSABLE and verdict.finding is not None:
         said[0] = verdict.finding.hint(on)  # the rest is the headline
     return Group(first, *(Padding(Text(line), (0, 0, 0, 2)) for line in (*said, *lines) if line))
+
+
+def verdict_text(
+    p: OperatingPoint, verdict: Verdict, reverse: bool, width: int, color: bool = False
+) -> str:
+    """A verdict and what the threshold does, for the command."""
+    rule = flagged_by(p, verdict, reverse)
+    lines = [f"{rule}for {aim_words(p.question)}", *point_lines(p, p.question.level)]
+    return rendered(iter([verdict_block(verdict, lines, COMMAND)]), width, color=color)
 
 
 def flagged_by(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:

@@ -26,15 +26,16 @@ from cutscore.core.findings.training import (
 from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
 from cutscore.core.types import Label
-from cutscore.decision.choice import OperatingPoint, choose, expectation
+from cutscore.decision.choice import OperatingPoint, choose
 from cutscore.decision.verdict import Verdict, judge
-from cutscore.detector import Detector, Encoding, NumberColumn, Training
-from cutscore.detector.artefact import as_text, is_label
+from cutscore.detector import Detector, Encoding, LinearScorer, NumberColumn, Training
+from cutscore.detector.artefact import as_text
 from cutscore.detector.column_summaries import Limits
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim, AimOptions
+from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
 from cutscore.training.comparison import (
@@ -241,7 +242,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     notes = (*data.encoding.notes, *_weighted(weight, made.sweep), *warnings)
     tell(1.0, "done")
     return Trained(
-        detector=_detector(data, line, made, target, notes),
+        detector=_detector(data, line, made, target, notes, folds),
         encoding=data.encoding,
         line=line,
         measure="auc" if aim.assumed else aim.goal.name,
@@ -305,29 +306,37 @@ def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) 
     return _Made(chosen, s, point, auc, calibrator, probability(llr, s.prevalence))
 
 
-def _detector(
-    data: Data, line: LinearDetector, made: _Made, target: str, notes: tuple[Finding, ...]
+def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
+    data: Data,
+    line: LinearDetector,
+    made: _Made,
+    target: str,
+    notes: tuple[Finding, ...],
+    folds: int,
 ) -> Detector:
-    aim = made.point.question
-    prior = made.sweep.prevalence if aim.prior is None else aim.prior
-    return Detector.of(
-        data.encoding,
-        line,
-        calibrator=made.calibrator,
-        aim=replace(aim, prior=prior, units=None),
-        threshold=made.point.threshold,
-        target=target,
-        positive=as_text(data.labels.positive),
-        labels=_both(data.labels),
-        training=Training(
+    point = made.point
+    policy = Policy.from_point(
+        point,
+        made.calibrator,
+        labels=_labels(data.labels, target),
+        provenance=Provenance(f"cross-fitted, {folds} folds, {made.learner}"),
+        promises=_promises(made),
+    )
+    if data.unit is not None:
+        # Also where no limit counts units: a revision must not take rows for independent.
+        units = replace(policy.evidence, units=len(np.unique(data.unit)))
+        policy = replace(policy, evidence=units)
+    return Detector(
+        LinearScorer.of(data.encoding, line),
+        policy,
+        Training(
             rows=len(data.y),
             positives=int(np.count_nonzero(data.y)),
             learner=made.learner,
             auc=made.sweep.auc,
             auc_interval=made.auc,
-            confusion=made.point.confusion,
-            expected=_expected(made.point, aim.level),
             notes=notes,
+            fingerprint=data.encoding.fingerprint,
         ),
     )
 
@@ -382,13 +391,14 @@ def _plane(data: Data) -> Plane | None:
     return Plane((columns[0].name, columns[1].name), x1[there], x2[there], data.y[at][there])
 
 
-def _expected(point: OperatingPoint, level: float) -> dict[str, Expected]:
-    """What to expect on new rows of what was aimed at, and of the usual rates."""
-    wanted: dict[str, Any] = {point.objective: point.question.goal}
-    for name in ("recall", "fpr", "precision", "flagged_rate"):
-        wanted.setdefault(name, name)
-    found = {name: expectation(point, measure, level) for name, measure in wanted.items()}
-    return {name: e for name, e in found.items() if e is not None}
+def _promises(made: _Made) -> dict[str, Expected]:
+    """What to expect on new rows: of learner and threshold chosen together, and of the AUC by the
+    rows or units of this table."""
+    out = promises_of(made.point)
+    out.pop("auc", None)
+    if made.auc is not None:
+        out["auc"] = Expected(made.sweep.auc, made.auc.low, made.auc.high, made.auc.level)
+    return out
 
 
 def _weighted(name: str | None, s: Sweep) -> list[Finding]:
@@ -396,7 +406,9 @@ def _weighted(name: str | None, s: Sweep) -> list[Finding]:
     return [] if name is None else [RowsWeighted(name, s.prevalence)]
 
 
-def _both(labels: TrainingLabels) -> tuple[Any, Any] | None:
-    """The negative and the positive label, if there are just these two."""
-    pair = (labels.other, labels.positive)
-    return pair if all(map(is_label, pair)) else None
+def _labels(labels: TrainingLabels, target: str) -> Labels:
+    """What the classes are called; the negative one if there is just one."""
+    pair = labels.positive, labels.other
+    if all(map(is_label, pair)):
+        return Labels(*pair, target)
+    return Labels(as_text(labels.positive), column=target)

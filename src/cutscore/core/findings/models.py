@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cutscore.core.findings.base import Finding, Fix, Surface, Warn, sentence, shown, spelled
+from cutscore.core.findings.base import Finding, Surface, Warn, sentence, shown, spelled
 
 # ------------------------------------------------------------------------------------------- files
 
@@ -45,10 +45,10 @@ class FormatUnknown(Finding, code="format-unknown"):
     format: Any
     reads: str
     template = (
-        "the format is {format!r}; this version of cutscore reads {reads!r}. Use the version that "
+        "the format is {format!r}; this version of cutscore reads {reads}. Use the version that "
         "wrote the file, or a newer one."
     )
-    example = {"format": "cutscore.detector/9", "reads": "cutscore.detector/2"}
+    example = {"format": "cutscore.detector/9", "reads": "cutscore.detector/3"}
 
 
 class ModelChanged(Finding, code="model-changed"):
@@ -108,29 +108,6 @@ class ColumnReserved(Finding, code="column-reserved"):
         "Rename it, or choose the columns to keep ({fix[keep]})."
     )
     example = {"column": "score"}
-
-
-class CostsMissing(Finding, code="costs-missing"):
-    """A threshold is to follow from costs, and the detector has none."""
-
-    template = (
-        "this model has no costs, from which a threshold could follow. Give costs ({fix[costs]}) "
-        "or a threshold ({fix[threshold]})."
-    )
-    example = {"fixes": (Fix("costs"), Fix("threshold"))}
-
-
-class LimitsKept(Finding, code="limits-kept"):
-    """A detector was chosen under limits, which another threshold need not meet."""
-
-    limits: tuple[str, ...]
-    example = {"limits": ("recall >= 0.9",), "fixes": (Fix("drop_limits", True),)}
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"the model was fitted subject to {' and '.join(self.limits)}, which another threshold "
-            f"may break. Fit it again, or drop the limits ({on.fix(Fix('drop_limits', True))})."
-        )
 
 
 class UnseenValues(Warn, code="unseen-values"):
@@ -193,3 +170,13 @@ class NotExportable(Finding, code="not-exportable"):
     reason: str
     template = "{format} can't hold {value!r}: {reason}. Rename it before fitting."
     example = {"value": "a\0b", "format": "SQL", "reason": "the character NUL is in it"}
+
+
+class ScorerUnfit(Finding, code="scorer-unfit"):
+    """A detector whose scorer the other format can't hold."""
+
+    kind: str
+    """What scores the rows: "linear", "column", …"""
+    format: str
+    template = "a detector whose scorer is {kind!r} can't be written as {format}."
+    example = {"kind": "trees", "format": "SQL"}
