@@ -438,6 +438,7 @@ def test_completion_in_a_real_bash(capsys):
         assert all(name in text for name in COMMANDS)
 
 
+@pytest.mark.slow
 def test_globs_sqlite_and_the_standard_input_are_one_table(tmp_path, monkeypatch, capsys):
     import sqlite3
 

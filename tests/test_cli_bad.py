@@ -483,6 +483,7 @@ def test_a_standard_output_that_is_full(made):
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough(made):
     for words in (["apply", "model.json", "t.csv"], ["export", "model.json", "--to", "sql"]):
         read, write = os.pipe()
@@ -554,6 +555,7 @@ def test_interrupted_while_it_writes(made, tmp_path, which):
     assert (folder / "out.csv").read_text() == "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_interrupted_while_it_reads(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))

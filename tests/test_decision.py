@@ -147,6 +147,7 @@ def test_for_another_prior(prior: str) -> None:
                 agree(*random_sweep(rng), objective, limits, Fraction(prior))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("share", [0.03, 0.5])
 def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,6 +339,7 @@ def test_per_cents_are_decimals() -> None:
         assert cs.choose(s, "recall", subject_to=limit).value == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.2, 0.002, 0.9])
 def test_rates_of_a_class_do_not_depend_on_the_prior(prior: float) -> None:
     rng = np.random.default_rng(0)

@@ -754,6 +754,7 @@ def test_columns_of_odd_types(
         cs.sweep_file(tmp_path, **({"label": "y", "score": "s"} | options))
 
 
+@pytest.mark.slow
 def test_memory_that_is_enough_needs_no_folder(tmp_path: Path) -> None:
     folder = written(tmp_path, columns(100, "plain"))
     code = f"""

@@ -396,6 +396,7 @@ def test_many_rows(crowd: str, rare: float, dtype: type, monkeypatch: pytest.Mon
     assert_array_equal(w.neg, np.bincount(at, weight[kept] * (y[kept] == 0), len(w)))
 
 
+@pytest.mark.slow
 def test_more_rows_than_float32_counts() -> None:
     """2^25 rows: a float32 that counts by ones stops at 2^24."""
     n = 2**25
