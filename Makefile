@@ -48,22 +48,24 @@ demo: .venv/installed
 	@echo "Learning from made-up payments, a few seconds ..."
 	$(BIN)/cutscore demo -o demo
 
+# Types are checked and tests run in so many processes. Compiled modules are kept, whatever the
+# environment says: each of these processes, and each command that a test starts, would compile them
+# again.
+WORKERS ?= 2
 lint: .venv/tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $(WORKERS)
 
-# Tests run in so many processes. Compiled modules are kept, whatever the environment says: each of
-# these processes, and each command that a test starts, would compile them again.
-WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 unexport PYTHONDONTWRITEBYTECODE
 
 # For every edit: unit tests and examples of the sources, with fewer examples of hypothesis. Pages and
 # pictures, training and exports, what is for other libraries, and what is marked slow are for
 # `make test`.
-SLOW := $(addprefix tests/test_,$(addsuffix .py,alike browser export figures metrics plot power readme \
-  rows rows_files start stories torch training training_files)) src/cutscore/torch.py
+SLOW := $(addprefix tests/test_,$(addsuffix .py,alike browser export figures layouts metrics notebook plot \
+  policy_export power readme rows rows_files start stories torch training training_files types)) \
+  src/cutscore/torch.py
 check: lint
 	HYPOTHESIS_PROFILE=quick $(PYTEST) --dist worksteal -m 'not slow and not spark' \
 	  $(SLOW:%=--ignore=%) tests src
@@ -71,7 +73,7 @@ check: lint
 # A process that needs Spark has one session for all its tests, so that these have a run of their own.
 test: lint
 	$(PYTEST) --dist worksteal -m 'not spark'
-	$(PYTEST) --dist loadfile -m spark
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m spark
 
 # Times beside scikit-learn's in one run; writes docs/benchmarks.md. Wants an idle machine.
 bench: .venv/tools

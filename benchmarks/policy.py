@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import cutscore as cs
+from cutscore.decision.choice import reach as point_reach
 from cutscore.policy import Policy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -104,7 +105,7 @@ def within(p: Policy, aim: dict[str, Any], wanted: tuple[Any, ...]) -> bool:
     """Whether the best value of the rows lies in the interval of evidence of blocks."""
     if p.evidence.kind != "blocks" or "subject_to" not in aim or len(wanted) == 1:
         return False
-    reach = p.revised(**aim).reach
+    reach = point_reach(p._chosen(cs.Aim.asked(**aim), None))
     return bool(reach.low <= float(wanted[2]) <= reach.high)
 
 

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from doctest import DocTestParser, Example
+from doctest import SKIP, DocTestParser, Example
 from functools import partial
 from html import escape
 from io import StringIO
@@ -1055,10 +1055,10 @@ def draw_page(page: Path, path: Path) -> None:
     """Run a page as far as its picture, and save the figure that ``ax`` belongs to there."""
     names: dict[str, Any] = {"__name__": page.stem}
     for part in DocTestParser().parse(page.read_text(encoding="utf-8")):
-        if isinstance(part, Example):
+        if isinstance(part, Example) and not part.options.get(SKIP):
             with redirect_stdout(StringIO()):
                 exec_example(part, names)
-        elif path.name in PICTURE.findall(part):
+        elif isinstance(part, str) and path.name in PICTURE.findall(part):
             return save(names["ax"].figure, path)
     raise LookupError(f"{page.name} does not show {path.name}")
 

@@ -45,7 +45,7 @@ def random_aim(
     limits = HELPFUL if corners else HELPFUL + MORE
     for k in rng.permutation(len(limits))[: rng.integers(3)]:
         name, sign = limits[k]
-        bound = round(float(rng.uniform(0.01, 0.99)), int(rng.integers(1, 5))) or 0.5
+        bound = min(max(round(float(rng.random()), int(rng.integers(1, 5))), 0.01), 0.99)
         out.setdefault("subject_to", []).append(f"{name} {sign} {bound}")
     sure = all(one.split()[0] in ("fpr", "recall", "fnr", "specificity") for one in _of(out))
     if _of(out) and sure and "@" not in str(out.get("maximize")) and rng.random() < 0.5:

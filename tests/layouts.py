@@ -655,7 +655,7 @@ def _learners() -> Iterator[Case]:
         (e.Structural("auc", C=0.001), says, None, {"rtol": 1e-3, "rows": 1000}),
         (e.Structural("f1", C=0.001), says, None, {"rtol": 1e-3, "rows": 1000}),
         (
-            e.CalibratedDetector(e.Fisher(), method="platt", cv=2),
+            e.DecisionClassifier(e.Fisher(), calibration="platt", cv=2),
             ("decision_function", "predict", "predict_proba", "predict_log_proba"),
             None,
             {"rtol": 1e-7, "rows": 1000},
@@ -859,6 +859,12 @@ def _plain_columns() -> Iterator[Case]:
         lambda g: cs.probability(g.score, 0.2),
         lambda raw, p: _is_close(p, 0.25 / (0.25 + np.exp(-raw.score))),
         exact=True,
+    )
+    yield Case(
+        "cohen_kappa",
+        lambda g: cs.cohen_kappa(g.y, g.group, weight=g.weight, unit=g.group),
+        rows=300,
+        **w,
     )
     yield Case("prior_shift", lambda g: cs.prior_shift(SWEEP, g.score))
     yield Case(

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import cutscore as cs
 from cutscore.cli import main
-from cutscore.core.findings.training import LearnerNeedsMemory, LearnerSampled, LinePrice
+from cutscore.core.findings.training import LearnerSampled, LearnerSkipped, LinePrice
 from cutscore.detector import Detector, ModelScorer
 from cutscore.detector.column_summaries import Limits
 from cutscore.report import summarise_fit
@@ -21,6 +21,7 @@ from cutscore.tables import open_table, write_table
 from cutscore.tables.roles import Roles
 from cutscore.training import boosting, train
 from cutscore.training.boosting import boost
+from cutscore.training.folds import NEEDS_MEMORY
 from cutscore.training.learners import LEARNERS
 from cutscore.training.rows import Data, Options
 from raising import finding
@@ -205,7 +206,7 @@ def test_streams_are_refused_in_one_finding() -> None:
         train(data, "y", learner="lightgbm", stream=True)
     t = train(data, "y", stream=True, folds=3)
     (row,) = [c for c in t.compared if c.name == "lightgbm"]
-    assert row.notes == (LearnerNeedsMemory("lightgbm"),)
+    assert row.notes == (LearnerSkipped(NEEDS_MEMORY),)
     assert not [one for one in t.warnings if isinstance(one, LinePrice)]
 
 

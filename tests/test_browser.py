@@ -23,10 +23,11 @@ import pytest
 
 import cutscore as cs
 from cutscore.core.interval import Interval
+from cutscore.core.numbers import number_text, per_cent
 from cutscore.decision.choice import headline, natural
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
+from cutscore.measures.measure import measure_text
 from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
-from cutscore.report.numbers import estimate_text, measure_text, number, per_cent
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -257,7 +258,7 @@ def expected(p: cs.OperatingPoint) -> dict[str, str]:
     }
     for cell in ("tp", "fp", "fn", "tn"):
         mass = getattr(p.confusion, cell)
-        out[cell] = counted(mass)
+        out[cell] = count_text(mass)
     for name in (
         "recall",
         "fpr",
@@ -273,7 +274,7 @@ def expected(p: cs.OperatingPoint) -> dict[str, str]:
     ):
         out[name] = measure_text(name, float(getattr(d, name)))
     if p.cost_per_1000 is not None:
-        out["cost"] = number(p.cost_per_1000)
+        out["cost"] = number_text(p.cost_per_1000)
     return out
 
 
@@ -333,7 +334,7 @@ def test_scores_of_which_low_ones_mean_positive(open_page: Any) -> None:
             text,
             repr(best.threshold).replace("inf", "∞"),
         )
-        assert live["tp"] == counted(p.confusion.tp)
+        assert live["tp"] == count_text(p.confusion.tp)
     page("document.querySelector('input[name=score][value=\"1\"]').click()")
     assert page.live()["sense"] == "Flag scores from"
     assert page.troubles() == []
@@ -426,10 +427,10 @@ def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
         assert live["recall"] == per_cent(c.recall)
         assert live["precision"] == per_cent(c.precision)
         cost = (c.fp + 2 * c.fn) / 400
-        assert live["cost"] == number(1000 * cost)
+        assert live["cost"] == number_text(1000 * cost)
         regret = 1000 * (cost - cs.choose(s, cs.Costs(fp=1, fn=2)).value)
         if regret > 1e-6:
-            assert f"saves {number(regret)} on 1,000 cases" in live["why"]
+            assert f"saves {number_text(regret)} on 1,000 cases" in live["why"]
         return c
 
     left, top, width, height = page.box("[data-plot=scores]")
@@ -482,7 +483,7 @@ def test_costs_are_shown_once_they_are_set(open_page: Any) -> None:
     marks = "dd[data-live=cost], td [data-live=cost], .dotdash, [data-draw=iso]"
     shown = f"[...document.querySelectorAll('{marks}')].map((e) => e.checkVisibility())"
     seen = "getComputedStyle(document.querySelector('[data-live=f1-expected]')).visibility"
-    told = estimate_text(summary.scores[0].measures["f1"])
+    told = summary.scores[0].measures["f1"].text()
     assert page(shown) == [False] * 4
     assert (page.live()["f1-expected"], page(seen)) == (told, "visible")
     page.type("ratio-number", "15")
@@ -568,7 +569,7 @@ def test_switching_scores(open_page: Any) -> None:
     for k, s in enumerate(sweeps.values()):
         best = cs.choose(s, cs.Costs(fp=1, fn=12))
         assert live[f"best-{k}"] == repr(best.threshold)
-        assert live[f"best-cost-{k}"] == number(best.cost_per_1000)
+        assert live[f"best-cost-{k}"] == number_text(best.cost_per_1000)
     assert page.troubles() == []
 
 
@@ -734,7 +735,7 @@ def test_without_scripts(open_page: Any) -> None:
     assert f"Flag from {p.threshold!r} on" in text(".answer")
     assert p.expected is not None
     for words in (
-        estimate_text(Estimate.of(p.expected).times(1000)),
+        Estimate.of(p.expected).times(1000).text(),
         natural(p.confusion, None),
     ):
         assert words in text(".answer")

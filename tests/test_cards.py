@@ -12,7 +12,7 @@ import pytest
 
 import cutscore as cs
 from cutscore.core.html import Card, fact_table, grid_table
-from cutscore.core.interval import estimate_text
+from cutscore.core.numbers import estimate_text
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(400) < 0.3
@@ -45,6 +45,8 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "GroupAuc": lambda: cs.by_group(Y, P, np.arange(400) % 3),
     "CalibrationLine": lambda: cs.calibration_line(S),
     "PriorShift": lambda: cs.prior_shift(S, P),
+    "CorrectedPrevalence": lambda: cs.corrected_prevalence(S.at(0.5), 30, 100),
+    "Agreement": lambda: cs.cohen_kappa(Y, P > 0.5),
     "Affine": lambda: cs.calibrate(S, "platt"),
     "OperatingPoint": lambda: cs.choose(S, "f1"),
     "Expected": lambda: cs.choose(S, "f1").expected,

@@ -223,7 +223,7 @@ def test_interval() -> None:
     assert 0.75 in certain
     assert 0.7500001 not in certain
     assert cs.Confusion(0, 0, 0, 0).recall not in certain  # nan
-    assert repr(certain) == "[0.25, 0.75] for certain"
+    assert repr(certain) == "[0.25, 0.75] guaranteed"
     assert repr(sure) == "[0.71, 0.75] at 95 %"
 
 

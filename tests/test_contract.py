@@ -243,12 +243,19 @@ LEARNERS = {
 }
 
 
+# Each pass is a job of Spark: there a learner that has several is run without weights, or with.
+PASSES = {None: {"logistic", "structural-f1"}, "w": {"structural-auc"}}
+
+
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_learners(engine: Engine, folder: Path, weight: str | None) -> None:
     roles = {"features": FEATURES, "label": "y", "weight": weight}
+    skipped = PASSES[None if weight else "w"] if isinstance(engine, Spark) else set()
     with Memory().rows(folder, **roles) as here, engine.rows(folder, **roles) as there:
         order_matters = isinstance(engine, SparkFrame)
         for name, learn in LEARNERS.items():
+            if name in skipped:
+                continue
             expected, found = learn(here), learn(there)
             if order_matters and name.startswith("structural"):
                 # Other rows come first, so that planes differ within the gap.

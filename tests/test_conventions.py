@@ -93,6 +93,8 @@ compare-alike-margin compare-two-sided-margin compare-few-samples contrasts-copi
 curves-one-class
 group-interval-flat group-one-class
 group-none-has-both group-missing
+kappa-perfect kappa-one-label kappa-one-rater kappa-one-row kappa-types kappa-missing kappa-scores
+kappa-ordinal-text kappa-absent-rating
 
 probability-outside probability-certain probability-certain-wrong probability-one-class
 cllr-infinite cllr-infinite-wrong cllr-one-class cllr-nothing-said min-cllr-any-scores
@@ -104,6 +106,8 @@ calibrate-beta-certain calibrate-ends calibrate-ends-bare calibrate-auto-few cal
 llr-nan llr-infinite llr-infinite-flat llr-number inverse-none calibrator-json
 calibrator-json-version calibrator-json-unknown shift-empty shift-few shift-flat shift-beyond
 probability-certain llr-certain llr-no-probability
+prevalence-no-errors prevalence-beyond prevalence-one-class prevalence-chance prevalence-weighted
+prevalence-too-many
 shift-infinite venn-abers-infinite venn-abers-one-class
 
 learn-one-class learn-one-class-weighted learn-three-classes learn-no-rows learn-one-positive

@@ -81,6 +81,7 @@ def test_all_swaps() -> None:
     assert test.p_value == pytest.approx(share, abs=0.02)
 
 
+@pytest.mark.slow
 def test_all_deals() -> None:
     """Two samples of four: all ways to deal positives and negatives to them."""
     y = np.array([1, 0, 1, 0])
@@ -141,7 +142,7 @@ def test_refuses() -> None:
     y, a, b = rows(20, 0)
     with finding("counts-rows", cs.UndefinedError):
         cs.compare_curves_unpaired(cs.sweep(y, a), cs.sweep(y, b, np.ones(20)))
-    with finding("score-missing", where=Where(0, "score", part="score_b")):
+    with finding("value-missing", where=Where(0, "score", part="score_b")):
         cs.compare_curves(y, a, np.full(20, np.nan))
     with finding("bad-argument", parameter="n", value=0):
         cs.compare_curves(y, a, b, n=0)

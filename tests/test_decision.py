@@ -128,6 +128,7 @@ def test_no_cut_is_better(seed: int) -> None:
             )
 
 
+@pytest.mark.slow
 def test_every_pair_of_objective_and_limits() -> None:
     rng = np.random.default_rng(99)
     for objective in OBJECTIVES:
@@ -136,6 +137,7 @@ def test_every_pair_of_objective_and_limits() -> None:
                 agree(*random_sweep(rng), objective, limits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["0.002", "0.37", "0.9"])
 def test_for_another_prior(prior: str) -> None:
     rng = np.random.default_rng(7)
@@ -145,6 +147,7 @@ def test_for_another_prior(prior: str) -> None:
                 agree(*random_sweep(rng), objective, limits, Fraction(prior))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("share", [0.03, 0.5])
 def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +158,7 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
     s = cs.sweep(y, score, rng.integers(1, 5, 9000) / 2 if weighted else None)
     assert len(s) > 4 * s.blocks.size
     looked: list[int] = []
-    everything = decision._promising
+    everything = decision._candidate_cuts
 
     def counted(*question: Any) -> Any:
         cuts = everything(*question)
@@ -172,10 +175,12 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
     for objective, limit in itertools.product(OBJECTIVES, limits):
         asked = {"subject_to": limit.split(", ") if limit else None}
         with monkeypatch.context() as m:
-            m.setattr(decision, "_promising", counted)
+            m.setattr(decision, "_candidate_cuts", counted)
             quick = cs.choose(s, OBJECTIVES[objective][0], **asked)
             m.setattr(
-                decision, "_promising", lambda s, q, _: decision._Cuts(s, q, *decision._all(s))
+                decision,
+                "_candidate_cuts",
+                lambda s, q, _: decision._Cuts(s, q, *decision._all_cuts(s)),
             )
             slow = cs.choose(s, OBJECTIVES[objective][0], **asked)
         where = f"{objective} subject to {limit}"
@@ -334,6 +339,7 @@ def test_per_cents_are_decimals() -> None:
         assert cs.choose(s, "recall", subject_to=limit).value == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.2, 0.002, 0.9])
 def test_rates_of_a_class_do_not_depend_on_the_prior(prior: float) -> None:
     rng = np.random.default_rng(0)
@@ -391,7 +397,7 @@ def test_intervals_without_errors_are_no_points() -> None:
 
 
 def test_one_traceback() -> None:
-    with finding("bad-limit", cs.DataError) as error:
+    with finding("bad-argument", cs.DataError) as error:
         cs.choose(detector(), "f1", subject_to=3)  # type: ignore[arg-type]
     assert error.value.__context__ is None
 
@@ -501,12 +507,11 @@ def test_names() -> None:
     ],
 )
 def test_unknown_measures(name: str, near: list[str]) -> None:
-    with finding("measure-unknown", name=name) as caught:
+    with finding("bad-argument", value=name) as caught:
         cs.choose(detector(), name)
-    found = caught.value.finding
-    assert [one.partition(" (")[0] for one in found.near] == near
-    assert bool(found.reason) == (name in ("ks", "Gini", "AUC"))
-    with finding("measure-unknown", name=name):
+    assert [one for one in near if f"{one} (" not in caught.value.finding.hint] == []
+    assert caught.value.finding.hint.startswith("Did you mean") == bool(near)
+    with finding("bad-argument", value=name):
         cs.choose(detector(), "f1", subject_to=f"{name} >= 0.5")
 
 
@@ -520,10 +525,10 @@ def test_unknown_measures(name: str, near: list[str]) -> None:
     ],
 )
 def test_bad_limits(limit: Any) -> None:
-    with finding("bad-limit") as caught:
+    with finding("bad-argument") as caught:
         cs.choose(detector(), "f1", subject_to=limit)
     asked = limit[0] if isinstance(limit, list) else limit
-    assert str(caught.value.finding.limit) == str(asked)
+    assert str(caught.value.finding.value) == str(asked)
 
 
 @pytest.mark.parametrize(
@@ -618,11 +623,13 @@ def test_too_few_rows_for_a_guarantee(rate, confidence, limit, what) -> None:
     bound = float(text.split()[-1])
     share = bound if "<=" in text else 1 - bound
     n = 1
-    while guarantee.most(n, share, 1 - confidence) < 0:
+    while guarantee.max_errors(n, share, 1 - confidence) < 0:
         n = n + 1 if n < 100 else int(n * 1.01)
     if n > 100:  # the first, between the last two
         low = int(n / 1.01) - 1
-        n = next(k for k in range(low, n + 1) if guarantee.most(k, share, 1 - confidence) >= 0)
+        n = next(
+            k for k in range(low, n + 1) if guarantee.max_errors(k, share, 1 - confidence) >= 0
+        )
     p = cs.choose(cs.sweep([1, 0], [1, 0]), "recall", subject_to=text, confidence=confidence)
     said = what.format(None, f"{n:,}", None)
     assert (said in repr(p)) == (n > (2 if "rows" in what else 1)), repr(p)
@@ -646,13 +653,13 @@ def test_bad_prior(prior: Any) -> None:
     [
         (
             {"fp": -1, "fn": 1},
-            r"a false alarm must not be a gain; fp \+ tn is -1",
+            r"a false alarm \(fp \+ tn\) must cost at least 0; it is -1",
         ),
-        ({"fp": 1, "fn": 1, "tp": -2}, r"a miss must not be a gain; fn \+ tp is -1"),
-        ({"fp": 0, "fn": 0}, "some error must cost something; all costs are 0"),
-        ({"fp": math.nan, "fn": 1}, "a cost must be a finite number, up to 1e100; fp is nan"),
-        ({"fp": 1, "fn": "20"}, "fn is '20'"),
-        ({"fp": 1, "fn": 10**400}, "a cost must be a finite number, up to 1e100; fn is"),
+        ({"fp": 1, "fn": 1, "tp": -2}, r"a miss \(fn \+ tp\) must cost at least 0; it is -1"),
+        ({"fp": 0, "fn": 0}, "costs must be more than 0 for some error"),
+        ({"fp": math.nan, "fn": 1}, "the cost fp must be a finite number, up to 1e100; it is nan"),
+        ({"fp": 1, "fn": "20"}, "the cost fn must .*; it is '20'"),
+        ({"fp": 1, "fn": 10**400}, "the cost fn must be a finite number, up to 1e100; it is 1000"),
     ],
 )
 def test_bad_costs(fields: dict[str, Any], message: str) -> None:
@@ -762,7 +769,7 @@ def test_top_rows_where_scores_are_tied_or_limits_bind() -> None:
 
 @pytest.mark.parametrize("name", ["nonsense@5", "recall@", "recall@-3", "recall@five"])
 def test_what_is_no_measure_of_top_rows(name: str) -> None:
-    with finding("measure-unknown", cs.DataError):
+    with finding("bad-argument", cs.DataError):
         cs.choose(top_rows(5)[0], name)
 
 

@@ -94,7 +94,7 @@ def test_onnx_decides_alike(detector: Detector, new: Any) -> None:
     applied = detector.apply(new)
     for dtype in ("float64", "float32"):
         if dtype == "float32" and detector.training.learner == "lightgbm":
-            with finding("scorer-not-exportable"):
+            with finding("scorer-unfit"):
                 to_onnx(detector, dtype="float32")
             continue
         model = to_onnx(detector, dtype=dtype)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ def test_onnx_decides_alike(detector: Detector, new: Any) -> None:
 def test_sql_decides_alike(detector: Detector, new: Any) -> None:
     scores, decided = detector.scores(new), np.asarray(detector.apply(new)["decision"])
     if detector.training.learner == "xgboost":
-        with finding("scorer-not-exportable"):
+        with finding("scorer-unfit"):
             to_sql(detector, "new")
     else:
         rows = list(zip(*(new[name].to_pylist() for name in new.column_names), strict=True))
@@ -143,7 +143,7 @@ def test_sql_decides_alike(detector: Detector, new: Any) -> None:
 
 def test_many_trees_are_refused_in_sql(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_module, "_TREES", 3)
-    with finding("scorer-not-exportable", format="SQL"):
+    with finding("scorer-unfit", format="SQL"):
         to_sql(detector, "new", dialect="duckdb")
 
 
@@ -152,5 +152,5 @@ def test_other_models_are_refused() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(boosting, "_MOST", 5)
         d = train(pa.table(table(300)), "y", learner="catboost", folds=2).detector
-    with finding("scorer-not-exportable", format="ONNX"):
+    with finding("scorer-unfit", format="ONNX"):
         to_onnx(d)

@@ -14,7 +14,7 @@ from pyarrow import feather
 
 from cutscore.cli import main
 from cutscore.core.errors import DataError
-from cutscore.core.names import in_sql, named_columns, no_column
+from cutscore.core.names import data_columns, missing_column_error, quote_sql
 from cutscore.detector import Detector, Encoding
 from cutscore.tables import open_table
 from cutscore.training import train
@@ -75,9 +75,9 @@ def test_only_an_index_without_a_name_is_left_out(frame: pd.DataFrame, tmp_path:
     own = pa.table({INDEX: [1.5, 2.5, 7.0], "x": [1, 2, 4]})
     assert Encoding.fit(own).names == [INDEX, "x"]
     levels = pd.DataFrame({"x": [1, 2]}, index=pd.MultiIndex.from_tuples([(1, 2), (3, 4)]))
-    assert named_columns(pa.table(levels).schema) == ["x"]
+    assert data_columns(pa.table(levels).schema) == ["x"]
     for stored in (b"", b"[]", b"{}", b'{"index_columns": 1}', b'{"index_columns": [{}, null]}'):
-        assert named_columns(own.schema.with_metadata({b"pandas": stored})) == [INDEX, "x"]
+        assert data_columns(own.schema.with_metadata({b"pandas": stored})) == [INDEX, "x"]
 
 
 def test_fit_of_a_sampled_frame(
@@ -99,10 +99,10 @@ def test_what_is_nearly_a_table(frame: pd.DataFrame) -> None:
     assert len(d.decide(frame.iloc[[0]])) == 1
     dated = frame.assign(day=pd.Timestamp("2024-01-31"), name="a")
     for row in (frame.iloc[0], dated.iloc[0], frame.x, pl.Series("x", [1.0])):
-        with finding("not-a-table"):
+        with finding("bad-argument"):
             d.decide(row)
     plan = pl.from_pandas(frame).lazy()
-    with finding("not-a-table"):
+    with finding("bad-argument"):
         d.decide(plan)
     assert (d.decide(plan.collect()) == d.decide(frame)).all()
     for table in (frame, pl.from_pandas(frame), pa.table(frame), plan, {"x": [1]}):
@@ -137,7 +137,7 @@ def test_names_in_sql() -> None:
 
     with duckdb.connect() as db:
         for name in ("s", "Größe", "my x", 'a"b', "1st", "order", "a.b"):
-            found = db.sql(f"select {in_sql(name)} from (select 7 as {in_sql(name)})")
+            found = db.sql(f"select {quote_sql(name)} from (select 7 as {quote_sql(name)})")
             assert found.columns == [name]
             assert found.fetchall() == [(7,)]
 
@@ -145,6 +145,6 @@ def test_names_in_sql() -> None:
 def test_missing_columns_name_those_that_are_near() -> None:
     names = ["a", "b", "c", "d,e"]
     for name, near in {"x,z": [], "d,f": ["d,e"]}.items():
-        found = no_column(name, names, "t").finding
+        found = missing_column_error(name, names, "t").finding
         assert (found.code, found.column, found.near) == ("column-missing", name, near)
-    assert "It has 'a', 'b', 'c', 'd,e'." in str(no_column("x,z", names, "t"))
+    assert "It has 'a', 'b', 'c', 'd,e'." in str(missing_column_error("x,z", names, "t"))

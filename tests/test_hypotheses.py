@@ -129,7 +129,7 @@ def test_resampled_ties(
     """Replicates that tie with what is to be ruled out, as those of AUCs do."""
     hypothesis = Hypothesis(asked[0], 2 * unit if asked[1] else 0.0)
     x = np.array(values) * unit
-    p, interval = hypothesis.resampled(x, level, inf)
+    p, interval = hypothesis.bootstrap_test(x, level, inf)
     assert hypothesis.shown(interval) is (p < 1 - level)
     # The interval is the percentile interval, but for rounding.
     tail, _ = hypothesis.of_interval(level)
@@ -149,12 +149,12 @@ def test_resampled_ties(
 
 def test_resampled_by_hand() -> None:
     x = np.arange(-4.0, 95.0)  # 99 replicates: the k-th is at k %
-    p, interval = Hypothesis("greater").resampled(x, 0.95, inf)
+    p, interval = Hypothesis("greater").bootstrap_test(x, 0.95, inf)
     assert p == pytest.approx(0.05)  # 0 is the fifth
     assert tuple(interval) == (pytest.approx(0.0, abs=1e-12), inf)
-    assert Hypothesis().resampled(x, 0.95, inf)[0] == pytest.approx(0.10)
-    assert Hypothesis("less").resampled(x, 0.95, inf)[0] == pytest.approx(0.95)
-    p, interval = Hypothesis("equivalent", 94.5).resampled(x, 0.95, inf)
+    assert Hypothesis().bootstrap_test(x, 0.95, inf)[0] == pytest.approx(0.10)
+    assert Hypothesis("less").bootstrap_test(x, 0.95, inf)[0] == pytest.approx(0.95)
+    p, interval = Hypothesis("equivalent", 94.5).bootstrap_test(x, 0.95, inf)
     assert (p, interval.level) == (pytest.approx(0.01), pytest.approx(0.9))
     assert tuple(interval) == pytest.approx((0, 90))
 
@@ -164,11 +164,12 @@ def test_words() -> None:
     assert cs.compare(y, a, b).hypothesis == "a and b differ"
     c = cs.compare(y, a, b, alternative="less")
     assert c.hypothesis == "b is better than a"
-    assert "b is better than a: not shown, t(99) = " in repr(c)
-    assert f"a − b = {c.difference:.4g}, at most {c.interval.high:.4g} at 95 %" in repr(c)
+    assert ": not shown that b is better than a (Δ " in repr(c)
+    assert f"(Δ {c.difference:.3f}, 95 % upper bound {c.interval.high:.3f}, p = " in repr(c)
     c = cs.compare(y, a, b, alternative="equivalent", margin=0.3)
     assert c.hypothesis == "a and b differ by less than 0.3"
-    assert "at 90 %, a and b differ by less than 0.3: shown, t(99) = " in repr(c)
+    assert ": shown that a and b differ by less than 0.3 (Δ " in repr(c)
+    assert ", 90 % CI " in repr(c)
     c = cs.compare(y, a, b, alternative="less", margin=0.3, method="bootstrap", n=50,
                    statistic=cs.average_precision)  # fmt: skip
     assert c.hypothesis == "b is less than 0.3 lower than a"
@@ -178,7 +179,7 @@ def test_equivalence_without_power_says_so() -> None:
     y, a, b = pair(60)
     c = cs.compare(y, a, b, alternative="equivalent", margin=0.001)
     assert c.powerless
-    assert repr(c).endswith("would not show even equal areas to be within the margin")
+    assert repr(c).endswith("would not show even that equal areas are within the margin")
     assert not cs.compare(y, a, b, alternative="equivalent", margin=0.5).powerless
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutscore.core.labels import Labelled, against, labelled
+from cutscore.core.labels import BinaryLabels, binarize, one_versus_rest_note
 
 
 def test_labels_beyond_floats_are_told_apart():
     ids = np.array([2**53, 2**53 + 1, 2**53, 2**53])
-    found = labelled(ids, str(2**53 + 1), "id")
+    found = binarize(ids, str(2**53 + 1), "id")
     assert found.y.tolist() == [False, True, False, False]
     assert found.positive == 2**53 + 1
-    assert labelled(np.array([0.5, 2.0]), "5e-1", "id").y.tolist() == [True, False]
+    assert binarize(np.array([0.5, 2.0]), "5e-1", "id").y.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("dtype", [object, str])
 def test_other_labels_are_counted(dtype: type) -> None:
     rows = ["unklar"] * 3 + ["ja"] * 4 + ["Nein"] + ["nein"] * 2000
-    note = against(labelled(np.array(rows, dtype), "ja", "Krank", count=True), "Krank")
+    note = one_versus_rest_note(binarize(np.array(rows, dtype), "ja", "Krank", count=True), "Krank")
     assert note is not None
     assert (note.code, note.column, note.positive) == ("one-vs-rest", "Krank", "ja")
     assert dict(zip(note.others, note.rows or (), strict=True)) == {
@@ -31,12 +31,14 @@ def test_other_labels_are_counted(dtype: type) -> None:
 
 
 def test_two_labels_need_no_note() -> None:
-    assert against(labelled(np.array(["ja", "nein"]), "ja", "y", count=True), "y") is None
+    assert (
+        one_versus_rest_note(binarize(np.array(["ja", "nein"]), "ja", "y", count=True), "y") is None
+    )
 
 
 def test_many_labels_are_cut_short_and_escaped() -> None:
     rows = ["ja", "a\x1b[2J", *"bcdef"]
-    note = against(labelled(np.array(rows), "ja", "y", count=True), "y")
+    note = one_versus_rest_note(binarize(np.array(rows), "ja", "y", count=True), "y")
     assert note is not None
     text = note.render()
     assert r"'a\x1b[2J' (1 row)" in text
@@ -45,12 +47,12 @@ def test_many_labels_are_cut_short_and_escaped() -> None:
 
 
 def test_numbers_as_labels_and_labels_that_nobody_counted() -> None:
-    found = labelled(np.array([3, 1, 2, 2]), "3", "grade", count=True)
+    found = binarize(np.array([3, 1, 2, 2]), "3", "grade", count=True)
     assert (found.others, found.counts) == ([1, 2], [1, 2])
     for bare in (
-        Labelled(np.empty(0, np.bool_), "a", ["b", "c"]),
-        labelled(np.array(["b", "a", "c", "c"]), "a", "y"),
+        BinaryLabels(np.empty(0, np.bool_), "a", ["b", "c"]),
+        binarize(np.array(["b", "a", "c", "c"]), "a", "y"),
     ):
-        note = against(bare, "y")
+        note = one_versus_rest_note(bare, "y")
         assert note is not None
         assert (note.others, note.rows) == (("b", "c"), None)

@@ -98,7 +98,8 @@ ELSEWHERE = {
         sensitivity_at smooth_roc specificity_at
     """,
     "functions of other results": """
-        compare_groups ClassMoments.needs_both_classes ClassMoments.check_finite
+        compare_groups corrected_prevalence
+        ClassMoments.needs_both_classes ClassMoments.check_finite
         LinearDetector.then LinearDetector.unit Calibrator.then Affine.then Beta.then Chain.then
         Gaussian.then Monotone.then Detector.of_policy LinearScorer.of Encoding.from_raw
         torch.AUROC.merge
@@ -137,13 +138,14 @@ ELSEWHERE = {
     """,
     "has no inverse, and says so": "Beta.inverse Chain.inverse Gaussian.inverse Monotone.inverse",
     "made by functions that are here; Frozen owns its arrays, tested below": """
+        Agreement
         AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain Lift GroupAuc Hull
         JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
         Estimates NetBenefitAt NetBenefitDifference SmoothRoc
     """,
     "made by functions that are here; they hold no arrays": """
         CalibrationLine Comparison ContrastTest CurvePoint CurveTest Decomposition Fit ClassesFit
-        expected_failed_checks
+        expected_failed_checks CorrectedPrevalence
         MethodComparison OperatingPoint OperatingPoint.expect PriorShift
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",

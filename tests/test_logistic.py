@@ -270,11 +270,11 @@ def test_the_sample_has_both_classes_and_their_mass() -> None:
 
 def test_rows_are_drawn_once_and_everywhere() -> None:
     start = np.arange(0, 10_000, 250)
-    drawn = np.concatenate([k + module._spaced(int(k), 250, 0.1) for k in start])
+    drawn = np.concatenate([k + module._systematic_sample(int(k), 250, 0.1) for k in start])
     assert len(drawn) == 1000
     assert np.array_equal(drawn // 10, np.arange(1000))
     assert len(np.unique(drawn % 10)) == 10
-    assert module._spaced(5, 7, 1.0).tolist() == list(range(7))
+    assert module._systematic_sample(5, 7, 1.0).tolist() == list(range(7))
 
 
 # ---- odd tables
@@ -525,7 +525,7 @@ class Quartic:
         return newton.Point(theta, value, self.c * theta**3 + theta - 1)
 
     def inverse(self, theta: Floats) -> newton.Solve:
-        return newton.Factored(np.diag(3 * self.c * theta**2 + 1) * self.lie)
+        return newton.FactoredHessian(np.diag(3 * self.c * theta**2 + 1) * self.lie)
 
 
 @pytest.mark.parametrize("lie", [0.2, 1.0, 5.0])
@@ -546,7 +546,7 @@ def test_the_solver_says_that_it_ran_out_of_steps() -> None:
 def test_a_singular_hessian_has_an_inverse_of_sorts() -> None:
     h = np.array([[1.0, 1.0], [1.0, 1.0]])
     g = np.array([2.0, 2.0])
-    np.testing.assert_allclose(h @ newton.Factored(h)(g), g, rtol=1e-8)
+    np.testing.assert_allclose(h @ newton.FactoredHessian(h)(g), g, rtol=1e-8)
 
 
 def test_conjugate_gradients_solve() -> None:

@@ -149,7 +149,7 @@ def test_what_training_never_had_is_counted_where_that_is_known(tmp_path: Path) 
         seen = Novelty()
         list(ModelScorer.from_file(path, columns).scored(new, seen=seen))
         found[columns is COLUMNS] = [one.code for one in seen.found(1)]
-    assert found == {True: [], False: ["unseen-level", "unseen-number"]}
+    assert found == {True: [], False: ["unseen-values", "unseen-values"]}
 
 
 def test_a_changed_file_is_refused(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     with finding("scorer-file-changed", path=str(path)):
         Scorer.from_dict(saved).scores(rows()[0])
     path.unlink()
-    with finding("model-unreadable", path=str(path)):
+    with finding("file-unreadable", file=str(path)):
         Scorer.from_dict(saved).scores(rows()[0])
 
 

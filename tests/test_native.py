@@ -185,6 +185,7 @@ def test_zero_and_negative_strides(step: int, backwards: bool) -> None:
 
 
 # Flushing denormals is a state of the processor's thread; a comparison of floats would merge them.
+@pytest.mark.slow  # PyTorch is imported for it
 def test_denormals_when_the_process_flushes_them() -> None:
     torch = pytest.importorskip("torch")
     y = np.array([1, 0, 1, 0] * 5000, np.uint8)

@@ -7,61 +7,39 @@ import sys
 
 import pytest
 
+MATPLOTLIB = "cutscore.plot needs matplotlib"
+
 
 @pytest.mark.parametrize(
-    ("library", "use", "words", "extra"),
+    ("library", "extra", "uses"),
     [
+        ("torch", "torch", {"import cutscore.torch": "cutscore.torch needs PyTorch"}),
+        ("pyspark", "spark", {"import cutscore.spark": "cutscore.spark needs PySpark"}),
         (
             "sklearn",
-            "import cutscore.estimators",
-            "cutscore.estimators needs scikit-learn",
             "sklearn",
-        ),
-        (
-            "torch",
-            "import cutscore.torch",
-            "cutscore.torch needs PyTorch",
-            "torch",
-        ),
-        (
-            "sklearn",
-            "import cutscore.detector.export.sklearn",
-            "to_sklearn needs scikit-learn",
-            "sklearn",
-        ),
-        (
-            "pyspark",
-            "import cutscore.spark",
-            "cutscore.spark needs PySpark",
-            "spark",
+            {
+                "import cutscore.estimators": "cutscore.estimators needs scikit-learn",
+                "import cutscore.detector.export.sklearn": "to_sklearn needs scikit-learn",
+            },
         ),
         (
             "matplotlib",
-            "s = cs.sweep([1, 0], [2, 1]); cs.plot.roc(cs.roc(s))",
-            "cutscore.plot needs matplotlib",
             "plot",
-        ),
-        (
-            "matplotlib",
-            "cs.plot.overview(cs.sweep([1, 0], [2, 1]))",
-            "cutscore.plot needs matplotlib",
-            "plot",
-        ),
-        (
-            "matplotlib",
-            "import numpy as np; cs.plot.margins(cs.Margins(np.array([1.0, -1.0])))",
-            "cutscore.plot needs matplotlib",
-            "plot",
+            {
+                "cs.plot.roc(cs.roc(cs.sweep([1, 0], [2, 1])))": MATPLOTLIB,
+                "cs.plot.overview(cs.sweep([1, 0], [2, 1]))": MATPLOTLIB,
+                "cs.plot.margins(cs.Margins(numpy.array([1.0, -1.0])))": MATPLOTLIB,
+            },
         ),
     ],
 )
-def test_what_is_missing_is_said(library: str, use: str, words: str, extra: str) -> None:
-    code = (
-        f"import sys; sys.modules[{library!r}] = None\n"
-        f"import cutscore as cs\n"
-        f"try:\n    {use}\n"
-        f"except ImportError as error:\n    print(error.name, error, sep=': ')"
+def test_what_is_missing_is_said(library: str, extra: str, uses: dict[str, str]) -> None:
+    code = f"import sys; sys.modules[{library!r}] = None\nimport numpy, cutscore as cs\n" + "".join(
+        f"try:\n    {use}\nexcept ImportError as error:\n    print(error.name, error, sep=': ')\n"
+        for use in uses
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     way = f"pip install '.[{extra}]' in a clone of cutscore"
-    assert done.stdout == f"{library}: {words}: {way}\n", done.stderr
+    wanted = [f"{library}: {words}: {way}" for words in uses.values()]
+    assert done.stdout.splitlines() == wanted, done.stderr

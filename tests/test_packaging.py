@@ -30,10 +30,10 @@ PROJECT = PYPROJECT["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
 # For users; `test` and `docs` are for the repository.
-OFFERED = {"plot", "sklearn", "torch", "sql", "onnx", "spark"}
+OFFERED = {"plot", "sklearn", "torch", "sql", "onnx", "mlflow", "spark"}
 OFFERED |= {"lightgbm", "xgboost", "catboost", "skops"}
 # Where the module has another name than the distribution.
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "mlflow": "mlflow-skinny"}
 # Imported by what needs them, and brought along by it.
 BROUGHT = {"py4j": "pyspark"}
 
@@ -141,6 +141,7 @@ def _third_party() -> set[str]:
     return {BROUGHT.get(name, DISTRIBUTIONS.get(name, name)) for name in modules}
 
 
+@pytest.mark.slow
 def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None:
     required = _names(PROJECT["dependencies"])
     optional = _names(line for extra in OFFERED for line in EXTRAS[extra])
@@ -191,6 +192,7 @@ def _bound(requirement: Requirement, operator: str) -> Version:
 # -------------------------------------------------------------------------------- what is installed
 
 
+@pytest.mark.slow
 def test_what_is_installed_works(tmp_path: Path) -> None:
     """What release checks and builders of wheels run, in the environment of the tests."""
     done = subprocess.run(

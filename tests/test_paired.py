@@ -26,9 +26,10 @@ from scipy import stats
 import cutscore as cs
 import oracle
 from cutscore.cli import main
-from cutscore.comparison.costs import _Gains, _Ranked
-from cutscore.comparison.rows import read
-from cutscore.core.findings.base import Where
+from cutscore.comparison.costs import _Gains, _RankedRows
+from cutscore.comparison.rows import read_rows
+from cutscore.core.findings.base import Shown, Where
+from cutscore.core.numbers import number_text
 from cutscore.inference.auc import score_interval
 from cutscore.inference.placements import auc_variance
 from cutscore.inference.selection import select_among
@@ -196,7 +197,7 @@ def test_a_test_without_power_says_so() -> None:
     y, b = np.repeat([1, 0], [10, 90]), np.r_[np.full(9, 2), 0, np.ones(90)]
     c = cs.compare(y, np.r_[np.full(9, 2), 1, np.ones(90)], b)
     assert c.powerless
-    assert c._facts()["test"].endswith("even a perfect score as better")
+    assert c._facts()["test"].endswith("even that a perfect score is better")
     # A perfect one, with one tie: the test agrees that nothing is shown.
     perfect = cs.compare(y, np.r_[np.full(10, 2), np.ones(89), 2], b)
     assert perfect.powerless
@@ -579,10 +580,10 @@ def test_least_costs_are_those_of_choose(prior: float | None, weighted: bool) ->
         score[rng.random(40) < 0.1] = np.inf if trial % 5 == 0 else 1.0
         w = rng.integers(1, 4, 40) / 2 if weighted else None
         costs = Costs(1, 3) if trial % 2 else Costs(2, 5, tp=1, tn=0.5)
-        rows = read(y, {"score": score}, w, None)
+        rows = read_rows(y, {"score": score}, w, None)
         gains = _Gains(np.ones(40) if w is None else rows.weight, rows, costs, prior)
-        ranked = _Ranked(rows.scores[0], rows)
-        cost, cut = ranked.least(gains)
+        ranked = _RankedRows(rows.scores[0], rows)
+        cost, cut = ranked.lowest_cost(gains)
         point = cs.choose(cs.sweep(y, score, w), costs, prior=prior)
         assert cost == pytest.approx(point.value, rel=1e-12, abs=1e-12)
         assert ranked.at(cut, gains) == pytest.approx(cost, rel=1e-12, abs=1e-12)
@@ -762,6 +763,7 @@ def test_by_group_with_weights(data: st.DataObject, rows: Grouped) -> None:
     check_groups(rows, data.draw(weights(len(rows.y))))
 
 
+@pytest.mark.slow
 def test_by_group_of_a_thousand() -> None:
     rng = np.random.default_rng(0)
     rows = Grouped(
@@ -839,8 +841,8 @@ def test_comparison_of_groups(average: str) -> None:
     # Scores that vary together: surer than if they were of different groups.
     apart = np.hypot(first.interval(average).width, second.interval(average).width)
     assert c.interval.width < 0.8 * apart
-    assert repr(c).startswith(f"{average} auc a {c.a:.4f}, b {c.b:.4f}: a is better by ")
-    assert repr(c).endswith("(paired by group)")
+    assert repr(c).startswith(f"{average} auc: a {c.a:.3f}, b {c.b:.3f}: a is better (Δ 0.")
+    assert repr(c).endswith(f"paired by group, t({c.df:.4g}) = {number_text(c.z)}")
     same = cs.compare_groups(first, first, average=average)
     assert (same.z, same.p_value) == (0, 1)
 
@@ -978,24 +980,30 @@ def test_words() -> None:
     y, a, b = normal(300)
     c = cs.compare(y, a, b, costs=cs.Costs(fp=1, fn=2), n=20)
     flipped = cs.compare(y, b, a)
-    assert repr(c).startswith(f"a {c.a:.4f}, b {c.b:.4f}: a is better by {c.difference:.4g} [")
-    assert repr(flipped).startswith(
-        f"a {c.b:.4f}, b {c.a:.4f}: b is better by {c.difference:.4g} ["
+    assert repr(c).startswith(
+        f"a {c.a:.3f}, b {c.b:.3f}: a is better (Δ {c.difference:.3f}, 95 % CI"
     )
-    assert "(paired DeLong); expected cost per case a " in repr(c)
-    assert "b is dearer by" in repr(c)
-    assert f"no difference: 0 [0, 0] at 95 %, t({c.df:g}) = 0, p = 1" in repr(cs.compare(y, a, a))
+    assert repr(flipped).startswith(f"a {c.b:.3f}, b {c.a:.3f}: b is better (Δ −")
+    test = f"paired DeLong, t({c.df:g}) = {number_text(c.z)}"
+    assert f"\n{test}\nexpected cost per case: a 0." in repr(c)
+    assert "a costs less (Δ −0." in repr(c)
+    same = "no significant difference (Δ 0.000, 95 % CI 0.000 to 0.000, p = 1)"
+    assert f"{same}\npaired DeLong, t({c.df:g}) = 0" in repr(cs.compare(y, a, a))
+    named = cs.compare(y, a, b, names=("new", "old"), alternative="greater")
+    assert named.hypothesis == "new is better than old"
+    assert f": shown that {named.hypothesis} (Δ 0." in named.text
+    assert "95 % lower bound 0." in named.text
     for one, other in ((a, b), (b, a)):
         for less, chance in ((1e-6, False), (-1e-6, True)):  # the interval just reaches 0 or not
             said = repr(cs.compare(y, one, other, level=1 - c.p_value * (1 + less)))
-            assert (" %, which may be chance, t(" in said) is chance
+            assert ("no significant difference" in said) is chance
     unpaired = cs.compare_unpaired(cs.sweep(y, a), cs.sweep(y, b))
-    assert f"at 95 %, t({unpaired.df:.4g}) = " in repr(unpaired)
+    assert f"Welch's test, t({unpaired.df:.4g}) = " in repr(unpaired)
     boot = cs.compare(y, a, b, method="bootstrap", statistic=lambda s: -s.auc, n=50)
-    assert repr(boot).startswith("<lambda> a -0.")
-    assert "b is higher by" in repr(boot)
+    assert repr(boot).startswith("<lambda>: a −0.")
+    assert "b is higher (Δ −0." in repr(boot)
     assert "&lt;lambda&gt;" in boot._repr_html_()
-    for text in ("a is better by", "cost per case", "b is dearer by"):
+    for text in ("a is better", "cost per case", "a costs less"):
         assert text in c._repr_html_()
 
 
@@ -1056,11 +1064,11 @@ def missing(row: int) -> dict[str, Any]:
     [
         (
             lambda: _compare(Y, [1, nan, 3, 4], B),
-            {"code": "score-missing", "where": Where(1, "score", part="score_a")},
+            {"code": "value-missing", "where": Where(1, "score", part="score_a")},
         ),
         (
             lambda: _compare(Y, A, [1, 2, 3, nan]),
-            {"code": "score-missing", "where": Where(3, "score", part="score_b")},
+            {"code": "value-missing", "where": Where(3, "score", part="score_b")},
         ),
         (
             lambda: _compare(Y, A, [1, 2, 3]),
@@ -1099,14 +1107,17 @@ def missing(row: int) -> dict[str, Any]:
         ),
         (
             lambda: cs.bootstrap_rows(Y, [1, 2, nan, 3], cs.auc),
-            {"code": "score-missing", "where": Where(2, "score")},
+            {"code": "value-missing", "where": Where(2, "score")},
         ),
         (
             lambda: cs.by_group(Y, A, [1, 2]),
             {"code": "lengths-differ", "name": "group", "have": 2, "need": 4},
         ),
-        (lambda: cs.by_group(Y, A, "user"), {"code": "not-a-column", "value": "user"}),
-        (lambda: cs.by_group(Y, A, np.zeros((4, 1))), {"code": "not-a-column", "shape": (4, 1)}),
+        (lambda: cs.by_group(Y, A, "user"), {"code": "bad-argument", "value": "user"}),
+        (
+            lambda: cs.by_group(Y, A, np.zeros((4, 1))),
+            {"code": "bad-argument", "value": Shown("of the shape (4, 1)")},
+        ),
         (lambda: cs.by_group(Y, A, [1, nan, 2, 3]), missing(1)),
         (lambda: cs.by_group(Y, A, ["a", None, "b", "b"]), missing(1)),
         (lambda: cs.by_group(Y, A, np.array(["a", nan, "b", "b"], object)), missing(1)),
@@ -1121,7 +1132,7 @@ def missing(row: int) -> dict[str, Any]:
         (lambda: cs.auc_covariance(Y, np.zeros(4)), of_argument("scores")),
         (
             lambda: cs.auc_covariance(Y, {"x": A, "z": [1, 2, 3, nan]}),
-            {"code": "score-missing", "where": Where(3, "score", part="z")},
+            {"code": "value-missing", "where": Where(3, "score", part="z")},
         ),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 import cutscore as cs
 from cutscore.core.findings.base import Where
-from cutscore.core.interval import in_places
+from cutscore.core.numbers import format_like
 from detectors import hand_made
 from raising import finding
 
@@ -302,7 +302,7 @@ def test_roc_with_band_hull_and_points(s):
         map(list, zip(hull.fpr, hull.tpr, strict=True))
     )
     assert {(text.get_text(), *text.xy) for text in ax.texts} == {
-        (f"≥ {in_places(p.threshold)[0]}", p.confusion.fpr, p.confusion.recall) for p in points
+        (f"≥ {format_like(p.threshold)[0]}", p.confusion.fpr, p.confusion.recall) for p in points
     }
     names = ["mine", "90 % confidence band", "convex hull"]
     assert texts(ax.get_legend().get_texts()) == names
@@ -597,7 +597,7 @@ def test_operating_point_says_what_it_does(s):
         f"FP {c.fp:,}",
     ]
     assert [line.get_xdata()[0] for line in ax.lines] == [p.threshold]
-    title = f"Flag scores ≥ {in_places(p.threshold)[0]} (lowest cost)".replace("-", "−")
+    title = f"Flag scores ≥ {format_like(p.threshold)[0]} (lowest cost)".replace("-", "−")
     assert ax.get_title(loc="left") == title
     assert texts(ax.get_legend().get_texts()) == ["positive", "negative"]
     tallest = max(patch.get_data().values.max() for patch in ax.patches[:4])
@@ -1118,7 +1118,7 @@ def test_surfaces_of_frames_estimators_and_detectors(two_features):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
     from cutscore.detector import Encoding
-    from cutscore.estimators import CalibratedDetector
+    from cutscore.estimators import DecisionClassifier
 
     X, y = two_features
     frame = pd.DataFrame({"age": X[:, 0], "dose": X[:, 1]})
@@ -1126,7 +1126,7 @@ def test_surfaces_of_frames_estimators_and_detectors(two_features):
     line = cs.LinearDetector(np.array([1.0, 2.0]), 0.5)
     d = hand_made((e, line), calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.2), threshold=1.0)
     words = np.where(y, "ill", "well")
-    model = CalibratedDetector(method="platt").fit(frame, words)
+    model = DecisionClassifier(calibration="platt").fit(frame, words)
     for ax, ask in (
         (cs.plot.surface(model, frame, y), lambda f: model.predict_proba(f)[:, 1]),
         (cs.plot.surface(d, frame, y), d.probability),

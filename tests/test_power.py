@@ -14,7 +14,7 @@ import cutscore as cs
 from cutscore import power
 from cutscore.comparison.covariance import AucCovariance
 from cutscore.comparison.power import AucPair, SampleSize, _above_both, _OneAuc
-from cutscore.inference.guarantee import most
+from cutscore.inference.guarantee import max_errors
 from raising import finding
 
 # pROC's aSAH: 41 positives, 72 negatives, and what pROC's own tests say of its scores.
@@ -216,7 +216,7 @@ def test_limits_one_by_one(  # noqa: PLR0913, PLR0917 - what a limit needs
     assert size.power == pytest.approx(stats.binom.cdf(k, n, rate), rel=1e-9)
     found = power.limit_power(limit, n, expected=expected, confidence=confidence)
     assert found == pytest.approx(size.power, rel=1e-9)
-    assert most(n, bound if rate == expected else 1 - (1 - bound), error) == k
+    assert max_errors(n, bound if rate == expected else 1 - (1 - bound), error) == k
 
 
 def test_the_least_rows_that_show_anything() -> None:
@@ -295,11 +295,14 @@ def of_argument(parameter: str, **more: Any) -> dict[str, Any]:
         ),
         (
             lambda: power.limit_sample_size("precision >= 0.9"),
-            {"code": "bad-limit", "limit": "precision >= 0.9"},
+            {"code": "bad-argument", "value": "precision >= 0.9"},
         ),
-        (lambda: power.limit_sample_size("fpr >= 0.9"), {"code": "bad-limit"}),
+        (lambda: power.limit_sample_size("fpr >= 0.9"), {"code": "bad-argument"}),
         (lambda: power.limit_sample_size(["fpr <= 0.1", "recall >= 0.5"]), of_argument("limit")),
-        (lambda: power.limit_sample_size("fpr <= 0"), {"code": "bad-limit", "limit": "fpr <= 0"}),
+        (
+            lambda: power.limit_sample_size("fpr <= 0"),
+            {"code": "bad-argument", "value": "fpr <= 0"},
+        ),
         (
             lambda: power.limit_sample_size("fpr <= 0.1", expected=0.1),
             of_argument("expected", value=0.1),
@@ -330,7 +333,7 @@ def test_what_no_number_of_rows_shows() -> None:
         lambda: power.auc_sample_size(0.6, against=0.7, alternative="greater"),
         lambda: power.difference_sample_size(AucPair(0.7, 0.8, 0.5), alternative="greater"),
     ):
-        with finding("out-of-reach", cs.UndefinedError):
+        with finding("undefined", cs.UndefinedError):
             call()
-    with finding("out-of-reach", cs.UndefinedError):
+    with finding("undefined", cs.UndefinedError):
         power.detectable_auc(3, 3, against=0.9)

@@ -24,14 +24,14 @@ import cutscore as cs
 from cutscore.comparison import class_samples
 from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
+from cutscore.core.numbers import number_text, per_cent
+from cutscore.decision.choice import describe_outcome as told_of
 from cutscore.decision.choice import natural
-from cutscore.decision.choice import told as told_of
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
 from cutscore.report.charts import path, precision_steps
-from cutscore.report.numbers import estimate_text, number, per_cent
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
 from cutscore.report.traces import Axis, by_parts, largest_tie
@@ -446,7 +446,7 @@ def test_bad_questions() -> None:
             summarise([1, 0], {"a": [2, 1]}, costs=costs)  # type: ignore[arg-type]
     with finding("arguments-conflict", parameters=("costs", "maximize")):
         summarise([1, 0], {"a": [2, 1]}, costs=cs.Costs(1, 1), maximize="f1")
-    with finding("score-missing", where=Where(1, "score", part="b")):
+    with finding("value-missing", where=Where(1, "score", part="b")):
         summarise([1, 0], {"a": [2, 1], "b": [2, np.nan]})
     with finding("bad-argument", parameter="level", value=95):
         summarise([1, 0], {"a": [2, 1]}, level=95)
@@ -667,11 +667,11 @@ def test_units_that_tell_no_interval() -> None:
 def test_costs_that_nobody_gave_are_explained() -> None:
     y, a, _ = some(300)
     words = "No costs were given. The slider starts where both classes weigh the same."
-    for options, told in (({"maximize": "f1"}, True), ({"costs": cs.Costs(fp=1, fn=9)}, False)):
+    for options, said in (({"maximize": "f1"}, True), ({"costs": cs.Costs(fp=1, fn=9)}, False)):
         page = render(summarise(y, {"a": a}, **options))
-        assert (words in page) is told
+        assert (words in page) is said
         # It is not shown until costs are set.
-        assert ('<main id="main" class="layout uncosted">' in page) is told
+        assert ('<main id="main" class="layout uncosted">' in page) is said
 
 
 def test_what_was_aimed_at_has_an_interval() -> None:
@@ -682,10 +682,10 @@ def test_what_was_aimed_at_has_an_interval() -> None:
         e = one.point.expected
         assert e is not None
         assert one.measures[aim].interval == cs.Interval(e.low, e.high, 0.95)
-        text = estimate_text(Estimate.of(e))
+        text = Estimate.of(e).text()
         assert f" {text} on new rows, " in summary.text()
         assert f'<span data-live="{aim}-expected">{text}</span>' in render(summary)
-        assert f"expected on new rows: {text}; {number(one.point.value)} on these" in render(
+        assert f"expected on new rows: {text}; {number_text(one.point.value)} on these" in render(
             summary
         )
     assert summarise(y, {"a": a}, maximize="f1").scores[0].measures["mcc"].interval is None
@@ -700,7 +700,7 @@ def test_averages_over_groups_are_told_alike() -> None:
         assert f"AUC of {name} inside group, of 30 groups\n" in text
         for average, words in AVERAGES.items():
             span = g.interval(average)
-            mean = estimate_text(Estimate(getattr(g, average), span))
+            mean = Estimate(getattr(g, average), span).text()
             assert f"  {average:<8}  {mean}  {words}\n" in text
             assert mean in page
             assert f'{average}<em class="said">{words}</em>' in page
@@ -762,7 +762,7 @@ def test_weighted_counts_are_short() -> None:
     page = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", render(summary), flags=re.DOTALL)
     for text in (summary.text(), page):
         digits = [re.sub(r"\D", "", x).lstrip("0") for x in re.findall(r"\d[\d,]*\.\d+", text)]
-        assert max(map(len, digits)) <= len(counted(1 / 3).partition(".")[2])
+        assert max(map(len, digits)) <= len(count_text(1 / 3).partition(".")[2])
     tp = summary.as_dict()["scores"][0]["operating_point"]["confusion"]["tp"]
     assert tp == summary.scores[0].point.confusion.tp
 
@@ -981,17 +981,18 @@ def test_the_page_says_everything_without_its_script(two: Summary) -> None:
     assert f"Flag from {p.threshold!r} on" in words
     assert natural(p.confusion, p.question.prior) in words
     assert p.expected is not None
-    cost = estimate_text(Estimate.of(p.expected).times(1000))
-    assert f"Cost per 1,000 cases expected on new rows: {cost}; flag none" in words
-    for told in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
-        assert told in words.lower()
+    cost = Estimate.of(p.expected).times(1000).text()
+    assert f"Cost per 1,000 cases expected on new rows: {cost}; flag none: " in words
+    for word in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
+        assert word in words.lower()
     for one in two.scores:
-        assert estimate_text(one.auc) in words
-        assert number(one.average_precision) in words
+        assert one.auc.text() in words
+        assert number_text(one.average_precision) in words
     assert "nan" not in re.sub(r"[a-z]nan|nan[a-z]", "", words.lower())
     assert body.count("<svg") == 8  # scores and shares of each, ROC, PR, costs, net benefit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 1_000, 30_000])
 def test_pages_are_small(n: int) -> None:
     rng = np.random.default_rng(0)
@@ -1044,10 +1045,9 @@ def test_costs_stand_beside_their_baselines() -> None:
     assert summary.baselines == (9 * np.mean(y), 1 - np.mean(y))
     cost = summary.scores[0].measures["cost"].value
     none, every = (1000 * x for x in summary.baselines)
-    saved = number(100 * (1 - cost / min(summary.baselines)))
-    assert f"; flag none {number(none)}, flag all {number(every)}; saves {saved} %<" in render(
-        summary
-    )
+    saved = number_text(100 * (1 - cost / min(summary.baselines)))
+    both = f"flag none: {number_text(none)}, flag all: {number_text(every)}"
+    assert f"; {both}; saves {saved} %<" in render(summary)
     assert summarise(y, {"a": a}).baselines is None
 
 

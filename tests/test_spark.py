@@ -32,9 +32,9 @@ pytest.importorskip("pyspark")
 import cutscore.spark
 from cutscore.spark import SparkError, sources
 from cutscore.spark import sweeps as sweeping
-from cutscore.spark.columns import Columns, Located, chunks, labelled
-from cutscore.spark.messages import in_order, received
-from cutscore.spark.partitions import _Make, _Plan, _Steps, _Summaries, _Task, _told
+from cutscore.spark.columns import Columns, Located, chunks, encode_labels
+from cutscore.spark.messages import in_order, receive
+from cutscore.spark.partitions import _head_of, _Make, _Plan, _Steps, _Summaries, _Task
 from cutscore.spark.sources import RowGroup, _plain_files, _tasks
 from cutscore.spark.sweeps import _Cut, _Merge, _Work
 
@@ -230,9 +230,9 @@ def test_scores_that_many_rows_share_are_counted_by_spark(
     assert not sources.Frame(spark, cheap.repartition(3)).is_cheap()
     expected = cs.sweep(columns["y"], columns["s"])
     asked = []
-    counted = sweeping._counted
+    counted = sweeping._count_in_spark
     monkeypatch.setattr(sweeping, "_LOOK", 10_000)
-    monkeypatch.setattr(sweeping, "_counted", lambda *a: asked.append(1) or counted(*a))
+    monkeypatch.setattr(sweeping, "_count_in_spark", lambda *a: asked.append(1) or counted(*a))
     assert same(cs.spark.sweep(cheap, label="my.y", score="s"), expected)
     assert same(cs.spark.sweep(cheap, label="my.y", score="s", compact=True), expected.compact())
     words = cheap.selectExpr("if(`my.y` = 1, 'bad', 'good') as y", "s")
@@ -271,7 +271,7 @@ def test_any_cut_of_any_rows(case: Case, tasks: int, at: list[float], data: Any)
     for batches in (sent, list(_Cut(bounds)(kept))):
         # As a shuffle may bring them: in any order, several slots to one reducer.
         shuffled = data.draw(st.permutations(batches)) if batches else []
-        found = in_order(received(_Merge(False)(shuffled)))
+        found = in_order(receive(_Merge(False)(shuffled)))
         slots = sorted(found, key=lambda message: message.slot)
         pieces = [unpack(message.blob) for message in slots if message.blob]
         assert same(stacked(pieces), expected)
@@ -361,7 +361,7 @@ def test_what_is_no_source(spark: Any, tmp_path: Path) -> None:
     for data, words in ((path, "has no column 'ss'"), (frame, "the DataFrame has no column 'ss'")):
         with pytest.raises(cs.DataError, match=words):
             cs.spark.sweep(data, label="y", score="ss")
-        with finding("not-numbers", type="text"):
+        with finding("value-unfit", type="text"):
             cs.spark.sweep(data, label="y", score="t")
     with finding("bad-argument", parameter="data", value=3):
         cs.spark.sweep(3, label="y", score="s")
@@ -518,7 +518,7 @@ def test_blocks_that_are_missing_or_too_many() -> None:
     blocks = [
         block for k in (0, 1) for block in make.blocks([Located(batch.slice(100 * k, 100), "here")])
     ]
-    plan = _Plan.of(list(_told(0, blocks)))
+    plan = _Plan.of(list(_head_of(0, blocks)))
     run = _Task(type("Sent", (), {"value": plan}), _Summaries(lambda b: len(b.y), int.__add__))
     assert [r.value for r in run(0, blocks)] == [200]
     for other in (blocks[:1], blocks[::-1], [*blocks, blocks[0]]):
@@ -580,12 +580,12 @@ def test_chunks_know_where_their_rows_are() -> None:
 
 
 def test_labels_and_what_they_are_told_from() -> None:
-    assert labelled(np.array([1, 1]), None).other is None
-    assert labelled(np.array([1, -1, 0]), None).other == "-1"
-    assert labelled(np.array(["b", "a"], object), "a").y.tolist() == [0, 1]
+    assert encode_labels(np.array([1, 1]), None).other is None
+    assert encode_labels(np.array([1, -1, 0]), None).other == "-1"
+    assert encode_labels(np.array(["b", "a"], object), "a").y.tolist() == [0, 1]
     # A chunk may lack it, beside several others.
-    assert labelled(np.array(["b", "c"], object), "a").y.tolist() == [0, 0]
-    assert labelled(np.array([3, 1, 2]), 2).y.tolist() == [0, 0, 1]
+    assert encode_labels(np.array(["b", "c"], object), "a").y.tolist() == [0, 0]
+    assert encode_labels(np.array([3, 1, 2]), 2).y.tolist() == [0, 0, 1]
 
 
 # --------------------------------------------------------------------------------------- sessions

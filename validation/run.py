@@ -29,15 +29,17 @@ from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom, lognorm, norm, rv_discrete
 from scipy.stats import t as student
 
+import agreement
 import choices
 import cutscore as cs
 import page
 import points
 from cutscore.core.files import written_aside
 from cutscore.inference.bootstrap import percentiles
-from cutscore.inference.guarantee import most
+from cutscore.inference.guarantee import max_errors
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
+from policy import report_policy
 from promises import report_promises
 from truths import Truth, truth_of
 from weights import report_weighted
@@ -284,11 +286,11 @@ def _grid(s: cs.Sweep, promise: Promise) -> float:
         if name == "precision":
             ok = c.flagged and binom.sf(c.tp - 1, c.flagged, float(bound)) <= error
         elif name == "fpr":
-            ok = c.fp <= most(int(s.N), float(bound), error)
+            ok = c.fp <= max_errors(int(s.N), float(bound), error)
         elif name == "recall":
-            ok = c.fn <= most(int(s.P), 1 - float(bound), error)
+            ok = c.fn <= max_errors(int(s.P), 1 - float(bound), error)
         else:
-            ok = c.flagged <= most(int(s.P + s.N), float(bound), error)
+            ok = c.flagged <= max_errors(int(s.P + s.N), float(bound), error)
         if ok:
             best = min(best, t) if promise.aim == "recall" else max(best, t)
     return best
@@ -785,6 +787,7 @@ PARTS = {
     "grid": choices.report_grid,
     "train": choices.report_train,
     "promises": report_promises,
+    "policy": report_policy,
     "two-costs": report_two_costs,
     "baselines": report_baselines,
     "others": report_others,
@@ -796,6 +799,8 @@ PARTS = {
     "auto": report_auto,
     "line": report_line,
     "prior": report_prior,
+    "prevalence": agreement.report_prevalence,
+    "agreement": agreement.report_agreement,
     "rates": lambda r: points.report_rates(r, truth_of),
     "areas": lambda r: points.report_areas(r, truth_of),
     "benefit": points.report_benefit,

@@ -326,10 +326,80 @@ def benefit(page: Page) -> Figure:
     return made
 
 
+# A language model as judge
+
+
+def ratings(page: Page) -> Figure:
+    """Ratings of both classes with the threshold, and the false positive rate of each task."""
+    made, (left, right) = figure(10.6, 4.0, 2)
+    check, at = page["check"], np.arange(1, 11)
+    plain(left, "rating by the judge", "share of replies, %", "Ratings of 1,200 labelled replies")
+    for shift, bad, name, colour in ((-0.2, False, "good", BLUE), (0.2, True, "failures", RED)):
+        rated = check["rating"][check["bad"] == bad]
+        share = 100 * np.bincount(rated, minlength=11)[1:] / len(rated)
+        left.bar(at + shift, share, 0.4, color=colour, label=f"{name} ({len(rated):,})")
+    left.axvline(page["t"], ymax=0.8, color="0.15", linewidth=1.4)
+    left.set(xticks=at, ylim=(0, 38))
+    left.text(page["t"], 31, "flagged →", ha="left", fontsize=10)
+    left.grid(False, axis="x")
+    left.legend(loc="upper right", frameon=False, ncols=2)
+    plain(right, "good replies flagged, % (95 % CI)", "", "False positive rate by task")
+    slices = {"all tasks": page["checked"], **page["slices"]}
+    bar = {"linewidth": 7, "alpha": 0.4, "solid_capstyle": "butt"}
+    for k, s in enumerate(slices.values()):
+        rate, (low, high) = s.at(page["t"]).fpr, cs.interval(s, "fpr", at=page["t"])
+        colour = "0.15" if k == 0 else BLUE
+        right.plot([100 * low, 100 * high], [-k, -k], color=colour, **bar)
+        right.plot(100 * rate, -k, "o", color=colour, markersize=7)
+    right.axvline(5, color=RED, linewidth=1.4, linestyle=(0, (4, 3)))
+    right.text(5.15, 0.55, "limit: 5 %", color=RED, va="center")
+    right.set_yticks(-np.arange(len(slices)), list(slices), fontsize=11)
+    right.set(xlim=(0, 16), ylim=(-3.5, 0.8))
+    right.grid(False, axis="y")
+    return made
+
+
+def prevalence(page: Page) -> Figure:
+    """The share of failures of two months: flagged, as estimated, and the truth."""
+    made, axes = figure(10.6, 3.9, 2)
+    t, checked = page["t"], page["checked"]
+    bar = {"linewidth": 7, "alpha": 0.4, "solid_capstyle": "butt"}
+    for ax, month in zip(axes, ("april", "may"), strict=True):
+        log, n = page[month], page["n"]
+        flags = int((log["rating"] >= t).sum())
+        found = cs.corrected_prevalence(checked.at(t), flags, n)
+        shift = page["shift"] if month == "april" else page["shift_may"]
+        rows = {
+            "flagged": (flags / n, None),
+            "corrected": (found.prevalence, found.interval),
+            "prior_shift": (shift.prior, shift.interval),
+        }
+        if month == "may":
+            rows |= {k: (part.prevalence, part.interval) for k, part in page["parts"].items()}
+        plain(ax, "share of failures, % (95 % CI)", "", month.capitalize())
+        for k, (name, (value, interval)) in enumerate(rows.items()):
+            own = name in page["parts"]
+            colour = GREEN if own else GREY if interval is None else BLUE
+            if interval is not None:
+                ends = [100 * end for end in interval]
+                ax.plot(ends, [-k, -k], color=colour, **bar)
+            ax.plot(100 * value, -k, "o", color=colour, markersize=7)
+            if own:  # the truth of this task
+                true = 100 * log["bad"][log["task"] == name].mean()
+                ax.plot([true, true], [-k - 0.3, -k + 0.3], color="0.15", linewidth=1.6)
+        ax.plot([100 * log["bad"].mean()] * 2, [-2.4, 0.4], color="0.15", linewidth=1.6)
+        ax.text(100 * log["bad"].mean(), 0.5, "truth", ha="center", va="bottom")
+        ax.set_yticks(-np.arange(len(rows)), list(rows), fontsize=11)
+        ax.set(xlim=(0, 15), ylim=(-len(rows) + 0.4, 1.1))
+        ax.grid(False, axis="y")
+    return made
+
+
 STORIES: dict[str, list[Callable[[Page], Figure]]] = {
     "factory": [budget, guarantee],
     "clicks": [groups, reliability, drift],
     "diagnostic": [roc, costs, stability, people, benefit],
+    "judge": [ratings, prevalence],
 }
 
 

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     from cutscore.calibration.line import calibration_line as calibration_line
     from cutscore.calibration.odds import llr as llr
     from cutscore.calibration.odds import probability as probability
+    from cutscore.calibration.prevalence import CorrectedPrevalence as CorrectedPrevalence
+    from cutscore.calibration.prevalence import corrected_prevalence as corrected_prevalence
     from cutscore.calibration.shift import PriorShift as PriorShift
     from cutscore.calibration.shift import prior_shift as prior_shift
     from cutscore.comparison import power as power
+    from cutscore.comparison.agreement import Agreement as Agreement
+    from cutscore.comparison.agreement import cohen_kappa as cohen_kappa
     from cutscore.comparison.bootstrap import bootstrap_rows as bootstrap_rows
     from cutscore.comparison.comparison import Comparison as Comparison
     from cutscore.comparison.comparison import compare as compare
@@ -162,6 +166,8 @@ _HOME = {
     "calibration_line": "calibration.line",
     "llr": "calibration.odds",
     "probability": "calibration.odds",
+    "CorrectedPrevalence": "calibration.prevalence",
+    "corrected_prevalence": "calibration.prevalence",
     "PriorShift": "calibration.shift",
     "prior_shift": "calibration.shift",
     "Confusion": "measures.confusion",
@@ -206,6 +212,8 @@ _HOME = {
     "Aim": "measures.aim",
     "Costs": "measures.costs",
     "f": "measures.measure",
+    "Agreement": "comparison.agreement",
+    "cohen_kappa": "comparison.agreement",
     "AucCovariance": "comparison.covariance",
     "Comparison": "comparison.comparison",
     "ContrastTest": "comparison.covariance",

@@ -14,14 +14,13 @@ from functools import reduce
 from math import isnan
 from numbers import Real
 from operator import add
-from typing import Any
 
 import numpy as np
 
 from cutscore.core.errors import DataError, missing_library
-from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.models import FieldMissing, FieldUnfit
+from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.rows import TooManyLabels
 from cutscore.core.findings.statistics import CantMerge
 
@@ -53,7 +52,11 @@ def roc_auc_score(
 
     Parameters
     ----------
-    y, score, weight, positive
+    y, score : torch.Tensor
+        As in :func:`sweep`.
+    weight : torch.Tensor, optional
+        As in :func:`sweep`.
+    positive : float, optional
         As in :func:`sweep`.
 
     Raises
@@ -88,16 +91,16 @@ def sweep(
 
     Parameters
     ----------
-    y
+    y : torch.Tensor
         Labels of B rows, of the shape (B,), (B, 1) or (1, B): ``0/1``, ``False/True`` or ``-1/1``;
         for any others say which one is ``positive``.
-    score
+    score : torch.Tensor
         Scores, of one of these shapes, higher meaning more positive: any real dtype, any range
         (logits or probabilities). ``±inf`` are scores; NaN is refused.
-    weight
+    weight : torch.Tensor, optional
         Weights, finite and at least 0, added up in float64. A device that has no float64 (Apple's
         ``mps``) refuses them: pass all columns on the CPU.
-    positive
+    positive : float, optional
         The positive label.
 
     Returns
@@ -147,7 +150,7 @@ class AUROC:
 
     Parameters
     ----------
-    positive
+    positive : float or None
         The positive label, as in :func:`sweep`.
 
     Examples
@@ -184,9 +187,9 @@ class AUROC:
     def update(self, y: Tensor, score: Tensor, weight: Tensor | None = None) -> None:
         """Add a batch of rows; the arguments are those of :func:`sweep`."""
         rows = _read(*_tensors(y, score, weight), self.positive)
-        negative = self._agreed(rows.negative)
+        negative = self._common_negative(rows.negative)
         if rows.weight is None:
-            self._push(_swept(rows))
+            self._push(_sweep_rows(rows))
         elif len(rows.score):
             # Clones: the caller may go on to change its tensors.
             self._weighted.append((rows.label, rows.score.clone(), rows.weight.clone()))
@@ -199,17 +202,17 @@ class AUROC:
         if _label(other.positive) != _label(self.positive):
             labels = (_label(self.positive), _label(other.positive))
             raise DataError(CantMerge("accumulators", "positive label", labels))
-        self._negative = self._agreed(other._negative)
+        self._negative = self._common_negative(other._negative)
         self._weighted += other._weighted
         for s in list(other._counts):
             self._push(s)
 
     def sweep(self) -> Sweep:
         """The sweep of all rows so far, for every curve and number that follows from it."""
-        counts = self._folded()
+        counts = self._fold()
         if not self._weighted:
             return counts
-        weighted = _swept(_Rows(*self._rows()))
+        weighted = _sweep_rows(_Rows(*self._rows()))
         return counts + weighted if len(counts) else weighted
 
     def compute(self) -> float:
@@ -218,7 +221,7 @@ class AUROC:
 
     def state_dict(self) -> dict[str, Tensor]:
         """All rows so far as plain tensors, which ``torch.load(weights_only=True)`` reads."""
-        s = self._folded()
+        s = self._fold()
         # NaN: no negative was seen yet.
         negative = np.nan if self._negative is None else self._negative
         classes = np.array([negative, _label(self.positive)], np.float64)
@@ -234,7 +237,7 @@ class AUROC:
             raise DataError(FieldUnfit("state", "what state_dict() returned", state))
         missing = [name for name in _STATE if name not in state]
         if missing:
-            raise DataError(FieldMissing(missing[0]))
+            raise DataError(FieldUnfit(missing[0], "there"))
         for name in _STATE:
             if not isinstance(state[name], Tensor):
                 raise DataError(FieldUnfit(name, "a tensor", state[name]))
@@ -267,7 +270,7 @@ class AUROC:
             s = self._counts.pop() + s
         self._counts.append(s)
 
-    def _folded(self) -> Sweep:
+    def _fold(self) -> Sweep:
         if not self._counts:
             return Sweep(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
         self._counts = [reduce(add, reversed(self._counts))]
@@ -286,7 +289,7 @@ class AUROC:
         self._weighted = [(label, score, weight)]
         return label, score, weight
 
-    def _agreed(self, negative: float | None) -> float | None:
+    def _common_negative(self, negative: float | None) -> float | None:
         """The negative label, provided that all rows have the same one."""
         if self._negative is None or negative is None or negative == self._negative:
             return self._negative if negative is None else negative
@@ -315,18 +318,20 @@ def _tensors(y: object, score: object, weight: object) -> tuple[Tensor, Tensor, 
     return label, s, w
 
 
-def _tensor(values: Any, name: str) -> Tensor:
-    if not isinstance(values, Tensor):
-        if not hasattr(values, "__dlpack__"):
+def _tensor(given: object, name: str) -> Tensor:
+    if isinstance(given, Tensor):
+        values = given
+    else:
+        if not hasattr(given, "__dlpack__"):
             hint = "Lists, data frames and all that is in the host's memory are for cutscore.sweep."
-            raise DataError(BadArgument(name, "be a tensor", values, hint))
-        if isinstance(values, np.ndarray) and min(values.strides, default=0) < 0:
-            values = values.copy()  # torch has no such tensors: it would end the process
+            raise DataError(BadArgument(name, "be a tensor", given, hint))
+        if isinstance(given, np.ndarray) and min(given.strides, default=0) < 0:
+            given = given.copy()  # torch has no such tensors: it would end the process
         try:
-            values = from_dlpack(values)
+            values = from_dlpack(given)
         except (BufferError, RuntimeError, TypeError) as error:
             rule, hint = "be memory that torch can share", "Pass a tensor, or use cutscore.sweep."
-            raise DataError(BadArgument(name, rule, values, hint)) from error
+            raise DataError(BadArgument(name, rule, given, hint)) from error
     if values.layout is not torch.strided:
         value, hint = Shown(str(values.layout)), "Pass .to_dense()."
         raise DataError(BadArgument(name, "be a dense tensor", value, hint))
@@ -343,16 +348,17 @@ def _read(y: Tensor, score: Tensor, weight: Tensor | None, positive: float | Non
     """Check the columns where they are; one small copy to the host tells that all is well."""
     columns = (y, score) if weight is None else (y, score, weight)
     # The rules on shapes, by the one function that knows them: arrays that have only a shape.
-    check_rows(*(np.broadcast_to(np.float32(0), column.shape) for column in columns))
+    shapes = [np.broadcast_to(np.float32(0), column.shape) for column in columns]
+    check_rows(shapes[0], shapes[1], None if weight is None else shapes[2])
     rows = None
     if len(score) and not any(column.is_complex() for column in columns):
-        rows = _checked(y, score, weight, positive)
+        rows = _check_columns(y, score, weight, positive)
     if rows is None:
         # A row breaks a rule. The native core knows which, and how to say it.
         _host_sweep(y.cpu(), score.cpu(), None if weight is None else weight.cpu(), positive)
         if len(score) and positive is not None:
             # It breaks none: there are several labels besides the positive one.
-            rows = _checked(_is(y, positive), score, weight, None)
+            rows = _check_columns(_is_positive(y, positive), score, weight, None)
         if len(score) and rows is None:
             rule = f"torch can't compare all values of the types {y.dtype} and {score.dtype} here"
             hint = "Convert them first: y == positive, score.double()."
@@ -361,19 +367,19 @@ def _read(y: Tensor, score: Tensor, weight: Tensor | None, positive: float | Non
     return rows if positive is None else replace(rows, negative=None)
 
 
-def _is(y: Tensor, positive: float) -> Tensor:
+def _is_positive(y: Tensor, positive: float) -> Tensor:
     """Where a label is the positive one."""
-    label = _signed(y)
+    label = _as_signed(y)
     if not y.dtype.is_signed and positive < 0:  # torch finds uint8 255 equal to -1
         return torch.zeros_like(label, dtype=torch.bool)
     return label == positive
 
 
-def _checked(
+def _check_columns(
     y: Tensor, score: Tensor, weight: Tensor | None, positive: float | None
 ) -> _Rows | None:
     """The columns if every row keeps every rule, else None."""
-    label, s, w = _signed(y), _signed(score), _float64(weight)
+    label, s, w = _as_signed(y), _as_signed(score), _float64(weight)
     low, high = label.aminmax()
     # Labels are compared with labels only, or on the host: torch finds uint8 255 equal to -1.
     fine = [((label == low) | (label == high)).all()]
@@ -407,7 +413,7 @@ def _checked(
     return _Rows(is_positive, s, w, negative)
 
 
-def _signed(values: Tensor) -> Tensor:
+def _as_signed(values: Tensor) -> Tensor:
     """As a type that has all operations: bool and the wide unsigned integers lack some."""
     if values.dtype is torch.bool:
         return values.to(torch.uint8)
@@ -448,7 +454,7 @@ def _masses(rows: _Rows) -> tuple[Tensor, Tensor, Tensor]:
     return threshold, pos, neg
 
 
-def _swept(rows: _Rows) -> Sweep:
+def _sweep_rows(rows: _Rows) -> Sweep:
     if rows.score.device.type == "cpu":
         return _host_sweep(rows.label, rows.score, rows.weight)
     return _device_sweep(rows)
@@ -459,7 +465,7 @@ def _device_sweep(rows: _Rows) -> Sweep:
     s = Sweep(threshold.astype(np.float64) + 0.0, pos, neg)  # -0.0 + 0.0 is 0.0
     if not s.weighted:
         return s
-    some = (pos > 0) | (neg > 0)  # a row of weight 0 is as good as absent
+    some = (pos > 0) | (neg > 0)  # rows of weight 0 are ignored
     return Sweep(s.threshold[some], pos[some], neg[some])
 
 

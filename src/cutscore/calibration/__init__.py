@@ -15,5 +15,7 @@ from cutscore.calibration.line import CalibrationLine as CalibrationLine
 from cutscore.calibration.line import calibration_line as calibration_line
 from cutscore.calibration.odds import llr as llr
 from cutscore.calibration.odds import probability as probability
+from cutscore.calibration.prevalence import CorrectedPrevalence as CorrectedPrevalence
+from cutscore.calibration.prevalence import corrected_prevalence as corrected_prevalence
 from cutscore.calibration.shift import PriorShift as PriorShift
 from cutscore.calibration.shift import prior_shift as prior_shift

@@ -16,16 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from cutscore.calibration.comparison import MethodComparison
 from cutscore.calibration.odds import probability, reshape
 from cutscore.core import _native
-from cutscore.core.checks import array_of, score_column
+from cutscore.core.checks import as_array, score_column
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.models import FieldUnfit, FormatUnknown
-from cutscore.core.findings.rows import LengthsDiffer, ScoreMissing
+from cutscore.core.findings.rows import LengthsDiffer, ValueMissing
 from cutscore.core.findings.statistics import NotProbabilities, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table
-from cutscore.core.json import Positive, loads, plain, read_fields
+from cutscore.core.json import Positive, loads, read_fields, to_plain
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.sweeps.sweep import Floats
 
@@ -85,7 +85,7 @@ class Calibrator(Frozen):
         float or numpy.ndarray
             In the shape of ``score``.
         """
-        a = array_of(score, "score")
+        a = as_array(score, "score")
         x = score_column(a.reshape(-1))
         out = np.empty(len(x))
         for start in range(0, len(x), _BLOCK):
@@ -150,7 +150,7 @@ class Calibrator(Frozen):
         is not saved."""
         head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
         own = [f.name for f in fields(self) if f.compare]  # type: ignore[arg-type]
-        return head | {name: plain(getattr(self, name)) for name in own}
+        return head | {name: to_plain(getattr(self, name)) for name in own}
 
     def __eq__(self, other: object) -> bool:
         """The same map, fitted by the same method; ``comparison`` is ignored."""
@@ -202,7 +202,7 @@ class Calibrator(Frozen):
         row = int(ok.argmin())
         where = Where(start + row, "score")
         if np.isnan(x[row]):
-            raise DataError(ScoreMissing(where=where))
+            raise DataError(ValueMissing("score", "NaN", where=where))
         raise DataError(NotProbabilities(f"a {self.kind} calibrator", float(x[row]), where=where))
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -229,11 +229,11 @@ class Affine(Calibrator):
 
     Parameters
     ----------
-    gamma
+    gamma : float
         The slope, in nats per unit of the score. Negative if positives score lower.
-    d0
+    d0 : float
         The score at which the LLR is 0.
-    method
+    method : str
         How it was fitted.
 
     Examples
@@ -293,9 +293,9 @@ class Beta(Calibrator):
 
     Parameters
     ----------
-    a, b
+    a, b : float
         At least 0, so that the map is monotone.
-    c
+    c : float
         The intercept.
 
     Examples
@@ -340,9 +340,9 @@ class Gaussian(Calibrator):
 
     Parameters
     ----------
-    pos_mean, pos_sd, neg_mean, neg_sd
+    pos_mean, pos_sd, neg_mean, neg_sd : float
         Mean and standard deviation of the scores of either class.
-    low, high
+    low, high : float
         The range of the scores it was fitted to.
 
     Examples
@@ -431,14 +431,14 @@ class Monotone(Calibrator):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The lower end of each step, decreasing; the last is −inf. The step of a score is the first
         whose threshold is at most that score. If interpolated: the knots.
-    value
+    value : array of float
         The LLR of each step or knot, non-increasing.
-    interpolate
+    interpolate : bool
         Whether the map is linear between knots; it is constant beyond the outermost.
-    tilt, centre, scale
+    tilt, centre, scale : float
         A term that makes the map strictly increasing: tilt · z/(1+\\|z\\|) with z = (score −
         centre)/scale. The tilt is 2⁻¹⁰ or 0.
 
@@ -524,7 +524,7 @@ class Chain(Calibrator):
 
     Parameters
     ----------
-    steps
+    steps : tuple of Calibrator
         The calibrators: the first maps scores, each of the others the LLRs of the one before it.
 
     Examples

@@ -32,14 +32,14 @@ class MethodComparison:
 
     Parameters
     ----------
-    entries
+    entries : tuple of Entry
         One for each method, from the simplest to the most flexible.
-    chosen
+    chosen : str
         The method with the least loss, penalised by half a nat (over all rows) for each step from
         the simplest to the most flexible.
-    folds
+    folds : int
         The number of folds.
-    rows
+    rows : float
         The number of rows, or their total weight.
     """
 

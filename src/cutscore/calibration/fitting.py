@@ -22,7 +22,7 @@ from cutscore.calibration.methods import (
 )
 from cutscore.core.checks import check_rows, one_of
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Finding, either, shown
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.findings.statistics import FoldOneClass, TooFew
@@ -159,7 +159,7 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
             raise DataError(BadArgument(name, rule, value, hint))
     check_sweep(s).needs_scores("calibration")
     if method == "auto":
-        return _auto(s, **options)
+        return _select_method(s, **options)
     return METHODS[method](s, **options)
 
 
@@ -196,7 +196,7 @@ def cross_fit(  # noqa: PLR0913 - the columns of a sweep and the options of a ca
         cluster (claims of one customer) together.
     seed : int, default 0
         Random seed for fold assignment.
-    **options
+    **options : keyword arguments, optional
         Options of the method.
 
     Returns
@@ -255,11 +255,11 @@ def calibrate_across(
     fits = _fit_out_of_fold(merge_neighbours(s), parts)
     out = np.empty(len(y))
     for k, at in enumerate(members):
-        out[at] = fits.calibrators[_rank(fits.without(k))[1]][k].llr(score[at])
+        out[at] = fits.calibrators[_rank_methods(fits.without(k))[1]][k].llr(score[at])
     return _fit_best(s, fits), out
 
 
-def _auto(s: Sweep, folds: int = 5, seed: int = 0) -> Calibrator:
+def _select_method(s: Sweep, folds: int = 5, seed: int = 0) -> Calibrator:
     s.needs_both_classes("calibration")
     if _are_rows(s):
         s = _of_rows(s)
@@ -278,7 +278,7 @@ def _auto(s: Sweep, folds: int = 5, seed: int = 0) -> Calibrator:
 
 def _fit_best(s: Sweep, fits: _OutOfFold) -> Calibrator:
     """The calibrator of all rows, by the method chosen on held-out rows."""
-    entries, chosen = _rank(fits)
+    entries, chosen = _rank_methods(fits)
     table = MethodComparison(entries, chosen, len(fits.parts), s.P + s.N)
     return replace(candidate(s, chosen), comparison=table)  # type: ignore[type-var]
 
@@ -336,7 +336,7 @@ def _fit_out_of_fold(s: Sweep, parts: list[_Part]) -> _OutOfFold:
     fitted: dict[str, list[Calibrator]] = {}
     notes: dict[str, Finding] = {}
     prior = np.log(s.P) - np.log(s.N)
-    rest = [_rest(s, parts, k) for k in range(len(parts))]
+    rest = [_without_fold(s, parts, k) for k in range(len(parts))]
     for name, fits in CANDIDATES.items():
         try:
             folds = [fits(train) for train in rest]
@@ -357,7 +357,7 @@ def _fit_out_of_fold(s: Sweep, parts: list[_Part]) -> _OutOfFold:
     return _OutOfFold(losses, parts, fitted, notes)
 
 
-def _rest(s: Sweep, parts: list[_Part], k: int) -> Sweep:
+def _without_fold(s: Sweep, parts: list[_Part], k: int) -> Sweep:
     """The sweep of all folds but one."""
     if s.weighted:  # a difference of weights would leave rounding errors
         others = [part for j, part in enumerate(parts) if j != k]
@@ -373,7 +373,7 @@ def _rest(s: Sweep, parts: list[_Part], k: int) -> Sweep:
 _PENALTY = 0.5
 
 
-def _rank(fits: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
+def _rank_methods(fits: _OutOfFold) -> tuple[tuple[Entry, ...], str]:
     mass = np.concatenate([part.mass for part in fits.parts])
     squares = np.concatenate([part.squares for part in fits.parts])
     losses = {method: np.concatenate(parts) for method, parts in fits.losses.items()}
@@ -473,7 +473,7 @@ def _check_fold(folds: ArrayLike, ones: Flags) -> Folds:
     for k in range(int(fold.max()) + 1):
         rest = ones[fold != k]
         if rest.all() or not rest.any():
-            raise UndefinedError(FoldOneClass(k))
+            raise UndefinedError(FoldOneClass(k + 1, int(fold.max()) + 1))
     return fold.astype(np.intp)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cutscore.core.checks import score_column, vector
+from cutscore.core.checks import as_vector, score_column
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Where
-from cutscore.core.findings.rows import ScoreMissing
+from cutscore.core.findings.rows import ValueMissing
 from cutscore.core.frozen import Frozen, derived
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -92,10 +92,10 @@ def venn_abers(s: Sweep, score: ArrayLike) -> VennAbers:
     """
     check_sweep(s).needs_rows("Venn–Abers prediction")
     s.needs_scores("Venn–Abers prediction")
-    x = score_column(vector(score, "score"))
+    x = score_column(as_vector(score, "score"))
     if np.isnan(x).any():
         row = int(np.isnan(x).argmax())
-        raise DataError(ScoreMissing(where=Where(row, "score")))
+        raise DataError(ValueMissing("score", "NaN", where=Where(row, "score")))
     rising = s.threshold[::-1]
     # The number of scores below the new one, and at or below it, give its position.
     below, upto = (np.searchsorted(rising, x, side=side) for side in ("left", "right"))
@@ -119,16 +119,16 @@ class _Walks:
         self.before, self.after = [0] * (m + 1), [m] * (m + 1)
         for i in range(1, m + 1):
             k = i - 1
-            while k > 0 and self._above(self.before[k], k, i):
+            while k > 0 and self._is_above(self.before[k], k, i):
                 k = self.before[k]
             self.before[i] = k
         for i in range(m - 1, -1, -1):
             k = i + 1
-            while k < m and self._above(i, k, self.after[k]):
+            while k < m and self._is_above(i, k, self.after[k]):
                 k = self.after[k]
             self.after[i] = k
 
-    def _above(self, i: int, j: int, k: int) -> bool:
+    def _is_above(self, i: int, j: int, k: int) -> bool:
         """Whether point j is on or above the line from i to k."""
         x, y = self.x, self.y
         return bool((y[j] - y[i]) * (x[k] - x[j]) >= (y[k] - y[j]) * (x[j] - x[i]))

@@ -12,7 +12,8 @@ from cutscore.calibration.odds import sigmoid
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.statistics import NoOverlap, NotProbabilities, NoVariation
 from cutscore.core.html import Card
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.proper_scores import check_probabilities
 from cutscore.sweeps.sweep import Floats, Sweep

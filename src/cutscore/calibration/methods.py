@@ -79,7 +79,7 @@ def platt(s: Sweep, smooth: bool = False) -> Affine:
     if unit.half == 0:
         return Affine(0.0, unit.centre, "platt")
     if not smooth and not all(overlaps(s.pos, s.neg)):
-        raise _separated("platt")
+        raise _separation_error("platt")
 
     def features(t: Floats) -> list[Floats]:
         return [(t - unit.centre) / unit.half]
@@ -95,7 +95,7 @@ def beta(s: Sweep, smooth: bool = False) -> Beta:
     s.needs_both_classes("beta calibration")
     check_probabilities(s, "beta calibration", hint="")
     if not smooth and len(s) > 1 and not overlaps(s.pos, s.neg)[0]:
-        raise _separated("beta")
+        raise _separation_error("beta")
 
     def features(t: Floats) -> list[Floats]:
         p = np.clip(t, EPS, 1 - EPS)
@@ -308,7 +308,7 @@ def _targets(s: Sweep, smooth: bool) -> tuple[float, float]:
     return ((s.P + 1) / (s.P + 2), 1 / (s.N + 2)) if smooth else (1.0, 0.0)
 
 
-def _separated(method: str) -> UndefinedError:
+def _separation_error(method: str) -> UndefinedError:
     return UndefinedError(
         NoOverlap(f"{method} calibration", hint="Use smooth=True, or 'isotonic'.")
     )

@@ -7,7 +7,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cutscore.core.checks import array_of, score_column
+from cutscore.core.checks import as_array, score_column
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.rows import ValueMissing
@@ -94,7 +94,7 @@ def llr(probability: ArrayLike, prior: float) -> Floats | float:
 
 def column(values: ArrayLike, name: str) -> tuple[Floats, tuple[int, ...]]:
     """Numbers of any shape as one float64 column, without NaN, and their shape."""
-    a = array_of(values, name)
+    a = as_array(values, name)
     x = score_column(a.reshape(-1), name).astype(np.float64, copy=False)
     if np.isnan(x).any():
         row = int(np.isnan(x).argmax())

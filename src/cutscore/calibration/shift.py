@@ -13,11 +13,12 @@ from numpy.polynomial.legendre import legvander
 from numpy.typing import ArrayLike, NDArray
 
 from cutscore.calibration.odds import column, probability, reshape
-from cutscore.core.checks import vector
+from cutscore.core.checks import as_vector
 from cutscore.core.errors import CutscoreWarning, UndefinedError
 from cutscore.core.findings.statistics import NotAMixture, TooFew, Undefined
 from cutscore.core.html import Card
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 
@@ -149,7 +150,7 @@ def prior_shift(labelled: Sweep, score: ArrayLike, *, level: float = 0.95) -> Pr
     level = check_level(level)
     check_sweep(labelled).needs_both_classes("the prior of a batch")
     labelled.needs_scores("the prior of a batch")
-    x, _ = column(vector(score, "score"), "score")
+    x, _ = column(as_vector(score, "score"), "score")
     if len(x) < 2:
         raise UndefinedError(TooFew("the prior of a batch", 2, "rows of it", len(x)))
     rank = _Rank.of(labelled)

@@ -7,16 +7,13 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, shared
+from cutscore.cli import INFEASIBLE, policies, shared
 from cutscore.core.findings import COMMAND
-from cutscore.core.labels import labelled
+from cutscore.core.labels import binarize
 from cutscore.detector import Detector
-from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.measure import WORDS
 from cutscore.policy.check import Outcome, PolicyCheck
-from cutscore.report.numbers import estimate_text, is_rate
-from cutscore.report.summary import Estimate
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -28,7 +25,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     columns = table.columns([label, *more], numbers=more)
     y = columns[label]
     if arguments.positive is not None:
-        y = labelled(y, arguments.positive, label).y
+        y = binarize(y, arguments.positive, label).y
     weight = columns[arguments.weight] if arguments.weight else None
     found = detector.policy.check(y, detector.scores(table), weight)
     code = 0 if found.ok else INFEASIBLE
@@ -60,22 +57,17 @@ def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
 
 def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
     for limit, one in zip(aim.limits, found.limits, strict=True):
-        yield one.limit, "", _shown(limit.measure.name, one.observed), one.state
+        yield one.limit, "", policies.promise_text(limit.measure.name, one.observed), one.state
     for each in (*found.promises, found.prevalence):
-        promised, here = (_shown(each.name, e) for e in (each.promised, each.observed))
+        promised, here = (
+            policies.promise_text(each.name, e) for e in (each.promised, each.observed)
+        )
         yield _name(each.name), promised, here, _agreement(each)
 
 
 def _name(name: str) -> str:
     words = {"cost": "cost of 1,000 cases", "auc": "AUC", "prevalence": "share of positives"}
     return words.get(name) or WORDS.get(name, name)
-
-
-def _shown(name: str, e: Expected | None) -> str:
-    if e is None:
-        return "-"
-    estimate = Estimate.of(e).times(1000 if name == "cost" else 1)
-    return estimate_text(estimate, rate=name == "prevalence" or is_rate(name), level=False)
 
 
 def _agreement(one: Outcome) -> str:

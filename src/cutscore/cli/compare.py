@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 from cutscore.cli import UsageError, shared
 from cutscore.comparison.comparison import Comparison, compare
-from cutscore.core.findings import BadArgument, some
-from cutscore.core.findings.command import OptionNeeds
+from cutscore.core.findings import BadArgument, Conflict, some
 from cutscore.core.findings.report import Inverted
-from cutscore.core.interval import in_places
+from cutscore.core.numbers import number_text
 from cutscore.core.progress import progress
-from cutscore.report.numbers import number
-from cutscore.report.summary import Estimate
-from cutscore.report.terminal import difference_text, paragraph, rendered
+from cutscore.report.terminal import paragraph, rendered
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -23,7 +21,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_options(arguments)
     costs = shared.costs(arguments)
     if arguments.prior is not None and costs is None:
-        raise UsageError(OptionNeeds("prior", ("costs",)))
+        raise UsageError(Conflict(("prior", "costs"), "a prior belongs to costs", shared.NEEDS))
     what = shared.named(arguments)
     rows = shared.rows(arguments, what, unit=arguments.unit)
     shared.remark(arguments, rows.note)
@@ -42,39 +40,32 @@ def run(arguments: Namespace) -> tuple[str, int]:
             unit=rows.unit,
             costs=costs,
             prior=arguments.prior,
+            names=(a, b),
             report=tell,
         )
     for name, value in ((a, found.a), (b, found.b)):
         if value < 0.5:
             shared.remark(arguments, Inverted(value, name, name in arguments.reverse))
     if arguments.json:
-        return shared.as_json(_plain(a, b, found)), 0
+        return shared.as_json(_plain(found)), 0
     names = tuple(f"{n} (low is positive)" if n in arguments.reverse else n for n in (a, b))
-    text = _text((names[0], names[1]), found, shared.width(), shared.color())
+    text = _text(replace(found, names=(names[0], names[1])), shared.width(), shared.color())
     if not arguments.sql:
         words = shared.columns(arguments, what, a if found.a >= found.b else b)
         text += shared.next_step("choose", *words, "--cost", arguments.costs or "fp=1,fn=20")
     return text, 0
 
 
-def _text(names: tuple[str, str], found: Comparison, width: int, color: bool = False) -> str:
+def _text(found: Comparison, width: int, color: bool = False) -> str:
     """The difference, how it was tested, and that of costs."""
-    auc = Estimate(found.difference, found.interval)
-    lines = [f"AUC: {difference_text(names, (found.a, found.b), auc, found.p_value)}"]
+    lines = [f"AUC: {found.text}"]
     test = "z" if found.df == inf else f"t({found.df:.4g})"
-    lines.append(f"  {_METHODS[found.method]}: {test} = {number(found.z)}")
+    lines.append(f"  {_METHODS[found.method]}: {test} = {number_text(found.z)}")
     if found.powerless:
         lines.append("  no power: these rows would not show even a perfect score as better")
-    if found.cost_difference is not None and found.cost_interval is not None:
-        span = found.cost_interval
-        ends = [1000 * x for x in (found.cost_difference, *span)]
-        delta, low, high = (x.replace("-", "−") for x in in_places(max(ends, key=abs), *ends)[1:])
-        values = (1000 * (found.cost_a or 0.0), 1000 * (found.cost_b or 0.0))
-        each = ", ".join(f"{n} {number(v)}" for n, v in zip(names, values, strict=True))
-        level, what = f"{100 * span.level:g} %", "no significant difference"
-        if 0 not in span:
-            what = f"{names[0] if values[0] < values[1] else names[1]} costs less"
-        lines.append(f"cost of 1,000 cases: {each}: {what} (Δ {delta}, {level} CI {low} to {high})")
+    costs = found.cost_text(1000)
+    if costs is not None:
+        lines.append(f"cost of 1,000 cases: {costs}")
     return rendered(iter([paragraph(lines)]), width, color=color)
 
 
@@ -86,8 +77,8 @@ _METHODS = {
 }
 
 
-def _plain(a: str, b: str, found: Comparison) -> dict[str, Any]:
-    finite = shared.finite
+def _plain(found: Comparison) -> dict[str, Any]:
+    finite, (a, b) = shared.finite, found.names
     out = {
         "schema": "cutscore.comparison/1",
         "a": a,
@@ -101,7 +92,7 @@ def _plain(a: str, b: str, found: Comparison) -> dict[str, Any]:
         "p_value": finite(found.p_value),
         "powerless": found.powerless,
         "costs": None,
-        "text": _text((a, b), found, 80),
+        "text": _text(found, 80),
     }
     if found.cost_a is not None and found.cost_b is not None:
         out["costs"] = {

@@ -13,9 +13,9 @@ from typing import Any
 
 from cutscore.core.files import written_aside
 from cutscore.core.interval import Interval
+from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.report import Estimate, render, summarise_fit
-from cutscore.report.numbers import estimate_text
 from cutscore.report.terminal import baselines
 from cutscore.tables import open_table, write_table
 from cutscore.training import train
@@ -87,9 +87,9 @@ def demonstrate(folder: Path) -> str:
         f"{_COSTS.fp:g}, a missed fraud {_COSTS.fn:g}.",
         "",
         f"  learner    {trained.learner}, the best of {len(trained.compared)} in cross-validation",
-        f"  AUC        {estimate_text(summary.scores[0].auc)}",
+        f"  AUC        {summary.scores[0].auc.text()}",
         f"  threshold  hold scores from {point.threshold:g} on: {_caught(point.confusion)}",
-        f"  cost       {estimate_text(cost.times(1000))} per 1,000; {baselines(point)[0]}",
+        f"  cost       {cost.times(1000).text()} per 1,000; {baselines(point)[0]}",
         "",
         f"{len(flagged)} of 1,000 new payments are held. The three most suspicious:",
         *(f"  {r['payment']}  {100 * r['probability']:.0f} %  {r['why']}" for r in flagged[:3]),
@@ -99,7 +99,7 @@ def demonstrate(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _caught(c: Any) -> str:
+def _caught(c: Confusion) -> str:
     return f"{c.tp} of {c.tp + c.fn} frauds, {c.fp:,} false alarms"
 
 

@@ -11,7 +11,7 @@ from cutscore.core.findings import COMMAND
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import GroupsNotUnits
-from cutscore.core.names import worded
+from cutscore.core.names import quote_if_spaced
 from cutscore.core.progress import progress
 from cutscore.decision.verdict import State
 from cutscore.report import Summary, summarise, summarise_sweeps
@@ -33,14 +33,14 @@ def run(arguments: Namespace) -> tuple[str, int]:
             "subject_to": arguments.subject_to,
             "prior": arguments.prior,
             "confidence": arguments.confidence,
-            "label": worded(what.label),
+            "label": quote_if_spaced(what.label),
             "reverse": arguments.reverse,
             "group_name": arguments.group or "group",
             "source": what.source.where,
         }
         if arguments.positive is not None:
-            said["label"] += f" = {worded(arguments.positive)}"
-        engine = engines.chosen(arguments, what.source, len(what.scores) + 2)
+            said["label"] += f" = {quote_if_spaced(arguments.positive)}"
+        engine = engines.choose_engine(arguments, what.source, len(what.scores) + 2)
         if arguments.unit and arguments.engine not in ("auto", "memory"):
             rule = "intervals of clusters need all rows in memory"
             raise UsageError(Usage(rule, f"Leave out --unit, or --engine {arguments.engine}."))
@@ -58,7 +58,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 **said,
             )
         else:
-            found = engines.swept(arguments, what, arguments.group, tell=tell)
+            found = engines.sweep_tables(arguments, what, arguments.group, tell=tell)
             note = found.note
             summary = summarise_sweeps(
                 found.sweeps, rows=found.rows, samples=found.samples, groups=found.groups, **said

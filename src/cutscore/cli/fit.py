@@ -10,7 +10,7 @@ from cutscore.cli import INFEASIBLE, engines, shared
 from cutscore.core.findings import COMMAND
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten
-from cutscore.core.names import worded
+from cutscore.core.names import quote_if_spaced
 from cutscore.core.progress import progress
 from cutscore.report import summarise_fit
 from cutscore.training import train
@@ -23,7 +23,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments)
     shared.points(arguments)
     table = shared.source(arguments)
-    engine = engines.chosen(arguments, table, len(table.names))
+    engine = engines.choose_engine(arguments, table, len(table.names))
     with ExitStack() as stack:
         tell = stack.enter_context(progress("fitting", not arguments.quiet))
         stream: Any = engine == "arrow"
@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         files[arguments.output] = trained.detector.to_json() + "\n"
     if arguments.report:
         files[arguments.report] = shared.page(
-            arguments, summary, f"Detector of {worded(arguments.target)}"
+            arguments, summary, f"Detector of {quote_if_spaced(arguments.target)}"
         )
     code = 0 if trained.point.feasible else INFEASIBLE
     text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)

@@ -16,14 +16,12 @@ from cutscore.core.findings import COMMAND
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.core.frozen import derived
-from cutscore.decision.choice import outcome
+from cutscore.core.numbers import number_text, per_cent
+from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector
-from cutscore.inference.selection import Expected
-from cutscore.measures.measure import WORDS
+from cutscore.measures.measure import WORDS, measure_text
 from cutscore.policy import Policy
-from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
-from cutscore.report.summary import Estimate
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -129,7 +127,11 @@ class Revision:
             yield f"on new rows ({100 * self.after.aim.level:g} % CI)", "", ""
         for name in sorted(names, key=lambda name: name in _RATES):
             word = "cost of 1,000 cases" if name == "cost" else WORDS.get(name, name)
-            yield f"  {word}", _promise(name, old.get(name)), _promise(name, new.get(name))
+            yield (
+                f"  {word}",
+                policies.promise_text(name, old.get(name)),
+                policies.promise_text(name, new.get(name)),
+            )
 
     def _sentences(self) -> Iterator[str]:
         old, new = self.before.threshold, self.after.threshold
@@ -141,13 +143,13 @@ class Revision:
         costs = self.costs
         if costs is not None and old != new:
             yield (
-                f"There, 1,000 cases cost {number(costs[1])}; at the old threshold they would "
-                f"cost {number(costs[0])}."
+                f"There, 1,000 cases cost {number_text(costs[1])}; at the old threshold they would "
+                f"cost {number_text(costs[0])}."
             )
         point = self.after.point
         for limit, status in zip(self.after.aim.limits, point.status, strict=True):
             value = measure_text(limit.measure.name, status.value)
-            yield f"{status.limit}: {outcome(point, status)}; {value} on the evidence."
+            yield f"{status.limit}: {limit_outcome(point, status)}; {value} on the evidence."
         dropped = set(self.before.aim.limit_texts) - set(self.after.aim.limit_texts)
         if dropped:
             yield f"It no longer respects {' and '.join(sorted(dropped))}."
@@ -172,13 +174,6 @@ class Revision:
 
 
 _RATES = ("recall", "fpr", "precision", "flagged_rate")
-
-
-def _promise(name: str, e: Expected | None) -> str:
-    if e is None:
-        return "-"
-    estimate = Estimate.of(e).times(1000 if name == "cost" else 1)
-    return estimate_text(estimate, rate=is_rate(name), level=False)
 
 
 def _aim(p: Policy) -> str:

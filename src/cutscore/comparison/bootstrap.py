@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from cutscore.comparison.rows import Ints, ScoredRows, encoded, read
+from cutscore.comparison.rows import Ints, ScoredRows, encode_column, read_rows
 from cutscore.core.progress import Report
+from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.bootstrap import (
     Bootstrap,
     as_number,
@@ -23,13 +23,13 @@ from cutscore.sweeps.sweep import Floats, Sweep
 
 
 def bootstrap_rows(  # noqa: PLR0913 - all but three are options
-    y: Any,
-    score: Any,
+    y: ArrayLike,
+    score: ArrayLike,
     statistic: Statistic | str = "auc",
     *,
-    weight: Any = None,
-    positive: Any = None,
-    unit: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    unit: ArrayLike | None = None,
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
@@ -42,17 +42,22 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
 
     Parameters
     ----------
-    y, score, weight, positive
+    y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    statistic
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    statistic : "auc", PartialAuc or callable, default 'auc'
         A function of a sweep that returns a number, or "auc".
-    unit
-        The unit each row belongs to (patient, user, session), where rows of one unit are not
-        independent.
-    level
-        The confidence of the interval.
-    n, seed
-        How many samples, and the seed of their random numbers.
+    unit : array-like of shape (n,), optional
+        Cluster id of each row (patient, user, session), where rows of one cluster are correlated.
+    level : float, default 0.95
+        Confidence level of the interval.
+    n : int, default 2000
+        Number of samples.
+    seed : int, default 0
+        Random seed.
 
     Returns
     -------
@@ -73,7 +78,7 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
     (True, True)
     """
     level, measure = check_level(level), as_statistic(statistic)
-    rows = read(y, {"score": score}, weight, positive)
+    rows = read_rows(y, {"score": score}, weight, positive)
     sampler = Sampler(rows, unit, n, seed)
     whole = sampler.scores[0].sweep()
     whole.needs_both_classes("a bootstrap of rows")
@@ -104,10 +109,10 @@ class Score:
 class Sampler:
     """Bootstrap samples of rows, the same ones for every score and every statistic."""
 
-    def __init__(self, rows: ScoredRows, unit: Any, n: int, seed: int) -> None:
+    def __init__(self, rows: ScoredRows, unit: ArrayLike | None, n: int, seed: int) -> None:
         self.rows, self.n, self.seed = rows, check_samples(n), check_seed(seed)
         self.scores = [Score(s, rows) for s in rows.scores]
-        self.unit = None if unit is None else encoded(unit, "unit", rows)[1]
+        self.unit = None if unit is None else encode_column(unit, "unit", rows)[1]
 
     def replicates(self, statistic: Statistic, report: Report | None = None) -> Floats:
         """The statistic in each sample, a column for each score."""

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from cutscore.comparison.comparison import Comparison, difference_tested
+from cutscore.comparison.comparison import Comparison, difference_test
 from cutscore.comparison.covariance import AucCovariance
 from cutscore.core.checks import check_rows
+from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.placements import sizes_of
 from cutscore.sweeps.sweep import Floats, Sweep
 
@@ -76,7 +77,7 @@ class ClassSample:
 
 
 def sample_classes(
-    y: Any, columns: Mapping[str, Any], weight: Any, positive: Any
+    y: ArrayLike, columns: Mapping[str, Any], weight: ArrayLike | None, positive: Label | None
 ) -> tuple[ClassSample, ClassSample]:
     """At most ``MOST_SAMPLED`` rows of each class, with all of their scores."""
     rows = {name: check_rows(y, column, weight, positive) for name, column in columns.items()}
@@ -120,10 +121,12 @@ def sampled_covariance(
     return AucCovariance(auc, covariance, tuple(sweeps), sizes, sizes, np.ones(len(auc)))
 
 
-def auc_difference(c: AucCovariance, a: Any, b: Any, *, level: float) -> Comparison:
+def auc_difference(c: AucCovariance, a: Label, b: Label, *, level: float) -> Comparison:
     """The difference of two of the AUCs, tested as by :func:`cutscore.compare`."""
     j, k, v = c.names.index(a), c.names.index(b), c.covariance
     error = sqrt(max(0.0, float(v[j, j] + v[k, k] - 2 * v[j, k])))
     auc = (float(c.auc[j]), float(c.auc[k]))
     df = min(c.sizes) - 1
-    return difference_tested(*auc, error, level, statistic="auc", method="t", df=df)
+    return difference_test(
+        *auc, error, level, statistic="auc", method="t", df=df, names=(str(a), str(b))
+    )

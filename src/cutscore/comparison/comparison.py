@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -19,14 +18,16 @@ from cutscore.comparison.covariance import (
     units_by_class,
 )
 from cutscore.comparison.hypotheses import TWO_SIDED, Hypothesis, as_hypothesis, quantile
-from cutscore.comparison.rows import read
+from cutscore.comparison.rows import read_rows
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import NoVariation
 from cutscore.core.html import Card
 from cutscore.core.interval import Interval
+from cutscore.core.numbers import difference_text, number_text
 from cutscore.core.progress import Report
+from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.bootstrap import as_statistic, bootstrap
 from cutscore.inference.placements import Statistic, area_variance, effective, sizes_of
 from cutscore.measures.costs import Costs, check_costs
@@ -39,10 +40,10 @@ _WORDS = {
     "t": "paired DeLong",
     "delong": "paired DeLong",
     "bootstrap": "paired bootstrap",
-    "unpaired": "unpaired DeLong, Welch's t",
+    "unpaired": "unpaired DeLong, Welch's test",
     "unpaired bootstrap": "unpaired bootstrap",
     "groups": "paired by group",
-    "units": "paired DeLong, of units",
+    "units": "paired DeLong, clustered",
 }
 
 
@@ -55,42 +56,44 @@ class Comparison(Card):
 
     Parameters
     ----------
-    a, b
+    a, b : float
         The statistic of either score.
-    difference
+    difference : float
         a − b.
-    standard_error
+    standard_error : float
         Of the difference.
-    z
+    z : float
         difference / standard_error: standard normal if there is no difference, or Student's t with
         ``df`` degrees of freedom. With a margin, how far the difference is from the margin that is
         to be ruled out, in standard errors.
-    p_value
+    p_value : float
         How probable such a difference is if the :attr:`hypothesis` does not hold.
-    interval
+    interval : Interval
         Of the difference; that of AUCs is cut off at −1 and 1. It agrees with the p-value: p < 1 −
         level exactly where the interval excludes what is to be ruled out. The other end of a
         one-sided one is the largest difference there is. That of equivalence has the level
         1 − 2 (1 − level), so 90 % for 95 %: two one-sided tests.
-    statistic
+    statistic : str
         Its name.
-    method
+    method : str
         ``"t"``, ``"delong"``, ``"units"``, ``"bootstrap"``, ``"unpaired"``,
         ``"unpaired bootstrap"`` or ``"groups"``.
-    df
+    df : float
         Degrees of freedom; ``inf`` for the normal distribution.
-    powerless
+    powerless : bool
         Whether a paired comparison of areas has no power: even a perfect score would not have been
         found better than the worse one of these two; or with a margin, even equal areas would not
         have been found to be within it. A large p-value means nothing then.
-    cost_a, cost_b
+    cost_a, cost_b : float or None
         Cost per case that is expected on new rows, of either score at its own best cut, if costs
         were given: what ``choose(...).expected`` has for it.
-    cost_interval
+    cost_interval : Interval or None
         Interval of :attr:`cost_difference`; it knows that the cuts were chosen on these rows. It is
         from bootstrap samples that both scores share, so the difference is not its middle.
-    alternative, margin
+    alternative, margin : str and float
         What was to be shown, as it was asked for; :attr:`hypothesis` has it in words.
+    names : (str, str)
+        What the two scores are called.
     """
 
     a: float
@@ -109,19 +112,20 @@ class Comparison(Card):
     cost_interval: Interval | None = None
     alternative: str = "two-sided"
     margin: float = 0.0
+    names: tuple[str, str] = ("a", "b")
 
     @property
     def hypothesis(self) -> str:
         """What was to be shown, in words: "a is less than 0.02 worse than b"."""
-        return self._asked.words(self._better)
+        return self._hypothesis.words(self._better, self.names)
 
     @property
     def shown(self) -> bool:
         """Whether it was shown: whether p < 1 − level, which the interval agrees with."""
-        return self._asked.shown(self.interval)
+        return self._hypothesis.shown(self.interval)
 
     @property
-    def _asked(self) -> Hypothesis:
+    def _hypothesis(self) -> Hypothesis:
         return Hypothesis(self.alternative, self.margin)
 
     @property
@@ -136,47 +140,61 @@ class Comparison(Card):
             return None
         return self.cost_a - self.cost_b
 
+    @property
+    def text(self) -> str:
+        """The two values, what was found, the difference with its interval, and the p-value."""
+        if self.alternative != "two-sided":
+            verdict = f"{'shown' if self.shown else 'not shown'} that {self.hypothesis}"
+        elif not self.shown:
+            verdict = "no significant difference"
+        else:
+            verdict = f"{self.names[self.difference < 0]} is {self._better}"
+        bound = {"greater": "lower", "less": "upper"}.get(self.alternative, "")
+        found = (self.difference, self.interval, self.p_value)
+        return difference_text(self.names, (self.a, self.b), verdict, *found, bound=bound)
+
+    def cost_text(self, cases: int = 1) -> str | None:
+        """The same of the costs that are expected of some new cases, if costs were given."""
+        if self.cost_a is None or self.cost_b is None or self.cost_interval is None:
+            return None
+        values, verdict = (cases * self.cost_a, cases * self.cost_b), "no significant difference"
+        difference, interval = values[0] - values[1], self.cost_interval
+        if 0 not in interval:
+            verdict = f"{self.names[difference > 0]} costs less"
+        interval = Interval(cases * interval.low, cases * interval.high, interval.level)
+        return difference_text(self.names, values, verdict, difference, interval)
+
     def _facts(self) -> dict[str, str]:
         t = "z" if self.df == inf else f"t({self.df:.4g})"
-        two_sided, shown = self.alternative == "two-sided", "shown" if self.shown else "not shown"
-        z = abs(self.z) if two_sided else self.z  # as the difference is told, of the better one
-        test = f"{t} = {z:.3g}, p = {self.p_value:.2g} ({_WORDS[self.method]})"
+        z = abs(self.z) if self.alternative == "two-sided" else self.z
         facts = {
-            self.statistic: f"a {self.a:.4f}, b {self.b:.4f}",
-            "difference": _verdict(self.difference, self.interval, self._better)
-            if two_sided
-            else _one_sided(self.difference, self.interval, self.alternative),
-            "test": test if two_sided else f"{self.hypothesis}: {shown}, {test}",
+            self.statistic: self.text,
+            "test": f"{_WORDS[self.method]}, {t} = {number_text(z)}",
         }
         if self.powerless:
             what = (
-                "equal areas to be within the margin"
-                if self.margin
-                else "a perfect score as better"
+                "equal areas are within the margin" if self.margin else "a perfect score is better"
             )
-            facts["test"] += f", no power: these rows would not show even {what}"
-        if self.cost_difference is not None and self.cost_interval is not None:
-            facts["expected cost per case"] = f"a {self.cost_a:.4g}, b {self.cost_b:.4g}"
-            facts["difference of costs"] = _verdict(
-                self.cost_difference, self.cost_interval, "dearer"
-            )
+            facts["test"] += f"; no power: these rows would not show even that {what}"
+        costs = self.cost_text()
+        if costs is not None:
+            facts["expected cost per case"] = costs
         return facts
 
     def __repr__(self) -> str:
-        values, difference, test, *costs = self._facts().values()
-        name = "" if self.statistic == "auc" else f"{self.statistic} "
-        words = f"{name}{values}: {difference}, {test}"
-        return f"{words}; expected cost per case {': '.join(costs)}" if costs else words
+        found, test, *costs = self._facts().values()
+        name = "" if self.statistic == "auc" else f"{self.statistic}: "
+        return "\n".join([f"{name}{found}", test, *(f"expected cost per case: {c}" for c in costs)])
 
 
 def compare(  # noqa: PLR0913 - all but three are options
-    y: Any,
-    score_a: Any,
-    score_b: Any,
+    y: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
     *,
-    weight: Any = None,
-    positive: Any = None,
-    unit: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    unit: ArrayLike | None = None,
     statistic: Statistic | str = "auc",
     method: str = "t",
     alternative: str = "two-sided",
@@ -186,6 +204,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
+    names: tuple[str, str] = ("a", "b"),
     report: Report | None = None,
 ) -> Comparison:
     r"""Compare two scores of the same rows.
@@ -216,40 +235,47 @@ def compare(  # noqa: PLR0913 - all but three are options
 
     Parameters
     ----------
-    y, weight, positive
+    y : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    score_a, score_b
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    score_a, score_b : array-like of shape (n,)
         The two scores of each row. They may be on different scales.
-    unit
-        The unit each row belongs to (patient, user, session), where rows of one unit are not
-        independent.
-    statistic
+    unit : array-like of shape (n,), optional
+        Cluster id of each row (patient, user, session), where rows of one cluster are correlated.
+    statistic : "auc", PartialAuc or callable, default 'auc'
         "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
         returns a number.
-    method
+    method : str, default 't'
         ``"t"``; ``"delong"``, which judges z by the normal distribution, as most software does, and
         finds differences too often where positives are few; or ``"bootstrap"``.
-    alternative
+    alternative : str, default 'two-sided'
         What is to be shown. ``"two-sided"``: a and b differ. ``"greater"``: a is better (or
         higher) than b; with a margin, a is worse by less than the margin (non-inferiority).
         ``"less"``: the same of b. ``"equivalent"``: they differ by less than the margin.
-    margin
+    margin : float, default 0.0
         The difference that does not matter, at least 0. Choose it before you see the data.
-    costs
+    costs : Costs, optional
         Compare the cost per case that is expected on new rows as well, each score at its own best
         cut: the value of ``choose(...).expected``. On the rows it was chosen on a cut looks better
         than it is, a score of many values more so than a rule of yes or no. The interval of the
         difference is from bootstrap samples, which choose their cuts anew. There are 200 of these
         whatever ``n`` is, of more than 100,000 rows 50.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, for ``costs``; that of the rows if left
         out.
-    level
-        The confidence of the intervals.
-    n, seed
-        How many samples, and the seed of their random numbers.
-    report
-        Told about progress of the bootstrap: the share that is done, and a few words.
+    level : float, default 0.95
+        Confidence level of the intervals.
+    n : int, default 2000
+        Number of samples.
+    seed : int, default 0
+        Random seed.
+    names : (str, str), default ('a', 'b')
+        What the two scores are called in messages and in the result.
+    report : callable, optional
+        Called with the progress of the bootstrap: the share that is done, and a few words.
 
     Returns
     -------
@@ -279,13 +305,14 @@ def compare(  # noqa: PLR0913 - all but three are options
     >>> import cutscore as cs
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> old, new = [7, 5, 6, 2, 4, 3, 6, 1], [9, 7, 8, 5, 2, 4, 6, 1]
-    >>> cs.compare(y, new, old)
-    a 0.9375, b 0.7188: a is better by 0.2188 [-0.2032, 0.6407] at 95 %, which may be chance,
-    t(3) = 1.65, p = 0.2 (paired DeLong), no power: these rows would not show even a perfect score
-    as better
+    >>> cs.compare(y, new, old, names=("new", "old"))
+    new 0.938, old 0.719: no significant difference (Δ 0.219, 95 % CI −0.203 to 0.641, p = 0.2)
+    paired DeLong, t(3) = 1.65; no power: these rows would not show even that a perfect score is
+    better
     >>> cs.compare(y, new, old, alternative="greater", margin=0.1)
-    a 0.9375, b 0.7188: a − b = 0.2188, at least -0.09326 at 95 %, a is less than 0.1 worse than b:
-    shown, t(3) = 2.4, p = 0.048 (paired DeLong)
+    a 0.938, b 0.719: shown that a is less than 0.1 worse than b (Δ 0.219, 95 % lower bound −0.093,
+    p = 0.048)
+    paired DeLong, t(3) = 2.40
     >>> c = cs.compare(y, new, old, method="bootstrap", statistic=cs.average_precision)
     >>> c.difference, c.p_value < 0.5
     (0.202..., True)
@@ -299,7 +326,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     if costs is not None:
         check_costs(costs)
     prior = None if prior is None else check_prior(prior)
-    rows = read(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
+    rows = read_rows(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
     sampler = Sampler(rows, unit, n, seed)
     whole = [s.sweep() for s in sampler.scores]
     whole[0].needs_both_classes("a comparison")
@@ -309,17 +336,26 @@ def compare(  # noqa: PLR0913 - all but three are options
         # The difference, and by itself the one that another would have to beat.
         beaten = {"greater": 1, "less": 0}.get(alternative, 0 if a < b else 1)
         placements = (
-            row_placements(rows)
-            if measure is auc
-            else partial_row_placements(sampler.scores, rows, measure)
+            partial_row_placements(sampler.scores, rows, measure)
+            if isinstance(measure, PartialAuc)
+            else row_placements(rows)
         )
         columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
         of = units_by_class(rows, sampler.unit)
         error, alone = np.sqrt(np.diag(placement_covariance(columns, of))).tolist()
         df = inf if method == "delong" else _df(effective_sizes(columns, of), measure)
         how = method if unit is None else "units"
-        result = difference_tested(
-            a, b, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
+        result = difference_test(
+            a,
+            b,
+            error,
+            level,
+            statistic=name,
+            method=how,
+            df=df,
+            asked=asked,
+            bound=bound,
+            names=names,
         )
         reach = quantile(df, asked.of_interval(level)[0])
         room, spread = (asked.margin, error) if asked.margin else (top - (a, b)[beaten], alone)
@@ -328,10 +364,10 @@ def compare(  # noqa: PLR0913 - all but three are options
     else:
         difference = np.subtract(*sampler.replicates(measure, report).T)
         error = float(np.std(difference, ddof=1))
-        result = difference_tested(
-            a, b, error, level, statistic=name, method=method, asked=asked, bound=bound
+        result = difference_test(
+            a, b, error, level, statistic=name, method=method, asked=asked, bound=bound, names=names
         )
-        result = _resampled(result, difference, level, bound)
+        result = _with_bootstrap(result, difference, level, bound)
     if costs is None:
         return result
     both = compare_costs(
@@ -351,6 +387,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     level: float = 0.95,
     n: int = 2000,
     seed: int = 0,
+    names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
     r"""Compare the AUCs of two sweeps of different rows, or any other statistic.
 
@@ -365,20 +402,26 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
 
     Parameters
     ----------
-    a, b
+    a, b : Sweep
         Sweeps with at least two rows of each class. Weighted ones need squares:
         ``sweep(..., squares=True)``.
-    statistic
+    statistic : "auc", PartialAuc or callable, default 'auc'
         "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
         returns a number.
-    method
+    method : str, default 't'
         ``"t"``, or ``"bootstrap"``: each sweep is drawn from by itself.
-    alternative, margin
+    alternative : str, default 'two-sided'
         As in :func:`cutscore.compare`.
-    level
-        The confidence of the interval.
-    n, seed
-        How many bootstrap samples, and the seed of their random numbers.
+    margin : float, default 0.0
+        As in :func:`cutscore.compare`.
+    level : float, default 0.95
+        Confidence level of the interval.
+    n : int, default 2000
+        Number of bootstrap samples.
+    seed : int, default 0
+        Random seed.
+    names : (str, str), default ('a', 'b')
+        What the two sweeps are called in the result.
 
     Returns
     -------
@@ -402,8 +445,8 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     >>> a = cs.sweep([1, 1, 1, 0, 0, 0, 0], [7, 6, 3, 5, 4, 2, 1])
     >>> b = cs.sweep([1, 1, 0, 0, 0, 1], [6, 3, 5, 4, 2, 1])
     >>> cs.compare_unpaired(a, b)
-    a 0.8333, b 0.4444: a is better by 0.3889 [-0.4529, 1] at 95 %, which may be chance,
-    t(8.462) = 1.06, p = 0.32 (unpaired DeLong, Welch's t)
+    a 0.833, b 0.444: no significant difference (Δ 0.389, 95 % CI −0.453 to 1.000, p = 0.32)
+    unpaired DeLong, Welch's test, t(8.462) = 1.06
     """
     measure, name = _measure(statistic, method, ("t", "bootstrap")), _name(statistic)
     level, (_, bound) = check_level(level), _range(measure)
@@ -421,10 +464,18 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
         if v > 0:
             df = v * v / sum(u * u / _unpaired_df(s, measure) for s, u in ((a, v_a), (b, v_b)))
         error = sqrt(v)
-    result = difference_tested(
-        *values, error, level, statistic=name, method=how, df=df, asked=asked, bound=bound
+    result = difference_test(
+        *values,
+        error,
+        level,
+        statistic=name,
+        method=how,
+        df=df,
+        asked=asked,
+        bound=bound,
+        names=names,
     )
-    return _resampled(result, difference, level, bound) if method == "bootstrap" else result
+    return _with_bootstrap(result, difference, level, bound) if method == "bootstrap" else result
 
 
 def _unpaired_df(s: Sweep, measure: Statistic) -> float:
@@ -445,7 +496,7 @@ def _df(sizes: tuple[float, float], measure: Statistic) -> float:
     return max(1.0, min(*sizes, (high - low) * sizes[measure.over_fpr]) - 1)
 
 
-def difference_tested(  # noqa: PLR0913 - what a test needs
+def difference_test(  # noqa: PLR0913 - what a test needs
     a: float,
     b: float,
     error: float,
@@ -456,30 +507,33 @@ def difference_tested(  # noqa: PLR0913 - what a test needs
     df: float = inf,
     asked: Hypothesis = TWO_SIDED,
     bound: float = 1.0,
+    names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
     """The z or t test of a difference with a standard error; no two values differ by more than
     ``bound``."""
     difference, size = a - b, max(abs(a), abs(b))
     varies = error > 1e-14 * size
     if not varies and (asked.margin or abs(difference) > 1e-12 * size):
-        what = f"the difference between a = {a:.6g} and b = {b:.6g}"
+        what = f"the difference between {names[0]} = {a:.6g} and {names[1]} = {b:.6g}"
         raise UndefinedError(NoVariation(what, hint=MISTAKES))
     if varies:
-        z, p_value, interval = asked.tested(difference, error, df, level, bound)
+        z, p_value, interval = asked.test(difference, error, df, level, bound)
     else:  # nothing but rounding
         difference = error = z = 0.0
         p_value, interval = 1.0, asked.ends(0.0, 0.0, level, bound)
     found = (a, b, difference, error, z, p_value, interval, statistic, method, df)
-    return Comparison(*found, alternative=asked.alternative, margin=asked.margin)
+    return Comparison(*found, alternative=asked.alternative, margin=asked.margin, names=names)
 
 
-def _resampled(result: Comparison, replicates: Floats, level: float, bound: float) -> Comparison:
+def _with_bootstrap(
+    result: Comparison, replicates: Floats, level: float, bound: float
+) -> Comparison:
     """The comparison with p-value and interval from replicates of the difference."""
-    p_value, interval = result._asked.resampled(replicates, level, bound)
+    p_value, interval = result._hypothesis.bootstrap_test(replicates, level, bound)
     return replace(result, p_value=p_value, interval=interval) if result.standard_error else result
 
 
-def _measure(statistic: Any, method: str, methods: tuple[str, ...]) -> Statistic:
+def _measure(statistic: Statistic | str, method: str, methods: tuple[str, ...]) -> Statistic:
     """The statistic as a function, provided that the method can compare it."""
     one_of("method", method, methods)
     measure = as_statistic(statistic)
@@ -496,27 +550,7 @@ def _range(measure: Statistic) -> tuple[float, float]:
     return (1.0, 1.0) if measure is auc else (inf, inf)
 
 
-def _name(statistic: Any) -> str:
+def _name(statistic: Statistic | str) -> str:
     if isinstance(statistic, PartialAuc):
         return statistic.name
     return str(getattr(statistic, "__name__", statistic))
-
-
-def _one_sided(difference: float, interval: Interval, alternative: str) -> str:
-    """The difference, and the end or the ends of its interval that a test is about."""
-    low, high = interval
-    ends = {"greater": f", at least {low:.4g}", "less": f", at most {high:.4g}"}
-    said = ends.get(alternative, f" [{low:.4g}, {high:.4g}]")
-    return f"a − b = {difference:.4g}{said} at {100 * interval.level:g} %"
-
-
-def _verdict(difference: float, interval: Interval, word: str) -> str:
-    """Which of a and b is more of something, and by how much."""
-    low, high = interval
-    who = f"a is {word} by"
-    if difference < 0:
-        difference, low, high, who = -difference, -high, -low, f"b is {word} by"
-    elif difference == 0:
-        who = "no difference:"
-    chance = ", which may be chance" if difference and low <= 0 <= high else ""
-    return f"{who} {difference:.4g} [{low:.4g}, {high:.4g}] at {100 * interval.level:g} %{chance}"

@@ -62,16 +62,16 @@ def compare_costs(  # noqa: PLR0913 - rows, and what is asked of them
     from scipy.special import stdtrit
 
     weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight
-    scores = [_Ranked(score, rows) for score in rows.scores]
+    scores = [_RankedRows(score, rows) for score in rows.scores]
     of = np.arange(len(weight)) if unit is None else unit
     samples = _SAMPLES if len(weight) <= _MANY else _SAMPLES // 4
     rng = np.random.default_rng(seed)
     all_rows = _Gains(weight, rows, costs, prior)
     inside, outside = np.empty((samples, 2)), np.empty((samples, 2))
     for r in range(samples):
-        drawn = _Gains(weight * _times(rng, of, rows), rows, costs, prior)
+        drawn = _Gains(weight * _draw_counts(rng, of, rows), rows, costs, prior)
         for k, score in enumerate(scores):
-            inside[r, k], cut = score.least(drawn)
+            inside[r, k], cut = score.lowest_cost(drawn)
             outside[r, k] = score.at(cut, all_rows)
         if report is not None:
             report((r + 1) / samples, f"{r + 1:,} of {samples:,} samples")
@@ -81,12 +81,12 @@ def compare_costs(  # noqa: PLR0913 - rows, and what is asked of them
     error = np.hypot(spread, _DOUBT * np.mean(away[:, 0] - away[:, 1]))
     df = max(min(_count(weight, rows, of, one) for one in (True, False)) - 1, 1.0)
     half = float(stdtrit(df, (1 + level) / 2) * error)
-    a, b = (_expected(rows, score, unit, Aim(costs, prior=prior)) for score in rows.scores)
+    a, b = (_expected_cost(rows, score, unit, Aim(costs, prior=prior)) for score in rows.scores)
     low, high = min(middle - half, a - b), max(middle + half, a - b)
     return ComparedCosts(a, b, Interval(low, high, level))
 
 
-def _expected(rows: ScoredRows, score: Floats, unit: Ints | None, aim: Aim) -> float:
+def _expected_cost(rows: ScoredRows, score: Floats, unit: Ints | None, aim: Aim) -> float:
     """The cost of a score by itself, at a cut that is chosen again on folds."""
     s = sweep(rows.ones, score, rows.weight, squares=rows.weight is not None)
     point = with_choice(choose(s, aim), rows.ones, [score], weight=rows.weight, unit=unit)
@@ -107,7 +107,7 @@ class _Gains:
         self.each = weight * np.where(rows.ones, up, down)
 
 
-class _Ranked:
+class _RankedRows:
     """Rows in the order of a score, from above. A cut is how many of them it flags."""
 
     def __init__(self, score: Floats, rows: ScoredRows) -> None:
@@ -121,7 +121,7 @@ class _Ranked:
         first = 0 if ordered[0] < np.inf else int(np.flatnonzero(ends)[0]) + 1
         self.cuts = np.unique(np.append(last[last > first], first))
 
-    def least(self, gains: _Gains) -> tuple[float, int]:
+    def lowest_cost(self, gains: _Gains) -> tuple[float, int]:
         """The least cost, and the cut that has it: of equally good ones the first."""
         gained = np.append(0.0, np.cumsum(gains.each[self.order]))[self.cuts]
         # Rounding must not make one of them better.
@@ -133,7 +133,7 @@ class _Ranked:
         return gains.lost - float(gains.each[self.order[:cut]].sum())
 
 
-def _times(rng: np.random.Generator, of: Ints, rows: ScoredRows) -> Ints:
+def _draw_counts(rng: np.random.Generator, of: Ints, rows: ScoredRows) -> Ints:
     """How often each row is drawn if as many units are as there are: until there are both
     classes."""
     units = int(of.max()) + 1

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 
 from cutscore.comparison.bootstrap import Score
-from cutscore.comparison.rows import Ints, ScoredRows, columns_of, encoded, read
+from cutscore.comparison.rows import Ints, ScoredRows, encode_column, read_rows, score_columns
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
@@ -17,9 +16,11 @@ from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import Card
 from cutscore.core.interval import Interval
+from cutscore.core.types import ArrayLike, Label, Scores
 from cutscore.inference.auc import score_interval
 from cutscore.inference.placements import effective, partial_placements
 from cutscore.measures.prior import check_level
+from cutscore.sweeps.areas import PartialAuc
 from cutscore.sweeps.sweep import Floats
 
 MISTAKES = "Get rows on which the better score makes mistakes."
@@ -33,23 +34,23 @@ class AucCovariance(Frozen):
 
     Parameters
     ----------
-    auc
+    auc : array of float
         The k AUCs.
-    covariance
+    covariance : array of float
         Their k × k covariance matrix.
-    names
+    names : tuple of labels
         What the scores are called: the keys of a mapping, the columns of a frame, else 0, 1, …
-    sizes
+    sizes : (float, float)
         As how many equally weighted rows, or units, the positives and the negatives count.
-    rows
+    rows : (float, float)
         As how many equally weighted rows they count, whatever units they are of.
-    design
+    design : array of float
         The design effect of each score: by how much units increase the variance of its AUC.
     """
 
     auc: Floats
     covariance: Floats
-    names: tuple[Any, ...]
+    names: tuple[Label, ...]
     sizes: tuple[float, float]
     rows: tuple[float, float]
     design: Floats
@@ -82,7 +83,7 @@ class AucCovariance(Frozen):
         return tuple(out)
 
     def test(
-        self, contrasts: Any = None, *, method: str = "f", level: float = 0.95
+        self, contrasts: ArrayLike | None = None, *, method: str = "f", level: float = 0.95
     ) -> ContrastTest:
         r"""Test whether all AUCs are equal, or any other contrasts of them are 0.
 
@@ -92,15 +93,15 @@ class AucCovariance(Frozen):
 
         Parameters
         ----------
-        contrasts
+        contrasts : array-like of shape (k,) or (m, k), optional
             A row of k numbers that add up to 0 for each contrast; all differences if left out.
-        method
+        method : str, default 'f'
             ``"f"``: :math:`T^2 (m - r + 1) / (m r)` is judged by F with r and m − r + 1 degrees of
             freedom, where m is the rows (or units) of the rarer class less one. Of two scores it is
             the test of :func:`cutscore.compare`. ``"delong"``: T² is judged by chi-square with r
             degrees of freedom, as most software does; too often significant where positives are
             few.
-        level
+        level : float, default 0.95
             The confidence that :attr:`ContrastTest.powerless` asks for.
 
         Raises
@@ -151,20 +152,20 @@ class ContrastTest(Card):
 
     Parameters
     ----------
-    statistic
+    statistic : float
         T²: how far the contrasts are from 0, squared, in standard errors.
-    rank
+    rank : int
         How many independent contrasts there are.
-    df
+    df : float
         Degrees of freedom of the denominator of F; ``inf`` for chi-square.
-    p_value
+    p_value : float
         How probable such differences are if all contrasts are 0.
-    powerless
+    powerless : bool
         Whether the test has no power: even a perfect score would not have been found better than
         the worst of these. A large p-value means nothing then.
-    names
+    names : tuple of str
         What the scores are called.
-    all_equal
+    all_equal : bool
         Whether it was tested that all AUCs are equal, and not other contrasts.
     """
 
@@ -205,7 +206,12 @@ class ContrastTest(Card):
 
 
 def auc_covariance(
-    y: Any, scores: Any, *, weight: Any = None, positive: Any = None, unit: Any = None
+    y: ArrayLike,
+    scores: Scores,
+    *,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    unit: ArrayLike | None = None,
 ) -> AucCovariance:
     r"""DeLong's covariance matrix of the AUCs of several scores of the same rows.
 
@@ -216,15 +222,14 @@ def auc_covariance(
 
     Parameters
     ----------
-    y, weight, positive
+    y, weight, positive : array-like of shape (n,) and label
         As in :func:`cutscore.sweep`. With weights a class of n rows counts as
         :math:`(\sum w)^2 / \sum w^2`.
-    scores
+    scores : dict of arrays, frame, sequence of arrays, or array of shape (n, k)
         A mapping from names to columns, a frame, an array with a column for each score, or a
         sequence of columns.
-    unit
-        The unit each row belongs to (patient, user, session), where rows of one unit are not
-        independent.
+    unit : array-like of shape (n,), optional
+        Cluster id of each row (patient, user, session), where rows of one cluster are correlated.
 
     Returns
     -------
@@ -249,10 +254,10 @@ def auc_covariance(
            [0.0169, 0.0436]])
 
     """
-    columns = columns_of(scores)
-    rows = read(y, columns, weight, positive)
+    columns = score_columns(scores)
+    rows = read_rows(y, columns, weight, positive)
     auc = [Score(s, rows).sweep().auc for s in rows.scores]
-    units = None if unit is None else encoded(unit, "unit", rows)[1]
+    units = None if unit is None else encode_column(unit, "unit", rows)[1]
     placements, of = row_placements(rows), units_by_class(rows, units)
     covariance, design = placement_covariance(placements, of), np.ones(len(auc))
     if of is not None:
@@ -264,7 +269,7 @@ def auc_covariance(
     return AucCovariance(np.array(auc), covariance, tuple(columns), *sizes, design)
 
 
-def _contrasts(contrasts: Any, names: tuple[Any, ...]) -> Floats:
+def _contrasts(contrasts: ArrayLike | None, names: tuple[Label, ...]) -> Floats:
     """Contrasts of k scores as an array with a row for each."""
     k = len(names)
     if contrasts is None:
@@ -338,7 +343,7 @@ def row_placements(rows: ScoredRows) -> list[tuple[Floats, Floats]]:
 
 
 def partial_row_placements(
-    scores: list[Score], rows: ScoredRows, area: Any
+    scores: list[Score], rows: ScoredRows, area: PartialAuc
 ) -> list[tuple[Floats, Floats]]:
     """The same for a partial AUC."""
     weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight

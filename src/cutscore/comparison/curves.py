@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from cutscore.comparison.rows import Bools, Ints, needs_both_classes, read
+from cutscore.comparison.rows import Bools, Ints, needs_both_classes, read_rows
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.html import Card
+from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.inference.bootstrap import check_samples
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
@@ -28,13 +28,13 @@ class CurveTest(Card):
 
     Parameters
     ----------
-    statistic
+    statistic : float
         E, the distance of the two curves: see the functions.
-    p_value
+    p_value : float
         (1 + the permutations that are at least as far apart) / (1 + permutations).
-    n
+    n : int
         The number of permutations.
-    paired
+    paired : bool
         Whether the two scores are of the same rows.
     """
 
@@ -54,7 +54,13 @@ class CurveTest(Card):
 
 
 def compare_curves(  # noqa: PLR0913 - all but three are options
-    y: Any, score_a: Any, score_b: Any, *, positive: Any = None, n: int = 2000, seed: int = 0
+    y: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    *,
+    positive: Label | None = None,
+    n: int = 2000,
+    seed: int = 0,
 ) -> CurveTest:
     r"""Test whether two scores of the same rows have the same ROC curve.
 
@@ -70,12 +76,16 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
 
     Parameters
     ----------
-    y, positive
+    y : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    score_a, score_b
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    score_a, score_b : array-like of shape (n,)
         The two scores of each row. They may be on different scales.
-    n, seed
-        How many permutations, and the seed of their random numbers.
+    n : int, default 2000
+        Number of permutations.
+    seed : int, default 0
+        Random seed.
 
     References
     ----------
@@ -95,10 +105,10 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
     >>> cs.compare(y, a, b).p_value > 0.05
     True
     """
-    rows = read(y, {"score_a": score_a, "score_b": score_b}, None, positive)
+    rows = read_rows(y, {"score_a": score_a, "score_b": score_b}, None, positive)
     needs_both_classes(rows, "a test of curves")
     rng = np.random.default_rng(check_seed(seed))
-    rank = np.stack([_ranked(s, rng) for s in rows.scores])
+    rank = np.stack([_random_ranks(s, rng) for s in rows.scores])
     found = _distances(rank[:1], rank[1:], rows.ones)[0]
 
     def permuted(size: int) -> Floats:
@@ -122,15 +132,17 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
     .. math:: E = \int_0^1 |e_a(p) - e_b(p)| \, dp = 2 \kappa \int_0^1 |F_a(p) - F_b(p)| \, dp,
 
     where F is the share of positives below the threshold. It is compared with that of permutations,
-    in each of which the p of the positives are dealt anew to the two samples, and those of the
-    negatives as well. Ties are broken at random: see :func:`cutscore.compare_curves`.
+    which assign the p of the positives to the two samples at random, and those of the negatives as
+    well. Ties are broken at random: see :func:`cutscore.compare_curves`.
 
     Parameters
     ----------
-    a, b
+    a, b : Sweep
         Sweeps of rows without weights.
-    n, seed
-        How many permutations, and the seed of their random numbers.
+    n : int, default 2000
+        Number of permutations.
+    seed : int, default 0
+        Random seed.
 
     References
     ----------
@@ -153,11 +165,11 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
             raise UndefinedError(CountsRows("a permutation"))
         s.needs_rows("a test of curves")
     rng, share = np.random.default_rng(check_seed(seed)), (a.P + b.P) / (a.P + b.P + a.N + b.N)
-    labels = [_ordered(s, rng) for s in (a, b)]
+    labels = [_sorted_labels(s, rng) for s in (a, b)]
     # In the middle of what a row takes up: samples may differ in size.
     places = [(x[:-1] + x[1:]) / 2 for x, _ in (_line(ones, share) for ones in labels)]
     found = _area_between(labels[0], labels[1], share)
-    # What is dealt: the places of all positives, and those of all negatives.
+    # What is permuted: the places of all positives, and those of all negatives.
     stock = [np.concatenate([p[ones == one] for p, ones in zip(places, labels, strict=True)])
              for one in (True, False)]  # fmt: skip
 
@@ -165,31 +177,31 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
         out = np.empty(size)
         for k in range(size):
             pos, neg = (rng.permutation(of) for of in stock)
-            samples = ((pos[: a.P], neg[: a.N]), (pos[a.P :], neg[a.N :]))
-            dealt = [
+            places = ((pos[: a.P], neg[: a.N]), (pos[a.P :], neg[a.N :]))
+            first, second = (
                 (np.arange(len(p) + len(q)) < len(p))[_order(np.concatenate((p, q)), rng)]
-                for p, q in samples
-            ]
-            out[k] = _area_between(dealt[0], dealt[1], share)
+                for p, q in places
+            )
+            out[k] = _area_between(first, second, share)
         return out
 
     p_value = _p_value(found, permuted, check_samples(n), sum(map(len, labels)))
     return CurveTest(found, p_value, int(n), paired=False)
 
 
-def _ranked(score: Floats, rng: np.random.Generator) -> Ints:
+def _random_ranks(score: Floats, rng: np.random.Generator) -> Ints:
     """Ranks from 0 on, ties broken at random."""
     rank = np.empty(len(score), np.int64)
     rank[_order(score, rng)] = np.arange(len(score))
     return rank
 
 
-def _order(key: Any, rng: np.random.Generator) -> Ints:
+def _order(key: Array, rng: np.random.Generator) -> Ints:
     """The order of keys, ties broken at random."""
     return np.lexsort((rng.random(len(key)), key))
 
 
-def _distances(a: Any, b: Any, ones: Bools) -> Ints:
+def _distances(a: Ints, b: Ints, ones: Bools) -> Ints:
     """E of each line of two tables of keys: e(k) is a constant less k plus twice the positives
     among the lowest k, so that E is twice the sum of their differences."""
     below = (np.cumsum(ones[np.argsort(of, axis=1)], axis=1, dtype=np.int32) for of in (a, b))
@@ -197,7 +209,7 @@ def _distances(a: Any, b: Any, ones: Bools) -> Ints:
     return total
 
 
-def _ordered(s: Sweep, rng: np.random.Generator) -> Bools:
+def _sorted_labels(s: Sweep, rng: np.random.Generator) -> Bools:
     """Which rows are positives, from the lowest score to the highest, ties broken at random."""
     cells = np.stack([s.neg, s.pos], axis=1)[::-1].ravel()
     ones = np.repeat(np.tile([False, True], len(s)), cells)

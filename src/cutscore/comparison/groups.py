@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.comparison.comparison import Comparison, difference_tested
-from cutscore.comparison.rows import Bools, encoded, read
+from cutscore.comparison.comparison import Comparison, difference_test
+from cutscore.comparison.rows import Bools, encode_column, read_rows
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.statistics import NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
-from cutscore.measures.confusion import counted
+from cutscore.core.types import ArrayLike, Label
+from cutscore.measures.confusion import count_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.sweep import Floats, Masses
 
@@ -32,11 +33,11 @@ class GroupAuc(Frozen):
 
     Parameters
     ----------
-    group
+    group : array
         The groups, in the order in which they first appear.
-    P, N
+    P, N : array of int or float
         Mass of the positives and negatives in each: int64 counts, or float64 sums of weights.
-    auc
+    auc : array of float
         The AUC in each.
     """
 
@@ -83,10 +84,10 @@ class GroupAuc(Frozen):
 
         Parameters
         ----------
-        average
+        average : str, default 'weighted'
             ``"weighted"``, ``"pooled"`` or ``"macro"``.
-        level
-            The confidence.
+        level : float, default 0.95
+            Confidence level.
 
         Raises
         ------
@@ -154,7 +155,7 @@ class GroupAuc(Frozen):
         both = int(np.count_nonzero(~np.isnan(self.auc)))
         facts = {"groups": f"{len(self):,}", "with both classes": f"{both:,}"}
         if both:
-            mass = counted((self.P + self.N).sum())
+            mass = count_text((self.P + self.N).sum())
             rows = f"{mass} rows" if self.P.dtype.kind == "i" else f"weight {mass}"
             facts |= {
                 "covered": f"{100 * self.covered:.3g} % of {rows}",
@@ -179,7 +180,12 @@ class GroupAuc(Frozen):
 
 
 def by_group(
-    y: Any, score: Any, group: Any, *, weight: Any = None, positive: Any = None
+    y: ArrayLike,
+    score: ArrayLike,
+    group: ArrayLike,
+    *,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
 ) -> GroupAuc:
     r"""The AUC inside each group: only pairs of rows of the same group are compared.
 
@@ -188,11 +194,14 @@ def by_group(
 
     Parameters
     ----------
-    y, score, weight, positive
+    y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    group
-        The group each row belongs to: numbers, text, dates, or anything else that can be told
-        apart.
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    group : array-like of shape (n,)
+        The group of each row: numbers, text, dates or other hashable values.
 
     Returns
     -------
@@ -214,8 +223,8 @@ def by_group(
     >>> g.auc
     array([ 1.,  0., nan])
     """
-    rows = read(y, {"score": score}, weight, positive)
-    label, code = encoded(group, "group", rows)
+    rows = read_rows(y, {"score": score}, weight, positive)
+    label, code = encode_column(group, "group", rows)
     cell = 2 * code + rows.ones
     neg, pos = mass = np.bincount(cell, rows.weight, 2 * len(label)).reshape(-1, 2).T
     if rows.weight is None:
@@ -244,7 +253,12 @@ def by_group(
 
 
 def compare_groups(
-    a: GroupAuc, b: GroupAuc, *, average: str = "weighted", level: float = 0.95
+    a: GroupAuc,
+    b: GroupAuc,
+    *,
+    average: str = "weighted",
+    level: float = 0.95,
+    names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
     r"""Compare the AUCs of two scores inside the same groups.
 
@@ -253,12 +267,14 @@ def compare_groups(
 
     Parameters
     ----------
-    a, b
+    a, b : GroupAuc
         From :func:`cutscore.by_group`, of two scores of the same rows.
-    average
+    average : str, default 'weighted'
         Which average of the groups: ``"weighted"``, ``"pooled"`` or ``"macro"``.
-    level
-        The confidence of the interval.
+    level : float, default 0.95
+        Confidence level of the interval.
+    names : (str, str), default ('a', 'b')
+        What the two scores are called in the result.
 
     Returns
     -------
@@ -278,8 +294,9 @@ def compare_groups(
     >>> new = cs.by_group(y, [9, 3, 2, 7, 8, 1, 9, 6, 4, 5, 3, 4], user)
     >>> old = cs.by_group(y, [4, 5, 1, 2, 8, 6, 7, 3, 2, 1, 2, 3], user)
     >>> cs.compare_groups(new, old)
-    weighted auc a 0.8750, b 0.3750: a is better by 0.5 [-0.1496, 1] at 95 %, which may be chance,
-    t(3) = 2.45, p = 0.092 (paired by group)
+    weighted auc: a 0.875, b 0.375: no significant difference (Δ 0.500, 95 % CI −0.150 to 1.000,
+    p = 0.092)
+    paired by group, t(3) = 2.45
     """
     level = check_level(level)
     for name, given in (("a", a), ("b", b)):
@@ -293,8 +310,8 @@ def compare_groups(
     weight, both = a._weights(average), a._both
     error, df = _jackknife(a.auc[both] - b.auc[both], weight)
     values = a._mean(average), b._mean(average)
-    return difference_tested(
-        *values, error, level, statistic=f"{average} auc", method="groups", df=df
+    return difference_test(
+        *values, error, level, statistic=f"{average} auc", method="groups", df=df, names=names
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, inf, nextafter
-from typing import Any
 
 import numpy as np
 
@@ -32,14 +31,14 @@ class Hypothesis:
     alternative: str = "two-sided"
     margin: float = 0.0
 
-    def words(self, better: str = "better") -> str:
-        """The hypothesis in words, of which the p-value is about the opposite."""
+    def words(self, better: str = "better", names: tuple[str, str] = ("a", "b")) -> str:
+        """The alternative hypothesis in words."""
         by, m = "higher" if better == "higher" else "better", f"{self.margin:g}"
         if self.alternative == "two-sided":
-            return "a and b differ"
+            return f"{names[0]} and {names[1]} differ"
         if self.alternative == "equivalent":
-            return f"a and b differ by less than {m}"
-        one, other = ("a", "b") if self.alternative == "greater" else ("b", "a")
+            return f"{names[0]} and {names[1]} differ by less than {m}"
+        one, other = names if self.alternative == "greater" else names[::-1]
         if not self.margin:
             return f"{one} is {by} than {other}"
         worse = "lower" if by == "higher" else "worse"
@@ -70,7 +69,7 @@ class Hypothesis:
             low = -bound
         return Interval(max(low, -bound), min(high, bound), self.of_interval(level)[1])
 
-    def tested(
+    def test(
         self, difference: float, error: float, df: float, level: float, bound: float
     ) -> tuple[float, float, Interval]:
         """z, p-value and interval of a difference with a standard error that is not 0."""
@@ -85,7 +84,9 @@ class Hypothesis:
             return above, upper_tail(above, df), interval
         return below, upper_tail(-below, df), interval
 
-    def resampled(self, replicates: Floats, level: float, bound: float) -> tuple[float, Interval]:
+    def bootstrap_test(
+        self, replicates: Floats, level: float, bound: float
+    ) -> tuple[float, Interval]:
         """p-value and interval of bootstrap replicates of the difference.
 
         The interval goes from the tail-th to the (1 − tail)-th quantile, with the k-th of n
@@ -119,7 +120,7 @@ class Hypothesis:
 TWO_SIDED = Hypothesis()
 
 
-def as_hypothesis(alternative: Any, margin: Any, level: float, bound: float) -> Hypothesis:
+def as_hypothesis(alternative: str, margin: float, level: float, bound: float) -> Hypothesis:
     """The hypothesis asked for, of values that differ by ``bound`` at the most."""
     one_of("alternative", alternative, ALTERNATIVES)
     m = number(margin)

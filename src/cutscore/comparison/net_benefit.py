@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read
+from cutscore.comparison.rows import Bools, ScoredRows, needs_both_classes, read_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
+from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.net_benefit import Estimates, check_probability_thresholds
 from cutscore.inference.placements import effective
 from cutscore.measures.prior import check_level, check_prior
@@ -25,11 +26,11 @@ class NetBenefitDifference(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The threshold probabilities that were asked for.
-    a, b
+    a, b : array of float
         The net benefit of either model.
-    difference
+    difference : Estimates
         a − b, with intervals.
     """
 
@@ -48,13 +49,13 @@ class NetBenefitDifference(Frozen):
 
 
 def compare_net_benefit(  # noqa: PLR0913 - all but four are options
-    y: Any,
-    a: Any,
-    b: Any,
-    at: Any,
+    y: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    at: ArrayLike,
     *,
-    weight: Any = None,
-    positive: Any = None,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
     prior: float | None = None,
     level: float = 0.95,
 ) -> NetBenefitDifference:
@@ -68,16 +69,20 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
 
     Parameters
     ----------
-    y, weight, positive
+    y : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    a, b
+    weight : array-like of shape (n,), optional
+        As in :func:`cutscore.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    a, b : array-like of shape (n,)
         The probabilities that either model gives each row.
-    at
+    at : float or array-like
         Threshold probabilities, from 0 to less than 1: a number or several.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, taken as known; that of the rows if left
         out, which is an estimate then.
-    level
+    level : float, default 0.95
         The confidence of each interval.
 
     Returns
@@ -112,7 +117,7 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
     level = check_level(level)
     t = check_probability_thresholds(at)
     share = None if prior is None else check_prior(prior)
-    rows = read(y, {"a": a, "b": b}, weight, positive)
+    rows = read_rows(y, {"a": a, "b": b}, weight, positive)
     _check(rows)
     classes = [_Class.of(rows, which, t) for which in (rows.ones, ~rows.ones)]
     if share is None:  # shares of all rows

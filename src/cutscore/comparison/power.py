@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import asin, ceil, exp, inf, pi, sqrt
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -18,11 +17,11 @@ from cutscore.comparison.covariance import AucCovariance
 from cutscore.comparison.hypotheses import Hypothesis, as_hypothesis, quantile
 from cutscore.core.checks import number, one_of
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.statistics import BadLimit, NoVariation, OutOfReach
-from cutscore.inference.guarantee import most
+from cutscore.core.findings import BadArgument, Conflict
+from cutscore.core.findings.statistics import NoVariation, Undefined
+from cutscore.inference.guarantee import max_errors
 from cutscore.inference.placements import placement_variances
-from cutscore.measures.limits import Limit, as_limits
+from cutscore.measures.limits import Limit, as_limits, bad_limit
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import auc as area_under
 from cutscore.sweeps.sweep import Sweep
@@ -84,23 +83,23 @@ def auc_power(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    auc
+    auc : float or Sweep
         The AUC :math:`\theta` that is expected; or the sweep of a pilot study, whose AUC and whose
         DeLong variance are then expected (at other AUCs in the proportions of normal scores).
-    positives, negatives
+    positives, negatives : float
         How many rows of each class there will be.
-    against
+    against : float, default 0.5
         The AUC :math:`\theta_0` that is to be ruled out.
-    alternative
+    alternative : str, default 'two-sided'
         ``"two-sided"``, ``"greater"`` (the AUC is above) or ``"less"``.
-    method
+    method : str, default 'score'
         ``"score"``: :math:`\theta_0` is ruled out if :func:`cutscore.auc_interval` excludes it. The
         variance is that of normal scores; if :math:`\theta_0` is true, with the interval's
         allowance for few rows. ``"obuchowski"``: the formula of Obuchowski et al., as pROC has it,
         :math:`P v(\theta) = 0.0099 e^{-A^2/2} (5 A^2 + 8 + (A^2 + 8) / \kappa)` with
         :math:`A = 1.414 \Phi^{-1}(\theta)` and :math:`\kappa = N/P`; it overstates the variance of
         high AUCs.
-    level
+    level : float, default 0.95
         One less the error that is allowed: 0.95 for tests at 5 %.
 
     References
@@ -134,11 +133,19 @@ def auc_sample_size(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    auc, against, alternative, method, level
+    auc : float or Sweep
         As in :func:`cutscore.comparison.power.auc_power`.
-    power
+    against : float, default 0.5
+        As in :func:`cutscore.comparison.power.auc_power`.
+    alternative : str, default 'two-sided'
+        As in :func:`cutscore.comparison.power.auc_power`.
+    method : str, default 'score'
+        As in :func:`cutscore.comparison.power.auc_power`.
+    level : float, default 0.95
+        As in :func:`cutscore.comparison.power.auc_power`.
+    power : float, default 0.8
         The probability to find it.
-    ratio
+    ratio : float, default 1.0
         Negatives per positive.
 
     Returns
@@ -154,7 +161,7 @@ def auc_sample_size(  # noqa: PLR0913 - options have names
     30 positives and 51 negatives
     """
     test, kappa = _OneAuc.of(auc, against, alternative, method, level), _ratio(ratio)
-    return _least(lambda n: test.power(n, kappa * n), check_level(power, "power"), kappa)
+    return _fewest_rows(lambda n: test.power(n, kappa * n), check_level(power, "power"), kappa)
 
 
 def detectable_auc(  # noqa: PLR0913 - options have names
@@ -171,11 +178,17 @@ def detectable_auc(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    positives, negatives, against, method, level
+    positives, negatives : float
         As in :func:`cutscore.comparison.power.auc_power`.
-    power
+    against : float, default 0.5
+        As in :func:`cutscore.comparison.power.auc_power`.
+    method : str, default 'score'
+        As in :func:`cutscore.comparison.power.auc_power`.
+    level : float, default 0.95
+        As in :func:`cutscore.comparison.power.auc_power`.
+    power : float, default 0.8
         The probability to find it.
-    alternative
+    alternative : str, default 'two-sided'
         ``"two-sided"`` and ``"greater"`` ask for an AUC above, ``"less"`` for one below.
 
     Examples
@@ -207,7 +220,9 @@ class _OneAuc:
     """Variances of the placements of a pilot study."""
 
     @classmethod
-    def of(cls, auc: Any, against: Any, alternative: Any, method: Any, level: Any) -> _OneAuc:
+    def of(
+        cls, auc: float | Sweep, against: float, alternative: str, method: str, level: float
+    ) -> _OneAuc:
         one_of("method", method, ("score", "obuchowski"))
         if method == "obuchowski" and isinstance(auc, Sweep):
             rule = "Obuchowski's formula takes an AUC and no pilot study"
@@ -254,9 +269,9 @@ class AucPair:
 
     Parameters
     ----------
-    a, b
+    a, b : float
         The AUCs.
-    correlation
+    correlation : float
         How the two scores are correlated within a class; from 0 to less than 1.
 
     Examples
@@ -326,16 +341,20 @@ def difference_power(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    expected
+    expected : AucPair or AucCovariance
         An :class:`cutscore.comparison.power.AucPair`; or the :func:`cutscore.auc_covariance` of two
         scores in a pilot study.
-    positives, negatives
+    positives, negatives : float
         How many rows of each class there will be; or units, if those of the pilot study are.
         Negatives that are left out are as many per positive as in the pilot study, or one. (A
         covariance of a pilot study holds for its own ratio only.)
-    alternative, margin, level
+    alternative : str, default 'two-sided'
         As in :func:`cutscore.compare`.
-    method
+    margin : float, default 0.0
+        As in :func:`cutscore.compare`.
+    level : float, default 0.95
+        As in :func:`cutscore.compare`.
+    method : str, default 't'
         ``"t"``: of the test that :func:`cutscore.compare` makes. ``"obuchowski"``: Obuchowski and
         McClish's formula, as pROC has it, with z and a variance of 2 (v − c) if there is no
         difference, v that of the first score.
@@ -384,11 +403,19 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    expected, alternative, margin, method, level
+    expected : AucPair or AucCovariance
         As in :func:`cutscore.comparison.power.difference_power`.
-    power
+    alternative : str, default 'two-sided'
+        As in :func:`cutscore.comparison.power.difference_power`.
+    margin : float, default 0.0
+        As in :func:`cutscore.comparison.power.difference_power`.
+    method : str, default 't'
+        As in :func:`cutscore.comparison.power.difference_power`.
+    level : float, default 0.95
+        As in :func:`cutscore.comparison.power.difference_power`.
+    power : float, default 0.8
         The probability to show it.
-    ratio
+    ratio : float, optional
         Negatives per positive: 1 if left out, or that of the pilot study, which can't be changed.
 
     Returns
@@ -411,7 +438,7 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
         raise DataError(BadArgument("ratio", rule, ratio, "Or give an AucPair."))
     kappa = study.ratio or _ratio(1.0 if ratio is None else ratio)
     wanted = check_level(power, "power")
-    return _least(lambda n: study.power(n, kappa * n, asked, level), wanted, kappa)
+    return _fewest_rows(lambda n: study.power(n, kappa * n, asked, level), wanted, kappa)
 
 
 def detectable_difference(  # noqa: PLR0913 - options have names
@@ -428,15 +455,17 @@ def detectable_difference(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    b
+    b : float
         The AUC that is expected of the other score.
-    positives, negatives
+    positives, negatives : float
         How many rows of each class there will be.
-    correlation
+    correlation : float
         How the two scores are correlated within a class.
-    power
+    power : float, default 0.8
         The probability to find it.
-    alternative, level
+    alternative : str, default 'two-sided'
+        As in :func:`cutscore.compare`; ``"two-sided"`` or ``"greater"``.
+    level : float, default 0.95
         As in :func:`cutscore.compare`; ``"two-sided"`` or ``"greater"``.
 
     Examples
@@ -465,7 +494,7 @@ class _Study:
     t: bool
 
     @classmethod
-    def of(cls, expected: Any, method: str) -> _Study:
+    def of(cls, expected: AucPair | AucCovariance, method: str) -> _Study:
         one_of("method", method, ("t", "obuchowski"))
         if isinstance(expected, AucPair):
             return cls(expected.a - expected.b, expected.variances, None, method == "t")
@@ -492,14 +521,14 @@ class _Study:
         below = (asked.margin - self.difference) / error
         reach = quantile(df, asked.of_interval(level)[0]) * null
         if asked.alternative == "equivalent":
-            return max(0.0, _beyond(reach, df, above) + _beyond(reach, df, below) - 1)
+            return max(0.0, _power_beyond(reach, df, above) + _power_beyond(reach, df, below) - 1)
         if asked.alternative == "two-sided" and self.t:
-            return _beyond(reach, df, above) + _beyond(reach, df, -above)
+            return _power_beyond(reach, df, above) + _power_beyond(reach, df, -above)
         shift = {"greater": above, "less": below}.get(asked.alternative, abs(above))
-        return _beyond(reach, df, shift)
+        return _power_beyond(reach, df, shift)
 
 
-def _beyond(reach: float, df: float, shift: float) -> float:
+def _power_beyond(reach: float, df: float, shift: float) -> float:
     """The probability that a noncentral t, or a normal variable, is above ``reach``."""
     from scipy.special import nctdtr
 
@@ -517,15 +546,15 @@ class LimitSize:
 
     Parameters
     ----------
-    rows
+    rows : int
         How many,
-    of
+    of : str
         and of which class: "positives", "negatives" or "rows" of both.
-    errors
+    errors : int
         How many of them may break the rule: false alarms, or missed positives.
-    power
+    power : float
         The probability that no more do.
-    total
+    total : int or None
         Rows of both classes, at the prevalence that was given.
     """
 
@@ -560,16 +589,16 @@ def limit_sample_size(
 
     Parameters
     ----------
-    limit
+    limit : str
         On fpr, specificity, fnr, recall or flagged_rate.
-    expected
+    expected : float, optional
         The true rate that is expected, on the right side of the limit. If it is left out, the best
         there is (no error at all): with fewer rows nothing can be shown whatever they say.
-    confidence
+    confidence : float, default 0.95
         The confidence of the guarantee.
-    power
+    power : float, default 0.8
         The probability that the rows will show it.
-    prevalence
+    prevalence : float, optional
         The share of positives among all rows, to tell how many rows that makes.
 
     References
@@ -605,9 +634,13 @@ def limit_power(
 
     Parameters
     ----------
-    limit, expected, confidence
+    limit : str
         As in :func:`cutscore.comparison.power.limit_sample_size`.
-    rows
+    expected : float
+        As in :func:`cutscore.comparison.power.limit_sample_size`.
+    confidence : float, default 0.95
+        As in :func:`cutscore.comparison.power.limit_sample_size`.
+    rows : int
         How many rows of the class that the limit is about.
 
     Examples
@@ -620,7 +653,7 @@ def limit_power(
 
     _, bound, rate = _of_limit(limit, expected)
     n = int(_rows(rows, "rows"))
-    k = most(n, bound, 1 - check_level(confidence, "confidence"))
+    k = max_errors(n, bound, 1 - check_level(confidence, "confidence"))
     return float(bdtr(k, n, rate)) if k >= 0 else 0.0
 
 
@@ -638,14 +671,14 @@ def _of_limit(limit: str | Limit, expected: float | None) -> tuple[str, float, f
     counted = measure.of_class is not None or measure.name == "flagged_rate"
     if not counted or one.sign[0] not in measure.guaranteed:
         rule = (
-            "sample sizes exist for upper limits on fpr and fnr, lower limits on recall and "
-            "specificity, and limits on flagged_rate"
+            "be an upper one on fpr or fnr, a lower one on recall or specificity, or one on "
+            "flagged_rate, to have a sample size"
         )
-        raise DataError(BadLimit(one.text, rule))
+        raise bad_limit(one.text, rule)
     of, upper = _COUNTED[measure.of_class], one.sign[0] == "<"
     bound = one.bound if upper else 1 - one.bound
     if not 0 < bound < 1:
-        raise DataError(BadLimit(one.text, "a limit must need rows to be shown"))
+        raise bad_limit(one.text, "need rows to be shown")
     if expected is None:
         return of, bound, 0.0
     given = number(expected)
@@ -673,11 +706,9 @@ def _least_rows(bound: float, rate: float, error: float, power: float) -> tuple[
             at = int(np.argmax(found >= power))
             return int(high[at]), int(k[at]), float(found[at])
         first, size = first + size, min(4 * size, 2**16)
-    what = (
-        f"a rate of {rate:g} is too near to the limit of {bound:g}: it would take more than 10⁷ "
-        "errors to tell them apart"
-    )
-    raise UndefinedError(OutOfReach(what, "Expect a better one, or ask for less."))
+    why = f"is too near to the limit of {bound:g}: more than 10⁷ errors would be needed"
+    hint = "Expect a better one, or ask for less."
+    raise UndefinedError(Undefined(f"a rate of {rate:g}", why, hint))
 
 
 def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> int:
@@ -687,11 +718,11 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
 
     Parameters
     ----------
-    rate
+    rate : float
         The rate that is expected.
-    half_width
+    half_width : float
         Half the width that the interval may have.
-    level
+    level : float, default 0.95
         Its confidence.
 
     Examples
@@ -706,7 +737,7 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
     def wide(n: float) -> float:
         return z * sqrt(r * (1 - r) / n + z * z / (4 * n * n)) / (1 + z * z / n)
 
-    return _first(lambda n: wide(n) <= half)
+    return _first_holding(lambda n: wide(n) <= half)
 
 
 def sensitivity_sample_size(  # noqa: PLR0913 - options have names
@@ -732,18 +763,18 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    sensitivity, specificity
+    sensitivity, specificity : float
         Those that are expected.
-    half_width
+    half_width : float, optional
         Half the width that the interval of the sensitivity may have; or
-    above
+    above : float, optional
         a lower sensitivity that is to be ruled out (a one-sided test).
-    power
+    power : float, default 0.8
         The probability to rule it out.
-    ratio
+    ratio : float, default 1.0
         Negatives per positive.
-    level
-        The confidence.
+    level : float, default 0.95
+        Confidence level.
 
     References
     ----------
@@ -777,28 +808,28 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
             raise DataError(BadArgument("above", f"be below the sensitivity, {s:g}", above))
         z, beta = (quantile(inf, 1 - x) for x in (level, check_level(power, "power")))
         n = ((z * sqrt(variance(bound)) + beta * sqrt(variance(s))) / (s - bound)) ** 2
-    return _sized(n, kappa)
+    return _sample_size(n, kappa)
 
 
 # --------------------------------------------------------------------------------- solve and check
 
 
-def _least(power: Callable[[float], float], wanted: float, ratio: float) -> SampleSize:
+def _fewest_rows(power: Callable[[float], float], wanted: float, ratio: float) -> SampleSize:
     """The fewest positives, and negatives in that ratio, that have the power."""
     low, high = 1.0, 2.0
     while power(high) < wanted:
         low, high = high, 2 * high
         if high > _MOST:
-            what = "no number of rows has that power: what is expected is not what is to be shown"
+            why = "has that power: what is expected is not what is to be shown"
             hint = "Expect a larger difference, or allow a wider margin."
-            raise UndefinedError(OutOfReach(what, hint))
+            raise UndefinedError(Undefined("no number of rows", why, hint))
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (low, middle) if power(middle) >= wanted else (middle, high)
-    return _sized(high, ratio)
+    return _sample_size(high, ratio)
 
 
-def _first(holds: Callable[[int], bool]) -> int:
+def _first_holding(holds: Callable[[int], bool]) -> int:
     """The first whole number for which something holds that holds from there on."""
     low, high = 0, 1
     while not holds(high):
@@ -809,7 +840,7 @@ def _first(holds: Callable[[int], bool]) -> int:
     return high
 
 
-def _sized(positives: float, ratio: float) -> SampleSize:
+def _sample_size(positives: float, ratio: float) -> SampleSize:
     """Whole rows; a hair of rounding is no row."""
     return SampleSize(ceil(positives - 1e-9), ceil(positives * ratio - 1e-9))
 
@@ -818,29 +849,30 @@ def _nearest(power: Callable[[float], float], wanted: float, start: float, end: 
     """The value nearest to ``start``, on the way to ``end``, that has the power."""
     inner, outer = start, end + (start - end) * 1e-12
     if power(outer) < wanted:
-        what = "so few rows have that power for no AUC, not even a perfect one"
-        raise UndefinedError(OutOfReach(what, "Take more rows, or ask for less power."))
+        why = "have that power for no AUC, not even a perfect one"
+        hint = "Take more rows, or ask for less power."
+        raise UndefinedError(Undefined("so few rows", why, hint))
     for _ in range(100):
         middle = (inner + outer) / 2
         inner, outer = (inner, middle) if power(middle) >= wanted else (middle, outer)
     return outer
 
 
-def _rate(value: Any, name: str) -> float:
+def _rate(value: object, name: str) -> float:
     x = number(value)
     if not 0 < x < 1:
         raise DataError(BadArgument(name, "lie between 0 and 1", value))
     return x
 
 
-def _ratio(value: Any) -> float:
+def _ratio(value: object) -> float:
     x = number(value)
     if not 0 < x < inf:
         raise DataError(BadArgument("ratio", "be negatives per positive, above 0", value))
     return x
 
 
-def _rows(value: Any, name: str) -> float:
+def _rows(value: object, name: str) -> float:
     x = number(value)
     if not 1 <= x < _MOST:
         raise DataError(BadArgument(name, "be a number of rows, at least 1", value))

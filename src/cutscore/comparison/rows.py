@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, NoReturn
@@ -10,12 +10,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.core.checks import array_of, check_rows, check_totals, missing_row, vector
+from cutscore.core.checks import as_array, as_vector, check_rows, check_totals, missing_row
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where, shown
 from cutscore.core.findings.rows import LengthsDiffer, ValueMissing
 from cutscore.core.findings.statistics import OneClass
+from cutscore.core.types import ArrayLike, Frame, Label, Scores
 from cutscore.inference.units import Units
 from cutscore.sweeps.sweep import Floats, area
 
@@ -34,7 +35,9 @@ class ScoredRows:
     """Which they are of the rows that came in."""
 
 
-def read(y: Any, scores: Mapping[Any, Any], weight: Any, positive: Any) -> ScoredRows:
+def read_rows(
+    y: ArrayLike, scores: Mapping[Any, Any], weight: ArrayLike | None, positive: Label | None
+) -> ScoredRows:
     """Rows as :func:`cutscore.sweep` reads them, one score after the other."""
     columns = []
     for name, score in scores.items():
@@ -63,16 +66,20 @@ def needs_both_classes(rows: ScoredRows, measure: str) -> None:
         raise UndefinedError(OneClass(measure, "positives and negatives", have))
 
 
-def units(y: Any, score: Any, unit: Any, *, positive: Any = None) -> Units:
+def units(
+    y: ArrayLike, score: ArrayLike, unit: ArrayLike, *, positive: Label | None = None
+) -> Units:
     """Rows with the unit each belongs to: what :func:`cutscore.choose` needs to guarantee limits
     where rows of one unit are not independent.
 
     Parameters
     ----------
-    y, score, positive
+    y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    unit
-        The unit each row belongs to (patient, user, session).
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+    unit : array-like of shape (n,)
+        Cluster id of each row (patient, user, session).
 
     Returns
     -------
@@ -92,22 +99,22 @@ def units(y: Any, score: Any, unit: Any, *, positive: Any = None) -> Units:
     >>> u, as_rows.threshold < as_patients.threshold
     (400 units of 4,000 rows, True)
     """
-    rows = read(y, {"score": score}, None, positive)
+    rows = read_rows(y, {"score": score}, None, positive)
     order = np.argsort(-rows.scores[0], kind="stable")
-    _, of = encoded(unit, "unit", rows)
+    _, of = encode_column(unit, "unit", rows)
     return Units._adopt(rows.scores[0][order], rows.ones[order], of[order])
 
 
-def columns_of(scores: Any) -> dict[Any, Any]:
+def score_columns(scores: Scores) -> dict[Any, Any]:
     """Several scores by name, or by number where they have none."""
     if isinstance(scores, Mapping):
         columns = dict(scores)
-    elif type(scores).__name__ == "DataFrame":
+    elif isinstance(scores, Frame) and type(scores).__name__ == "DataFrame":
         columns = {name: scores[name] for name in scores.columns}
-    elif isinstance(scores, (list, tuple)):
+    elif isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)):
         columns = dict(enumerate(scores))
     else:
-        a = array_of(scores, "scores")
+        a = as_array(scores, "scores")  # type: ignore[arg-type]
         if a.ndim != 2:
             rule = f"have two dimensions, a column for each score, not the shape {a.shape}"
             raise DataError(BadArgument("scores", rule, hint="Pass a list of columns."))
@@ -117,9 +124,9 @@ def columns_of(scores: Any) -> dict[Any, Any]:
     return columns
 
 
-def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
+def encode_column(values: ArrayLike, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
     """The different values of a column in the order of their appearance, and each row's number."""
-    a = vector(values, name)
+    a = as_vector(values, name)
     if len(a) != len(rows.kept):
         raise DataError(LengthsDiffer(name, "score", len(a), len(rows.kept)))
     if a.dtype.kind in "biufmM":
@@ -146,6 +153,6 @@ def encoded(values: Any, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Int
     return label, np.fromiter(map(number.__getitem__, listed), np.int64, len(listed))
 
 
-def _refuse_missing(name: str, row: int, value: Any) -> NoReturn:
+def _refuse_missing(name: str, row: int, value: object) -> NoReturn:
     hint = f"Drop such rows, or give them a {name} of their own."
     raise DataError(ValueMissing(name, f"missing ({shown(value)})", hint, where=Where(row, name)))

@@ -17,24 +17,21 @@ from numpy.typing import NDArray
 
 from cutscore.core import _native
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Where, either
+from cutscore.core.findings import BadArgument, shown
+from cutscore.core.findings.base import Shown, Where, either
 from cutscore.core.findings.rows import (
-    BadMass,
     BadWeight,
-    ElsewhereInMemory,
     Inexact,
-    LabelType,
     LengthsDiffer,
-    NotAColumn,
-    NotNumbers,
     PositiveUnknown,
     PositiveUnstated,
-    ScoreMissing,
     TooManyLabels,
     TooMuch,
+    TypeUnfit,
     ValueMissing,
+    ValueUnfit,
 )
+from cutscore.core.types import ArrayLike, Label
 
 Array = NDArray[Any]
 
@@ -90,7 +87,7 @@ class Columns:
         what, _, where = fault.partition(":")
         row = int(where)
         if what == "score":
-            raise DataError(ScoreMissing(where=Where(row, "score")))
+            raise DataError(ValueMissing("score", "NaN", where=Where(row, "score")))
         if what == "weight":
             assert self.weight is not None
             raise _bad_weight(row, self.weight)
@@ -99,14 +96,16 @@ class Columns:
             return replace(self, negative=-1.0)
         if self.asked is None:
             _refuse_labels(self.label)
-        return replace(self, label=_encoded(self.label, self.asked), negative=0.0)
+        return replace(self, label=_encode_numbers(self.label, self.asked), negative=0.0)
 
 
-def check_rows(y: Any, score: Any, weight: Any = None, positive: Any = None) -> Columns:
+def check_rows(
+    y: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None, positive: Label | None = None
+) -> Columns:
     """Columns for the native core, from lists, NumPy, pandas, polars, pyarrow or torch (CPU)."""
     s = score_column(score)
-    label = _label(y, positive)
-    w = None if weight is None else _weight(weight)
+    label = _label_column(y, positive)
+    w = None if weight is None else _weight_column(weight)
     for name, column in (("label", label), ("weight", w)):
         if column is not None and len(column) != len(s):
             raise DataError(LengthsDiffer(name, "score", len(column), len(s)))
@@ -128,22 +127,22 @@ def check_totals(pos: Array, neg: Array) -> None:
         )
 
 
-def number(value: Any) -> float:
+def number(value: object) -> float:
     """A number as a float; nan for anything else, text that reads like one included."""
     try:
-        return np.nan if isinstance(value, (str, bytes)) else float(value)
+        return np.nan if isinstance(value, (str, bytes)) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return np.nan
 
 
-def one_of(parameter: str, value: Any, choices: Iterable[str], hint: str = "") -> None:
+def one_of(parameter: str, value: object, choices: Iterable[str], hint: str = "") -> None:
     """Refuse what is not one of some names."""
     names = tuple(choices)
     if not isinstance(value, str) or value not in names:
         raise DataError(BadArgument(parameter, f"be {either(names)}", value, hint))
 
 
-def check_threshold(threshold: Any) -> float:
+def check_threshold(threshold: object) -> float:
     """A threshold as a float; ±inf are fine."""
     t = number(threshold)
     if np.isnan(t):
@@ -151,7 +150,7 @@ def check_threshold(threshold: Any) -> float:
     return t
 
 
-def checked(rows: Columns, kernel: Callable[..., _T], *more: Any) -> _T:
+def run_kernel(rows: Columns, kernel: Callable[..., _T], *more: object) -> _T:
     """A kernel of the native core on rows; its faults become a second reading or a DataError."""
     while True:
         columns = (rows.score, rows.label, rows.negative, rows.positive)
@@ -164,7 +163,9 @@ def checked(rows: Columns, kernel: Callable[..., _T], *more: Any) -> _T:
         rows = rows.explained(fault)
 
 
-def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Columns, Columns, bool]:
+def check_counts(
+    threshold: ArrayLike, pos: ArrayLike, neg: ArrayLike
+) -> tuple[Columns, Columns, bool]:
     """Masses counted elsewhere, as weighted rows of either class; and whether they are counts."""
     t = score_column(threshold, "threshold")
     if np.isnan(t).any():
@@ -174,15 +175,15 @@ def check_counts(threshold: Any, pos: Any, neg: Any) -> tuple[Columns, Columns, 
         )
     whole, rows, masses = True, [], []
     for label, name, values in ((1, "pos", pos), (0, "neg", neg)):
-        column = vector(values, name)
-        mass = _weight(column, name)
+        column = as_vector(values, name)
+        mass = _weight_column(column, name)
         if len(mass) != len(t):
             raise DataError(LengthsDiffer(name, "threshold", len(mass), len(t)))
         counts = _is_whole(column)
         # A count past every float is infinite here; there are too many of it, which is said below.
         bad = np.flatnonzero(~((mass >= 0) & (np.isfinite(mass) | counts)))
         if len(bad):
-            raise DataError(BadMass(column[bad[0]], where=Where(int(bad[0]), name)))
+            raise DataError(BadWeight(column[bad[0]], "count", where=Where(int(bad[0]), name)))
         whole = whole and counts
         masses.append(mass)
         rows.append(Columns(t, np.full(len(t), label, np.uint8), 0.0, 1.0, mass, None))
@@ -208,35 +209,35 @@ def _is_whole(column: Array) -> bool:
     )
 
 
-def score_column(values: Any, name: str = "score") -> Array:
-    a = vector(values, name)
+def score_column(values: ArrayLike, name: str = "score") -> Array:
+    a = as_vector(values, name)
     kind, size = a.dtype.kind, a.dtype.itemsize
     if kind == "f" and size in (4, 8):
         return _readable(a)
     if kind in "bfiu" and size <= 2:
         return a.astype(np.float32)
     if kind in "fiu":
-        return _exact(a, name)
+        return _as_exact_floats(a, name)
     if kind == "O":
-        return _numbers(a, name, exact=True)
+        return _as_floats(a, name, exact=True)
     return _refuse_type(a, name)
 
 
-def _weight(values: Any, name: str = "weight") -> Array:
-    a = vector(values, name)
+def _weight_column(values: ArrayLike, name: str = "weight") -> Array:
+    a = as_vector(values, name)
     if a.dtype.kind == "f" and a.dtype.itemsize in (4, 8):
         return _readable(a)
     if a.dtype.kind in "bfiu":
         with np.errstate(over="ignore"):  # of a longdouble: becomes inf, which is refused
             return a.astype(np.float64)
     if a.dtype.kind == "O":
-        return _numbers(a, name)
+        return _as_floats(a, name)
     return _refuse_type(a, name)
 
 
-def check_weights(values: Any) -> NDArray[np.float64]:
+def check_weights(values: ArrayLike) -> NDArray[np.float64]:
     """Weights of rows that are not checked by the native core."""
-    out = _weight(values).astype(np.float64)
+    out = _weight_column(values).astype(np.float64)
     bad = ~(np.isfinite(out) & (out >= 0))
     if bad.any():
         raise _bad_weight(int(bad.argmax()), out)
@@ -247,23 +248,23 @@ def _bad_weight(row: int, weight: Array) -> DataError:
     return DataError(BadWeight(weight[row], where=Where(row, "weight")))
 
 
-def _label(values: Any, positive: Any) -> Array:
-    """The label column where 0/1 and -1/1 have to be told apart only; else labels as 0/1."""
-    a = vector(values, "label")
+def _label_column(values: ArrayLike, positive: Label | None) -> Array:
+    """The label column as it is if its labels may be 0/1 or -1/1; otherwise encoded as 0/1."""
+    a = as_vector(values, "label")
     kind = a.dtype.kind
     if kind == "f" and a.dtype.itemsize not in (4, 8):
-        a = _exact(a, "label")
+        a = _as_exact_floats(a, "label")
     if kind in "biuf":
         a = _readable(a)
         if positive is None or (isinstance(positive, Real) and positive == 1):
             return a
-        return _encoded(a, positive)
+        return _encode_numbers(a, positive)
     if kind in "OSTU":
-        return _named_labels(a, positive)
-    raise DataError(LabelType(str(a.dtype)))
+        return _encode_labels(a, positive)
+    raise DataError(TypeUnfit("label", str(a.dtype), "Pass y == positive instead."))
 
 
-def _encoded(a: Array, positive: Any) -> Array:
+def _encode_numbers(a: Array, positive: Label | None) -> Array:
     """0/1 labels from a column of numbers: 1 where it is the positive one, 0 for all the rest.
 
     A partition may lack the positive one; where two other labels are seen it is a mistake.
@@ -297,7 +298,7 @@ def _refuse_labels(a: Array) -> NoReturn:
     raise DataError(PositiveUnstated(tuple(seen), a[row], where=Where(row, "label")))
 
 
-def _refuse_positive(seen: list[Any], positive: Any) -> NoReturn:
+def _refuse_positive(seen: list[Any], positive: Label | None) -> NoReturn:
     raise DataError(PositiveUnknown(positive, tuple(seen)))
 
 
@@ -307,13 +308,13 @@ def _refuse_many(seen: list[Any], values: list[Any]) -> NoReturn:
     raise DataError(TooManyLabels(tuple(seen), seen[2], numbers, where=Where(row, "label")))
 
 
-def _named_labels(a: Array, positive: Any) -> Array:
-    """0/1 labels from text, or from any objects that can be told apart."""
+def _encode_labels(a: Array, positive: Label | None) -> Array:
+    """0/1 labels from text, or from any hashable objects."""
     values = a.tolist()
     try:
         seen = list(dict.fromkeys(values))
     except TypeError:
-        raise DataError(LabelType(value=values)) from None
+        raise DataError(TypeUnfit("label", shown(values))) from None
     row = missing_row(values, seen)
     if row is not None:
         how = f"missing ({values[row]!r})"
@@ -337,14 +338,14 @@ def _named_labels(a: Array, positive: Any) -> Array:
     return np.fromiter(map(code.__getitem__, values), np.uint8, len(values))
 
 
-def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
+def _as_floats(a: Array, name: str, *, exact: bool = False) -> Array:
     """A column of objects as float64, provided that every one is a real number."""
     out = np.empty(len(a))
     for row, value in enumerate(a.tolist()):
         if is_missing(value):
             raise DataError(ValueMissing(name, f"missing ({value!r})", where=Where(row, name)))
         if not isinstance(value, (Real, Decimal, np.bool_)):
-            raise DataError(NotNumbers(name, value, where=Where(row, name)))
+            raise DataError(ValueUnfit(name, value, where=Where(row, name)))
         try:
             out[row] = float(value)
         except OverflowError:
@@ -356,15 +357,17 @@ def _numbers(a: Array, name: str, *, exact: bool = False) -> Array:
     return out
 
 
-def _is_long(value: Any) -> bool:
+def _is_long(value: object) -> bool:
     """Whether a number is whole, and too long for a float; floats themselves are what they are."""
     if isinstance(value, Decimal):
         return value.is_finite() and value == value.to_integral_value() and abs(value) > _EXACT
-    whole = isinstance(value, Rational) and value.denominator == 1
-    return bool(whole and abs(value) > _EXACT)
+    if not isinstance(value, Rational) or value.denominator != 1:
+        return False
+    whole: int = value.numerator  # type: ignore[assignment]  # of a protocol without an order
+    return abs(whole) > _EXACT
 
 
-def _exact(a: Array, name: str) -> Array:
+def _as_exact_floats(a: Array, name: str) -> Array:
     """A column of long integers or floats as float64, provided that none of them is rounded."""
     with np.errstate(over="ignore"):
         out = a.astype(np.float64)
@@ -376,13 +379,13 @@ def _exact(a: Array, name: str) -> Array:
     return out
 
 
-def _refuse_inexact(name: str, row: int, value: Any) -> NoReturn:
+def _refuse_inexact(name: str, row: int, value: object) -> NoReturn:
     raise DataError(Inexact(name, value, where=Where(row, name)))
 
 
 def _refuse_type(a: Array, name: str) -> NoReturn:
     first = a[:1].tolist()[0] if len(a) else ...
-    found = NotNumbers(name, first, str(a.dtype), "Convert it first.", where=Where(0, name))
+    found = ValueUnfit(name, first, str(a.dtype), "Convert it first.", where=Where(0, name))
     raise DataError(found)
 
 
@@ -394,17 +397,23 @@ def missing_row(values: list[Any], seen: Iterable[Any]) -> int | None:
     return None
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def vector(values: Any, name: str) -> Array:
-    a = array_of(values, name)
-    if a.ndim == 0:
-        raise DataError(NotAColumn(name, values))
+def as_vector(values: ArrayLike, name: str) -> Array:
+    a = as_array(values, name)
     if a.ndim != 1:
-        raise DataError(NotAColumn(name, shape=a.shape))
+        raise not_a_column(name, a)
     return a
+
+
+def not_a_column(name: str, value: object, hint: str = "") -> DataError:
+    """The error for something that is not an array of one dimension."""
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        hint = "Pass one column: a[:, 1], a.ravel() or frame['column']."
+        value = Shown(f"of the shape {tuple(value.shape)}")
+    return DataError(BadArgument(name, "be a column of values", value, hint))
 
 
 def _readable(a: Array) -> Array:
@@ -414,11 +423,11 @@ def _readable(a: Array) -> Array:
     return a.astype(a.dtype.newbyteorder("="))
 
 
-def array_of(values: Any, name: str) -> Array:
+def as_array(values: ArrayLike, name: str) -> Array:
     if type(values) is np.ndarray:
         return values
     if values is None or isinstance(values, (str, bytes)):
-        raise DataError(NotAColumn(name, values))
+        raise not_a_column(name, values)
     library = type(values).__module__.partition(".")[0]
     if library == "torch":
         values = _from_torch(values, name)
@@ -428,7 +437,7 @@ def array_of(values: Any, name: str) -> Array:
         _refuse_nulls(values, name)
     elif isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         row = int(np.ma.getmaskarray(values).ravel().argmax())
-        raise DataError(_hole(name, row, "masked"))
+        raise DataError(_missing_value(name, row, "masked"))
     try:
         a = np.asarray(values)
         # NumPy rounds [2**63, -1] and [2**53 + 1, 0.5] to floats; as objects they stay what they
@@ -438,12 +447,14 @@ def array_of(values: Any, name: str) -> Array:
             return np.array(values, object) if big.any() else a
         return a
     except (ValueError, TypeError, RuntimeError) as error:
-        raise DataError(NotAColumn(name, reason=str(error))) from error
+        raise not_a_column(name, ..., f"NumPy says: {error}") from error
 
 
 def _from_torch(values: Any, name: str) -> Any:
     if values.device.type != "cpu":
-        raise DataError(ElsewhereInMemory(name, str(values.device)))
+        rule, value = "be in the host's memory", Shown(f"on {values.device}")
+        hint = "Use cutscore.torch, which computes there, or pass tensor.cpu()."
+        raise DataError(BadArgument(name, rule, value, hint))
     values = values.detach()
     short = values.dtype.is_floating_point and values.dtype.itemsize < 4
     return values.float() if short else values
@@ -455,7 +466,7 @@ def _from_pandas(values: Any, name: str) -> Any:
         return values
     missing = np.asarray(values.isna())
     if missing.any():
-        raise DataError(_hole(name, int(missing.argmax()), "missing"))
+        raise DataError(_missing_value(name, int(missing.argmax()), "missing"))
     plain = getattr(dtype, "numpy_dtype", None)
     if isinstance(plain, np.dtype) and plain.kind in "biuf":
         return values.to_numpy(dtype=plain)
@@ -469,8 +480,8 @@ def _refuse_nulls(values: Any, name: str) -> None:
     count = values.null_count
     if count() if callable(count) else count:
         row = int(np.asarray(values.is_null()).argmax())
-        raise DataError(_hole(name, row, "null"))
+        raise DataError(_missing_value(name, row, "null"))
 
 
-def _hole(name: str, row: int, how: str) -> ValueMissing:
+def _missing_value(name: str, row: int, how: str) -> ValueMissing:
     return ValueMissing(name, how, "Drop such rows first.", where=Where(row, name))

@@ -10,6 +10,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from cutscore.core.html import Card
+from cutscore.core.types import Array
 
 _T = TypeVar("_T")
 
@@ -72,18 +73,18 @@ class derived(Generic[_T]):
         return value
 
 
-def _read_only(array: Any) -> Any:
+def _read_only(array: Array) -> Array:
     array.setflags(write=False)
     return array
 
 
-def _seal(array: Any) -> None:
+def _seal(array: object) -> None:
     """Make an array read-only, and all that it is a view of."""
     while isinstance(array, np.ndarray):
         array = _read_only(array).base
 
 
-def _is_sealed(array: Any) -> bool:
+def _is_sealed(array: object) -> bool:
     """Whether nobody can write to the memory of an array: NumPy's own, or the native core's. Of
     others, such as Arrow's or a file's, nobody knows."""
     while isinstance(array, (np.ndarray, memoryview)):

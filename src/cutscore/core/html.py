@@ -55,7 +55,7 @@ class Card:
 def fact_table(title: str, facts: Facts, picture: str = "", warning: str = "") -> str:
     """A titled table of facts, with a picture (trusted markup) on its left, under a warning."""
     pairs = facts.items() if isinstance(facts, Mapping) else facts
-    rows = "".join(f"<tr>{_named(name, value)}</tr>" for name, value in pairs)
+    rows = "".join(f"<tr>{_fact_cells(name, value)}</tr>" for name, value in pairs)
     above = f"<div style='{_WARNING}'>{escape(warning)}</div>" if warning else ""
     return (
         f"<div>{above}<div style='display:flex;gap:1.2em;align-items:center'>"
@@ -63,7 +63,7 @@ def fact_table(title: str, facts: Facts, picture: str = "", warning: str = "") -
     )
 
 
-def _named(name: str, value: str) -> str:
+def _fact_cells(name: str, value: str) -> str:
     if not name:
         return f"<td colspan='2' style='{_LEFT}'>{escape(value)}</td>"
     style = f"{_LEFT};font-weight:normal;opacity:.7;padding-right:1em"
@@ -74,11 +74,11 @@ def grid_table(
     title: str, head: Sequence[str], rows: Iterable[Sequence[str]], note: str = ""
 ) -> str:
     """A table with a head; the first column names the rows, the others hold numbers."""
-    body = "".join([_row("th", head), *(_row("td", row) for row in rows)])
+    body = "".join([_table_row("th", head), *(_table_row("td", row) for row in rows)])
     return f"<div><strong>{escape(title)}</strong><table>{body}</table>{escape(note)}</div>"
 
 
-def _row(cell: str, texts: Sequence[str]) -> str:
+def _table_row(cell: str, texts: Sequence[str]) -> str:
     first, *rest = map(escape, texts)
     others = "".join(f"<{cell} style='{_RIGHT}'>{text}</{cell}>" for text in rest)
     return f"<tr><th style='{_LEFT}'>{first}</th>{others}</tr>"

@@ -23,7 +23,7 @@ import numpy as np
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Finding, Shown
-from cutscore.core.findings.models import FieldMissing, FieldUnfit, FieldUnknown, NotJson
+from cutscore.core.findings.models import FieldUnfit, NotJson
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ Count = Annotated[int, Rule("a whole number of at least 0", 0, 2**63 - 1)]
 Mass = Annotated[float, Rule("a number of at least 0", 0.0)]
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
+def to_plain(value: object) -> Any:  # noqa: PLR0911 - one for each kind
     """A value as numbers, text, lists and dictionaries; infinity, which JSON has not, as text.
 
     Examples
     --------
     >>> from cutscore import Interval
-    >>> from cutscore.core.json import plain, read
-    >>> plain(Interval(0.0, float("inf"), 0.95))
+    >>> from cutscore.core.json import to_plain, read
+    >>> to_plain(Interval(0.0, float("inf"), 0.95))
     {'low': 0.0, 'high': 'inf', 'level': 0.95}
     >>> read(Interval, {"low": 0.25, "high": 0.5, "level": 0.95})
     [0.25, 0.5] at 95 %
@@ -66,61 +66,63 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.compare}
+        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value) if f.compare}
     if hasattr(value, "_asdict"):
-        return plain(value._asdict())
+        return to_plain(value._asdict())
     if isinstance(value, Mapping):
-        return {name: plain(one) for name, one in value.items()}
+        return {name: to_plain(one) for name, one in value.items()}
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [to_plain(one) for one in value]
     return str(value) if isinstance(value, float) and isinf(value) else value
 
 
-def read(kind: Any, data: Any, where: str = "") -> Any:  # noqa: PLR0911 - one for each kind
-    """The value of this kind that ``plain`` made ``data`` of; anything else is a DataError that
+def read(kind: Any, data: object, where: str = "") -> Any:  # noqa: PLR0911 - one for each kind
+    """The value of this kind that ``to_plain`` made ``data`` of; anything else is a DataError that
     says where in the file it is."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated or kind in (Any, float, int):
-        return _number(kind, data, where)
+        return _read_number(kind, data, where)
     if kind in (str, bool):
-        return data if type(data) is kind else _wrong(where, _WORDS[kind], data)
+        return data if type(data) is kind else _refuse(where, _WORDS[kind], data)
     if origin in (Union, types.UnionType):
-        return _one_of(inner, data, where)
+        return _read_union(inner, data, where)
     if origin is Literal:
-        return data if data in inner else _wrong(where, " or ".join(map(str, inner)), data)
+        return data if data in inner else _refuse(where, " or ".join(map(str, inner)), data)
     if origin in (tuple, np.ndarray):
-        return _several(kind, data, where)
+        return _read_sequence(kind, data, where)
     if origin is not None:  # a mapping
         return {
-            name: read(inner[1], one, _at(where, name))
-            for name, one in _object(data, where).items()
+            name: read(inner[1], one, _join_path(where, name))
+            for name, one in _require_object(data, where).items()
         }
     if kind is Finding:
-        return _finding(data, where)
+        return _read_finding(data, where)
     if hasattr(kind, "from_dict"):
         return kind.from_dict(data, where)
     return read_fields(kind, data, where)
 
 
-def _finding(data: Any, where: str) -> Finding:
+def _read_finding(data: object, where: str) -> Finding:
     try:
-        return Finding.from_dict(_object(data, where))
+        return Finding.from_dict(_require_object(data, where))
     except (KeyError, TypeError, ValueError, AttributeError):
-        return _wrong(where, "a finding", data)
+        return _refuse(where, "a finding", data)
 
 
-def read_fields(kind: Any, data: Any, where: str = "") -> Any:
+def read_fields(kind: Any, data: object, where: str = "") -> Any:
     """The dataclass, or named tuple, that has these fields."""
-    hints, there = _hints(kind), _object(data, where)
+    hints, there = _field_types(kind), _require_object(data, where)
     odd = [name for name in there if name not in hints]
     if odd:
-        raise DataError(FieldUnknown(odd[0], where or "it"))
+        raise DataError(FieldUnfit(_join_path(where, odd[0]), "a known field"))
     for name in hints:
         if name not in there:
-            raise DataError(FieldMissing(_at(where, name)))
-    values = {name: read(hint, there[name], _at(where, name)) for name, hint in hints.items()}
+            raise DataError(FieldUnfit(_join_path(where, name), "there"))
+    values = {
+        name: read(hint, there[name], _join_path(where, name)) for name, hint in hints.items()
+    }
     try:
         return kind(**values)
     except DataError as error:
@@ -128,7 +130,7 @@ def read_fields(kind: Any, data: Any, where: str = "") -> Any:
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _field_types(kind: Any) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
     if not is_dataclass(kind):
         return {name: hints[name] for name in kind._fields}
@@ -139,19 +141,19 @@ _WORDS: dict[Any, str] = {str: "text", bool: "true or false"}
 _FINITE: dict[Any, Rule] = {float: Rule("a finite number"), int: Rule("a whole number")}
 
 
-def _at(where: str, name: Any) -> str:
+def _join_path(where: str, name: object) -> str:
     return f"{where}.{name}" if where else str(name)
 
 
-def _wrong(where: str, wanted: str, data: Any) -> NoReturn:
+def _refuse(where: str, wanted: str, data: object) -> NoReturn:
     raise DataError(FieldUnfit(where or "it", wanted, data))
 
 
-def _object(data: Any, where: str) -> dict[str, Any]:
-    return data if isinstance(data, dict) else _wrong(where, "an object", data)
+def _require_object(data: object, where: str) -> dict[str, Any]:
+    return data if isinstance(data, dict) else _refuse(where, "an object", data)
 
 
-def _number(kind: Any, data: Any, where: str) -> Any:
+def _read_number(kind: Any, data: object, where: str) -> Any:
     if kind is Extended and data in ("inf", "-inf"):
         return float(data)
     if kind is Any:
@@ -162,24 +164,24 @@ def _number(kind: Any, data: Any, where: str) -> Any:
         with suppress(OverflowError):  # a whole number past every float
             if isfinite(data) and rule.holds(data):
                 return of(data)
-    return _wrong(where, rule.text, data)
+    return _refuse(where, rule.text, data)
 
 
-def _several(kind: Any, data: Any, where: str) -> Any:
+def _read_sequence(kind: Any, data: object, where: str) -> Any:
     if not isinstance(data, list):
-        _wrong(where, "a list", data)
+        _refuse(where, "a list", data)
     inner = get_args(kind)
     if get_origin(kind) is np.ndarray:
         return np.array([read(Extended, one, f"{where}[{k}]") for k, one in enumerate(data)])
     if inner[-1] is not Ellipsis and len(inner) != len(data):
-        _wrong(where, f"a list of {len(inner)}", data)
+        _refuse(where, f"a list of {len(inner)}", data)
     kinds = [inner[0]] * len(data) if inner[-1] is Ellipsis else inner
     return tuple(
         read(of, one, f"{where}[{k}]") for k, (of, one) in enumerate(zip(kinds, data, strict=True))
     )
 
 
-def _one_of(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
+def _read_union(kinds: tuple[Any, ...], data: object, where: str) -> Any:
     """One of several classes, or of several plain values."""
     if data is None and types.NoneType in kinds:
         return None
@@ -189,11 +191,13 @@ def _one_of(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
     classes: list[Any] = [kind for kind in kinds if is_dataclass(kind)]
     if classes:
         # The one whose fields it has; of a file that is wrong, the nearest.
-        names = set(_object(data, where))
-        return read_fields(min(classes, key=lambda c: len(names ^ set(_hints(c)))), data, where)
+        names = set(_require_object(data, where))
+        return read_fields(
+            min(classes, key=lambda c: len(names ^ set(_field_types(c)))), data, where
+        )
     if type(data) in kinds and (not isinstance(data, float) or isfinite(data)):
         return data
-    return _wrong(where, "a number, true, false or text", data)
+    return _refuse(where, "a number, true, false or text", data)
 
 
 def loads(text: str | bytes, what: str) -> Any:
@@ -201,7 +205,9 @@ def loads(text: str | bytes, what: str) -> Any:
     try:
         if isinstance(text, bytes | bytearray):
             text = text.decode("utf-8")
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+        return json.loads(
+            text, parse_constant=_no_constant, object_pairs_hook=_refuse_repeated_keys
+        )
     except DataError:
         raise
     except UnicodeDecodeError:
@@ -217,16 +223,16 @@ def _no_constant(name: str) -> NoReturn:
     raise DataError(FieldUnfit("a number", "finite", Shown(name)))
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(FieldUnknown(twice, "it", twice=True))
+        raise DataError(FieldUnfit(twice, "there once"))
     return out
 
 
-def dumps(data: Any) -> str:
+def dumps(data: object) -> str:
     """Readable JSON: lists of numbers are on one line. Lone surrogates, which no UTF-8 file can
     hold, are escaped with everything else that is not ASCII; names in other scripts are worth
     reading."""
@@ -242,7 +248,7 @@ def dumps(data: Any) -> str:
 _NUMBERS = re.compile(r"\[\n[-+.\deE,\s]*\]")
 
 
-def digest(data: Any) -> str:
+def digest(data: object) -> str:
     """SHA-256 of the values without spaces, in their order."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

@@ -13,37 +13,37 @@ from cutscore.core.findings.base import shown
 from cutscore.core.findings.rows import ColumnMissing
 
 
-def worded(name: Any) -> str:
+def quote_if_spaced(name: object) -> str:
     """A name as it is if it is one word, else in quotes: "is fraud" within a sentence misleads.
 
     Examples
     --------
-    >>> from cutscore.core.names import worded
-    >>> print(worded("fraud"), worded("is fraud"))
+    >>> from cutscore.core.names import quote_if_spaced
+    >>> print(quote_if_spaced("fraud"), quote_if_spaced("is fraud"))
     fraud 'is fraud'
     """
     text = str(name)
     return text if text and not any(c.isspace() for c in text) else shown(text)
 
 
-def no_column(name: Any, names: Sequence[str], where: str) -> DataError:
+def missing_column_error(name: object, names: Sequence[str], where: str) -> DataError:
     """The error for a column that is not there, with the nearest names."""
     return DataError(ColumnMissing(name, where, tuple(names)))
 
 
-def in_sql(name: str) -> str:
+def quote_sql(name: str) -> str:
     """A column as it is written in a query: quotes tell it from words of SQL.
 
     Examples
     --------
-    >>> from cutscore.core.names import in_sql
-    >>> print(in_sql("is fraud"))
+    >>> from cutscore.core.names import quote_sql
+    >>> print(quote_sql("is fraud"))
     "is fraud"
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def named_columns(schema: Any) -> list[str]:
+def data_columns(schema: Any) -> list[str]:
     """The columns of an Arrow schema without the index of a pandas frame, if it has no name: that
     counts the rows of a frame that these were taken from.
 
@@ -51,9 +51,9 @@ def named_columns(schema: Any) -> list[str]:
     --------
     >>> import pandas as pd
     >>> import pyarrow as pa
-    >>> from cutscore.core.names import named_columns
+    >>> from cutscore.core.names import data_columns
     >>> frame = pd.DataFrame({"x": [1, 2, 3]})
-    >>> named_columns(pa.table(frame[frame.x > 1]).schema)
+    >>> data_columns(pa.table(frame[frame.x > 1]).schema)
     ['x']
     """
     names = list(schema.names)

@@ -17,20 +17,22 @@ class Parameter:
 
     Parameters
     ----------
-    name
+    name : str
         What it is called in Python.
-    help
+    help : str
         What it is for, as the command's help says it.
-    metavar
+    metavar : str
         What stands for its value in help and messages; empty for a switch.
-    kind
+    kind : str
         How its text is read: "text", "whole", "number", "share", "point" or "choice".
-    option, short
+    option, short : str
         What it is called on the command line, if not ``--name``, and one letter for it.
-    many
+    many : bool
         Whether it may be given again.
-    default, choices
-        Its value if it is not given, and the values it may have.
+    default : object
+        Its value if it is not given.
+    choices : tuple of str
+        The values it may have.
 
     Examples
     --------
@@ -59,9 +61,9 @@ class Parameter:
         """All that may be typed for it."""
         return [flag for flag in (self.short, self.option) if flag] or [self.flag]
 
-    def but(self, **changes: Any) -> Parameter:
+    def but(self, **changes: object) -> Parameter:
         """The same, for a command that says something else of it."""
-        return replace(self, **changes)
+        return replace(self, **changes)  # type: ignore[arg-type]
 
 
 _AGAIN = "; repeatable"

@@ -13,25 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
-from cutscore.core.findings.arguments import Conflict
-from cutscore.core.findings.statistics import RowsDependent
+from cutscore.core.findings import Conflict
+from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
-from cutscore.core.interval import Interval, in_places
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import format_like
+from cutscore.core.types import Selector
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
-    Certified,
+    CertifiedLimit,
     Rule,
-    allowance,
-    guaranteed,
+    guarantee_limits,
     just_above,
     rate_of_units,
-    wanting,
+    shortage_text,
+    split_error,
 )
 from cutscore.inference.rates import interval
-from cutscore.inference.selection import Expected, Selection, many, select, select_among
+from cutscore.inference.selection import Expected, Selection, is_large, select, select_among
 from cutscore.inference.units import Units, as_units
-from cutscore.measures.aim import Aim, Top, as_objective, undefined
+from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined_error
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
@@ -110,23 +112,23 @@ class OperatingPoint(Card):
 
     Parameters
     ----------
-    threshold
+    threshold : float
         Flag a case iff its score is at least this.
-    confusion
+    confusion : Confusion
         What that does on the rows of the sweep.
-    value
+    value : float
         The objective's value there. Of costs it is the expected cost of a case.
-    feasible
+    feasible : bool
         Whether the limits hold. If no cut satisfies them this is the nearest to doing so.
-    status
+    status : tuple of Status
         Each limit, with the measure's value and whether it holds.
-    cut
+    cut : int
         How many of the distinct scores are flagged.
-    sweep
+    sweep : Sweep
         The rows it was chosen on.
-    question
+    question : Aim
         What was asked for: goal, limits, prior, confidence, units.
-    among
+    among : Selection or None
         What choosing it together with something else came to on folds, a learner say; None if the
         threshold alone was chosen.
 
@@ -183,7 +185,7 @@ class OperatingPoint(Card):
         """The value expected on new rows, with its 95 % interval; see :meth:`expect`."""
         return self.expect(self.question.goal)
 
-    def expect(self, measure: Any, *, level: float = 0.95) -> Expected | None:
+    def expect(self, measure: GoalLike, *, level: float = 0.95) -> Expected | None:
         """A measure expected on new rows, with its confidence interval: as the threshold was chosen
         on these rows, it does better on them than it will.
 
@@ -195,10 +197,10 @@ class OperatingPoint(Card):
 
         Parameters
         ----------
-        measure
+        measure : str, Costs or callable
             The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn).
-        level
-            The confidence of the interval.
+        level : float, default 0.95
+            Confidence level of the interval.
 
         Examples
         --------
@@ -214,7 +216,7 @@ class OperatingPoint(Card):
             return self.among.expect(goal, level)
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
-        if self._trivial or many(self.sweep):
+        if self._trivial or is_large(self.sweep):
             # Flagging all or nothing does the same on any rows; and many rows leave little choice.
             q = self.question
             value = float(goal(self.deployed))
@@ -230,7 +232,7 @@ class OperatingPoint(Card):
         """What to expect of as many new rows as these; None where :meth:`expect` knows nothing."""
         if isinstance(self.among, Promised):
             return self.among.confusion_of(self.confusion)
-        if self._trivial or many(self.sweep):
+        if self._trivial or is_large(self.sweep):
             return self.confusion
         return None if self._selection is None else self._selection.confusion
 
@@ -316,7 +318,7 @@ class OperatingPoint(Card):
         q = self.question
         if q.units is not None:
             hint = "Choose without units to see how the threshold moves if they were."
-            raise UndefinedError(RowsDependent("stability", hint))
+            raise UndefinedError(CountsRows("stability", hint, "units"))
         sampler = Sampler(self.sweep, seed)
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
@@ -326,14 +328,14 @@ class OperatingPoint(Card):
             broken |= ~limit.holds(limit.sees(cuts.c, cuts.deployed))
         allowed = np.full(len(threshold), self.feasible)
         for rule in _rules(self.sweep, q):
-            allowed &= rule.holds(cuts.judged(rule))
+            allowed &= rule.holds(cuts.confusion_for(rule))
         value, best = cuts.values(), q.goal.better * self.value
         with np.errstate(invalid="ignore"):  # inf − inf
             regret = np.where(value == best, 0.0, best - value)
         return Stability(threshold, np.where(allowed, regret, np.nan), broken)
 
     def __repr__(self) -> str:
-        return "\n".join(described(self))
+        return "\n".join(describe(self))
 
     @derived
     def verdict(self) -> Verdict:
@@ -427,16 +429,16 @@ class Stability(Frozen):
         return f"Stability in {len(self.threshold):,} bootstrap samples"
 
     def _facts(self) -> list[tuple[str, str]]:
-        low, high = in_places(*self.thresholds)
+        low, high = format_like(*self.thresholds)
         facts = [("95 % of the thresholds", f"{low} to {high}")]
         if self.comparable.any():
-            facts.append(("mean regret", in_places(self.mean_regret)[0]))
+            facts.append(("mean regret", format_like(self.mean_regret)[0]))
         return [*facts, ("limits broken", f"{100 * np.mean(self.broken):.3g} %")]
 
 
 def choose(  # noqa: PLR0913 - all but two are options
     s: Sweep,
-    objective: Any,
+    objective: GoalLike | Aim,
     *,
     subject_to: str | Limit | Sequence[str | Limit] | None = None,
     prior: float | None = None,
@@ -447,26 +449,26 @@ def choose(  # noqa: PLR0913 - all but two are options
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep.
-    objective
+    objective : str, Costs, callable or Aim
         What to aim at: ``Costs(fp=1, fn=20)``; the name of a measure, such as "f1", "balanced",
         "youden", "mcc", "recall", "precision" or "fpr" (a rate of errors, and flagged, is made
         small; anything else large); ``"precision@500"``, ``"recall@5 %"``: a measure where as many
         rows are flagged as that, those that score highest; ``f(beta)``; or a function of
         (tp, fp, fn, tn), arrays with an entry a cut, whose largest value is best. Or a
         :class:`cutscore.Aim`, which has all of the rest.
-    subject_to
+    subject_to : str or sequence of str, optional
         Limits, each a text such as "precision >= 0.9", "fpr <= 0.1 %" or "flagged <= 500". A
         measure that is 0/0 satisfies none.
-    prior
+    prior : float, optional
         The share of positives where decisions will be made, if it differs from that of the sweep.
         Rates and limits on rates refer to that share. Limits on counts, such as "flagged <= 500",
         always count rows of the sweep.
-    confidence
+    confidence : float, optional
         Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
         recall, specificity, precision and the share flagged.
-    units
+    units : Units, optional
         For limits with a confidence, where rows of one unit (patient, user) are not independent:
         ``cutscore.units(y, score, unit)``, of the rows of the sweep. Limits are then on the mean
         rate of units, each of which counts once; not for precision.
@@ -522,14 +524,14 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
     rules, ranked = _rules(s, q), q.ranked
-    cuts = _promising(s, ranked, rules)
-    ok = _allowed(s, cuts, rules)
+    cuts = _candidate_cuts(s, ranked, rules)
+    ok = _keep_allowed(s, cuts, rules)
     feasible = bool(ok.any())
     if not feasible:
         if not all(rule.helpful for rule in rules):  # the nearest may be inside of a run
             s.needs_scores("the nearest cut to these limits")
-        cuts = _Cuts(s, ranked, *_all(s))
-        short = np.max([rule.shortfall(cuts.judged(rule)) for rule in rules], axis=0)
+        cuts = _Cuts(s, ranked, *_all_cuts(s))
+        short = np.max([rule.shortfall(cuts.confusion_for(rule)) for rule in rules], axis=0)
         short[0] = short[0] if s.threshold[0] < np.inf else np.inf
         ok = short <= short.min() * (1 + 1e-12)  # equally near, but for rounding
     k = _best(s, ranked, cuts, ok)
@@ -538,16 +540,17 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
     threshold = s.threshold_of(cut)
-    if any(isinstance(rule, Certified) for rule in rules) and 0 < cut < len(s):
+    if any(isinstance(rule, CertifiedLimit) for rule in rules) and 0 < cut < len(s):
         # What was tested is flagging all that lies above the next lower score.
         threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    units = as_units(q.units)
     status = tuple(
         Status(
             limit.text,
             float(limit.measure(limit.sees(confusion, deployed)))
-            if q.units is None
-            else rate_of_units(q.units, limit, threshold),
-            bool(rule.holds(cuts.judged(rule, k))),
+            if units is None
+            else rate_of_units(units, limit, threshold),
+            bool(rule.holds(cuts.confusion_for(rule, k))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
     )
@@ -588,7 +591,7 @@ def reach(p: OperatingPoint) -> Interval:
     best = _Cuts(s, q, np.arange(1, len(tp)), tp[1:], fp[:-1])
     open_ = s.unknown.copy()
     for rule in _rules(s, q):
-        open_ &= rule.may_hold(best.judged(rule)) if isinstance(rule, Limit) else True
+        open_ &= rule.may_hold(best.confusion_for(rule)) if isinstance(rule, Limit) else True
     own = q.goal.better * p.value
     most = q.goal.better * np.nanmax(best.values()[open_], initial=own)
     return Interval(min(p.value, most), max(p.value, most))
@@ -610,7 +613,7 @@ def with_choice(
 ) -> OperatingPoint:
     """The same point, that knows what it was chosen among: several scores of its rows, or rows of
     units, which are numbered from 0 on."""
-    if (len(scores) == 1 and unit is None) or many(p.sweep):
+    if (len(scores) == 1 and unit is None) or is_large(p.sweep):
         return p
     return replace(p, among=select_among(y, scores, p.question, weight=weight, unit=unit))
 
@@ -628,7 +631,7 @@ def _rules(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
     if q.confidence is None:
         return list(q.limits)
-    return guaranteed(s, list(q.limits), q.confidence, q.prior, q.units)
+    return guarantee_limits(s, list(q.limits), q.confidence, q.prior, as_units(q.units))
 
 
 class _Cuts:
@@ -642,9 +645,9 @@ class _Cuts:
         self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
         self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
 
-    def judged(self, rule: Rule, k: Any = slice(None)) -> Confusion:
+    def confusion_for(self, rule: Rule, k: Selector = slice(None)) -> Confusion:
         """What a limit looks at; a guarantee looks at the rows themselves."""
-        if isinstance(rule, Certified) or self.q.confidence is not None:
+        if isinstance(rule, CertifiedLimit) or self.q.confidence is not None:
             j = self.c
         else:
             j = rule.sees(self.c, self.deployed)
@@ -655,11 +658,11 @@ class _Cuts:
         return self.q.goal.better * np.asarray(self.q.goal(self.deployed), np.float64)
 
 
-def _all(s: Sweep) -> tuple[NDArray[Any], ...]:
+def _all_cuts(s: Sweep) -> tuple[NDArray[Any], ...]:
     return np.arange(len(s) + 1), from_zero(s.tp), from_zero(s.fp)
 
 
-def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
+def _candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     """All cuts that can be the best, among few others.
 
     No cut of a block of cuts catches more than the last of them, nor has fewer false alarms than
@@ -675,7 +678,7 @@ def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
         # and what is 0/0 at an end may be known there.
         s.needs_scores("this aim, under these limits,")
     if not by_bounds or len(s) <= 4 * s.blocks.size:
-        return _Cuts(s, q, *_all(s))
+        return _Cuts(s, q, *_all_cuts(s))
     cut, tp, fp = s.blocks.cut, s.blocks.tp, s.blocks.fp
     ends = _Cuts(s, q, cut, tp, fp)
     most = _Cuts(s, q, cut[1:], tp[1:], fp[:-1])
@@ -685,14 +688,14 @@ def _promising(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     for rule in rules:
         assert isinstance(rule, Limit)
         if rule.helpful:
-            open_ &= rule.may_hold(most.judged(rule))
+            open_ &= rule.may_hold(most.confusion_for(rule))
         else:  # monotone: if it holds anywhere inside, then at one of the ends
-            holds = rule.holds(ends.judged(rule))
+            holds = rule.holds(ends.confusion_for(rule))
             open_ &= holds[1:] | holds[:-1]
-    found = ends.values()[_allowed(s, ends, rules)]
+    found = ends.values()[_keep_allowed(s, ends, rules)]
     best = np.nanmax(found, initial=-np.inf)
     slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
-    return _Cuts(s, q, *_inside(s, np.flatnonzero(open_ & (bound >= best - slack))))
+    return _Cuts(s, q, *_cuts_in(s, np.flatnonzero(open_ & (bound >= best - slack))))
 
 
 def _holds_at_an_end(s: Sweep, rule: Rule) -> bool:
@@ -710,7 +713,7 @@ def _best_at_corners(s: Sweep, q: Aim) -> bool:
     return monotone or _best_at_vertices(s, q)
 
 
-def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
+def _cuts_in(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
     """All cuts of some blocks, in order, and flagging nothing."""
     at, there = s.inside(blocks)
     tp, fp = (
@@ -721,10 +724,10 @@ def _inside(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
     return from_zero(at[there] + 1), from_zero(tp), from_zero(fp)
 
 
-def _allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+def _keep_allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
     ok = np.ones(len(cuts.cut), np.bool_)
     for rule in rules:
-        ok &= rule.holds(cuts.judged(rule))
+        ok &= rule.holds(cuts.confusion_for(rule))
     ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
     return ok
 
@@ -739,7 +742,7 @@ def _best(s: Sweep, q: Aim, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
     else:
         everywhere = cuts.values()
         if np.isnan(everywhere).all():
-            raise undefined(q.goal.name)
+            raise undefined_error(q.goal.name)
         value = np.maximum(everywhere[allowed], np.finfo(np.float64).min)
         value[np.isnan(value)] = -np.inf  # 0/0 is worse than any value
     # Of equally good cuts the first has the fewest false alarms; others with as few may catch more.
@@ -808,27 +811,29 @@ def headline(p: OperatingPoint, reverse: bool = False, probability: float | None
     return f"Flag {rule}{known}{' on' if rule == 'from' else ''}"
 
 
-def described(p: OperatingPoint, reverse: bool = False) -> list[str]:
+def describe(p: OperatingPoint, reverse: bool = False) -> list[str]:
     """An operating point in a few lines: what to do, why, and what that does; before that, if it is
     not shown to be worth doing."""
     aim = "least" if p.question.goal.better < 0 else "most"
-    first = f"{headline(p, reverse)}, for the {aim} {p.objective}: {worth(p)}"
+    first = f"{headline(p, reverse)}, for the {aim} {p.objective}: {value_text(p)}"
     doubt = filter(None, [against_trivial(p)])
-    return [*doubt, first[0].lower() + first[1:], *told(p)]
+    return [*doubt, first[0].lower() + first[1:], *describe_outcome(p)]
 
 
-def worth(p: OperatingPoint, level: float = 0.95) -> str:
+def value_text(p: OperatingPoint, level: float = 0.95) -> str:
     """The value to expect on new rows, and the one on these."""
     if np.isnan(p.value):
-        return f"0/0 {_where(p.confusion)}"
+        return f"0/0 {_undefined_because(p.confusion)}"
     expected = expectation(p, p.question.goal, level)
     if expected is None:
-        return f"{in_places(p.value)[0]} on these rows"
-    _, here = in_places(expected.value, p.value)
+        return f"{format_like(p.value)[0]} on these rows"
+    _, here = format_like(expected.value, p.value)
     return f"{expected!r} expected, {here} on these rows"
 
 
-def expectation(p: OperatingPoint, measure: Any = None, level: float = 0.95) -> Expected | None:
+def expectation(
+    p: OperatingPoint, measure: GoalLike | None = None, level: float = 0.95
+) -> Expected | None:
     """The value expected on new rows, or another measure, for those who show it: None if these rows
     can't tell."""
     with suppress(CutscoreError):
@@ -836,28 +841,28 @@ def expectation(p: OperatingPoint, measure: Any = None, level: float = 0.95) -> 
     return None
 
 
-def told(p: OperatingPoint) -> list[str]:
+def describe_outcome(p: OperatingPoint) -> list[str]:
     """What an operating point does, in a few lines."""
     q = p.question
-    lines = [in_cases(p)]
+    lines = [cases_text(p)]
     if p.cost_per_1000 is not None:
         expected = expectation(p)
         if expected is None:
-            lines.append(f"cost of 1,000 cases like these: {in_places(p.cost_per_1000)[0]}")
+            lines.append(f"cost of 1,000 cases like these: {format_like(p.cost_per_1000)[0]}")
         else:
-            lines.append(f"expected cost of 1,000 cases: {in_places(1000 * expected.value)[0]}")
+            lines.append(f"expected cost of 1,000 cases: {format_like(1000 * expected.value)[0]}")
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
         is_ = f"{status.value:.6g} here"
         if np.isnan(status.value):
-            is_ = f"0/0 {_where(p.confusion)}"
+            is_ = f"0/0 {_undefined_because(p.confusion)}"
         elif limit.measure.is_count and not p.sweep.weighted:
             is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
-        lines.append(f"{status.limit}{sure}: {outcome(p, status)}, it is {is_}")
+        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}, it is {is_}")
         if q.confidence and not p.sweep.weighted:
-            error = allowance(q.limits, q.confidence)
-            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+            error = split_error(q.limits, q.confidence)
+            lines += filter(None, [shortage_text(p.sweep, limit, error, as_units(q.units))])
     return lines if p.feasible else [*lines, p.explanation]
 
 
@@ -868,25 +873,24 @@ def against_trivial(p: OperatingPoint) -> str | None:
     if base is None or base.difference is None or base.shown:
         return None
     value, low, high, level = base.difference
-    cost, *rest = in_places(base.value, value, low, high)
+    cost, *rest = format_like(base.value, value, low, high)
     trivial = f"flagging {'everything' if base.name == 'flag all' else 'nothing'}"
     if value == 0 and p.confusion.flagged in (0, p.confusion.total):
         return f"these scores gain nothing over {trivial}, at {cost} a case"
-    value_, low_, high_ = (text.replace("-", "−") for text in rest)
     return (
-        f"not shown to beat {trivial}, at {cost} a case: expected difference {value_} "
-        f"({100 * level:g} % CI {low_} to {high_})"
+        f"not shown to beat {trivial}, at {cost} a case: expected difference {rest[0]} "
+        f"({100 * level:g} % CI {rest[1]} to {rest[2]})"
     )
 
 
-def outcome(p: OperatingPoint, status: Status) -> str:
+def limit_outcome(p: OperatingPoint, status: Status) -> str:
     """What became of a limit. With a confidence it may hold on these rows, and not be shown to."""
     if status.holds:
         return "holds"
     return "can't be shown" if p.question.confidence else "fails"
 
 
-def _where(c: Confusion) -> str:
+def _undefined_because(c: Confusion) -> str:
     """Where a measure has no value."""
     if not (c.positives and c.negatives):
         return f"where no row is {'negative' if c.positives else 'positive'}"
@@ -895,7 +899,7 @@ def _where(c: Confusion) -> str:
     return "where everything is flagged" if c.flagged == c.total else "here"
 
 
-def in_cases(p: OperatingPoint) -> str:
+def cases_text(p: OperatingPoint) -> str:
     """What it did with these rows; of more than 10,000, or at another prior, what to expect of so
     many cases."""
     prior = p.question.prior

@@ -44,11 +44,11 @@ class Verdict:
 
     Parameters
     ----------
-    state
+    state : State
         Whether to use the threshold.
-    headline
+    headline : str
         One line: the reason not to use it, or what to flag.
-    findings
+    findings : tuple of Notice
         What speaks against it, the most important first; the headline is that of the first.
 
     Examples
@@ -85,15 +85,15 @@ def judge(
 
     Parameters
     ----------
-    p
+    p : OperatingPoint
         What :func:`cutscore.choose` found.
-    auc
+    auc : Interval, optional
         The interval of the AUC, where it is known already; that of a sweep of rows if left out.
-    score
+    score : str, default 'score'
         The name of the score.
-    reverse
+    reverse : bool, default False
         Whether low scores mean positive, so that ``p`` is of ``-score``.
-    probability
+    probability : float, optional
         The calibrated probability at the threshold, to be named beside it.
 
     Examples

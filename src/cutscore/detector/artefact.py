@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,14 @@ from cutscore.core.json import Count
 from cutscore.detector.novelty import Novelty
 from cutscore.detector.scorers.base import Scorer
 from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.measures.aim import GoalLike
+from cutscore.measures.costs import Costs
+from cutscore.measures.limits import LimitsLike
 from cutscore.policy.artefact import Policy
 from cutscore.sweeps.sweep import Floats
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 
 @dataclass(frozen=True)
@@ -118,23 +124,23 @@ class Detector(Card):
         """The columns it needs."""
         return self.scorer.columns
 
-    def scores(self, data: Any) -> Floats:
+    def scores(self, data: TableLike) -> Floats:
         """The score of each row of a table; NaN where a column that has the score has none."""
         return self.scorer.scores(data)
 
-    def llr(self, data: Any) -> Floats:
+    def llr(self, data: TableLike) -> Floats:
         """The log-likelihood ratio of each row."""
         return self.policy.llr(self.scores(data))
 
-    def probability(self, data: Any, prior: float | None = None) -> Floats:
+    def probability(self, data: TableLike, prior: float | None = None) -> Floats:
         """P(positive) of each row, where the share ``prior`` is positive; its own if not given."""
         return self.policy.probability(self.scores(data), prior)
 
-    def decide(self, data: Any) -> NDArray[np.bool_]:
+    def decide(self, data: TableLike) -> NDArray[np.bool_]:
         """Whether to flag each row."""
         return self.policy.decide(self.scores(data))
 
-    def apply(self, data: Any, *, keep: Sequence[str] = (), reasons: int = 3) -> Any:
+    def apply(self, data: TableLike, *, keep: Sequence[str] = (), reasons: int = 3) -> Any:
         """Decide about each row of a table, and say why.
 
         Parameters
@@ -172,7 +178,7 @@ class Detector(Card):
 
     def apply_batches(
         self,
-        data: Any,
+        data: TableLike,
         *,
         keep: Sequence[str] = (),
         reasons: int = 3,
@@ -237,7 +243,7 @@ class Detector(Card):
         low, high = self.policy.range
         return Novelty((low, high) if 0 < high - low < inf else None)
 
-    def novelty(self, data: Any) -> list[Finding]:
+    def novelty(self, data: TableLike) -> list[Finding]:
         """What the rows of a table have that no training row had: levels, missing values in columns
         where none was missing, numbers and dates outside of the range, and scores far outside of
         the range of the evidence; a count for each, the most frequent first. ``cutscore apply``
@@ -259,10 +265,24 @@ class Detector(Card):
             rows += len(part.score)
         return seen.found(rows)
 
-    def revised(self, **changes: Any) -> Detector:
+    def revised(  # noqa: PLR0913 - the options of users
+        self,
+        *,
+        costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike | None = None,
+        prior: float | None = None,
+        confidence: float | None = None,
+        threshold: float | None = None,
+        drop_limits: bool = False,
+    ) -> Detector:
         """The same detector with another aim: its threshold is chosen anew on the evidence, with
-        new promises, and nothing is learned again. The changes are those of
-        :meth:`cutscore.Policy.revised`.
+        new promises, and nothing is learned again.
+
+        Parameters
+        ----------
+        costs, maximize, subject_to, prior, confidence, threshold, drop_limits
+            What changes, as for :meth:`cutscore.Policy.revised`.
 
         Examples
         --------
@@ -273,7 +293,16 @@ class Detector(Card):
         >>> d.revised(costs=cs.Costs(fp=1, fn=500)).policy.threshold
         0.3
         """
-        return replace(self, policy=self.policy.revised(**changes))
+        policy = self.policy.revised(
+            costs=costs,
+            maximize=maximize,
+            subject_to=subject_to,
+            prior=prior,
+            confidence=confidence,
+            threshold=threshold,
+            drop_limits=drop_limits,
+        )
+        return replace(self, policy=policy)
 
     def __add__(self, other: object) -> Detector:
         """The detector with the evidence of both, which must score alike."""
@@ -354,6 +383,6 @@ class Detector(Card):
         return self.policy._picture()
 
 
-def as_text(label: Any) -> str:
+def as_text(label: object) -> str:
     """A label as people write it: 1 for 1.0."""
     return f"{label:.17g}" if isinstance(label, float) else str(label)

@@ -6,15 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.models import NumbersTooLarge
 from cutscore.core.findings.rows import LengthsDiffer, NoRows
+from cutscore.core.findings.statistics import BeyondFloats
 from cutscore.core.findings.training import ColumnCategory, ColumnNote, ColumnNumber, ColumnUnused
 from cutscore.detector.columns import (
     CategoryColumn,
@@ -26,6 +26,11 @@ from cutscore.detector.columns import (
 )
 from cutscore.detector.values import flags, in_words, numbers, stream, texts, whole_numbers
 from cutscore.sweeps.sweep import Floats
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cutscore.tables.frames import TableLike
 
 # More different values than this are not counted any further.
 _MOST_VALUES = 1 << 17
@@ -46,7 +51,10 @@ class Limits:
 
 
 def summed(
-    data: Any, summaries: dict[str, ColumnSummary], as_numbers: Sequence[str], weight: Floats | None
+    data: TableLike,
+    summaries: dict[str, ColumnSummary],
+    as_numbers: Sequence[str],
+    weight: Floats | None,
 ) -> int:
     """Add up what there is to know of columns, and return how many rows count."""
     rows = counted = 0
@@ -84,7 +92,7 @@ class ColumnSummary(ABC):
         """How much all rows weigh, and those without a value."""
 
     @abstractmethod
-    def add(self, column: Any, start: int, weight: Floats | None) -> None:
+    def add(self, column: pa.Array, start: int, weight: Floats | None) -> None:
         """Take in some rows, of which the first is number ``start``."""
 
     def weigh(self, missing: NDArray[np.bool_], weight: Floats | None) -> None:
@@ -125,7 +133,7 @@ class _Numbers(ColumnSummary):
         self.kind = kind
         self.rises = self.falls = kind == "number"
 
-    def add(self, column: Any, start: int, weight: Floats | None) -> None:
+    def add(self, column: pa.Array, start: int, weight: Floats | None) -> None:
         # All of them: rows that count nothing are refused like others, by their own number.
         x = numbers(column, self.name, start, self.kind)
         if weight is not None:
@@ -176,7 +184,7 @@ class _Numbers(ColumnSummary):
             return None, ColumnUnused(self.name, "constant", in_words(self.low, self.kind))
         scale = sqrt(self.squares / self.known)
         if not (np.isfinite(scale) and np.isfinite(self.mean)):
-            raise DataError(NumbersTooLarge(self.name, self.low, self.high))
+            raise DataError(BeyondFloats(f"squares of {shown(self.name)}"))
         # Of values so small that their squares vanish, half their range; of a single one, 1.
         scale = scale or self.high / 2 - self.low / 2 or 1.0
         column = NumberColumn(
@@ -200,7 +208,7 @@ class _Levels(ColumnSummary):
         self.masses: dict[str, float] = {}
         """How much the rows of each value weigh, where rows have weights."""
 
-    def add(self, column: Any, start: int, weight: Floats | None) -> None:
+    def add(self, column: pa.Array, start: int, weight: Floats | None) -> None:
         if self.kind == "boolean":
             values = flags(column, self.name, start)
         else:
@@ -256,7 +264,7 @@ class _Levels(ColumnSummary):
         return [self.name, self.kind, self.missing, counts]
 
 
-def counting(column: Any, weight: Floats | None) -> Any:
+def counting(column: pa.Array, weight: Floats | None) -> Any:
     """The rows of a column that count."""
     import pyarrow as pa
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from cutscore.core.frozen import derived
 from cutscore.core.json import Positive, Share
 from cutscore.detector.values import flags, numbers, texts
 from cutscore.sweeps.sweep import Floats
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NumberKind = Literal["number", "date"]
 CategoryKind = Literal["category", "boolean"]
@@ -59,11 +62,11 @@ class NumberColumn:
         """Names of what it becomes."""
         return [self.name, *([f"{self.name} is missing"] if self.missing else [])]
 
-    def values(self, column: Any, start: int = 0) -> Floats:
+    def values(self, column: pa.Array, start: int = 0) -> Floats:
         """The numbers, NaN where they are missing."""
         return numbers(column, self.name, start, self.kind)
 
-    def fill(self, out: Floats, column: Any, start: int) -> None:
+    def fill(self, out: Floats, column: pa.Array, start: int) -> None:
         """Write the features of some rows, one feature after the other."""
         x = self.values(column, start)
         gone = np.isnan(x)
@@ -161,7 +164,7 @@ class CategoryColumn:
         eye[self.share == 0] = self.share[self.featured]
         return eye
 
-    def values(self, column: Any, start: int = 0) -> NDArray[np.int64]:
+    def values(self, column: pa.Array, start: int = 0) -> NDArray[np.int64]:
         """The state of each row."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -173,13 +176,13 @@ class CategoryColumn:
             codes[np.asarray(values.is_null())] = len(self.levels) + 1
         return np.asarray(codes)
 
-    def texts(self, column: Any, start: int = 0) -> Any:
+    def texts(self, column: pa.Array, start: int = 0) -> Any:
         """The level of each row as text, known or not; null where it is missing."""
         if self.kind == "boolean":
             return flags(column, self.name, start)
         return texts(column, self.name, start, self.level_type)
 
-    def fill(self, out: Floats, column: Any, start: int) -> None:
+    def fill(self, out: Floats, column: pa.Array, start: int) -> None:
         """Write the features of some rows, one feature after the other."""
         np.take(self.rows.T, self.values(column, start), axis=1, out=out, mode="clip")
 

@@ -8,31 +8,36 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.checks import check_weights
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument, shown
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.rows import LengthsDiffer, NoRows
+from cutscore.core.findings.rows import LengthsDiffer, NoRows, TypeUnfit
 from cutscore.core.findings.training import (
     ColumnNote,
     ColumnsNumbers,
-    ColumnUnreadable,
     ColumnUnused,
     NothingToLearnFrom,
 )
 from cutscore.core.frozen import derived
+from cutscore.core.types import ArrayLike
 from cutscore.detector.column_summaries import ColumnSummary, Limits, of_kind, summed
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import kind_of, stream
 from cutscore.linear.detector import LinearDetector
-from cutscore.linear.rows import block_rows
+from cutscore.linear.rows import Matrix, block_rows
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.roles import Roles
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cutscore.tables.frames import TableLike
 
 # Numbers in a block that stays in the second-level cache.
 _CACHED = 1 << 17
@@ -83,7 +88,7 @@ class Encoding:
     @classmethod
     def fit(  # noqa: PLR0913 - all but the first are options
         cls,
-        data: Any,
+        data: TableLike,
         *,
         target: str | None = None,
         columns: Sequence[str] | None = None,
@@ -92,7 +97,7 @@ class Encoding:
         numbers: Sequence[str] = (),
         max_categories: int = 50,
         min_rows: int = 5,
-        weight: Any = None,
+        weight: ArrayLike | None = None,
     ) -> Encoding:
         """Decide what each column is, by its type and in one pass over the rows.
 
@@ -145,7 +150,7 @@ class Encoding:
         return cls.of(data, roles, Limits(max_categories, min_rows), w)
 
     @classmethod
-    def of(cls, data: Any, roles: Roles, limits: Limits, weight: Floats | None) -> Encoding:
+    def of(cls, data: TableLike, roles: Roles, limits: Limits, weight: Floats | None) -> Encoding:
         """As :meth:`fit`, of checked arguments."""
         from cutscore.tables.frames import as_table
 
@@ -169,7 +174,9 @@ class Encoding:
         return cls(tuple(used), ordered, rows, _fingerprint(facts))
 
     @classmethod
-    def of_matrix(cls, X: Any, names: Sequence[str], weight: Any = None) -> Encoding:
+    def of_matrix(
+        cls, X: Matrix, names: Sequence[str], weight: ArrayLike | None = None
+    ) -> Encoding:
         """The encoding of a matrix, dense or CSR, whose columns are numbers without a gap; rows
         count by their weight.
 
@@ -253,7 +260,7 @@ class Encoding:
         columns = (c for c in self.columns if isinstance(c, CategoryColumn))
         return {c.name: c.levels for c in columns if c.is_text}
 
-    def transform(self, data: Any, *, sparse: bool | None = None) -> Any:
+    def transform(self, data: TableLike, *, sparse: bool | None = None) -> Any:
         """The features of all rows: a float64 array, or a CSR matrix.
 
         Parameters
@@ -284,7 +291,7 @@ class Encoding:
 
         return vstack(blocks, format="csr")
 
-    def arranged(self, data: Any, places: NDArray[np.intp], rows: int) -> Any:
+    def arranged(self, data: TableLike, places: NDArray[np.intp], rows: int) -> Any:
         """The features as :meth:`transform` makes them, of so many rows in another order.
 
         Parameters
@@ -317,7 +324,7 @@ class Encoding:
         )
         return bool(full < 0.1 * len(self.features))
 
-    def blocks(self, data: Any, *, sparse: bool | None = None) -> Iterator[Any]:
+    def blocks(self, data: TableLike, *, sparse: bool | None = None) -> Iterator[Any]:
         """The features, some rows at a time."""
         as_sparse, start = self._is_sparse(sparse), 0
         # A reader's batch may be a whole table, and features be many more than columns.
@@ -334,7 +341,7 @@ class Encoding:
                 start += batch.num_rows
 
     def _dense(
-        self, batch: Any, start: int, out: Floats, places: NDArray[np.intp] | None = None
+        self, batch: pa.RecordBatch, start: int, out: Floats, places: NDArray[np.intp] | None = None
     ) -> None:
         """Write the features of a batch, whose first row is number ``start``, to rows of ``out``:
         in their order, or each to its place."""
@@ -351,7 +358,7 @@ class Encoding:
             else:
                 out[places[start + k : start + k + some.num_rows]] = turned.T
 
-    def _sparse(self, batch: Any, start: int) -> Any:
+    def _sparse(self, batch: pa.RecordBatch, start: int) -> Any:
         from scipy.sparse import csr_array, hstack
 
         n = batch.num_rows
@@ -372,17 +379,17 @@ class Encoding:
         )
 
 
-def _fingerprint(facts: Any) -> str:
+def _fingerprint(facts: object) -> str:
     text = json.dumps(facts, ensure_ascii=False)
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _dense_row(row: Any) -> Any:
+def _dense_row(row: Matrix) -> Any:
     """The one row of a matrix, or of a sparse one."""
     return np.ravel(row.toarray() if hasattr(row, "toarray") else row)
 
 
-def _deviations(X: Any, mean: Floats, weight: Floats) -> Floats:
+def _deviations(X: Matrix, mean: Floats, weight: Floats) -> Floats:
     """The standard deviation of each column, centred: squares of large numbers would cancel."""
     total = weight.sum()
     if isinstance(X, np.ndarray):
@@ -398,7 +405,7 @@ def _deviations(X: Any, mean: Floats, weight: Floats) -> Floats:
 
 
 def _kinds(
-    schema: Any, wanted: Sequence[str], roles: Roles
+    schema: pa.Schema, wanted: Sequence[str], roles: Roles
 ) -> tuple[dict[str, ColumnSummary], dict[str, ColumnNote]]:
     """What is to be summed up of each column that can be used; and why others can't. One that was
     asked for must be."""
@@ -411,7 +418,8 @@ def _kinds(
         if kind == "category" and found == "boolean":
             kind = "boolean"
         if kind is None and name in roles.named:
-            raise DataError(ColumnUnreadable(name, str(t)))
+            hint = "Exclude it, or convert it."
+            raise DataError(TypeUnfit(shown(name), str(t), hint))
         if kind is None:
             notes[name] = ColumnUnused(name, "type", str(t))
         elif kind == "empty":

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding
-from cutscore.core.findings.models import ScoresOutside, UnseenLevel, UnseenMissing, UnseenNumber
+from cutscore.core.findings.models import ScoresOutside, UnseenValues
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
 from cutscore.policy.check import FAR
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass
@@ -70,7 +73,7 @@ class Novelty:
         self._missing: dict[str, int] = {}
         self._numbers: dict[str, _Outside] = {}
 
-    def watch(self, c: Column, has: NDArray[Any], column: Any) -> None:
+    def watch(self, c: Column, has: NDArray[Any], column: pa.Array) -> None:
         """Take in what some rows have in one column: numbers, NaN where they are missing, or states
         of a category by their numbers; and the column that this was read from."""
         if isinstance(c, CategoryColumn):
@@ -95,7 +98,9 @@ class Novelty:
         times = FAR + self._scores.away / (high - low)
         return ScoresOutside(self._scores.count / rows, low, high, self._scores.far, times)
 
-    def _watch_levels(self, c: CategoryColumn, unknown: NDArray[np.bool_], column: Any) -> None:
+    def _watch_levels(
+        self, c: CategoryColumn, unknown: NDArray[np.bool_], column: pa.Array
+    ) -> None:
         # Where training rows had rare levels, an unknown one counts as they do.
         if c.other or not unknown.any():
             return
@@ -111,13 +116,11 @@ class Novelty:
     def found(self, rows: int) -> list[Finding]:
         """What there was among so many rows, the most frequent first."""
         outside = self.scores_outside(rows)
-        out: list[UnseenLevel | UnseenMissing | UnseenNumber] = [
-            UnseenLevel(name, n, rows, example) for name, (n, example) in self._levels.items()
-        ]
-        out += [UnseenMissing(name, n, rows) for name, n in self._missing.items()]
+        out = [UnseenValues(name, n, rows, level) for name, (n, level) in self._levels.items()]
+        out += [UnseenValues(name, n, rows) for name, n in self._missing.items()]
         out += [
-            UnseenNumber(
-                name, o.count, rows, *(in_words(v, o.kind) for v in (o.low, o.high, o.far))
+            UnseenValues(
+                name, o.count, rows, *(in_words(v, o.kind) for v in (o.far, o.low, o.high))
             )
             for name, o in self._numbers.items()
             if o.count

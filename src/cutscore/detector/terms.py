@@ -13,6 +13,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.frozen import derived
+from cutscore.core.types import ArrayLike
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.encoding import Encoding
 from cutscore.sweeps.sweep import Floats
@@ -108,7 +109,7 @@ class CategoryTerm:
 Term = NumberTerm | CategoryTerm
 
 
-def folded(encoding: Encoding, w: Any, b: float) -> tuple[tuple[Term, ...], float]:
+def folded(encoding: Encoding, w: ArrayLike, b: float) -> tuple[tuple[Term, ...], float]:
     """Weights of features as terms of columns, and the score of an average row.
 
     The score b + w·features = base + Σ terms. Numbers are counted from their mean, and categories

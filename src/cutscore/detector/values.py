@@ -6,23 +6,29 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import floor
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
+from cutscore.core.findings import shown
 from cutscore.core.findings.base import Where
-from cutscore.core.findings.models import ValueUnfit
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.literals import NUMBER, floats, unmarked
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cutscore.tables.frames import TableLike
 
 _BATCH = 1 << 16
 _DAY = 86_400
 
 
 def stream(
-    data: Any,
+    data: TableLike,
     columns: Sequence[str] | None = None,
     numbers: Sequence[str] = (),
     texts: Mapping[str, Sequence[str]] | None = None,
@@ -47,12 +53,7 @@ def stream(
         yield batch
 
 
-def row_from(start: int) -> Callable[[int], str]:
-    """Names a row by its number, counted from 0 after the first ``start``."""
-    return lambda row: f"row {start + row + 1:,}"
-
-
-def kind_of(t: Any) -> str | None:
+def kind_of(t: pa.DataType) -> str | None:
     """What a column of this type is used as, unless somebody says otherwise."""
     import pyarrow.types as at
 
@@ -69,14 +70,14 @@ def kind_of(t: Any) -> str | None:
     return "category" if _is_text(t) else None
 
 
-def _is_text(t: Any) -> bool:
+def _is_text(t: pa.DataType) -> bool:
     import pyarrow.types as at
 
     view = getattr(at, "is_string_view", None)
     return bool(at.is_string(t) or at.is_large_string(t) or (view and view(t)))
 
 
-def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
+def numbers(column: pa.Array, name: str, start: int, kind: str = "number") -> Floats:
     """A column as finite float64, NaN where a value is missing; a date in days since 1970."""
     out = scores(column, name, start, kind)
     bad = np.isinf(out)
@@ -86,7 +87,7 @@ def numbers(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     return out
 
 
-def scores(column: Any, name: str, start: int, kind: str = "number") -> Floats:
+def scores(column: pa.Array, name: str, start: int, kind: str = "number") -> Floats:
     """As :func:`numbers`, with infinite ones, which scores may be."""
     import pyarrow as pa
 
@@ -103,7 +104,9 @@ def scores(column: Any, name: str, start: int, kind: str = "number") -> Floats:
     return _floats(column.cast(pa.int8()) if found == "boolean" else column)
 
 
-def _check_numbers(read: Callable[..., Iterator[Any]], schema: Any, names: Sequence[str]) -> None:
+def _check_numbers(
+    read: Callable[..., Iterator[Any]], schema: pa.Schema, names: Sequence[str]
+) -> None:
     """Raise if a column of text is not all numbers, with the first row that is none: a batch alone
     would not know that the one to blame is in another."""
     types = dict(zip(schema.names, schema.types, strict=True))
@@ -118,7 +121,7 @@ def _check_numbers(read: Callable[..., Iterator[Any]], schema: Any, names: Seque
             start += batch.num_rows
 
 
-def _first_bad(column: Any, is_good: Callable[[str], bool]) -> int | None:
+def _first_bad(column: pa.Array, is_good: Callable[[str], bool]) -> int | None:
     """The first row of text that is not as it should be; None if there is none."""
     values = enumerate(column.to_pylist())
     return next((row for row, text in values if text is not None and not is_good(text)), None)
@@ -134,12 +137,12 @@ def _is_date(text: str) -> bool:
     return kind_of(_dated(pa.array([text])).type) == "date"
 
 
-def _floats(column: Any) -> Floats:
+def _floats(column: pa.Array) -> Floats:
     """Any type of numbers as float64; what has neither nulls nor another type is not copied."""
     return np.asarray(floats(column).to_numpy(zero_copy_only=False))
 
 
-def whole_numbers(column: Any, x: Floats) -> NDArray[np.int64 | np.uint64] | None:
+def whole_numbers(column: pa.Array, x: Floats) -> NDArray[np.int64 | np.uint64] | None:
     """The integers of a column whose floats are ``x``; None if some value is none or missing.
 
     They have 64 bits: in 8, the difference of 100 and -100 wraps around."""
@@ -156,7 +159,7 @@ def whole_numbers(column: Any, x: Floats) -> NDArray[np.int64 | np.uint64] | Non
     return x.astype(np.int64)
 
 
-def _dated(column: Any) -> Any:
+def _dated(column: pa.Array) -> Any:
     """Text that is nothing but dates, written as in 2020-01-31 or 2020-01-31 12:30, as dates; any
     other column as it is."""
     import pyarrow as pa
@@ -171,7 +174,7 @@ def _dated(column: Any) -> Any:
     return column
 
 
-def _ticks(column: Any) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]]:
+def _ticks(column: pa.Array) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]]:
     """Dates as whole numbers since 1970, how many make a day, and where they are missing.
 
     Nanoseconds are cut to microseconds, which is what databases have: a date is the same number
@@ -188,7 +191,7 @@ def _ticks(column: Any) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]]:
     return ticks, _DAY * {"s": 1, "ms": 10**3, "us": 10**6}[unit], null
 
 
-def _days(column: Any) -> Floats:
+def _days(column: pa.Array) -> Floats:
     # Whole days and what is left, apart: a count of microseconds has more digits than a float. The
     # quotient of the rest is that of two whole numbers, so that all units give the same float.
     ticks, per_day, null = _ticks(column)
@@ -204,7 +207,7 @@ def in_words(x: float, kind: str = "number") -> str:
     return f"{x:.6g}"
 
 
-def texts(column: Any, name: str, start: int, of: str = "text") -> Any:
+def texts(column: pa.Array, name: str, start: int, of: str = "text") -> Any:
     """A column as text, null where a value is missing; an empty text is missing too.
 
     Levels are ``of`` "text", which stays as it is; of "whole" numbers, without a point or zeros in
@@ -241,7 +244,7 @@ def texts(column: Any, name: str, start: int, of: str = "text") -> Any:
     return _refuse(column, name, start, of)
 
 
-def _filled(column: Any) -> Any:
+def _filled(column: pa.Array) -> Any:
     """Text without empty ones, which are missing: in most files, and in ONNX, nothing tells one
     from the other."""
     import pyarrow as pa
@@ -251,7 +254,7 @@ def _filled(column: Any) -> Any:
     return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
 
 
-def _numbers_written(column: Any, name: str, start: int) -> Any:
+def _numbers_written(column: pa.Array, name: str, start: int) -> Any:
     """Whole numbers as text; other numbers are refused."""
     import pyarrow as pa
 
@@ -271,7 +274,7 @@ def _is_whole(x: Floats) -> NDArray[np.bool_]:
     return np.asarray((x == np.floor(x)) & (np.abs(x) < 2**53))
 
 
-def _whole_written(text: Any) -> Any:
+def _whole_written(text: pa.Array) -> Any:
     """Text that is a whole number as that number is written without a column of text."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -291,7 +294,7 @@ def _whole_written(text: Any) -> Any:
     return pc.if_else(is_long, long, pc.coalesce(short, text))
 
 
-def _dates_written(column: Any) -> Any:
+def _dates_written(column: pa.Array) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -313,7 +316,7 @@ def _dates_written(column: Any) -> Any:
 _TRUTH = {"true": ("true", "1", "1.0"), "false": ("false", "0", "0.0")}
 
 
-def flags(column: Any, name: str, start: int) -> Any:
+def flags(column: pa.Array, name: str, start: int) -> Any:
     """A column of booleans, of 0 and 1, or of text that says so, as "true" and "false"."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -343,7 +346,7 @@ def flags(column: Any, name: str, start: int) -> Any:
     return _refuse(column, name, start, "boolean")
 
 
-def _whole(column: Any) -> Any:
+def _whole(column: pa.Array) -> Any:
     """One array, without a dictionary. Of a column that has no values, no type is left either: a
     few rows of a file may say nothing about it."""
     import pyarrow as pa
@@ -368,7 +371,7 @@ _WANTED = {
 }
 
 
-def _refuse(column: Any, name: str, start: int, kind: str) -> NoReturn:
+def _refuse(column: pa.Array, name: str, start: int, kind: str) -> NoReturn:
     """Raise for the first value that is not of this kind; or for the first at all, if text is."""
     row = None
     is_good = {"number": _is_number, "date": _is_date}.get(kind)
@@ -379,6 +382,7 @@ def _refuse(column: Any, name: str, start: int, kind: str) -> NoReturn:
     raise unfit(name, start + row, _WANTED[kind], column[row].as_py())
 
 
-def unfit(name: str, row: int, wanted: str, value: Any) -> DataError:
+def unfit(name: str, row: int, wanted: str, value: object) -> DataError:
     """The error for a value of another kind than a column must hold."""
-    return DataError(ValueUnfit(name, wanted, value, where=Where(row, column=name)))
+    hint, place = "Convert the column, or correct that row.", Where(row, column=name)
+    return DataError(ValueUnfit(shown(name), value, None, hint, wanted, where=place))

@@ -13,15 +13,15 @@ if find_spec("sklearn") is None:
     )
 
 from cutscore.estimators._bank import DetectorBank
-from cutscore.estimators._calibrated import CalibratedDetector
 from cutscore.estimators._checks import expected_failed_checks
 from cutscore.estimators._closed import Fisher, GaussianDiscriminant, LeastSquares, MeanDifference
+from cutscore.estimators._decision import DecisionClassifier
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._perceptron import Perceptron
 from cutscore.estimators._structural import Structural
 
 __all__ = [
-    "CalibratedDetector",
+    "DecisionClassifier",
     "DetectorBank",
     "Fisher",
     "GaussianDiscriminant",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,16 +23,24 @@ from sklearn.utils.validation import (
 
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.statistics import BadCosts, TooFew
-from cutscore.estimators._base import check_mass, check_positive, one_class
-from cutscore.estimators._calibrated import CalibratedDetector
+from cutscore.core.findings.statistics import TooFew
+from cutscore.core.types import Array, Label, MatrixLike
+from cutscore.estimators._base import check_held_out_once, check_mass, check_positive, one_class
+from cutscore.estimators._cross_fit import (
+    CalibratedScorer,
+    CrossFitter,
+    Split,
+    calibrate_scores,
+    responses_for,
+    weight_params,
+)
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
-from cutscore.estimators._types import Classifier, ClassShares, CostMatrix, Folds, Label, Matrix
+from cutscore.estimators._types import Classifier, ClassShares, CostMatrix, Folds
 from cutscore.measures.costs import Costs
-from cutscore.sweeps.sweep import Floats
+from cutscore.sweeps.sweep import Floats, sweep
 
 
 def _calibrates(bank: DetectorBank) -> bool:
@@ -47,17 +55,16 @@ def _calibrates(bank: DetectorBank) -> bool:
 class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """One-vs-rest classifier: a calibrated detector for each of K classes.
 
-    Each detector is a :class:`CalibratedDetector`. Their probabilities are combined into
-    posteriors, and the predicted class is the one with the largest posterior or, with ``costs``,
-    the smallest expected cost. Prior and costs apply at prediction:
+    Each detector is a classifier whose scores are calibrated on held-out rows. Their probabilities
+    are combined into posteriors, and the predicted class is the one with the largest posterior or,
+    with ``costs``, the smallest expected cost. Prior and costs apply at prediction:
     ``set_params(prior=..., costs=...)`` takes effect without a refit.
 
     Parameters
     ----------
     estimator : classifier, optional
-        A binary classifier with ``decision_function`` or ``predict_proba``, as for
-        :class:`CalibratedDetector`, fitted to 1 for its class and 0 for the rest. Default
-        :class:`Logistic`.
+        A binary classifier with ``decision_function`` or ``predict_proba``, fitted to 1 for its
+        class and 0 for the rest. Default :class:`Logistic`.
     method : str or None, default "platt"
         How scores are calibrated, as for :func:`cutscore.calibrate`. None leaves them raw: the
         largest score decides, and there are neither probabilities nor expected costs.
@@ -76,8 +83,9 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     Attributes
     ----------
     detectors_
-        The fitted :class:`CalibratedDetector` of each class, in the order of ``classes_``. For two
-        classes there is one, for the second. With ``method=None`` they are the classifiers.
+        For each class, in the order of ``classes_``, the fitted ``estimator``, its ``calibrator``
+        and the ``prior`` of the class. For two classes there is one, for the second. With
+        ``method=None`` they are the classifiers.
     prior_
         The weighted share of each class among the training rows.
     classes_
@@ -141,7 +149,9 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.prior = prior
         self.costs = costs
 
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DetectorBank:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> DetectorBank:
         """Fit and calibrate the detector of each class.
 
         Parameters
@@ -176,11 +186,12 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             self._detector(X, (codes == k).astype(np.int64), weight, folds) for k in of_class
         ]
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.detectors_[0], name):
-                setattr(self, name, getattr(self.detectors_[0], name))
+            fitted = getattr(self.detectors_[0], "estimator", self.detectors_[0])
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
         return self
 
-    def decision_function(self, X: Matrix) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Log posterior odds of each class against the rest, at ``prior``.
 
         For two classes those of the second only, one number for each row. With ``method=None`` the
@@ -208,7 +219,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return np.asarray(odds)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Matrix) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """The posterior of each class, at ``prior``.
 
         Parameters
@@ -219,12 +230,12 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return np.asarray(np.exp(self._log_posterior(X)))
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Matrix) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """The logarithms of ``predict_proba``, accurate where these round to 0."""
         return self._log_posterior(X)
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]
-    def expected_cost(self, X: Matrix) -> Floats:
+    def expected_cost(self, X: MatrixLike) -> Floats:
         """The expected cost of predicting each class j: Σ_i p_i costs[i, j].
 
         Without ``costs`` it is the probability of an error.
@@ -237,7 +248,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         costs = self._costs()
         return np.asarray(self.predict_proba(X) @ (_zero_one(self) if costs is None else costs))
 
-    def predict(self, X: Matrix) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The class with the smallest expected cost; without ``costs`` the most probable one.
 
         Parameters
@@ -259,15 +270,15 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             best = np.argmax(self._log_posterior(X), axis=1)
         return np.asarray(self.classes_[best])
 
-    def _log_posterior(self, X: Matrix) -> Floats:
+    def _log_posterior(self, X: MatrixLike) -> Floats:
         check_is_fitted(self)
-        odds = np.column_stack([d.decision_function(X) for d in self.detectors_])
+        odds = np.column_stack([d.log_odds(X) for d in self.detectors_])
         if len(self.classes_) == 2:
             odds = np.hstack((-odds, odds))
         log_p = _project(odds) + (self._log_prior() - np.log(self.prior_))
         return np.asarray(log_p - _log_sum(log_p)[:, None])
 
-    def _raw(self, X: Matrix) -> Floats:
+    def _raw(self, X: MatrixLike) -> Floats:
         check_is_fitted(self)
         return np.column_stack([_score(d, X) for d in self.detectors_])
 
@@ -279,7 +290,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         check_mass(mass, names)
         return mass
 
-    def _folds(self, X: Matrix, y: ArrayLike, codes: Any, weight: Floats | None) -> list[Any]:
+    def _folds(self, X: MatrixLike, y: ArrayLike, codes: Array, weight: Floats | None) -> list[Any]:
         """Folds for all detectors, stratified by class if cv is a number."""
         if isinstance(self.cv, str):
             rule = "be a number of folds, a splitter or pairs of indices"
@@ -303,12 +314,11 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return folds
 
     def _detector(
-        self, X: Matrix, y: ArrayLike, weight: Floats | None, folds: list[Any] | None
+        self, X: MatrixLike, y: NDArray[Any], weight: Floats | None, folds: list[Any] | None
     ) -> Any:
         estimator = self._inner()
         if folds is not None:
-            detector = CalibratedDetector(estimator, method=self.method, cv=folds)  # type: ignore[arg-type]
-            return detector.fit(X, y, sample_weight=weight)
+            return self._calibrated(X, y, weight, folds)
         new = clone(estimator)
         if weight is None:
             return new.fit(X, y)
@@ -318,6 +328,21 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 "uses it. Leave it out, or use a classifier that accepts it."
             )
         return new.fit(X, y, sample_weight=weight)
+
+    def _calibrated(
+        self, X: MatrixLike, y: NDArray[Any], weight: Floats | None, folds: Sequence[Split]
+    ) -> CalibratedScorer:
+        assert self.method is not None
+        check_held_out_once(folds, len(y))
+        estimator, responses = self._inner(), responses_for(self.method)
+        params = weight_params(estimator, weight, stacklevel=4)
+        fitter = CrossFitter(estimator, np.array([0, 1]), 1, responses, params)
+        scores = np.empty(len(y))
+        for (_, test), part in zip(folds, fitter.held_out(X, y, folds), strict=True):
+            scores[test] = part
+        s = sweep(y, scores, weight)
+        calibrator = calibrate_scores(s, self.method)
+        return CalibratedScorer(fitter.fit(X, y), calibrator, s.prevalence, responses)
 
     def _inner(self) -> Any:
         return Logistic() if self.estimator is None else self.estimator
@@ -348,23 +373,18 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             rule = f"be a {k} × {k} matrix, a row and a column for each class"
             raise DataError(BadArgument("costs", rule, Shown(f"of the shape {costs.shape}")))
         for i, j in np.argwhere(~(np.abs(costs) <= 1e100)):
-            rule = (
-                "a cost must be a finite number, up to 1e100; that of predicting "
-                f"{names[j]!r} for {names[i]!r} is {costs[i, j]:g}"
-            )
-            raise DataError(BadCosts(rule))
+            subject = f"the cost of predicting {names[j]!r} for {names[i]!r}"
+            rule = "be a finite number, up to 1e100"
+            raise DataError(BadArgument("costs", rule, costs[i, j], subject=subject))
         right = np.diag(costs)[:, None]
         for i, j in np.argwhere(costs < right):
-            rule = (
-                "a correct prediction must cost no more than an error; predicting "
-                f"{names[j]!r} for {names[i]!r} costs {costs[i, j]:g}, predicting {names[i]!r} "
-                f"costs {costs[i, i]:g}"
-            )
+            subject = f"the cost of predicting {names[j]!r} for {names[i]!r}"
+            rule = f"be at least that of a correct prediction, {costs[i, i]:g}"
             hint = "costs[i, j] is the cost of predicting j for i; a benefit is negative."
-            raise DataError(BadCosts(rule, hint))
+            raise DataError(BadArgument("costs", rule, costs[i, j], hint, subject))
         if not (costs > right).any():
-            rule = "costs must depend on the prediction; with these they don't"
-            raise DataError(BadCosts(rule, "Leave costs out to count all errors equally."))
+            hint = "Leave costs out to count all errors equally."
+            raise DataError(BadArgument("costs", "depend on the prediction", hint=hint))
         return costs
 
     def _needs_method(self, what: str) -> None:
@@ -420,7 +440,7 @@ def _log_sum(a: Floats) -> Floats:
     return np.asarray(top[:, 0] + np.log(np.exp(a - top).sum(axis=1)))
 
 
-def _score(estimator: Classifier, X: Matrix) -> Floats:
+def _score(estimator: Classifier, X: MatrixLike) -> Floats:
     """Scores, above 0 where the estimator predicts its class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), np.float64).ravel()
@@ -451,6 +471,6 @@ def _cost_matrix(given: Mapping[Label, object], names: list[Label]) -> Floats:
             if decided in row:
                 costs[i, j] = number(row[decided])
             elif i != j:
-                rule = f"costs must include that of predicting {decided!r} for {name!r}"
-                raise DataError(BadCosts(rule))
+                rule = f"include that of predicting {decided!r} for {name!r}"
+                raise DataError(BadArgument("costs", rule))
     return costs

@@ -28,10 +28,10 @@ from cutscore.core.findings.base import Shown, shown
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.findings.statistics import OneClass, TooFew
 from cutscore.core.progress import Report
-from cutscore.estimators._types import Label, Matrix
+from cutscore.core.types import Label, MatrixLike
 from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.detector import Step
-from cutscore.linear.rows import ArrayRows, Floats
+from cutscore.linear.rows import ArrayRows, Floats, Matrix
 from cutscore.measures.costs import Costs
 
 
@@ -117,7 +117,7 @@ def _two_numbers(y: NDArray[Any]) -> NDArray[Any] | None:
     return ends if ends[0] != ends[1] and sum(counts) == len(y) else None
 
 
-def _check_columns(X: Any) -> None:
+def _check_columns(X: Matrix) -> None:
     """Refuse a corrupt sparse matrix: SciPy would read beyond its end."""
     if isinstance(X, np.ndarray) or not X.nnz:
         return
@@ -128,7 +128,7 @@ def _check_columns(X: Any) -> None:
         raise DataError(BadArgument("X", rule, index, hint, subject="a column index of X"))
 
 
-def row_weights(sample_weight: ArrayLike | None, X: Matrix) -> Floats | None:
+def row_weights(sample_weight: ArrayLike | None, X: MatrixLike) -> Floats | None:
     """Sample weights as float64, none below 0; None if there are none."""
     if sample_weight is None:
         return None
@@ -152,7 +152,7 @@ class LogOdds:
     """Probabilities of an estimator whose ``decision_function`` returns log posterior odds or, for
     more than two classes, unnormalised log probabilities."""
 
-    def predict_proba(self, X: Matrix) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """The probability of each class, in the order of ``classes_``.
 
         Parameters
@@ -169,7 +169,7 @@ class LogOdds:
             return np.exp(_log_softmax(odds))
         return np.column_stack((sigmoid(-odds), sigmoid(odds)))
 
-    def predict_log_proba(self, X: Matrix) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """The logarithms of ``predict_proba``, accurate where these round to 0 or 1."""
         odds = self.decision_function(X)  # type: ignore[attr-defined]
         if odds.ndim == 2:
@@ -211,7 +211,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, rows: ArrayRows) -> Fit:
         """The linear classifier of these rows; their weights include class weights."""
 
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -240,7 +240,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The discriminants of these rows, whose y are indices of the classes."""
         raise NotImplementedError
 
-    def _rows(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> ArrayRows:
+    def _rows(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> ArrayRows:
         features, labels = validate_data(
             self,
             X,
@@ -309,13 +309,15 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return LinearDetector(self.coef_[0], float(self.intercept_[0]))
 
-    def _features(self, X: Matrix) -> Any:
+    def _features(self, X: MatrixLike) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        _check_columns(X)
-        return X
+        known: Any = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+        _check_columns(known)
+        return known
 
-    def decision_function(self, X: Matrix) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """The score w·x + b of each row; it is flagged as positive iff the score is at least 0.
 
         Parameters
@@ -333,7 +335,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Discriminants(self.coef_, self.intercept_).scores(X)
         return self.detector_.scores(X)
 
-    def predict(self, X: Matrix) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The predicted label of each row: the positive one iff its score is at least 0; for more
         than two classes, the one with the largest score, the first of ties.
 
@@ -348,7 +350,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         positive = scores >= 0
         return np.asarray(self.classes_[positive.astype(np.intp)])
 
-    def signed_distance(self, X: Matrix) -> Floats:
+    def signed_distance(self, X: MatrixLike) -> Floats:
         """The signed distance of each row from the decision boundary, positive on the side of the
         positive class.
 
@@ -359,7 +361,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self.detector_.signed_distance(self._features(X))
 
-    def margins(self, X: Matrix, y: ArrayLike) -> Margins:
+    def margins(self, X: MatrixLike, y: ArrayLike) -> Margins:
         """The margin of each row, its signed distance on the correct side of the boundary.
 
         Parameters

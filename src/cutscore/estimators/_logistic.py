@@ -7,8 +7,9 @@ from math import isinf
 
 from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.progress import progress
+from cutscore.core.types import MatrixLike
 from cutscore.estimators._base import LinearEstimator, LogOdds, StoppedEarly, gap_progress
-from cutscore.estimators._types import ClassWeight, Matrix
+from cutscore.estimators._types import ClassWeight
 from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.multinomial import multinomial
@@ -133,7 +134,7 @@ class Logistic(LogOdds, LinearEstimator):
         self.objective_ = fit.objective
         self.gap_ = fit.gap
 
-    def decision_function(self, X: Matrix) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """The log posterior odds w·x + b of each row. For more than two classes, g of each, whose
         differences are log odds.
 

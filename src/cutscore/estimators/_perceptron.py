@@ -15,8 +15,9 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotConverged, TooFew
 from cutscore.core.progress import progress
+from cutscore.core.types import MatrixLike
 from cutscore.estimators._base import LinearEstimator, StoppedEarly, row_weights
-from cutscore.estimators._types import ClassWeight, Matrix
+from cutscore.estimators._types import ClassWeight
 from cutscore.linear.detector import Fit
 from cutscore.linear.perceptron import Pass, PerceptronFit, Variant, perceptron
 from cutscore.linear.rows import ArrayRows
@@ -98,7 +99,7 @@ class Perceptron(LinearEstimator):
 
     def fit(
         self,
-        X: Matrix,
+        X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -155,7 +156,7 @@ class Perceptron(LinearEstimator):
 
     def partial_fit(
         self,
-        X: Matrix,
+        X: MatrixLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,

@@ -10,7 +10,7 @@ from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import shown
-from cutscore.estimators._types import Label
+from cutscore.core.types import Label
 from cutscore.sweeps.sweep import Floats
 
 

@@ -21,6 +21,7 @@ from cutscore.core.findings.statistics import (
     TooFew,
 )
 from cutscore.core.progress import progress
+from cutscore.core.types import Array
 from cutscore.decision.choice import choose
 from cutscore.estimators._base import (
     LinearEstimator,
@@ -251,7 +252,7 @@ class Structural(LinearEstimator):
     ) -> float:
         """The optimal threshold on held-out scores, for the measure."""
 
-        def part_of(some: Any) -> ArrayRows:
+        def part_of(some: Array) -> ArrayRows:
             weight = None if rows.weight is None else rows.weight[some]
             return ArrayRows(rows.X[some], rows.y[some], weight)
 
@@ -261,7 +262,7 @@ class Structural(LinearEstimator):
                 return 0.0
             return _threshold(part.y, model.scores(part.X), part.weight, settled)
 
-        settled = aim.settled(RowRisk(rows, aim.surrogate, 1.0).masses)
+        settled = aim.for_rows(RowRisk(rows, aim.surrogate, 1.0).masses)
         scores = np.empty(len(rows.y))
         for i, (train, test) in enumerate(splits):
             part = part_of(train)
@@ -276,7 +277,7 @@ class Structural(LinearEstimator):
         return shift + min(max(threshold, low - room), high + room)
 
 
-def _threshold(codes: Any, scores: Floats, weight: Floats | None, aim: TrainableMeasure) -> float:
+def _threshold(codes: Array, scores: Floats, weight: Floats | None, aim: TrainableMeasure) -> float:
     s = sweep(codes, scores, weight)
     if aim.kind == "f":
         point = choose(s, f(aim.beta))

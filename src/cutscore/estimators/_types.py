@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Protocol, Self
 
-from numpy.typing import ArrayLike
-
+from cutscore.core.types import ArrayLike, Label
 from cutscore.measures.costs import Costs
-
-Label = Hashable
-"""A label of a class."""
-
-
-class SparseMatrix(Protocol):
-    """A sparse matrix or array of SciPy."""
-
-    shape: tuple[int, ...]
-
-    @property
-    def nnz(self) -> int: ...
-
-    def tocsr(self) -> Any: ...
-
-
-Matrix = ArrayLike | SparseMatrix
-"""Features: an array, a data frame (any that NumPy reads) or a sparse matrix."""
 
 
 class Classifier(Protocol):

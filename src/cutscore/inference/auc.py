@@ -37,12 +37,12 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Int
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. P and N are the
         effective numbers (Σw)²/Σw² then.
-    level
-        The confidence.
-    method
+    level : float, default 0.95
+        Confidence level.
+    method : str, default 'score'
         ``"score"``: the above. ``"delong"``: the AUC ± z standard errors, cut off at 0 and 1, as
         most software gives it. ``"logit"``: the same on the scale ln(A/(1−A)). ``"newcombe"``: as
         ``"score"``, but with the variance for exponential scores (Hanley & McNeil's) whatever the

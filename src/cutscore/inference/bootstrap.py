@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,8 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.inference.placements import Statistic, placements
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import auc
@@ -28,11 +30,11 @@ class Bootstrap(Frozen):
 
     Parameters
     ----------
-    estimate
+    estimate : float
         The statistic of the rows themselves.
-    replicates
+    replicates : array of float
         That of each sample.
-    interval
+    interval : Interval
         Its confidence interval.
     """
 
@@ -85,17 +87,17 @@ def bootstrap(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``; rows of one class and
         score are then drawn as so many of equal weight as have the same sum and sum of squares.
         (Rows in clusters: :func:`cutscore.bootstrap_rows`.)
-    statistic
+    statistic : "auc", PartialAuc or callable, default 'auc'
         A function of a sweep that returns a number, or "auc".
-    method
+    method : str, default 'percentile'
         ``"percentile"``, or ``"bca"``: Efron's, corrected for bias and skewness.
-    level
-        The confidence of the interval.
-    n, seed
+    level : float, default 0.95
+        Confidence level of the interval.
+    n, seed : int
         How many samples, and the seed of their random numbers: equal seeds draw equal samples, on
         every machine and any number of threads.
 
@@ -123,7 +125,7 @@ def bootstrap(  # noqa: PLR0913 - options have names
     return Bootstrap(estimate, replicates, _bca(sampler, statistic, estimate, replicates, level))
 
 
-def as_statistic(statistic: Any) -> Statistic:
+def as_statistic(statistic: object) -> Statistic:
     """ "auc" or a function of a sweep, as a function."""
     if isinstance(statistic, str) and statistic == "auc":
         return auc
@@ -133,7 +135,7 @@ def as_statistic(statistic: Any) -> Statistic:
     return function
 
 
-def check_samples(n: Any) -> int:
+def check_samples(n: object) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 2 <= n <= 10**7:
         raise DataError(BadArgument("n", "be a whole number from 2 to 10,000,000", n))
     return int(n)
@@ -206,9 +208,9 @@ def _multinomial(rng: np.random.Generator, mass: NDArray[Any], total: int) -> ND
     return rng.multinomial(total, mass / total) if total else mass
 
 
-def as_number(value: Any) -> float:
+def as_number(value: object) -> float:
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         rule = "be a number for each sample"
         raise DataError(
@@ -227,7 +229,7 @@ def percentiles(replicates: Floats, level: float) -> Interval:
     return Interval(low, high, level)
 
 
-def _quantiles(values: Floats, at: Any) -> list[float]:
+def _quantiles(values: Floats, at: Sequence[float] | Floats) -> list[float]:
     # Between infinite values there is nothing to interpolate.
     how: Any = "linear" if np.isfinite(values).all() else "inverted_cdf"
     out: list[float] = np.quantile(values, at, method=how).tolist()

@@ -52,17 +52,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import Conflict
-from cutscore.core.findings.statistics import BadLimit, CountsRows, RowsDependent
-from cutscore.inference.units import Units, exceeding
+from cutscore.core.findings import Conflict
+from cutscore.core.findings.statistics import CountsRows
+from cutscore.inference.units import Units, gaffke_p_value
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.limits import Limit
+from cutscore.measures.limits import Limit, bad_limit
 from cutscore.measures.measure import MEASURES
 from cutscore.sweeps.sweep import Floats, Sweep
 
 
 @dataclass(frozen=True, eq=False)
-class Certified:
+class CertifiedLimit:
     """The cuts that were tested and found to hold, by how many rows they flag."""
 
     flagged: NDArray[Any]
@@ -79,10 +79,10 @@ class Certified:
         return np.where(self.holds(c), 0.0, np.where(c.flagged > 0, short, np.inf))
 
 
-Rule = Limit | Certified
+Rule = Limit | CertifiedLimit
 
 
-def guaranteed(
+def guarantee_limits(
     s: Sweep,
     limits: list[Limit],
     confidence: float,
@@ -95,10 +95,10 @@ def guaranteed(
         raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
     if units is not None:
         units.check(s)
-    return [_rule(s, limit, allowance(limits, confidence), prior, units) for limit in limits]
+    return [_certify(s, limit, split_error(limits, confidence), prior, units) for limit in limits]
 
 
-def allowance(limits: Sequence[Limit], confidence: float) -> float:
+def split_error(limits: Sequence[Limit], confidence: float) -> float:
     """The error that each of several limits is allowed, so that they hold together."""
     return (1 - confidence) / len(limits)
 
@@ -112,18 +112,20 @@ def check_guarantee(limit: Limit, prior: float | None) -> None:
         raise DataError(Conflict(("prior", "subject_to"), rule, hint))
     if sign not in limit.measure.guaranteed:
         rule = (
-            "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity "
-            "and precision, and limits on flagged and flagged_rate"
+            "be an upper one on fpr or fnr, a lower one on recall, specificity or precision, or "
+            "one on flagged or flagged_rate, to be guaranteed"
         )
-        raise DataError(BadLimit(limit.text, rule))
+        raise bad_limit(limit.text, rule)
 
 
-def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Units | None) -> Rule:
+def _certify(
+    s: Sweep, limit: Limit, error: float, prior: float | None, units: Units | None
+) -> Rule:
     check_guarantee(limit, prior)
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     if units is not None and name == "precision":
         hint = "Limit fpr and recall, or keep one row of each unit."
-        raise UndefinedError(RowsDependent("a guarantee of the precision", hint))
+        raise UndefinedError(CountsRows("a guarantee of the precision", hint, "units"))
     if s.weighted and name == "precision":
         hint = "Limit fpr and recall instead."
         raise UndefinedError(CountsRows("a guarantee of the precision", hint))
@@ -134,17 +136,17 @@ def _rule(s: Sweep, limit: Limit, error: float, prior: float | None, units: Unit
     if (bound < 0 or (strict and bound == 0)) if upper else (bound > 1 or (strict and bound == 1)):
         return Limit(MEASURES["flagged"], "<=", -1, P + N)  # no rate is that small, or that large
     if name == "precision":
-        return Certified(precise(s, bound, error), bound)
+        return CertifiedLimit(precise(s, bound, error), bound)
     rate = bound if upper else 1 - bound
     positive = limit.measure.of_class
     if positive is not None:
-        k = _most(s, units, rate, error, positive=positive, flagged=not positive)
+        k = _max_error_mass(s, units, rate, error, positive=positive, flagged=not positive)
         if positive:
             everything = Limit(MEASURES["flagged"], ">=", P + N, P + N)
             return Limit(MEASURES["fn"], "<=", k, rate * P) if k >= 0 else everything
         nothing = Limit(MEASURES["flagged"], "<=", 0, P + N)
         return Limit(MEASURES["fp"], "<=", k, rate * N) if k >= 0 else nothing
-    k = max(_most(s, units, rate, error, positive=None, flagged=upper), 0)
+    k = max(_max_error_mass(s, units, rate, error, positive=None, flagged=upper), 0)
     sign, size = ("<=", k) if upper else (">=", P + N - k)
     return Limit(MEASURES["flagged"], sign, size, bound * (P + N))
 
@@ -158,7 +160,7 @@ def rate_of_units(units: Units, limit: Limit, threshold: float) -> float:
     return 1 - share if name in ("fnr", "specificity") else share
 
 
-def _most(  # noqa: PLR0913 - two are options
+def _max_error_mass(  # noqa: PLR0913 - two are options
     s: Sweep,
     units: Units | None,
     rate: float,
@@ -173,7 +175,7 @@ def _most(  # noqa: PLR0913 - two are options
         return units.most(rate, error, positive=positive, flagged=flagged)
     mass = s.pos + s.neg if positive is None else s.pos if positive else s.neg
     if not s.weighted:
-        return most(int(mass.sum()), rate, error)
+        return max_errors(int(mass.sum()), rate, error)
     pos2, neg2 = s.squares("a guarantee")
     squares = pos2 + neg2 if positive is None else pos2 if positive else neg2
     seen = np.flatnonzero(mass > 0)[:: 1 if flagged else -1]
@@ -188,15 +190,15 @@ def most_weight(mass: Floats, squares: Floats, rate: float, error: float) -> flo
     Examples
     --------
     >>> import numpy as np
-    >>> from cutscore.inference.guarantee import most, most_weight
-    >>> most(200, 0.05, 0.1), most_weight(np.full(200, 3.0), np.full(200, 9.0), 0.05, 0.1)
+    >>> from cutscore.inference.guarantee import max_errors, most_weight
+    >>> max_errors(200, 0.05, 0.1), most_weight(np.full(200, 3.0), np.full(200, 9.0), 0.05, 0.1)
     (5, 15.0)
     """
     each = squares / mass
     if not len(mass) or np.allclose(each, each[0], rtol=1e-9, atol=0):
-        # Where negatives were thinned out and weigh more for it, their rates still count rows.
+        # Undersampled negatives weigh more, but their rates still count rows.
         w = float(squares.sum() / mass.sum()) if len(mass) else 1.0
-        k = most(round(float(mass.sum()) / w), rate, error)
+        k = max_errors(round(float(mass.sum()) / w), rate, error)
         return w * k if k >= 0 else -1.0
     if not 0 < rate < 1:
         return float(mass.sum()) if rate >= 1 else -1.0
@@ -214,7 +216,7 @@ def most_weight(mass: Floats, squares: Floats, rate: float, error: float) -> flo
         share, some = np.repeat([1.0, 0.0], kinds), m > 0
         m, q, share = m[some], q[some], share[some]
         weight = q / m / heaviest
-        return exceeding(share, m * (m / q), rate, weight) <= error
+        return gaffke_p_value(share, m * (m / q), rate, weight) <= error
 
     low, high = -1, len(mass)  # not all
     while high - low > 1:
@@ -223,7 +225,7 @@ def most_weight(mass: Floats, squares: Floats, rate: float, error: float) -> flo
     return float(mass[:low].sum()) if low >= 0 else -1.0
 
 
-def most(n: int, rate: float, error: float) -> int:
+def max_errors(n: int, rate: float, error: float) -> int:
     """The most of n rows to allow, so that the true share is above ``rate`` with probability at
     most ``error``: the largest k with P(Bin(n, rate) ≤ k) ≤ error, or −1."""
     from scipy.special import betainc
@@ -239,7 +241,7 @@ def most(n: int, rate: float, error: float) -> int:
     return low
 
 
-def wanting(s: Sweep, limit: Limit, error: float, units: Units | None = None) -> str:
+def shortage_text(s: Sweep, limit: Limit, error: float, units: Units | None = None) -> str:
     """What to say where rows, or units, are too few to allow a single one: it takes
     (1 − rate)ⁿ ≤ error."""
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
@@ -254,7 +256,7 @@ def wanting(s: Sweep, limit: Limit, error: float, units: Units | None = None) ->
         return ""
     if units is not None:
         what, n = f"units with {what}", len(np.unique(units.rows(positive)[1]))
-    if not 0 < rate < 1 or most(n, rate, error) >= 0:
+    if not 0 < rate < 1 or max_errors(n, rate, error) >= 0:
         return ""
     fewest = ceil(log(error) / log1p(-rate))
     flag = "leave any alone" if alone else "flag any"
@@ -268,7 +270,7 @@ def precise(s: Sweep, bound: float, error: float) -> NDArray[Any]:
         return flagged
     if bound >= 1 or not total:
         return flagged[:0]
-    starts = _starts(total, bound, error)
+    starts = _start_sizes(total, bound, error)
     # Of j rows those strictly above the next one are flagged: all but those that tie with it.
     rows = np.array([*starts, total + 1])
     first = np.maximum(np.searchsorted(flagged, rows[:-1], side="right") - 1, 0)
@@ -276,14 +278,14 @@ def precise(s: Sweep, bound: float, error: float) -> NDArray[Any]:
     certified, level = np.zeros(len(s), np.bool_), 0.0
     for a, b, share in zip(first.tolist(), end.tolist(), starts.values(), strict=True):
         level += share
-        passed = _passed(s, slice(a, b), bound, level)
+        passed = _count_passing(s, slice(a, b), bound, level)
         certified[a : a + passed] = True
         if a + passed < b:
             level = 0.0  # it was spent on the cut that failed
     return flagged[certified]
 
 
-def _passed(s: Sweep, cuts: slice, bound: float, error: float) -> int:
+def _count_passing(s: Sweep, cuts: slice, bound: float, error: float) -> int:
     """How many of these cuts pass before the first that fails."""
     from scipy.special import betainc
 
@@ -300,7 +302,7 @@ def _passed(s: Sweep, cuts: slice, bound: float, error: float) -> int:
     return int(cuts.stop - cuts.start)
 
 
-def _starts(total: int, bound: float, error: float) -> dict[int, float]:
+def _start_sizes(total: int, bound: float, error: float) -> dict[int, float]:
     """At how many rows sequences of tests start, and the error that each is allowed.
 
     The first starts at the fewest rows that can prove anything and has half of the error; each

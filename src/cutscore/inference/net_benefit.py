@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore.core.checks import array_of
+from cutscore.core.checks import as_array
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.frozen import Frozen
+from cutscore.core.types import ArrayLike
 from cutscore.inference.placements import effective
 from cutscore.inference.rates import wilson
 from cutscore.inference.selection import Expected
@@ -26,9 +27,9 @@ class Estimates(Frozen):
 
     Parameters
     ----------
-    value, low, high
+    value, low, high : array of float
         The values, and the ends of their intervals. ``estimates[k]`` has the k-th of each.
-    level
+    level : float
         The confidence of each interval by itself.
 
     Examples
@@ -65,16 +66,16 @@ class NetBenefitAt(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The threshold probabilities that were asked for.
-    net_benefit
+    net_benefit : Estimates
         That of flagging from each of them on.
-    flag_all
+    flag_all : Estimates
         That of flagging everything. (That of flagging nothing is 0.)
-    avoided
+    avoided : Estimates
         How many false alarms fewer than by flagging everything there are per 100 cases, net of
         missed positives; nan at a threshold of 0, where a miss outweighs any number of them.
-    prior
+    prior : float
         The share of positives.
     """
 
@@ -104,7 +105,7 @@ class NetBenefitAt(Frozen):
 
 
 def net_benefit_at(
-    s: Sweep, at: Any, *, prior: float | None = None, level: float = 0.95
+    s: Sweep, at: ArrayLike, *, prior: float | None = None, level: float = 0.95
 ) -> NetBenefitAt:
     r"""Net benefit at given threshold probabilities, with confidence intervals.
 
@@ -116,14 +117,14 @@ def net_benefit_at(
 
     Parameters
     ----------
-    s
+    s : Sweep
         A sweep whose scores are probabilities. Weighted rows need ``sweep(..., squares=True)``.
-    at
+    at : float or array-like
         Threshold probabilities, from 0 to less than 1, in any order: a number or several.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, taken as known; for case-control samples,
         whose own share means nothing. That of the sweep if left out, which is an estimate then.
-    level
+    level : float, default 0.95
         The confidence of each interval.
 
     Returns
@@ -170,13 +171,13 @@ def net_benefit_at(
         of_pos = _Whole(s.P, p, effective(s.P, pos2))
         of_neg = _Whole(s.N, 1 - p, effective(s.N, neg2))
     rate = t / (1 - t)
-    own = _less(_Term(of_pos, 1.0, tp), _Term(of_neg, rate, fp), level)
+    own = _subtract(_Term(of_pos, 1.0, tp), _Term(of_neg, rate, fp), level)
     P, N = s.P + 0 * rate, s.N + 0 * rate
-    every = _less(_Term(of_pos, 1.0, P), _Term(of_neg, rate, N), level)
+    every = _subtract(_Term(of_pos, 1.0, P), _Term(of_neg, rate, N), level)
     if prior is not None:  # nothing is estimated
         every = Estimates(every.value, every.value, every.value, level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        avoided = _less(_Term(of_neg, 100.0, N - fp), _Term(of_pos, 100 / rate, P - tp), level)
+        avoided = _subtract(_Term(of_neg, 100.0, N - fp), _Term(of_pos, 100 / rate, P - tp), level)
     return NetBenefitAt(t, own, every, avoided, p)
 
 
@@ -195,7 +196,7 @@ class _Term(NamedTuple):
     by: Any
     part: Floats
 
-    def bounded(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
+    def bounds(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
         """The share, the term, and how far Wilson's interval lets it be lower and higher."""
         mass, weight, rows = self.whole
         share = self.part / mass
@@ -204,9 +205,9 @@ class _Term(NamedTuple):
         return share, by * share, by * (share - low), by * (high - share)
 
 
-def check_probability_thresholds(at: Any) -> Floats:
+def check_probability_thresholds(at: ArrayLike) -> Floats:
     """Threshold probabilities as an array of their own."""
-    t = np.atleast_1d(array_of(at, "at"))
+    t = np.atleast_1d(as_array(at, "at"))
     if t.dtype.kind not in "biuf" or t.ndim != 1:
         raise DataError(BadArgument("at", "be threshold probabilities, one or several", at))
     t = t.astype(np.float64)
@@ -217,18 +218,21 @@ def check_probability_thresholds(at: Any) -> Floats:
     return t
 
 
-def _less(first: _Term, second: _Term, level: float) -> Estimates:
+def _subtract(first: _Term, second: _Term, level: float) -> Estimates:
     """One term less another, with Zou and Donner's interval."""
-    p, x, x_below, x_above = first.bounded(level)
-    q, y, y_below, y_above = second.bounded(level)
+    p, x, x_below, x_above = first.bounds(level)
+    q, y, y_below, y_above = second.bounds(level)
     # Shares of the same rows: what is in one of them is not in the other.
     same = first.whole is second.whole
     r = -np.sqrt(np.minimum(_odds(p) * _odds(q), 1.0)) if same else 0.0
-    low, high = x - y - _joined(x_below, y_above, r), x - y + _joined(x_above, y_below, r)
+    low, high = (
+        x - y - _combine_errors(x_below, y_above, r),
+        x - y + _combine_errors(x_above, y_below, r),
+    )
     return Estimates(x - y, low, high, level)
 
 
-def _joined(a: Floats, b: Floats, r: Any) -> Floats:
+def _combine_errors(a: Floats, b: Floats, r: Floats | float) -> Floats:
     return np.asarray(np.sqrt(np.maximum(a * a + b * b - 2 * r * a * b, 0.0)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def auc_variance(s: Sweep) -> float:
     pos2, neg2 = s.squares("the variance of the AUC")
     spread_pos = spread_neg = 0.0
     for at, tp, fp in s.running():
-        won, lost = _placed(s, at, tp, fp)
+        won, lost = _block_placements(s, at, tp, fp)
         spread_pos += float(np.sum(pos2[at] * (won - s.auc) ** 2))
         spread_neg += float(np.sum(neg2[at] * (lost - s.auc) ** 2))
     spread_pos *= rows_pos / (rows_pos - 1)
@@ -64,10 +64,10 @@ def auc_variance(s: Sweep) -> float:
 
 def placements(s: Sweep) -> tuple[Floats, Floats]:
     """At each score, the share of negatives below it and that of positives above it, ties half."""
-    return _placed(s, slice(None), s.tp, s.fp)
+    return _block_placements(s, slice(None), s.tp, s.fp)
 
 
-def _placed(s: Sweep, at: slice, tp: Masses, fp: Masses) -> tuple[Floats, Floats]:
+def _block_placements(s: Sweep, at: slice, tp: Masses, fp: Masses) -> tuple[Floats, Floats]:
     return ((s.N - fp) + 0.5 * s.neg[at]) / s.N, (tp - 0.5 * s.pos[at]) / s.P
 
 
@@ -88,7 +88,7 @@ def partial_placements(s: Sweep, area: PartialAuc) -> tuple[Floats, Floats]:
     parts = np.minimum(hi, c) - np.minimum(lo, c), b - a, np.maximum(hi, d) - np.maximum(lo, d)
     flat = gap <= 0
 
-    def mean(*values: Any) -> Floats:
+    def mean(*values: Floats | float) -> Floats:
         total = sum(part * value for part, value in zip(parts, values, strict=True))
         out: Floats = np.divide(total, gap, out=np.zeros(len(gap)), where=~flat)
         return out

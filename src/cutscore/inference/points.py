@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.html import Card
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.inference.placements import sizes_of
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.prior import check_level
@@ -31,17 +32,17 @@ class CurvePoint(Card):
 
     Parameters
     ----------
-    measure
+    measure : str
         ``"sensitivity"`` or ``"specificity"``.
-    value
+    value : float
         The rate on the ROC curve of these rows, straight lines between its points.
-    low, high, level
+    low, high, level : float
         Its confidence interval.
-    fixed
+    fixed : float
         The rate that was asked for: the specificity, or the sensitivity.
-    threshold
+    threshold : float
         Where to cut to have at least the fixed rate on these rows, and the most of the other one.
-    confusion
+    confusion : Confusion
         What that threshold does on these rows.
     """
 
@@ -85,13 +86,13 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. Classes count as
         their effective numbers of rows (Σw)²/Σw² then.
-    specificity
+    specificity : float
         Above 0 and below 1.
-    level
-        The confidence.
+    level : float, default 0.95
+        Confidence level.
 
     Returns
     -------
@@ -145,12 +146,12 @@ def specificity_at(s: Sweep, sensitivity: float, *, level: float = 0.95) -> Curv
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
-    sensitivity
+    sensitivity : float
         Above 0 and below 1.
-    level
-        The confidence.
+    level : float, default 0.95
+        Confidence level.
 
     Returns
     -------
@@ -171,7 +172,7 @@ def specificity_at(s: Sweep, sensitivity: float, *, level: float = 0.95) -> Curv
     return _point(s, "specificity", at, _Curve(x, y, pos, neg), level)
 
 
-def _rate(value: Any, name: str) -> float:
+def _rate(value: object, name: str) -> float:
     rate = number(value)
     if not 0 < rate < 1:
         hint = "roc(s) has the ends of the curve."
@@ -223,11 +224,11 @@ def _as_many(rate: Floats, less: Floats, n: float) -> Floats:
 def _mid_p(rate: Floats, n: Floats, squared: Floats) -> tuple[Floats, Floats]:
     """Mid-P intervals of rates, of n rows each, to so many standard errors, squared."""
     k = np.concatenate((rate * n, (1 - rate) * n))
-    low, rest = np.split(_lowest(k, np.tile(n, 2), np.tile(squared, 2)), 2)
+    low, rest = np.split(_lowest_rate(k, np.tile(n, 2), np.tile(squared, 2)), 2)
     return low, 1 - rest
 
 
-def _lowest(k: Floats, n: Floats, squared: Floats) -> Floats:
+def _lowest_rate(k: Floats, n: Floats, squared: Floats) -> Floats:
     """The rates at which k rows or more of n, half of k itself, are that many standard errors too
     many: by Newton's method, between the rates for all of k and for none of it."""
     from scipy.special import betainc, betaincinv, betaln, ndtr, xlog1py, xlogy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf, log, sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from cutscore.core.interval import Interval
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.placements import effective
-from cutscore.measures.aim import Top, as_objective
+from cutscore.measures.aim import GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.measure import Measure, Objective
 from cutscore.measures.prior import check_level, check_prior
@@ -26,11 +26,18 @@ from cutscore.sweeps.sweep import Sweep, check_sweep
 _RATIOS = {"lr_positive": ("recall", "fpr"), "lr_negative": ("fnr", "specificity")}
 
 
+class HasThreshold(Protocol):
+    """An operating point."""
+
+    @property
+    def threshold(self) -> float: ...
+
+
 def interval(  # noqa: PLR0913 - options have names
     s: Sweep,
-    measure: Any,
+    measure: GoalLike,
     *,
-    at: Any = None,
+    at: float | HasThreshold | None = None,
     prior: float | None = None,
     level: float = 0.95,
     method: str | None = None,
@@ -39,26 +46,26 @@ def interval(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
-    measure
+    measure : str, Costs or callable
         The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn); or "auc".
-    at
+    at : float or OperatingPoint, optional
         A threshold, or an operating point. An interval at a threshold that was chosen on the same
         rows does not know of the choice: see ``OperatingPoint.expect``.
-    prior
+    prior : float, optional
         The share of positives where decisions are made, for measures that depend on it; that of
         the operating point if left out.
-    level
-        The confidence.
-    method
+    level : float, default 0.95
+        Confidence level.
+    method : str, optional
         For rates, which are shares of counted rows (recall, fnr, fpr, specificity, precision and
         flagged_rate): ``"wilson"``, the default, or ``"clopper-pearson"``, which never covers less
         than it says and is wider. For "auc" those of :func:`cutscore.auc_interval`. Likelihood
         ratios have the interval of their logarithm (Simel, Samsa & Matchar). All other measures,
         and likelihood ratios of a rate of 0 or 1, have the percentiles of 10,000 draws of TPR and
         FPR, each from Jeffreys' distribution Beta(k + ½, n − k + ½), which does not take a rate
-        of 0 for certain.
+        of 0 to be exact.
 
         The thresholds -inf and +inf flag everything and nothing on any rows, so TPR, FPR and the
         share flagged are certain there. What depends on the share of positives still is not.
@@ -115,7 +122,7 @@ def interval(  # noqa: PLR0913 - options have names
         part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])
         if 0 < part < 1 and 0 < whole < 1:
             return _log_ratio(part, whole, c, rows, level)
-    return _simulated(goal, c, rows, level, prior, by_rule=by_rule)
+    return _simulate(goal, c, rows, level, prior, by_rule=by_rule)
 
 
 def _no_interval(name: str) -> UndefinedError:
@@ -150,8 +157,8 @@ def _as_many(of: Measure, c: Confusion, rows: Confusion) -> float:
 
     Rows of one class weigh differently by chance: Kish's number. A share of both, a/(a + b), has
     the variance (a₂b² + b₂a²)/(a + b)⁴ with sums of squares a₂ and b₂, which is p(1 − p)/n for n
-    equal rows: where negatives were thinned out, a row of theirs weighs more. Of a part that no row
-    is in, a row would weigh what those of its class do: n = (a + b)/w.
+    equal rows: where negatives were undersampled, each of their rows weighs more. In a cell without
+    rows, a row would weigh what those of its class do: n = (a + b)/w.
     """
     (a, whole), (a2, whole2) = of.sums(c), of.sums(rows)
     if of.of_class is not None:
@@ -197,7 +204,7 @@ def clopper_pearson(k: float, n: float, level: float) -> tuple[float, float]:
     return low, high
 
 
-def _simulated(  # noqa: PLR0913 - the formula's numbers
+def _simulate(  # noqa: PLR0913 - the formula's numbers
     goal: Objective,
     c: Confusion,
     rows: Confusion,
@@ -216,11 +223,11 @@ def _simulated(  # noqa: PLR0913 - the formula's numbers
     if by_rule:  # all are flagged, or none is, on any rows
         recall = fpr = float(c.flagged > 0)
     else:
-        recall = _draws(rng, c.tp, P, rows.positives)
-        fpr = _draws(rng, c.fp, N, rows.negatives)
+        recall = _draw_rates(rng, c.tp, P, rows.positives)
+        fpr = _draw_rates(rng, c.fp, N, rows.negatives)
     if prior is None and (by_rule or (P and N)):
         # So is the share of positives, if nobody has said what it is.
-        P = c.total * _draws(rng, P, c.total, rows.total)
+        P = c.total * _draw_rates(rng, P, c.total, rows.total)
         N = c.total - P
     tp, fp = recall * P, fpr * N
     many = Confusion(tp, fp, P - tp, N - fp)
@@ -229,7 +236,7 @@ def _simulated(  # noqa: PLR0913 - the formula's numbers
     return Interval(min(low, here), max(high, here), level)
 
 
-def _draws(rng: np.random.Generator, part: Any, whole: Any, squares: Any) -> Any:
+def _draw_rates(rng: np.random.Generator, part: float, whole: float, squares: float) -> Any:
     """The share of a class, as it might be in truth; of counts the squares are the counts."""
     if not whole:
         return np.zeros(10_000)

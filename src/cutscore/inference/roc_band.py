@@ -19,10 +19,10 @@ class Band(Frozen):
 
     Parameters
     ----------
-    fpr, low, high
+    fpr, low, high : array of float
         False positive rates from 0 to 1, with the lowest and the highest TPR at each.
-    level
-        The confidence.
+    level : float
+        Confidence level.
     """
 
     fpr: Floats

@@ -34,12 +34,13 @@ from cutscore.core.checks import threads
 from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import fact_table
-from cutscore.core.interval import Interval, estimate_text
-from cutscore.inference.guarantee import allowance
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
+from cutscore.inference.guarantee import split_error
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import interval
 from cutscore.measures.aim import Aim, Top
-from cutscore.measures.confusion import Confusion
+from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit
 from cutscore.measures.measure import Measure, Objective
@@ -52,7 +53,7 @@ MANY = 50_000
 _ALL: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
 
 
-def many(s: Sweep) -> bool:
+def is_large(s: Sweep) -> bool:
     """Whether there are so many rows that choosing a threshold adds next to nothing."""
     if s.weighted and s.pos2 is None:  # of which nothing is known but their sum
         return min(s.P, s.N) > MANY
@@ -87,24 +88,24 @@ class Selection(Frozen):
 
     Parameters
     ----------
-    P, N
+    P, N : float
         What the positives and the negatives weigh: how many there are, if all weigh 1.
-    rows
+    rows : (float, float)
         How many rows without weights would tell as much, of either class.
-    prior
+    prior : float or None
         The share of positives that was asked about, or None for that of the rows.
-    repeats
+    repeats : array of float
         What choices on folds flag, in each repeat and for each fold, of shape (repeats, 4, folds):
         the shares of all positives and of all negatives that are left out and flagged, and of
         those that are flagged.
-    samples
+    samples : array of float
         The same within each bootstrap sample.
-    sample_share
+    sample_share : array of float
         The share of positives in each sample: it is an estimate too, unless somebody says what it
         is.
-    here_recall, here_fpr
+    here_recall, here_fpr : array of float
         What each sample's own choice does on the rows themselves.
-    df
+    df : float
         Degrees of freedom: the number of units less one, if rows come in units.
     """
 
@@ -137,10 +138,10 @@ class Selection(Frozen):
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """The value of a measure on new rows, or None if it has none on some of the folds."""
         goal = goal.measure if isinstance(goal, Top) else goal
-        z = _reach(check_level(level), self.df)
+        z = _critical_value(check_level(level), self.df)
         with np.errstate(divide="ignore", invalid="ignore"):
-            repeats = self._folded(goal, self.repeats, self._share)
-            inside = self._folded(goal, self.samples, self.sample_share)
+            repeats = self._fold_values(goal, self.repeats, self._share)
+            inside = self._fold_values(goal, self.samples, self.sample_share)
             here = self._values(goal, self.here_recall, self.here_fpr, self._share)
             away = here - inside
         value, away = float(repeats.mean()), away[np.isfinite(away)]
@@ -153,11 +154,15 @@ class Selection(Frozen):
             return None  # as if nothing at all were flagged
         # A sample has one set of folds where the rows have several: less what folds alone do.
         folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats)) if len(repeats) > 1 else 0.0
-        half, most = z * sqrt(max(spread - folds, spread / 2)), self._most(goal)
-        low, high = _ends(goal, value, half) if most is None else _between(value, half, most)
+        half, most = z * sqrt(max(spread - folds, spread / 2)), self._largest_value(goal)
+        low, high = (
+            _interval_ends(goal, value, half)
+            if most is None
+            else _logit_interval(value, half, most)
+        )
         return Expected(value, low, high, level)
 
-    def _most(self, goal: Objective) -> float | None:
+    def _largest_value(self, goal: Objective) -> float | None:
         """What a number that is at least 0 can't exceed: a cost if all is decided wrong, a count if
         all rows are counted."""
         c = self._confusion(0.0, 1.0, self._share)
@@ -180,12 +185,12 @@ class Selection(Frozen):
         span = interval(two, goal, at=0.5, prior=prior, level=level)
         return min(span.low, value), max(span.high, value)
 
-    def _confusion(self, recall: Any, fpr: Any, share: Any) -> Confusion:
+    def _confusion(self, recall: Number, fpr: Number, share: Number) -> Confusion:
         P, N = (self.P + self.N) * share, (self.P + self.N) * (1 - share)
         tp, fp = recall * P, fpr * N
         return Confusion(tp, fp, P - tp, N - fp)
 
-    def _folded(self, goal: Objective, found: Floats, share: Any) -> Floats:
+    def _fold_values(self, goal: Objective, found: Floats, share: Number) -> Floats:
         """The values of choices on folds, each judged on the rows left out."""
         recall, fpr, all_recall, all_fpr = found.transpose(1, 0, 2)
         if not _divides_by_flagged(goal):
@@ -200,7 +205,7 @@ class Selection(Frozen):
         mean: Floats = np.sum(ratio, axis=1, where=has_one) / has_one.sum(axis=1)
         return np.clip(mean, -1.0, inf if getattr(goal, "name", "") == "lift" else 1.0)
 
-    def _values(self, goal: Objective, recall: Floats, fpr: Floats, share: Any) -> Floats:
+    def _values(self, goal: Objective, recall: Floats, fpr: Floats, share: Number) -> Floats:
         c = self._confusion(recall, fpr, share)
         return np.asarray(goal(c if self.prior is None else c.deployed(self.prior)), np.float64)
 
@@ -212,14 +217,14 @@ def _divides_by_flagged(goal: Objective) -> bool:
     return getattr(goal, "beta", None) is not None or name in ("precision", "npv", "lift", "mcc")
 
 
-def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
+def _interval_ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
     """An interval on the scale where the measure has no end: costs are at least 0, rates at most
     1."""
     if getattr(goal, "name", "") in _ABOVE_0 and value > 0:
         factor = exp(min(half / value, 700.0))
         return value / factor, value * factor
     if isinstance(goal, Measure) and (goal.rate or goal.beta is not None):
-        return _between(value, half, 1.0)
+        return _logit_interval(value, half, 1.0)
     low = -1.0 if getattr(goal, "name", "") in ("youden", "mcc") else -inf
     return max(value - half, low), min(value + half, -low)
 
@@ -227,7 +232,7 @@ def _ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
 _ABOVE_0 = ("lift", "lr_positive", "lr_negative")
 
 
-def _between(value: float, half: float, most: float) -> tuple[float, float]:
+def _logit_interval(value: float, half: float, most: float) -> tuple[float, float]:
     """On the logit scale, between 0 and the most there can be."""
     inside = min(max(value / most, 1e-9), 1 - 1e-9)
     middle, away = log(inside / (1 - inside)), half / most / (inside * (1 - inside))
@@ -235,7 +240,7 @@ def _between(value: float, half: float, most: float) -> tuple[float, float]:
     return min(float(ends[0]), value), max(float(ends[1]), value)
 
 
-def _reach(level: float, df: float) -> float:
+def _critical_value(level: float, df: float) -> float:
     """So many standard errors to either side."""
     from scipy.special import stdtrit
 
@@ -272,11 +277,11 @@ def select(s: Sweep, aim: Aim) -> Selection | None:
     and for weighted rows without squares of weights."""
     if not (s.P > 0 and s.N > 0) or (s.weighted and (s.pos2 is None or s.neg2 is None)):
         return None
-    return _selected(_counted(s, aim.helpful), aim)
+    return _select(_count_items(s, aim.helpful), aim)
 
 
 def select_among(
-    y: Any,
+    y: NDArray[np.bool_],
     scores: Sequence[Floats],
     aim: Aim,
     *,
@@ -287,15 +292,15 @@ def select_among(
 
     Parameters
     ----------
-    y
+    y : array of bool
         True where the row is positive.
-    scores
+    scores : sequence of array of float
         What each score gives to the rows.
-    aim
+    aim : Aim
         What is asked.
-    weight
+    weight : array of float, optional
         Of each row.
-    unit
+    unit : array, optional
         The unit of each row, from 0 on.
     """
     order = np.argsort(~y, kind="stable")
@@ -316,15 +321,15 @@ def select_among(
     w = None if weight is None else np.asarray(weight, np.float64)[order]
     one = np.ones(len(y)) if w is None else w
     masses = float(one[:P].sum()), float(one[P:].sum())
-    told = (
+    effective_rows = (
         effective(masses[0], float((one[:P] ** 2).sum())),
         effective(masses[1], float((one[P:] ** 2).sum())),
     )
     units = None if unit is None else np.asarray(unit)[order].astype(np.int32)
-    return _selected(_Items(made, P, None, w, units, masses, told), aim)
+    return _select(_Items(made, P, None, w, units, masses, effective_rows), aim)
 
 
-def _selected(items: _Items, aim: Aim) -> Selection | None:
+def _select(items: _Items, aim: Aim) -> Selection | None:
     P, N = items.masses
     rare = min(items.rows)
     if items.unit is not None:
@@ -379,7 +384,7 @@ def _rows_in_all(items: _Items) -> int:
 _MANY_ALIKE = 200
 
 
-def _counted(s: Sweep, helpful: bool) -> _Items:
+def _count_items(s: Sweep, helpful: bool) -> _Items:
     """The rows of a sweep. Where weights differ, as many rows as tell as much, of equal weights."""
     threshold = s.threshold
     top = threshold if s.top is None else s.top
@@ -405,7 +410,7 @@ def _counted(s: Sweep, helpful: bool) -> _Items:
         weight.append(np.repeat(mass[at] / rows, times))
     together = np.concatenate(count)
     P, N = (float(mass.sum()) for mass in masses)
-    told = tuple(
+    effective_rows = tuple(
         effective(float(m.sum()), float(q.sum())) for m, q in zip(masses, squares, strict=True)
     )
     return _Items(
@@ -415,7 +420,7 @@ def _counted(s: Sweep, helpful: bool) -> _Items:
         np.concatenate(weight) if s.weighted else None,
         None,
         (P, N),
-        (told[0], told[1]),
+        (effective_rows[0], effective_rows[1]),
     )
 
 
@@ -446,7 +451,7 @@ def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | No
     allowed: list[Floats | None] = [None]
     for limit in aim.limits:
         if aim.confidence is not None:
-            sure = _certain(limit, allowance(aim.limits, aim.confidence), items.masses)
+            sure = _certain(limit, split_error(aim.limits, aim.confidence), items.masses)
             if sure is None:
                 return None
             wrong, of, rate, table, step = sure
@@ -511,7 +516,7 @@ def _certain(
         return None
     most_rows = of[0] * masses[0] + of[1] * masses[1]
     n = np.linspace(0, most_rows, int(min(most_rows, _EXACT)) + 1)
-    allowed = np.maximum(_most(np.floor(n + 1e-9), rate, error), least)
+    allowed = np.maximum(_max_errors(np.floor(n + 1e-9), rate, error), least)
     return wrong, of, rate, allowed, (len(n) - 1) / most_rows
 
 
@@ -519,8 +524,8 @@ def _certain(
 _EXACT = 1_000
 
 
-def _most(n: Floats, rate: float, error: float) -> Floats:
-    """:func:`cutscore.inference.guarantee.most` of each n."""
+def _max_errors(n: Floats, rate: float, error: float) -> Floats:
+    """:func:`cutscore.inference.guarantee.max_errors` of each n."""
     from scipy.special import betainc
 
     low, high = np.full(len(n), -1.0), n.copy()

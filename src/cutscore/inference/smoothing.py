@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cutscore.core.checks import array_of, one_of
+from cutscore.core.checks import as_array, one_of
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NoOverlap, NotFinite, NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import thumbnail
-from cutscore.core.interval import Interval, estimate_text
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
+from cutscore.core.types import ArrayLike
 from cutscore.inference.auc import auc_interval, score_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.measures.prior import check_level
@@ -30,15 +32,15 @@ class SmoothRoc(Frozen):
 
     Parameters
     ----------
-    fpr, tpr
+    fpr, tpr : array of float
         Points of the curve, from (0, 0) to (1, 1), close enough to be drawn as a line.
-    auc
+    auc : float
         The area under it.
-    interval
+    interval : Interval
         The confidence interval of the AUC.
-    method
+    method : str
         ``"binormal"`` or ``"kernel"``.
-    a, b
+    a, b : float
         Intercept and slope of the binormal curve, TPR = Φ(a + b Φ⁻¹(FPR)); nan for others.
     """
 
@@ -50,7 +52,7 @@ class SmoothRoc(Frozen):
     a: float = np.nan
     b: float = np.nan
 
-    def at(self, fpr: Any) -> Floats:
+    def at(self, fpr: ArrayLike) -> Floats:
         """The TPR of the curve at any false positive rates.
 
         Examples
@@ -62,7 +64,7 @@ class SmoothRoc(Frozen):
         """
         from scipy.special import ndtr, ndtri
 
-        x = array_of(fpr, "fpr")
+        x = as_array(fpr, "fpr")
         if x.dtype.kind not in "biuf" or not np.all((x >= 0) & (x <= 1)):
             raise DataError(
                 BadArgument("fpr", "lie between 0 and 1", fpr, subject="a false positive rate")
@@ -99,13 +101,13 @@ def smooth_roc(s: Sweep, method: str = "binormal", *, level: float = 0.95) -> Sm
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep. Of weighted rows with ``sweep(..., squares=True)``.
-    method
+    method : str, default 'binormal'
         ``"binormal"``, which depends on nothing but the order of the scores; or ``"kernel"``, which
         depends on the scale they are on.
-    level
-        The confidence of the interval.
+    level : float, default 0.95
+        Confidence level of the interval.
 
     Returns
     -------
@@ -208,7 +210,7 @@ def _fit(pos: Floats, neg: Floats, auc: float) -> tuple[float, float, Floats]:
             break
         if step.gain < 1e-12:
             return now.a, now.b, step.covariance
-        then = _improved(pos, neg, now, step)
+        then = _improve(pos, neg, now, step)
         if then is None or not 1e-3 < then.b < 1e3 or abs(then.a) > 1e3:
             break
         now = then
@@ -216,7 +218,7 @@ def _fit(pos: Floats, neg: Floats, auc: float) -> tuple[float, float, Floats]:
     raise UndefinedError(NoOverlap("a binormal curve", why, "Take method='kernel'."))
 
 
-def _improved(pos: Floats, neg: Floats, now: _State, step: _Step) -> _State | None:
+def _improve(pos: Floats, neg: Floats, now: _State, step: _Step) -> _State | None:
     """Along a step, halved until the likelihood gains a quarter of what it should, but for
     rounding; None if it never does. (The expected information may promise twice the right step.)"""
     size, rounding = 1.0, 1e-14 * abs(now.likelihood)
@@ -242,13 +244,13 @@ def _cuts(pos: Floats, neg: Floats, a: float) -> Floats:
 
 
 def _state(pos: Floats, neg: Floats, a: float, b: float, c: Floats) -> _State:
-    p, q = _levels(c), _levels(b * c - a)
+    p, q = _level_probabilities(c), _level_probabilities(b * c - a)
     with np.errstate(divide="ignore"):
         likelihood = float(np.sum(neg * np.log(p) + pos * np.log(q)))
     return _State(a, b, c, likelihood, p, q)
 
 
-def _levels(c: Floats) -> Floats:
+def _level_probabilities(c: Floats) -> Floats:
     """Probabilities between cuts that fall, each from the side where it loses no digits."""
     from scipy.special import ndtr
 
@@ -337,7 +339,7 @@ def _bandwidth(score: Floats, mass: Masses, n: float) -> float:
 
 
 def _on_grid(place: Floats, mass: Masses) -> Floats:
-    """Masses dealt to the two grid points that each lies between."""
+    """Masses, each split between the two neighbouring grid points."""
     k = np.minimum(place.astype(np.int64), _GRID - 2)
     part = place - k
     lower = np.bincount(k, mass * (1 - part), _GRID)

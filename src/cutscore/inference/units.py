@@ -43,11 +43,11 @@ class Units(Frozen):
 
     Parameters
     ----------
-    score
+    score : array of float
         The scores, descending.
-    positive
+    positive : array of bool
         Whether each row is positive.
-    unit
+    unit : array of int
         The number of each row's unit.
     """
 
@@ -120,10 +120,10 @@ class Units(Frozen):
     @staticmethod
     def _holds(wrong: Ints, size: Ints, rate: float, error: float) -> bool:
         share = np.bincount(wrong, minlength=len(size)) / size
-        return exceeding(*np.unique(share, return_counts=True), rate) <= error
+        return gaffke_p_value(*np.unique(share, return_counts=True), rate) <= error
 
 
-def exceeding(
+def gaffke_p_value(
     share: Floats, times: NDArray[Any], rate: float, weight: Floats | None = None
 ) -> float:
     """P(E₀ (1 − rate) + Σ w E (share − rate) > 0), each share so many times.
@@ -135,8 +135,8 @@ def exceeding(
     Examples
     --------
     >>> import numpy as np
-    >>> from cutscore.inference.units import exceeding
-    >>> exceeding(np.array([0.0, 1.0]), np.array([97, 3]), 0.05)  # P(Bin(100, 0.05) ≤ 3)
+    >>> from cutscore.inference.units import gaffke_p_value
+    >>> gaffke_p_value(np.array([0.0, 1.0]), np.array([97, 3]), 0.05)  # P(Bin(100, 0.05) ≤ 3)
     0.257838659116...
     """
     a = np.append(share - rate if weight is None else weight * (share - rate), 1 - rate)
@@ -167,7 +167,7 @@ def exceeding(
     return min(1.0, max(0.0, float(np.exp(peak)) * width * step * total / pi))
 
 
-def as_units(units: Any) -> Units | None:
+def as_units(units: object) -> Units | None:
     """Units, or None; anything else is an error."""
     if units is None or isinstance(units, Units):
         return units

@@ -50,7 +50,7 @@ def mean_difference(data: ClassMoments | Rows) -> Fit:
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments; these need no scatter.
 
     Examples
@@ -74,9 +74,9 @@ def least_squares(data: ClassMoments | Rows, *, alpha: float = 0.0) -> Fit:
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments.
-    alpha
+    alpha : float, default 0.0
         At least 0: what w costs, b being free. It is in units of the columns; scale these first.
 
     Examples
@@ -91,7 +91,7 @@ def least_squares(data: ClassMoments | Rows, *, alpha: float = 0.0) -> Fit:
     """
     ridge = _ridge(alpha)
     m = _moments(data, "least squares")
-    v = _solve(_penalised(m.within, ridge), m)
+    v = _solve(_add_ridge(m.within, ridge), m)
     # With T = S + κ·δδᵀ the total scatter, T w = 2κ·δ has the solution 2κ·v / (1 + κ·δ·v), and
     # 2·v / (δ·v) if S v = 0.
     negatives, positives = m.weight.tolist()
@@ -117,13 +117,13 @@ def gaussian(
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments.
-    shrinkage
+    shrinkage : float or "auto", optional
         None: Σ as it is. A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ), which at 1 takes the
         columns for independent. ``"auto"``: the s of :func:`shrinkage_of`. Units of the columns
         don't matter.
-    prior
+    prior : float, optional
         The share of positives where the detector is used. None is that of the rows.
 
     Examples
@@ -138,7 +138,7 @@ def gaussian(
     """
     m = _moments(data, "the Gaussian discriminant")
     odds = float(np.log(m.weight[1]) - np.log(m.weight[0])) if prior is None else log_odds(prior)
-    v = _solve(_shrunk(m, shrinkage), m, floor=True)
+    v = _solve(_shrink(m, shrinkage), m, floor=True)
     return _through(m, v.v * m.weight.sum(), odds)
 
 
@@ -153,11 +153,11 @@ def gaussian_classes(
 
     Parameters
     ----------
-    m
+    m : ClassMoments
         The moments of the K classes.
-    shrinkage
+    shrinkage : float or "auto", optional
         Of Σ, as for :func:`gaussian`.
-    prior
+    prior : array of float, optional
         The share of each class where it is used. None is that of the rows.
 
     Examples
@@ -175,8 +175,8 @@ def gaussian_classes(
     """
     m.needs_both_classes("the Gaussian discriminant")
     share = m.weight / m.weight.sum()
-    centre, apart = _apart(m)
-    w = _solve(_shrunk(m, shrinkage), m, apart, floor=True).v * m.weight.sum()
+    centre, apart = _mean_offsets(m)
+    w = _solve(_shrink(m, shrinkage), m, apart, floor=True).v * m.weight.sum()
     at = np.log(share if prior is None else prior) - 0.5 * np.sum(w * apart, axis=0)
     return _discriminants(m, w, centre, at)
 
@@ -190,9 +190,9 @@ def least_squares_classes(m: ClassMoments, *, alpha: float = 0.0) -> ClassesFit:
 
     Parameters
     ----------
-    m
+    m : ClassMoments
         The moments of the K classes.
-    alpha
+    alpha : float, default 0.0
         What ‖w‖² costs, as for :func:`least_squares`.
 
     Examples
@@ -209,9 +209,9 @@ def least_squares_classes(m: ClassMoments, *, alpha: float = 0.0) -> ClassesFit:
     ridge = _ridge(alpha)
     m.needs_both_classes("least squares")
     share = m.weight / m.weight.sum()
-    centre, apart = _apart(m)
+    centre, apart = _mean_offsets(m)
     total = m.within + (apart * m.weight) @ apart.T
-    w = _solve(_penalised(total, ridge), m, apart, floor=True).v * (2 * m.weight)
+    w = _solve(_add_ridge(total, ridge), m, apart, floor=True).v * (2 * m.weight)
     return _discriminants(m, w, centre, 2 * share - 1)
 
 
@@ -222,11 +222,11 @@ def _ridge(alpha: float) -> float:
     return ridge
 
 
-def _penalised(scatter: Floats, ridge: float) -> Floats:
+def _add_ridge(scatter: Floats, ridge: float) -> Floats:
     return scatter + np.diag(np.full(len(scatter), ridge)) if ridge else scatter
 
 
-def _apart(m: ClassMoments) -> tuple[Floats, Floats]:
+def _mean_offsets(m: ClassMoments) -> tuple[Floats, Floats]:
     """The mean of all rows, from the origin of the moments, and the way from there to the mean of
     each class, a column each."""
     centre = m.weight / m.weight.sum() @ m.offset
@@ -247,9 +247,9 @@ def fisher(data: ClassMoments | Rows, *, shrinkage: float | str | None = None) -
 
     Parameters
     ----------
-    data
+    data : ClassMoments or Rows
         Rows, or their moments.
-    shrinkage
+    shrinkage : float or "auto", optional
         Of Σ, as for :func:`gaussian`.
 
     Examples
@@ -261,7 +261,7 @@ def fisher(data: ClassMoments | Rows, *, shrinkage: float | str | None = None) -
     LinearDetector(w=[4, 0], b=-12)
     """
     m = _moments(data, "Fisher's discriminant")
-    v = _solve(_shrunk(m, shrinkage), m)
+    v = _solve(_shrink(m, shrinkage), m)
     if v.exact:
         return _through(m, v.v * (2 / float((m.offset[1] - m.offset[0]) @ v.v)), 0.0)
     return _through(m, v.v * m.weight.sum(), 0.0)
@@ -289,7 +289,7 @@ def shrinkage_of(m: ClassMoments) -> float:
     0.935
     """
     scale = np.sqrt(m.within.diagonal())
-    there = ~_flat(m, scale)
+    there = ~_constant_columns(m, scale)
     d = int(np.count_nonzero(there))
     if not d:
         return 1.0
@@ -311,7 +311,7 @@ def _moments(data: ClassMoments | Rows, what: str, scatter: bool = True) -> Clas
     return m
 
 
-def _flat(m: ClassMoments, scale: Floats) -> Flags:
+def _constant_columns(m: ClassMoments, scale: Floats) -> Flags:
     """Whether columns of these √S hold one value in each class, but for rounding."""
     return np.asarray(scale <= _EQUAL * _size(m) * np.sqrt(m.weight.sum()))
 
@@ -320,7 +320,7 @@ def _size(m: ClassMoments) -> Floats:
     return np.asarray(np.maximum(np.abs(m.mean).max(0), np.abs(m.offset).max(0)))
 
 
-def _shrunk(m: ClassMoments, shrinkage: float | str | None) -> Floats:
+def _shrink(m: ClassMoments, shrinkage: float | str | None) -> Floats:
     """The scatter within classes, its off-diagonal entries times 1 − shrinkage."""
     if shrinkage is None:
         return m.within
@@ -341,13 +341,13 @@ def _solve(
     two means, or a column for each right-hand side.
 
     If there is none: v with S v = 0 and δ·v > 0; or, with a floor, S v = δ for an S that has the
-    least variance which can be told from 0 wherever it has less.
+    least variance that differs from 0 numerically wherever it has less.
     """
     if delta is None:
         one = _solve(scatter, m, (m.offset[1] - m.offset[0])[:, None], floor=floor)
         return _Solution(one.v[:, 0], one.exact)
     scale = np.sqrt(scatter.diagonal())
-    flat = _flat(m, scale)
+    flat = _constant_columns(m, scale)
     # A column that is flat within the classes and not between them: any unit will do.
     scale = np.where(flat, np.abs(delta).max(axis=1), scale)
     used = scale > np.where(flat, _EQUAL * _size(m), 0.0)

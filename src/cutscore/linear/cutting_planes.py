@@ -106,7 +106,7 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
         if line_search:
             near = _NEAR * (value - bound)
             best, worst = _search(risk, C, _LineEnd(w, s, here), _LineEnd(w_model, s_model), near)
-            w, s = w + best.k * (w_model - w), _between(s, s_model, best.k)
+            w, s = w + best.k * (w_model - w), _interpolate(s, s_model, best.k)
             value, here = best.value, best.worst
         else:
             worst = risk.worst(s_model)
@@ -136,7 +136,7 @@ def _objective(C: float, w: Floats, worst: Worst) -> float:
     return 0.5 * float(w @ w) + C * worst.value
 
 
-def _between(a: Classes, b: Classes, k: float) -> Classes:
+def _interpolate(a: Classes, b: Classes, k: float) -> Classes:
     return Classes(a.pos + k * (b.pos - a.pos), a.neg + k * (b.neg - a.neg))
 
 
@@ -165,7 +165,7 @@ def _search(
     square = 0.5 * float(w @ w)
 
     def at(k: float, worst: Worst | None = None) -> _Point:
-        worst = worst or risk.worst(_between(s, there.s, k))
+        worst = worst or risk.worst(_interpolate(s, there.s, k))
         slope = C * worst.slope.dot(way)
         smooth = square + k * straight + 0.5 * k * k * curve
         whole = straight + k * curve + slope

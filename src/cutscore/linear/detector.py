@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.calibration.calibrators import Affine
-from cutscore.core.checks import check_rows
+from cutscore.core.checks import check_rows, not_a_column
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.rows import NotAColumn, NotNumbers
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
+from cutscore.core.types import MatrixLike, SparseMatrix
 from cutscore.linear.rows import ArrayRows, Flags, Floats, Matrix
 from cutscore.sweeps.sweep import sweep
 
@@ -27,9 +28,9 @@ class LinearDetector(Frozen):
 
     Parameters
     ----------
-    w
+    w : array of float
         One weight for each feature.
-    b
+    b : float
         The bias.
 
     Examples
@@ -52,15 +53,15 @@ class LinearDetector(Frozen):
     def __post_init__(self) -> None:
         w = np.asarray(self.w, np.float64)
         if w.ndim != 1:
-            raise DataError(NotAColumn("w", shape=w.shape))
+            raise not_a_column("w", w)
         object.__setattr__(self, "w", w)
         object.__setattr__(self, "b", float(self.b))
         super().__post_init__()
 
-    def scores(self, X: Matrix) -> Floats:
+    def scores(self, X: MatrixLike) -> Floats:
         """w·x + b of each row of an array or a sparse matrix."""
-        X = _matrix(X, len(self.w))
-        rows = ArrayRows(X, np.broadcast_to(np.False_, X.shape[0]))
+        known = _matrix(X, len(self.w))
+        rows = ArrayRows(known, np.broadcast_to(np.False_, known.shape[0]))
         parts = rows.reduce(lambda block: [block.scores(self.w, self.b)], lambda a, b: a + b)
         return np.concatenate(parts)
 
@@ -72,11 +73,11 @@ class LinearDetector(Frozen):
             raise UndefinedError(Undefined("a detector with w = 0", why))
         return LinearDetector(self.w / norm, self.b / norm)
 
-    def signed_distance(self, X: Matrix) -> Floats:
+    def signed_distance(self, X: MatrixLike) -> Floats:
         """The distance of each row from the line, positive on the side of the positives."""
         return self.unit().scores(X)
 
-    def margins(self, X: Matrix, y: Flags) -> Margins:
+    def margins(self, X: MatrixLike, y: Flags) -> Margins:
         """The signed distance of each row, negated for the negatives: above 0 is the right side.
         y is True, or 1, for positives."""
         distance = self.signed_distance(X)
@@ -105,7 +106,7 @@ class Margins(Frozen):
 
     Parameters
     ----------
-    value
+    value : array of float
         The margin of each row; errors are at 0 and below.
 
     Examples
@@ -188,9 +189,9 @@ class Discriminants(Frozen):
 
     Parameters
     ----------
-    W
+    W : array of float
         One row of weights for each class.
-    b
+    b : array of float
         One constant for each class.
 
     Examples
@@ -214,7 +215,7 @@ class Discriminants(Frozen):
         object.__setattr__(self, "b", b)
         super().__post_init__()
 
-    def scores(self, X: Matrix) -> Floats:
+    def scores(self, X: MatrixLike) -> Floats:
         """W·x + b of each row of an array or a sparse matrix, a column for each class."""
         lines = [LinearDetector(w, b) for w, b in zip(self.W, self.b.tolist(), strict=True)]
         return np.column_stack([line.scores(X) for line in lines])
@@ -245,20 +246,20 @@ class Step(NamedTuple):
     """The gap to stop at."""
 
 
-def _matrix(X: Any, features: int) -> Any:
+def _matrix(data: MatrixLike, features: int) -> Matrix:
     """X as blocks are cut from it: floats, two dimensions, CSR if it is sparse."""
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    X: Matrix = data.tocsr() if isinstance(data, SparseMatrix) else np.asarray(data)
     if X.ndim != 2 or X.shape[1] != features:
         rule = f"have a row for each case and {features} columns, as w has"
         raise DataError(BadArgument("X", rule, Shown(f"of the shape {X.shape}")))
     if X.dtype in (np.float32, np.float64):
         return X
     if X.dtype.kind not in "biuf":
-        raise DataError(NotNumbers("X", type=str(X.dtype)))
+        raise DataError(ValueUnfit("X", type=str(X.dtype)))
     return X.astype(np.float64)
 
 
-def _norm(w: Any) -> float:
+def _norm(w: Floats) -> float:
     """‖w‖, also where its square is no float."""
     top = float(np.max(np.abs(w), initial=0.0))
     return top * float(np.linalg.norm(w / top)) if top else 0.0

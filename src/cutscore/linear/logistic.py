@@ -16,7 +16,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, OneClass
 from cutscore.linear.detector import Fit, LinearDetector, Step
-from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
+from cutscore.linear.newton import Conjugate, FactoredHessian, Point, Solve, minimise
 from cutscore.linear.rows import ArrayRows, Block, Floats, Matrix, Rows, one_thread_blas, readable
 
 __all__ = ["logistic"]
@@ -48,17 +48,17 @@ def logistic(
 
     Parameters
     ----------
-    rows
+    rows : Rows
         The labelled table. It needs rows of both classes, and a NaN or an infinity is refused.
-    C
+    C : float, default 1.0
         How much the likelihood counts against the penalty; ``inf`` is no penalty. Classes that
         a line separates are refused then, since no likelihood is highest. (If some rows lie on it,
         the fit has just not ``converged``.)
-    tol
+    tol : float, default 1e-11
         Stop where about ``tol`` times the objective is left to gain.
-    max_iter
+    max_iter : int, default 100
         Steps with all rows, at most.
-    on_step
+    on_step : callable, optional
         Called with a ``Step`` (iteration, objective, gap, goal) at each of them.
 
     Returns
@@ -217,13 +217,13 @@ class FeatureScale:
 
     @classmethod
     def of(cls, rows: Rows) -> FeatureScale:
-        n, mean, squares = rows.reduce(_spread, _spread_of_both)
+        n, mean, squares = rows.reduce(_block_spread, _spread_of_both)
         spread = np.sqrt(squares / n)
         if not (np.isfinite(spread).all() and np.isfinite(mean).all()):
             _must_be_finite(rows)
             column = int(np.argmin(np.isfinite(spread) & np.isfinite(mean)))
             raise DataError(BeyondFloats(f"squares of column {column}"))
-        # A column that varies by rounding only can't be told from a constant one.
+        # A column that varies by rounding only counts as constant.
         constant = spread <= 1e-14 * np.abs(mean)
         fallback = np.where(mean == 0, 1.0, np.abs(mean))
         if rows.features <= _DENSE:  # a matrix is factored just as well, and sooner made
@@ -239,7 +239,7 @@ class FeatureScale:
         return np.append((g[:-1] - self.mean * g[-1]) / self.spread, g[-1])
 
 
-def _spread(block: Block) -> tuple[int, Floats, Floats]:
+def _block_spread(block: Block) -> tuple[int, Floats, Floats]:
     """Rows, mean and centred squares; of sparse columns, 0 and squares."""
     if not isinstance(block.X, np.ndarray):
         with np.errstate(over="ignore"):
@@ -322,7 +322,7 @@ class _LogisticObjective:
 
     def _reduce(self, summarise: Callable[[Block], tuple[Any, ...]]) -> Any:
         self.passes += 1
-        return self.rows.reduce(summarise, added)
+        return self.rows.reduce(summarise, add_sums)
 
     def at(self, theta: Floats, *, bound: bool = False) -> Point:
         line = self.scale.line(theta)
@@ -364,7 +364,7 @@ class _LogisticObjective:
             h *= unit[:, None] * unit / self.total
             # A constant column, or one that a sample did not see: let it be like others.
             flat = self.doubtful & (np.diagonal(h) <= 1e-24 * h[-1, -1])
-            return Factored(h + np.diag(self.ridge + np.where(flat, h[-1, -1], 0.0)))
+            return FactoredHessian(h + np.diag(self.ridge + np.where(flat, h[-1, -1], 0.0)))
         (diagonal,) = self._reduce(
             partial(diagonal_of_hessian, w=line.w, b=line.b, scale=self.scale)
         )
@@ -376,7 +376,7 @@ class _LogisticObjective:
         return self.scale.gradient(g / self.total) + self.ridge * v
 
 
-def added(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+def add_sums(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     """Sums of two blocks, one by one."""
     return tuple(p + q for p, q in zip(a, b, strict=True))
 
@@ -484,12 +484,12 @@ def _sample(rows: Rows, mass: _Mass, size: int) -> _Sample:
     rates = [
         min(1.0, max(size / n, size / 4 / count)) for count in (mass.negatives, mass.positives)
     ]
-    pieces = rows.reduce(partial(_drawn, down=rates[0], up=rates[1]), _joined)
+    pieces = rows.reduce(partial(_draw_rows, down=rates[0], up=rates[1]), _concatenate)
     return _table(pieces)
 
 
-def _drawn(block: Block, down: float, up: float) -> list[tuple[Any, Any, Floats]]:
-    some = _spaced(block.start, len(block.y), min(down, up))
+def _draw_rows(block: Block, down: float, up: float) -> list[tuple[Any, Any, Floats]]:
+    some = _systematic_sample(block.start, len(block.y), min(down, up))
     weight = np.full(len(some), 1 / min(down, up))
     if up != down:  # all of the class that is rare, or some at its own rate
         rare = up > down
@@ -502,15 +502,15 @@ def _drawn(block: Block, down: float, up: float) -> list[tuple[Any, Any, Floats]
         some = np.append(some, more)
     if block.weight is not None:
         weight *= block.weight[some]
-    return [(_taken(block.X, some), block.y[some], weight)]
+    return [(_take_rows(block.X, some), block.y[some], weight)]
 
 
-def _taken(X: Matrix, rows: NDArray[np.int64]) -> Matrix:
+def _take_rows(X: Matrix, rows: NDArray[np.int64]) -> Matrix:
     # Indexing does the same for arrays, at a third of the speed.
     return X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
 
 
-def _spaced(start: int, n: int, rate: float) -> NDArray[np.int64]:
+def _systematic_sample(start: int, n: int, rate: float) -> NDArray[np.int64]:
     """One row, at random, of each 1/rate rows that follow each other."""
     if rate >= 1:
         return np.arange(n)
@@ -519,7 +519,7 @@ def _spaced(start: int, n: int, rate: float) -> NDArray[np.int64]:
     return row[(row >= 0) & (row < n)]
 
 
-def _joined(a: list[_S], b: list[_S]) -> list[_S]:
+def _concatenate(a: list[_S], b: list[_S]) -> list[_S]:
     a.extend(b)
     return a
 
@@ -553,18 +553,18 @@ def _table(pieces: list[tuple[Any, Any, Floats]]) -> _Sample:
     return _Sample(joined, np.concatenate(y), np.concatenate(weight))
 
 
-def _thinned(sample: _Sample, step: int) -> _Sample:
+def _thin(sample: _Sample, step: int) -> _Sample:
     """Each step-th row of either class of a sample."""
     at = [np.flatnonzero(sample.y == label)[::step] for label in (False, True)]
     some = np.sort(np.concatenate(at))
     weight = sample.weight
     assert weight is not None
-    return _Sample(_taken(sample.X, some), sample.y[some], weight[some])
+    return _Sample(_take_rows(sample.X, some), sample.y[some], weight[some])
 
 
 def _levels(sample: _Sample, features: int) -> list[_Sample]:
     """The sample, after a part of it if that has rows enough to lead near its minimum."""
-    return [_thinned(sample, 8), sample] if len(sample) >= 8 * 40 * (features + 1) else [sample]
+    return [_thin(sample, 8), sample] if len(sample) >= 8 * 40 * (features + 1) else [sample]
 
 
 def _from_sample(

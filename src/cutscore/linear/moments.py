@@ -13,22 +13,24 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.models import FieldUnfit, FormatUnknown
-from cutscore.core.findings.rows import NotNumbers
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import (
     BeyondFloats,
     CantMerge,
-    ClassEmpty,
     NotFinite,
     OneClass,
+    TooFew,
     Undefined,
 )
 from cutscore.core.frozen import Frozen, derived
+from cutscore.core.types import Array, ArrayLike, Label, MatrixLike, SparseMatrix
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
 
 _FORMAT, _VERSION = "cutscore moments", 1
@@ -91,17 +93,27 @@ class ClassMoments(Frozen):
 
     @classmethod
     def from_arrays(
-        cls, X: Any, y: Any, weight: Any = None, *, positive: Any = None, scatter: bool = True
+        cls,
+        X: MatrixLike,
+        y: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        positive: Label | None = None,
+        scatter: bool = True,
     ) -> ClassMoments:
         """The moments of a table in memory.
 
         Parameters
         ----------
-        X
+        X : array-like or sparse matrix of shape (n, d)
             Features, an array or a sparse matrix with one row for each label.
-        y, weight, positive
+        y : array-like of shape (n,)
             As for :func:`cutscore.sweep`: two labels, and how much each row counts.
-        scatter
+        weight : array-like of shape (n,), optional
+            As for :func:`cutscore.sweep`: two labels, and how much each row counts.
+        positive : label, optional
+            As for :func:`cutscore.sweep`: two labels, and how much each row counts.
+        scatter : bool, default True
             False leaves out the scatter, which takes the square of the number of columns. The mean
             difference needs none.
         """
@@ -164,7 +176,7 @@ class ClassMoments(Frozen):
     def needs_both_classes(self, what: str) -> None:
         """Raise unless all classes have mass."""
         if self.classes > 2 and not (self.weight > 0).all():
-            raise UndefinedError(ClassEmpty(what, int(self.weight.argmin())))
+            raise UndefinedError(TooFew(what, 1, f"row of class {self.weight.argmin()}", 0))
         if not (self.weight > 0).all():
             only = "positive" if self.weight[1] > 0 else "negative"
             have = f"{only} (weight {self.weight.sum():g})"
@@ -219,7 +231,7 @@ class ClassMoments(Frozen):
         }
 
     @staticmethod
-    def from_dict(data: Any) -> ClassMoments:
+    def from_dict(data: object) -> ClassMoments:
         """The moments that :meth:`to_dict` wrote."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
             other = data.get("format") if isinstance(data, Mapping) else data
@@ -272,7 +284,7 @@ class BlockMoments:
     def __call__(self, block: Block) -> ClassMoments:
         X, y, weight, _ = block
         d = int(X.shape[1])
-        if self._gaps(X) and X.size > 2 * _CHUNK and len(y) > 64:
+        if self._has_gaps(X) and X.size > 2 * _CHUNK and len(y) > 64:
             # It is going to be copied: some at a time.
             size = max(_CHUNK // d, 64)
             return reduce(ClassMoments.__add__, map(self, _pieces(block, size)))
@@ -322,13 +334,13 @@ class BlockMoments:
         return ClassMoments(np.zeros(block.X.shape[1]), mass, offset, None)
 
     def _sums(
-        self, X: Matrix, rows: Any, weight: Floats | None, start: Floats | None
+        self, X: Matrix, rows: NDArray[np.intp] | None, weight: Floats | None, start: Floats | None
     ) -> tuple[Floats, Floats | None]:
         """Σ weight·z and Σ weight·z·zᵀ of z = x − start, over the rows of one class."""
         d = X.shape[1]
         total = np.zeros(d)
         square: Floats | None = None
-        for at, z in self._widened(X, rows):
+        for at, z in self._float_chunks(X, rows):
             k = len(z)
             if start is not None and z.flags.c_contiguous:
                 # Several rows at a time, as one: NumPy's loops over few columns are slow.
@@ -339,7 +351,7 @@ class BlockMoments:
             elif start is not None:
                 np.subtract(z, start, out=z)
             if weight is None:
-                side = self._room("ones", k, 1)[:, 0]
+                side = self._scratch("ones", k, 1)[:, 0]
                 side.fill(1.0)
             else:
                 side = np.sqrt(weight[at])
@@ -354,7 +366,9 @@ class BlockMoments:
                     square += product
         return total, square
 
-    def _widened(self, X: Matrix, rows: Any) -> Iterator[tuple[slice, Floats]]:
+    def _float_chunks(
+        self, X: Matrix, rows: NDArray[np.intp] | None
+    ) -> Iterator[tuple[slice, Floats]]:
         """Some rows of a class at a time, as float64 that may be written to."""
         n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
         # In wide tables as many as make adding up d × d products cheap beside computing them.
@@ -364,9 +378,9 @@ class BlockMoments:
         by_column = not sparse and X.flags.f_contiguous and not X.flags.c_contiguous
         for k in range(0, n, size):
             at = slice(k, min(k + size, n))
-            z = self._room("wide", at.stop - k, d, by_column)
+            z = self._scratch("wide", at.stop - k, d, by_column)
             if sparse:
-                narrow = self._room("narrow", at.stop - k, d, False, X.dtype)
+                narrow = self._scratch("narrow", at.stop - k, d, False, X.dtype)
                 X[at if rows is None else rows[at]].toarray(out=narrow)
                 z[...] = narrow
             elif rows is None:
@@ -374,7 +388,7 @@ class BlockMoments:
             else:
                 # In the order of memory. "clip" writes in place; all rows are there.
                 same = X.dtype == np.float64
-                to = z if same else self._room("narrow", at.stop - k, d, by_column, X.dtype)
+                to = z if same else self._scratch("narrow", at.stop - k, d, by_column, X.dtype)
                 if by_column:
                     np.take(X.T, rows[at], axis=1, out=to.T, mode="clip")
                 else:
@@ -384,21 +398,26 @@ class BlockMoments:
             yield at, z
 
     @staticmethod
-    def _gaps(X: Matrix) -> bool:
+    def _has_gaps(X: Matrix) -> bool:
         """A block of a table in Fortran order, or a table that is part of another."""
         return isinstance(X, np.ndarray) and not (X.flags.c_contiguous or X.flags.f_contiguous)
 
     def _compact(self, X: Matrix) -> Matrix:
         """The same without gaps."""
-        if not self._gaps(X):
+        if not self._has_gaps(X):
             return X
         n, d = X.shape
-        out = self._room("block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype)
+        out = self._scratch("block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype)
         out[...] = X
         return out
 
-    def _room(
-        self, name: str, n: int, d: int, by_column: bool = False, dtype: Any = np.float64
+    def _scratch(
+        self,
+        name: str,
+        n: int,
+        d: int,
+        by_column: bool = False,
+        dtype: type[np.generic] = np.float64,
     ) -> Any:
         """An array of this thread's, with whatever is left in it."""
         there = getattr(self.kept, name, None)
@@ -415,7 +434,7 @@ def _pieces(block: Block, size: int) -> Iterator[Block]:
         yield Block(X[at], y[at], None if weight is None else weight[at], start + k)
 
 
-def _by_class(y: Any, classes: int) -> Sequence[Any]:
+def _by_class(y: Array, classes: int) -> Sequence[Any]:
     """Which rows are of each class, the negatives first; None for all of them."""
     if classes > 2:
         return [np.flatnonzero(y == k) for k in range(classes)]
@@ -458,19 +477,22 @@ def _check_width(d: int, classes: int = 2) -> None:
         raise DataError(BadArgument("X", rule, d, hint))
 
 
-def _rows(X: Any, y: Any, weight: Any, positive: Any) -> ArrayRows:
+def _rows(
+    data: MatrixLike, y: ArrayLike, weight: ArrayLike | None, positive: Label | None
+) -> ArrayRows:
     """The border: whatever users hand in as a labelled table."""
-    if hasattr(X, "tocsr"):
-        X = X.tocsr()
+    X: Any
+    if isinstance(data, SparseMatrix):
+        X = data.tocsr()
         if X.dtype.kind in "biuf" and X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
     else:
-        X = np.asarray(X)
+        X = np.asarray(data)
         if X.dtype.kind == "O":
             try:
                 X = X.astype(np.float64)
             except (TypeError, ValueError) as error:
-                raise DataError(NotNumbers("X", type="object")) from error
+                raise DataError(ValueUnfit("X", type="object")) from error
     if X.ndim != 2 or not X.shape[1] or X.dtype.kind not in "biuf":
         value, hint = Shown(f"{X.dtype} of the shape {X.shape}"), "Of one column X[:, None] is one."
         rule = "be a table of numbers with at least one column"

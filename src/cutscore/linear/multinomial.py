@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from cutscore.core.errors import UndefinedError
-from cutscore.core.findings.statistics import ClassEmpty
+from cutscore.core.findings.statistics import TooFew
 from cutscore.linear.detector import ClassesFit, Discriminants, Step
-from cutscore.linear.logistic import FeatureScale, added, check_options, parts_of
-from cutscore.linear.newton import Conjugate, Factored, Point, Solve, minimise
-from cutscore.linear.rows import Block, Floats, Rows, one_thread_blas
+from cutscore.linear.logistic import FeatureScale, add_sums, check_options, parts_of
+from cutscore.linear.newton import Conjugate, FactoredHessian, Point, Solve, minimise
+from cutscore.linear.rows import Block, Floats, Matrix, Rows, one_thread_blas
 
 __all__ = ["multinomial"]
 
@@ -41,11 +41,11 @@ def multinomial(  # noqa: PLR0913 - all but two are options
 
     Parameters
     ----------
-    rows
+    rows : Rows
         The table; y of its blocks are codes of classes from 0 on.
-    classes
+    classes : int
         How many classes there are. Each needs rows.
-    C, tol, max_iter, on_step
+    C, tol, max_iter, on_step : float, int and callable
         As for :func:`cutscore.linear.logistic.logistic`. Where C is infinite and classes can be
         separated, there is no minimum, and the fit has not ``converged``.
 
@@ -63,7 +63,9 @@ def multinomial(  # noqa: PLR0913 - all but two are options
     with one_thread_blas():
         mass = rows.reduce(partial(_mass, classes=classes), np.add)
         if not (mass > 0).all():
-            raise UndefinedError(ClassEmpty("logistic regression", int(mass.argmin())))
+            raise UndefinedError(
+                TooFew("logistic regression", 1, f"row of class {mass.argmin()}", 0)
+            )
         objective = _MultinomialObjective(rows, mass, C)
         start = np.zeros((classes, rows.features + 1))
         start[:, -1] = np.log(mass) - np.log(mass).mean()
@@ -106,21 +108,21 @@ class _MultinomialObjective:
         W = t[:, :-1] / self.scale.spread
         return Discriminants(W, t[:, -1] - W @ self.scale.mean)
 
-    def _scaled(self, sums: Floats) -> Floats:
+    def _scale_gradient(self, sums: Floats) -> Floats:
         """Derivatives by the scaled coefficients, from those by W and b."""
         rest = sums[:, :-1] - np.outer(sums[:, -1], self.scale.mean)
         return np.column_stack((rest / self.scale.spread, sums[:, -1])) / self.total
 
     def _reduce(self, summarise: Callable[[Block], tuple[Any, ...]]) -> Any:
         self.passes += 1
-        return self.rows.reduce(summarise, added)
+        return self.rows.reduce(summarise, add_sums)
 
     def at(self, theta: Floats, *, bound: bool = False) -> Point:  # noqa: ARG002 - none is known
         loss, sums = self._reduce(partial(losses, g=self.functions(theta)))
         t = theta.reshape(self.classes, -1)
         common = t.sum(axis=0)
         value = loss / self.total + 0.5 * float(np.sum(self.ridge * t * t) + common @ common)
-        slope = self._scaled(sums) + self.ridge * t + common
+        slope = self._scale_gradient(sums) + self.ridge * t + common
         return Point(theta, value, slope.ravel())
 
     def inverse(self, theta: Floats) -> Solve:
@@ -132,7 +134,7 @@ class _MultinomialObjective:
             common = np.kron(np.ones((self.classes, self.classes)), np.eye(len(self.ridge[0])))
             # A constant column has no curvature of its own: let it be like others.
             flat = np.tile(np.append(self.scale.constant, False), self.classes)
-            return Factored(h + common + np.diag(self.ridge.ravel() + flat))
+            return FactoredHessian(h + common + np.diag(self.ridge.ravel() + flat))
         (sums,) = self._reduce(partial(diagonal, g=g, mean=self.scale.mean))
         unit = np.append(1 / self.scale.spread, 1.0)
         diag = sums * unit * unit / self.total + self.ridge + 1
@@ -141,7 +143,7 @@ class _MultinomialObjective:
     def _times(self, g: Discriminants, v: Floats) -> Floats:
         along = v.reshape(self.classes, -1)
         (sums,) = self._reduce(partial(hessian_times, g=g, along=self.functions(v)))
-        out = self._scaled(sums) + self.ridge * along + along.sum(axis=0)
+        out = self._scale_gradient(sums) + self.ridge * along + along.sum(axis=0)
         return np.asarray(out.ravel())
 
 
@@ -178,7 +180,7 @@ def losses(block: Block, g: Discriminants) -> tuple[float, Floats]:
     return loss, sums
 
 
-def _sums(X: Any, coefficient: Floats) -> Floats:
+def _sums(X: Matrix, coefficient: Floats) -> Floats:
     """Σ coefficient_k·(x, 1) over rows, for each column k of the coefficients."""
     return np.column_stack((np.asarray((X.T @ coefficient).T), coefficient.sum(axis=0)))
 
@@ -222,5 +224,5 @@ def diagonal(block: Block, g: Discriminants, mean: Floats) -> tuple[Floats]:
     return (out,)
 
 
-def _dense(X: Any) -> Floats:
+def _dense(X: Matrix) -> Floats:
     return X if isinstance(X, np.ndarray) else X.toarray()

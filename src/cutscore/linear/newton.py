@@ -24,7 +24,7 @@ class Point(NamedTuple):
     value: float
     gradient: Floats
     bound: float | None = None
-    """How far the value can be above the minimum, if that was asked for and can be told."""
+    """How far the value can be above the minimum, if that was asked for and is known."""
 
 
 class Solve(Protocol):
@@ -88,10 +88,10 @@ def minimise(  # noqa: PLR0913 - all but two are options
     """
     here = start
     fresh = solve is None
-    inverse = _Corrected(objective.inverse(here.theta) if solve is None else solve)
+    inverse = _CorrectedInverse(objective.inverse(here.theta) if solve is None else solve)
     last, iterations, share = inf, 0, 1.0
 
-    def stopped(converged: bool) -> Minimum:
+    def result(converged: bool) -> Minimum:
         certain = here
         if bound and objective.penalised and here.bound is None:
             certain = objective.at(here.theta, bound=True)
@@ -99,7 +99,7 @@ def minimise(  # noqa: PLR0913 - all but two are options
 
     while True:
         if not objective.price and not fresh:
-            inverse, fresh = _Corrected(objective.inverse(here.theta)), True
+            inverse, fresh = _CorrectedInverse(objective.inverse(here.theta)), True
         step = -inverse(here.gradient)
         slope = float(here.gradient @ step)
         gap = -slope / 2
@@ -108,37 +108,37 @@ def minimise(  # noqa: PLR0913 - all but two are options
         # Without a penalty, values may settle while coefficients run away.
         still = objective.penalised or float(np.max(np.abs(step))) <= 0.1
         done = sound and gap <= enough and still
-        worn = not sound or _left(gap, enough, gap / last, share) > objective.price + 2
+        worn = not sound or _steps_left(gap, enough, gap / last, share) > objective.price + 2
         if not fresh and worn and not done and iterations < max_iter:
-            inverse, fresh, last = _Corrected(objective.inverse(here.theta)), True, inf
+            inverse, fresh, last = _CorrectedInverse(objective.inverse(here.theta)), True, inf
             continue
         if on_step is not None:
             on_step(Step(iterations, here.value, gap, enough))
         if done or not sound or iterations >= max_iter:
-            return stopped(done)
+            return result(done)
         # A step that may well be the last one is certified at once.
         ratio = gap / abs(here.value) if fresh else gap / last if last < inf else inf
         near = bound and objective.penalised and gap * ratio <= 30 * enough
-        new, share = _along(objective, here, step, slope, near)
+        new, share = _line_search(objective, here, step, slope, near)
         if new is None:  # rounding hides what the step gains
             at_rounding = gap <= _NOISE * abs(here.value)
             if fresh or at_rounding:
-                return stopped(at_rounding and still)
-            inverse, fresh, last = _Corrected(objective.inverse(here.theta)), True, inf
+                return result(at_rounding and still)
+            inverse, fresh, last = _CorrectedInverse(objective.inverse(here.theta)), True, inf
             continue
         inverse.learn(new.theta - here.theta, new.gradient - here.gradient)
         here, last, fresh = new, gap, False
         iterations += 1
 
 
-def _left(gap: float, enough: float, ratio: float, share: float) -> float:
+def _steps_left(gap: float, enough: float, ratio: float, share: float) -> float:
     """How many steps are left if each gains as the last one did."""
     if share < 1 or ratio >= 1:
         return inf
     return log(max(gap / enough, 1.0)) / -log(max(ratio, 1e-300))
 
 
-def _along(
+def _line_search(
     objective: SmoothObjective, here: Point, step: Floats, slope: float, bound: bool
 ) -> tuple[Point | None, float]:
     """A point along the step that pays, and at which share of it; None if there is none."""
@@ -167,7 +167,7 @@ def _along(
     return None, 0.0
 
 
-class _Corrected:
+class _CorrectedInverse:
     """An inverse Hessian with the corrections of BFGS by gradients seen since."""
 
     def __init__(self, solve: Solve) -> None:
@@ -191,7 +191,7 @@ class _Corrected:
         return r
 
 
-class Factored:
+class FactoredHessian:
     """The inverse of a Hessian that fits in memory, by Cholesky's factors."""
 
     def __init__(self, h: Floats) -> None:

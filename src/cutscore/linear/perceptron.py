@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isfinite, sqrt
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from cutscore.core import _native
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import BeyondFloats
 from cutscore.linear.detector import Fit, LinearDetector, Margins
-from cutscore.linear.rows import Block, Floats, Rows, readable, sliced
+from cutscore.linear.rows import Block, Floats, Rows, readable, slice_rows
 
 __all__ = ["Pass", "PerceptronFit", "perceptron"]
 
@@ -158,19 +158,19 @@ def perceptron(  # noqa: PLR0913 - all but one are options
 
     Parameters
     ----------
-    rows
+    rows : Rows
         The table. A weight scales the updates that its row makes, α·weight for α.
-    rate
+    rate : float, default 1.0
         The learning rate α. As w starts at 0, it scales the line and changes no decision.
-    max_passes
+    max_passes : int, default 100
         How often to go over the rows, at most.
-    variant
+    variant : str, default 'plain'
         ``"plain"`` gives the last line. ``"averaged"``: the mean of the lines after each row of
         each pass. ``"pocket"``: of the lines with the longest runs of right rows and of those at
         the ends of passes, the one with the least weight on its wrong side (Gallant's ratchet).
-    state
+    state : State, optional
         Where an earlier call ended; it is left as it is. R is then the largest length so far.
-    on_pass
+    on_pass : callable, optional
         Called with a :class:`cutscore.linear.perceptron.Pass` after each pass: the line and, if it
         is asked for, the margin of each row.
 
@@ -193,20 +193,20 @@ def perceptron(  # noqa: PLR0913 - all but one are options
     _check(rate, max_passes, variant)
     state = State.fresh(rows.features, variant) if state is None else deepcopy(state)
     state.square = max(state.square, _largest_square(rows))
-    fewest = np.inf if state.pocket is None else _wrong(rows, state.pocket[None])[0]
+    fewest = np.inf if state.pocket is None else _wrong_weight(rows, state.pocket[None])[0]
     made, passes = -1, 0
     while made and passes < max_passes:
         before = state.updates
         parts = rows.fold(partial(perceptron_pass, rate=rate), state)
         # Several parts started from copies: the state is as it was.
-        state = mixed(state, parts)
+        state = mix_states(state, parts)
         made, passes = state.updates - before, passes + 1
         state.passes += 1
         _check_finite(state, rate)
         if state.kept is not None:
             lines = np.vstack((*_records(parts), state.line))
             state.counts[0] = 0
-            errors = _wrong(rows, lines)
+            errors = _wrong_weight(rows, lines)
             best = int(errors.argmin())
             if errors[best] < fewest:
                 fewest, state.pocket = float(errors[best]), lines[best]
@@ -219,7 +219,7 @@ def perceptron(  # noqa: PLR0913 - all but one are options
         converged=not made,
         updates=state.updates,
         radius=sqrt(state.square),
-        errors=float(_wrong(rows, state.result[None])[0]),
+        errors=float(_wrong_weight(rows, state.result[None])[0]),
         state=state,
     )
 
@@ -238,7 +238,7 @@ def perceptron_pass(state: State, block: Block, rate: float = 1.0) -> State:
     for start in range(0, n, size):
         at = slice(start, min(start + size, n))
         _native.perceptron(
-            *readable(sliced(block.X, at)),
+            *readable(slice_rows(block.X, at)),
             np.ascontiguousarray(block.y[at]),
             None if block.weight is None else np.ascontiguousarray(block.weight[at]),
             rate,
@@ -251,7 +251,7 @@ def perceptron_pass(state: State, block: Block, rate: float = 1.0) -> State:
     return state
 
 
-def mixed(before: State, parts: Sequence[State]) -> State:
+def mix_states(before: State, parts: Sequence[State]) -> State:
     """One state of those that the parts of a table have come to from one that was before."""
     if len(parts) == 1:
         return parts[0]
@@ -291,7 +291,7 @@ def _records(parts: Sequence[State]) -> list[Floats]:
     return out[:_POCKET]
 
 
-def _wrong(rows: Rows, lines: Floats) -> Floats:
+def _wrong_weight(rows: Rows, lines: Floats) -> Floats:
     """The weight of the rows on the wrong side of each line, or on it."""
 
     def summarise(block: Block) -> Floats:
@@ -320,7 +320,7 @@ def _any(block: Block) -> bool:
     return bool((X if isinstance(X, np.ndarray) else X.data).any())
 
 
-def _check(rate: Any, max_passes: Any, variant: Any) -> None:
+def _check(rate: float, max_passes: float, variant: str) -> None:
     if not (rate > 0 and isfinite(rate)):
         raise ValueError(f"rate must be positive and finite; it is {rate!r}.")
     if not max_passes >= 1:

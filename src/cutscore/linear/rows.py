@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, reduce
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from cutscore.core.checks import threads
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Matrix = Any  # a NumPy array of float32 or float64 with two dimensions, or a CSR matrix of SciPy
+Matrix: TypeAlias = Any
+"""Features inside: an array of float32 or float64 with two dimensions, or a CSR matrix. The two
+have no type in common, since SciPy has none."""
 
 _S = TypeVar("_S")
 
@@ -168,13 +170,13 @@ class ArrayRows:
         """Some rows that follow each other, without a copy."""
         at = slice(start, stop)
         weight = None if self.weight is None else self.weight[at]
-        return ArrayRows(sliced(self.X, at), self.y[at], weight)
+        return ArrayRows(slice_rows(self.X, at), self.y[at], weight)
 
     def _blocks(self, start: int, stop: int, size: int) -> Iterator[Block]:
         for k in range(start, stop, size):
             at = slice(k, min(k + size, stop))
             weight = None if self.weight is None else self.weight[at]
-            yield Block(sliced(self.X, at), self.y[at], weight, k)
+            yield Block(slice_rows(self.X, at), self.y[at], weight, k)
 
     def _numbers(self) -> int:
         return self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz + len(self)
@@ -314,7 +316,7 @@ class _Choose:
         return Block(block.X[at], block.y[at], weight, before)
 
 
-def sliced(X: Matrix, at: slice) -> Matrix:
+def slice_rows(X: Matrix, at: slice) -> Matrix:
     """Some rows, without a copy: SciPy's own slices of CSR are copies."""
     if isinstance(X, np.ndarray):
         return X[at]

@@ -27,7 +27,7 @@ from cutscore.linear.rows import (
     block_rows,
     one_thread_blas,
     one_thread_here,
-    sliced,
+    slice_rows,
 )
 
 _S = TypeVar("_S")
@@ -52,12 +52,12 @@ class StreamRows:
 
     Parameters
     ----------
-    blocks
+    blocks : callable
         Called for each pass; gives all blocks in the order of their rows, ``start`` counted on. A
         block is copied, so that the next one may use its memory. It may be a ``Later(rows, load)``
         instead, which the thread loads that summarises it, into new memory. They have been checked,
         as for :class:`cutscore.linear.ArrayRows`.
-    features
+    features : int
         How many columns of features there are.
 
     Examples
@@ -88,7 +88,7 @@ class StreamRows:
         """All blocks but empty ones, in the order of the rows."""
         for block in self._make():
             # Others summarise it while the next one is made, perhaps in the same memory.
-            piece = block if isinstance(block, Later) else _kept(block)
+            piece = block if isinstance(block, Later) else _copy_block(block)
             if piece.rows:
                 yield piece
 
@@ -127,7 +127,7 @@ class StreamRows:
         try:
             ahead: deque[Future[_S]] = deque()
             for piece in pieces:
-                ahead.append(pool.submit(_summarised, summarise, piece.load))
+                ahead.append(pool.submit(_summarise, summarise, piece.load))
                 del piece  # or it stays here for as long as the next one takes
                 if len(ahead) > workers:
                     yield ahead.popleft().result()
@@ -148,15 +148,15 @@ class StreamRows:
 
         Parameters
         ----------
-        mask
+        mask : array of bool
             For each row of the table, whether it is one of them. Of a spool, blocks that have none
             are not read.
         """
-        return _Masked(self, np.asarray(mask, np.bool_))
+        return _MaskedRows(self, np.asarray(mask, np.bool_))
 
     def take(self, mask: Flags) -> ArrayRows:
         """Some of the rows, in memory."""
-        whole = _joined(list(self.where(mask).blocks()) or [self._empty()])
+        whole = _concatenate(list(self.where(mask).blocks()) or [self._empty()])
         return ArrayRows(whole.X, whole.y, whole.weight)
 
     def spooled(self, *, rows: int | None = None, folder: str | None = None) -> StreamRows:
@@ -166,19 +166,19 @@ class StreamRows:
 
         Parameters
         ----------
-        rows
+        rows : int, optional
             How many there are, if that is known: to say how much room they need where there is too
             little.
-        folder
+        folder : str, optional
             Where; if it is not said, where temporary files are, ``TMPDIR``.
         """
-        return _Spooled(self, Spool(folder), rows)
+        return _SpooledRows(self, Spool(folder), rows)
 
     def _empty(self) -> Block:
         return Block(np.empty((0, self.features)), np.empty(0, np.bool_), None, 0)
 
 
-class _Masked(StreamRows):
+class _MaskedRows(StreamRows):
     """Some rows of others."""
 
     def __init__(self, rows: StreamRows, mask: Flags) -> None:
@@ -197,7 +197,7 @@ class _Masked(StreamRows):
                 self._refuse("more")
             count = int(np.count_nonzero(some))
             if count:
-                yield Later(count, partial(_chosen, piece, some, start))
+                yield Later(count, partial(_select, piece, some, start))
             start += count
         if at < len(self._mask):
             self._refuse(f"{at:,}")
@@ -207,18 +207,18 @@ class _Masked(StreamRows):
         raise DataError(BadArgument("mask", rule, len(self._mask)))
 
 
-class _Spooled(StreamRows):
+class _SpooledRows(StreamRows):
     """Rows in a file, from which threads read their blocks on their own."""
 
     def __init__(self, rows: StreamRows, spool: Spool, expected: int | None) -> None:
         self._features, self._spool = rows.features, spool
-        self._stored: list[_Stored] = []
+        self._stored: list[_StoredBlock] = []
         done = 0
-        with closing(_recut(rows.blocks())) as blocks:
+        with closing(_rechunk(rows.blocks())) as blocks:
             for block in blocks:
                 done += len(block.y)
                 self._stored.append(
-                    _Stored(
+                    _StoredBlock(
                         len(block.y),
                         block.start,
                         block.X.shape,
@@ -235,7 +235,7 @@ class _Spooled(StreamRows):
             yield Later(stored.rows, partial(stored.read, self._spool))
 
 
-class _Stored(NamedTuple):
+class _StoredBlock(NamedTuple):
     """A block in a spool."""
 
     rows: int
@@ -307,21 +307,21 @@ class Spool:
 _NOTHING: Any = object()
 
 
-def _same(block: Block) -> Block:
+def _identity(block: Block) -> Block:
     return block
 
 
-def _kept(block: Block) -> Later:
+def _copy_block(block: Block) -> Later:
     X, y, weight, start = block
     copy = Block(X.copy(), y.copy(), None if weight is None else weight.copy(), start)
-    return Later(len(y), partial(_same, copy))
+    return Later(len(y), partial(_identity, copy))
 
 
-def _summarised(summarise: Callable[[Block], _S], load: Callable[[], Block]) -> _S:
+def _summarise(summarise: Callable[[Block], _S], load: Callable[[], Block]) -> _S:
     return summarise(load())
 
 
-def _chosen(piece: Later, some: Flags, start: int) -> Block:
+def _select(piece: Later, some: Flags, start: int) -> Block:
     X, y, weight, _ = piece.load()
     if some.all():
         return Block(X, y, weight, start)
@@ -331,7 +331,7 @@ def _chosen(piece: Later, some: Flags, start: int) -> Block:
     return Block(X, y[at], None if weight is None else weight[at], start)
 
 
-def _recut(blocks: Generator[Block]) -> Generator[Block]:
+def _rechunk(blocks: Generator[Block]) -> Generator[Block]:
     """The same rows in blocks of the size that learners like; those of a reader may be small."""
     kept: list[Block] = []
     for block in blocks:
@@ -339,12 +339,12 @@ def _recut(blocks: Generator[Block]) -> Generator[Block]:
         size = _size(block)
         if sum(len(b.y) for b in kept) < size:
             continue
-        whole = _joined(kept)
+        whole = _concatenate(kept)
         full = len(whole.y) - len(whole.y) % size
         yield from (_part(whole, k, k + size) for k in range(0, full, size))
         kept = [_part(whole, full, len(whole.y))] if full < len(whole.y) else []
     if kept:
-        yield _joined(kept)
+        yield _concatenate(kept)
 
 
 def _size(block: Block) -> int:
@@ -357,10 +357,10 @@ def _size(block: Block) -> int:
 def _part(block: Block, start: int, stop: int) -> Block:
     at = slice(start, stop)
     weight = None if block.weight is None else block.weight[at]
-    return Block(sliced(block.X, at), block.y[at], weight, block.start + start)
+    return Block(slice_rows(block.X, at), block.y[at], weight, block.start + start)
 
 
-def _joined(blocks: Sequence[Block]) -> Block:
+def _concatenate(blocks: Sequence[Block]) -> Block:
     """Blocks that follow each other as one."""
     first = blocks[0]
     if len(blocks) == 1:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from cutscore.linear.cutting_planes import minimise
 from cutscore.linear.detector import Fit, LinearDetector, Step
 from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.linear.surrogates import Classes, Masses, Surrogate, Worst
-from cutscore.measures.aim import as_objective
+from cutscore.measures.aim import GoalLike, as_objective
 from cutscore.measures.measure import MEASURES, Measure
 
 __all__ = ["TrainableMeasure", "as_trainable", "structural"]
@@ -72,7 +71,7 @@ class TrainableMeasure:
             raise DataError(BadArgument("k", f"be at most the number of rows, {n:g}", k, hint))
         return k
 
-    def settled(self, masses: Masses) -> TrainableMeasure:
+    def for_rows(self, masses: Masses) -> TrainableMeasure:
         """The same for some of the rows: the same share of them, by the same surrogate."""
         if self.kind != "at k":
             return self
@@ -95,7 +94,7 @@ _SURROGATES: dict[str, Callable[[Masses], Surrogate]] = {
 
 
 def as_trainable(
-    measure: Any, k: float | None = None, *, as_named: bool = False
+    measure: GoalLike, k: float | None = None, *, as_named: bool = False
 ) -> TrainableMeasure:
     """A measure to train for, from its name or from ``f(beta)``.
 
@@ -118,7 +117,7 @@ def as_trainable(
     at = _AT_K.fullmatch(text)
     if at:
         many = at[1] == "precision" if as_named else None
-        return replace(_at_k(measure, at, k), many=many, as_named=as_named)
+        return replace(_at_k(text, at, k), many=many, as_named=as_named)
     if as_named:
         rule = f"as_named belongs to precision@k and recall@k; the measure is {shown(measure)}"
         raise DataError(Conflict(("as_named", "measure"), rule, "Leave {0} out."))
@@ -159,7 +158,7 @@ def _at_k(measure: str, at: re.Match[str], k: float | None) -> TrainableMeasure:
     return TrainableMeasure("at k", share=value) if value < 1 else TrainableMeasure("at k", k=value)
 
 
-def _check_k(k: Any) -> float:
+def _check_k(k: object) -> float:
     value = number(k)
     if not 0 < value < inf or (value > 1 and value != int(value)):
         rule = "be a whole number of rows, 1 or more, or a share of them below 1"

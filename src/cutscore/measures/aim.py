@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.statistics import Undefined
-from cutscore.core.json import plain, read
+from cutscore.core.json import read, to_plain
+from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs, check_costs
-from cutscore.measures.limits import Limit, as_limits, parse_limit
+from cutscore.measures.limits import Limit, LimitsLike, as_limits, parse_limit
 from cutscore.measures.measure import MEASURES, Measure, Objective, find_measure
 from cutscore.measures.prior import check_level, check_prior
 
@@ -76,6 +77,9 @@ class Top:
         return self.measure(c)
 
 
+GoalLike: TypeAlias = str | Objective | GoalFunction
+"""What to aim at, as users write it: the name of a measure, costs, ``f(beta)`` or a function."""
+
 _AT = re.compile(r"\s*([^@]+?)\s*@\s*(\d[\d_]*(?:\.\d+)?)\s*(%?)\s*")
 
 
@@ -89,26 +93,44 @@ def _top(name: str) -> Top | None:
     return Top(f"{measure.name}@{number}{sign}", measure, limit)
 
 
+class AimOptions(TypedDict, total=False):
+    """The keywords of functions that are asked for a threshold, such as
+    :func:`cutscore.training.train`: they hand them to :meth:`Aim.asked`, which has no others."""
+
+    costs: Costs | None
+    """The costs to have the least of, or"""
+    maximize: GoalLike | None
+    """the objective of :func:`cutscore.choose`, by name. Of neither, the balanced rate."""
+    subject_to: LimitsLike
+    """Limits, as for :func:`cutscore.choose`."""
+    prior: float | None
+    """The share of positives where decisions are made."""
+    confidence: float | None
+    """With which the limits are to hold on new rows."""
+    level: float
+    """Of all intervals; 0.95."""
+
+
 @dataclass(frozen=True, eq=False)
 class Aim:
     """What is asked of a threshold: it can be asked of other rows again.
 
     Parameters
     ----------
-    goal
+    goal : str, Costs, callable or Measure, optional
         What to have the most or the least of, as for :func:`cutscore.choose`. Where nobody asked,
         the balanced rate.
-    limits
+    limits : str or sequence of str, default ()
         What must hold, as ``subject_to`` of :func:`cutscore.choose`.
-    prior
+    prior : float, optional
         The share of positives where it is used; None for that of the rows.
-    confidence
+    confidence : float, optional
         With which the limits are to hold on new rows; None if on these.
-    units
+    units : Units, optional
         For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
-    level
+    level : float, default 0.95
         Of intervals.
-    assumed
+    assumed : bool, default False
         Whether nobody asked for the goal.
 
     Examples
@@ -125,9 +147,22 @@ class Aim:
     limits: tuple[Limit, ...] = ()
     prior: float | None = None
     confidence: float | None = None
-    units: Any = None
+    units: Sized | None = None
     level: float = 0.95
     assumed: bool = False
+
+    if TYPE_CHECKING:  # what users may write; the fields are what became of it
+
+        def __init__(  # noqa: PLR0913, PLR0917 - the fields
+            self,
+            goal: GoalLike | None = None,
+            limits: LimitsLike = (),
+            prior: float | None = None,
+            confidence: float | None = None,
+            units: Sized | None = None,
+            level: float = 0.95,
+            assumed: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         goal: Any = self.goal
@@ -155,9 +190,9 @@ class Aim:
     def asked(  # noqa: PLR0913 - the options of users
         cls,
         *,
-        costs: Any = None,
-        maximize: Any = None,
-        subject_to: Any = (),
+        costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike = (),
         prior: float | None = None,
         confidence: float | None = None,
         level: float = 0.95,
@@ -188,6 +223,16 @@ class Aim:
         return ", ".join([self.goal.name, *self.limit_texts]) + sure
 
     @property
+    def symmetric(self) -> bool:
+        """Whether nothing changes if the two classes change places, so that neither has to be named
+        the positive one."""
+        if self.limits or self.prior is not None:
+            return False
+        tp, fp, fn, tn = 11, 7, 5, 3  # any that differ
+        one, other = Confusion(tp, fp, fn, tn), Confusion(tn, fn, fp, tp)
+        return bool(np.isclose(self.goal(one), self.goal(other), rtol=1e-12))
+
+    @property
     def on_rows(self) -> Aim:
         """The same with limits that hold on the rows at hand alone."""
         return replace(self, confidence=None, units=None)
@@ -203,11 +248,11 @@ class Aim:
             self.level,
             self.assumed,
         )
-        out: dict[str, Any] = plain(saved)
+        out: dict[str, Any] = to_plain(saved)
         return out
 
     @classmethod
-    def from_dict(cls, data: Any, where: str = "") -> Aim:
+    def from_dict(cls, data: object, where: str = "") -> Aim:
         """The aim that :meth:`to_dict` described; a function comes back by its name alone."""
         saved = read(_SavedAim, data, where)
         goal: Any = saved.costs
@@ -215,7 +260,7 @@ class Aim:
             try:
                 goal = as_objective(saved.objective)
             except DataError:
-                goal = _Custom(_lost, label=saved.objective)
+                goal = _Custom(_raise_lost, label=saved.objective)
         return cls(
             goal,
             tuple(as_limits(saved.limits)),
@@ -272,12 +317,17 @@ class _SavedAim:
     assumed: bool
 
 
-def _lost(*_: Any) -> Any:
+def _raise_lost(*_: object) -> Any:
     why = "was a function, of which the file knows the name only"
     raise DataError(Undefined("this aim", why, "Give the function again."))
 
 
-def as_objective(wanted: Any) -> Objective:
+def as_aim(wanted: object) -> Aim:
+    """An aim, or the aim at this goal without limits."""
+    return wanted if isinstance(wanted, Aim) else Aim(as_objective(wanted))
+
+
+def as_objective(wanted: object) -> Objective:
     """A name, Costs, f(beta) or a function of (tp, fp, fn, tn), as an objective."""
     if isinstance(wanted, (Measure, Costs, Top, _Custom)):
         return wanted
@@ -291,7 +341,7 @@ def as_objective(wanted: Any) -> Objective:
     raise DataError(BadArgument("objective", rule, wanted, subject="an objective"))
 
 
-def undefined(what: str) -> UndefinedError:
+def undefined_error(what: str) -> UndefinedError:
     why = "is 0/0 at every cut of this sweep, so none is the best"
     hint = "Aim at something else, or add rows of the class that it is a share of."
     return UndefinedError(Undefined(what, why, hint))

@@ -42,7 +42,7 @@ class Alias(property):
         self.name = name
 
 
-def counted(mass: Number) -> str:
+def count_text(mass: Number) -> str:
     """A count or a sum of weights for people to read."""
     return f"{mass:,}" if isinstance(mass, (int, np.integer)) else f"{mass:,.6g}"
 
@@ -56,9 +56,9 @@ class Confusion:
 
     Parameters
     ----------
-    tp, fp, fn, tn
-        Caught positives, false alarms, missed positives, negatives left alone: integers when the
-        rows are unweighted.
+    tp, fp, fn, tn : int, float or array
+        True positives, false positives (false alarms), false negatives (misses) and true
+        negatives: integers when the rows are unweighted.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class Confusion:
 
     @property
     def lr_negative(self) -> Number:
-        """FNR / TNR, the likelihood ratio LR− of a case that is left alone; x/0 is inf."""
+        """FNR / TNR, the likelihood ratio LR− of a case that is not flagged; x/0 is inf."""
         sizes = self._class_sizes()
         if sizes is None:
             return _times(self.fnr, self.specificity)
@@ -269,7 +269,7 @@ class Confusion:
     def __repr__(self) -> str:
         if isinstance(self.tp, np.ndarray):
             return f"Confusion at {self.tp.size:,} cuts"
-        n, p, tp, fn, fp = map(counted, (self.total, self.positives, self.tp, self.fn, self.fp))
+        n, p, tp, fn, fp = map(count_text, (self.total, self.positives, self.tp, self.fn, self.fp))
         cases, are = ("case" if n == "1" else "cases"), ("is" if p == "1" else "are")
         alarms = "false alarm" if fp == "1" else "false alarms"
         return f"of {n} {cases} {p} {are} positive: {tp} caught, {fn} missed, {fp} {alarms}"
@@ -289,7 +289,7 @@ class Confusion:
         return grid_table(
             "Confusion matrix",
             ("", "flagged", "not flagged"),
-            [(name, *map(counted, counts)) for name, *counts in rows],
+            [(name, *map(count_text, counts)) for name, *counts in rows],
             ", ".join(rates),
         )
 

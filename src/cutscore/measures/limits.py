@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import kept
-from cutscore.core.findings.statistics import BadLimit
+from cutscore.core.findings import BadArgument
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.measure import Measure, find_measure
 
@@ -48,7 +47,7 @@ class Limit:
     def holds(self, c: Confusion) -> Any:
         return _HOLDS[self.sign](self.measure(c), self.bound)
 
-    def sees(self, here: Any, there: Any) -> Any:
+    def sees(self, here: Confusion, there: Confusion) -> Any:
         """What it looks at: the rows here or the cases there, at another prior. A count is one of
         rows; a rate of one class is the same in both, but for rounding."""
         return here if self.measure.prior_free else there
@@ -64,40 +63,53 @@ class Limit:
         return np.where(np.isnan(short), inf, short)
 
 
+LimitsLike: TypeAlias = str | Limit | Iterable[str | Limit] | None
+"""Limits as users write them: one, several, or none."""
+
 _LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
 
 
-def as_limits(subject_to: Any) -> list[Limit]:
+def as_limits(subject_to: LimitsLike) -> list[Limit]:
     """Limits from one text or several."""
     if subject_to is None:
         return []
-    if isinstance(subject_to, np.ndarray):
-        subject_to = subject_to.tolist()
-    several = isinstance(subject_to, Iterable) and not isinstance(subject_to, (str, bytes))
-    return [parse_limit(one) for one in (subject_to if several else [subject_to])]
+    if isinstance(subject_to, (str, bytes, Limit)) or not isinstance(subject_to, Iterable):
+        subject_to = [subject_to]
+    return [parse_limit(one) for one in subject_to]
 
 
-def parse_limit(text: Any) -> Limit:
+def parse_limit(text: object) -> Limit:
     if isinstance(text, Limit):
         return text
-    parts = _LIMIT.fullmatch(text) if isinstance(text, str) else None
+    if not isinstance(text, str):
+        raise _unreadable(text)
+    parts = _LIMIT.fullmatch(text)
     try:
         bound = float(parts[3].replace("_", "")) if parts else inf
     except ValueError:
         bound = inf
     if parts is None or not isfinite(bound):
-        rule = "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <)"
-        hint = "Write it as 'precision >= 0.9'; numbers have a point, no comma."
-        raise DataError(BadLimit(kept(text), rule, hint))
+        raise _unreadable(text)
     sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), find_measure(parts[1])
     if measure.is_count and bound < 0:
-        raise DataError(BadLimit(text, "a count is at least 0"))
+        raise bad_limit(text, "be at least 0 on a count")
     if parts[4] and measure.is_count:
         hint = "Limit a rate: recall, fpr, fnr, specificity or flagged_rate."
-        raise DataError(BadLimit(text, "a count has no per cent", hint))
+        raise bad_limit(text, "have no per cent on a count", hint)
     if parts[4]:
         bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
     if measure.rate and not 0 <= bound <= 1:
         hint = "Write a share: 90 % or 0.9."
-        raise DataError(BadLimit(text, f"the {measure.name} lies between 0 and 1", hint))
+        raise bad_limit(text, f"lie between 0 and 1 on the {measure.name}", hint)
     return Limit(measure, sign, bound)
+
+
+def _unreadable(text: object) -> DataError:
+    rule = "have the form 'measure >= number' or 'measure <= number' (or > or <)"
+    hint = "Write it as 'precision >= 0.9'; numbers have a point, no comma."
+    return bad_limit(text, rule, hint)
+
+
+def bad_limit(text: object, rule: str, hint: str = "") -> DataError:
+    """The error for a limit that breaks a rule."""
+    return DataError(BadArgument("subject_to", rule, text, hint, "a limit"))

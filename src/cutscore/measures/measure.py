@@ -12,8 +12,8 @@ from math import inf
 from typing import Any, Protocol
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.statistics import MeasureUnknown
+from cutscore.core.findings import BadArgument, either
+from cutscore.core.numbers import number_text, per_cent
 from cutscore.measures.confusion import ALIASES, Confusion, Number
 
 # What one more TP adds and one more FP takes away, for cuts of P positives and N negatives.
@@ -32,7 +32,7 @@ class Objective(Protocol):
 
     @property
     def helpful(self) -> bool:
-        """Whether it never gets worse when a positive is caught or a negative left alone."""
+        """Whether it never gets worse when a positive is caught or a negative spared."""
 
     def gains(self, P: Fraction, N: Fraction) -> Gains | None:
         """What it gains by a TP and loses by an FP, if that is the same at every cut."""
@@ -147,11 +147,11 @@ def f(beta: float) -> Measure:
     return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b, words=words)
 
 
-def _even(p: Fraction, n: Fraction) -> Gains:
+def _equal_class_gains(p: Fraction, n: Fraction) -> Gains:
     return 1 / p, 1 / n
 
 
-def _each(_: Fraction, __: Fraction) -> Gains:
+def _equal_case_gains(_: Fraction, __: Fraction) -> Gains:
     return Fraction(1), Fraction(1)
 
 
@@ -175,7 +175,7 @@ def _rows() -> list[Measure]:
         _count("tp", "positives caught", "the most positives caught", tp, prior_free=True),
         _count("fp", "false alarms", "the fewest false alarms", fp, -1, prior_free=True),
         _count("fn", "positives missed", "the fewest misses", fn, -1, prior_free=True),
-        _count("tn", "negatives left alone", "the most negatives left alone", tn, prior_free=True),
+        _count("tn", "negatives not flagged", "the most true negatives", tn, prior_free=True),
         _class_rate(
             *("recall", "share of positives caught", tp, _POSITIVES),
             called="recall",
@@ -197,7 +197,7 @@ def _rows() -> list[Measure]:
             guaranteed="<",
         ),
         _class_rate(
-            *("specificity", "share of negatives left alone", tn, _NEGATIVES),
+            *("specificity", "share of negatives not flagged", tn, _NEGATIVES),
             called="specificity",
             guaranteed=">",
             elsewhere="selectivity",
@@ -242,11 +242,13 @@ def _rows() -> list[Measure]:
         _measure("lift", "precision over prevalence", called="lift", part=tp, whole=_FLAGGED),
         _measure("lr_positive", "likelihood ratio LR+ of the flagged", prior_free=True),
         _measure(
-            *("lr_negative", "likelihood ratio LR− of those left alone"), better=-1, prior_free=True
+            *("lr_negative", "likelihood ratio LR− of cases not flagged"),
+            better=-1,
+            prior_free=True,
         ),
         _measure(
             *("accuracy", "share decided right"),
-            linear=_each,
+            linear=_equal_case_gains,
             called="accuracy",
             part=(1, 0, 0, 1),
             whole=_ALL,
@@ -255,7 +257,7 @@ def _rows() -> list[Measure]:
         _measure(
             *("error_rate", "share decided wrong"),
             better=-1,
-            linear=_each,
+            linear=_equal_case_gains,
             aim="the least share of errors",
             part=(0, 1, 1, 0),
             whole=_ALL,
@@ -263,7 +265,7 @@ def _rows() -> list[Measure]:
         ),
         _measure(
             *("balanced_rate", "mean of recall and specificity"),
-            linear=_even,
+            linear=_equal_class_gains,
             called="balanced rate",
             aim="the best mean of recall and specificity",
             part=(1, 0, 0, 1),
@@ -274,7 +276,7 @@ def _rows() -> list[Measure]:
         ),
         _measure(
             *("youden", "recall + specificity − 1"),
-            linear=_even,
+            linear=_equal_class_gains,
             aim="the best Youden index (recall + specificity − 1)",
             part=(1, -1, -1, 1),
             whole=_ALL,
@@ -328,22 +330,26 @@ _OTHER_NAMES = {other: m.name for m in MEASURES.values() for other in m.elsewher
 _OF_ALL_CUTS = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "gini"}
 
 
-def _unknown(name: str, key: str) -> MeasureUnknown:
+def _unknown(name: str, key: str) -> BadArgument:
+    return BadArgument("measure", "have a known name", name, _near_names(key), "a measure")
+
+
+def _near_names(key: str) -> str:
+    """What was meant instead of a name that no measure has."""
     if key in _OF_ALL_CUTS:
         what = "2 AUC − 1, " if key == "gini" else ""
-        reason = f"It is {what}of all cuts together: no threshold has one of its own."
-        return MeasureUnknown(name, reason=reason)
+        return f"It is {what}of all cuts together: no threshold has one of its own."
     if key in ("ks", "ks_statistic", "kolmogorov_smirnov"):
-        reason = "The Kolmogorov–Smirnov statistic is the highest Youden index: aim at youden."
-        return MeasureUnknown(name, reason=reason)
-    near = tuple(f"{one} ({MEASURES[one].words})" for one in _near(key))
+        return "The Kolmogorov–Smirnov statistic is the highest Youden index: aim at youden."
+    if near := [f"{one} ({MEASURES[one].words})" for one in _similar_names(key)]:
+        return f"Did you mean {either(near, show=str)}?"
     # What most people aim at comes first.
     names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
     known = (*sorted(names, key=lambda one: MEASURES[one].is_count), "f1", "f2", "f0.5")
-    return MeasureUnknown(name, near, known)
+    return f"Names: {', '.join(known)} …"
 
 
-def _near(key: str) -> list[str]:
+def _similar_names(key: str) -> list[str]:
     """Names that may be meant: what it is called here, those that start so, if they are few
     measures, or one like it."""
     if key in _OTHER_NAMES:
@@ -362,3 +368,20 @@ def _key(name: str) -> str:
     if ratio:
         return "lr_positive" if ratio[1] == "+" else "lr_negative"
     return re.sub(r"[\s_-]+", "_", re.sub("['’]", "", name.strip().lower()))
+
+
+def is_rate(name: str) -> bool:
+    """Whether a measure is a share of cases, which is written in per cent."""
+    return name in MEASURES and MEASURES[name].rate
+
+
+def measure_text(name: str, value: float) -> str:
+    """The value of a measure.
+
+    Examples
+    --------
+    >>> from cutscore.measures.measure import measure_text
+    >>> measure_text("recall", 0.8125), measure_text("mcc", 0.8125)
+    ('81.2 %', '0.812')
+    """
+    return per_cent(value) if is_rate(name) else number_text(value)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from math import log
-from typing import Any
 
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 
 
-def check_prior(prior: Any) -> float:
+def check_prior(prior: object) -> float:
     """A prevalence strictly between 0 and 1."""
     p = number(prior)
     if not 0 < p < 1:
@@ -25,7 +24,7 @@ def log_odds(prior: float) -> float:
     return log(p / (1 - p))
 
 
-def check_level(level: Any, name: str = "level") -> float:
+def check_level(level: object, name: str = "level") -> float:
     """A confidence strictly between 0 and 1."""
     p = number(level)
     if not (p > 0 and (1 + p) / 2 < 1):

@@ -16,17 +16,17 @@ from cutscore.metrics._columns import (
     Array,
     Label,
     Reading,
-    array,
+    as_columns,
     classes,
     columns,
     is_text,
     larger_positive,
-    rows,
-    run,
+    native_columns,
+    run_readings,
     text_with_positive,
     with_positive,
 )
-from cutscore.metrics._drop_in import Irregular, drop_in, need
+from cutscore.metrics._drop_in import Irregular, drop_in, require_known
 from cutscore.sweeps.areas import average_precision, partial_auc
 from cutscore.sweeps.sweep import Floats, Sweep
 
@@ -51,20 +51,20 @@ def roc_auc_score(  # noqa: PLR0913
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels, the larger one of two being positive; or a matrix of 0/1 labels.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores; probabilities with a column for each class where there are several.
-    average
+    average : str, optional
         How the areas of several columns become one number; None returns them all.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    max_fpr
+    max_fpr : float, optional
         Only the part of the curve up to this false positive rate, on McClish's scale.
-    multi_class
+    multi_class : str, default 'raise'
         ``"ovr"``: each class against the rest. ``"ovo"``: each pair of classes (Hand and Till 2001,
         https://doi.org/10.1023/A:1010920819831).
-    labels
+    labels : array-like of labels, optional
         The classes, in the order of the columns of ``y_score``.
 
     See Also
@@ -85,35 +85,37 @@ def roc_auc_score(  # noqa: PLR0913
     0.958...
     """
     need_average(average)
-    need(multi_class in ("raise", "ovr", "ovo"), "multi_class must be one of the options")
+    require_known(multi_class in ("raise", "ovr", "ovo"), "multi_class must be one of the options")
     if max_fpr is not None:
-        need(type(max_fpr) in (int, float) and 0 < max_fpr <= 1, "max_fpr must be in (0, 1]")
-    need(labels is None or hasattr(labels, "__len__"), "labels must be a list of classes")
+        require_known(
+            type(max_fpr) in (int, float) and 0 < max_fpr <= 1, "max_fpr must be in (0, 1]"
+        )
+    require_known(labels is None or hasattr(labels, "__len__"), "labels must be a list of classes")
     metric = partial(area_under, max_fpr=max_fpr)
     y, score, weight = columns(y_true, y_score, sample_weight)
     if y.ndim == score.ndim == 1:
         if is_text(y):
             seen = classes(y)
-            need(len(seen) == 2, "there must be two labels")
+            require_known(len(seen) == 2, "there must be two labels")
             y = y == seen[1]
-        r = rows(y, score, weight)
-        return must(metric(r, larger_positive(r.label)), "y_true has one class only")
+        r = native_columns(y, score, weight)
+        return require(metric(r, larger_positive(r.label)), "y_true has one class only")
     need_matrix(y, score, weight)
     if y.ndim == 2:
         whole = partial(roc_auc_score, max_fpr=max_fpr)
-        return averaged(metric, whole, (y, score, weight), average)
-    need(max_fpr in (None, 1), "max_fpr is for two classes")
-    need(multi_class != "raise", "several classes need a multi_class")
-    need(np.allclose(1, score.sum(axis=1)), "the probabilities of a row must add up to 1")
-    named = classes(y) if labels is None else ordered(labels, y)
-    need(2 < len(named) == score.shape[1], "y_score must have a column for each class")
+        return average_columns(metric, whole, (y, score, weight), average)
+    require_known(max_fpr in (None, 1), "max_fpr is for two classes")
+    require_known(multi_class != "raise", "several classes need a multi_class")
+    require_known(np.allclose(1, score.sum(axis=1)), "the probabilities of a row must add up to 1")
+    named = classes(y) if labels is None else check_classes(labels, y)
+    require_known(2 < len(named) == score.shape[1], "y_score must have a column for each class")
     if multi_class == "ovo":
-        need(weight is None, "pairs of classes have no weights")
-        need(np.ndim(y_true) == 1, "labels must have one dimension")
-        need(average in ("macro", "weighted"), "average must be 'macro' or 'weighted'")
+        require_known(weight is None, "pairs of classes have no weights")
+        require_known(np.ndim(y_true) == 1, "labels must have one dimension")
+        require_known(average in ("macro", "weighted"), "average must be 'macro' or 'weighted'")
         return pairwise(y, score, named, average == "weighted")
-    need(average != "samples", "average='samples' is for label matrices")
-    return averaged(metric, roc_auc_score, (y[:, None] == named, score, weight), average)
+    require_known(average != "samples", "average='samples' is for label matrices")
+    return average_columns(metric, roc_auc_score, (y[:, None] == named, score, weight), average)
 
 
 @drop_in
@@ -129,15 +131,15 @@ def average_precision_score(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels, or a matrix of 0/1 labels.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, with a column for each class where there are several.
-    average
+    average : str, optional
         How the values of several columns become one number; None returns them all.
-    pos_label
+    pos_label : label, default 1
         The positive label of two.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
 
     See Also
@@ -155,22 +157,24 @@ def average_precision_score(
     0.833...
     """
     need_average(average)
-    need(pos_label is not None, "pos_label must be a label")
+    require_known(pos_label is not None, "pos_label must be a label")
     y, score, weight = columns(y_true, y_score, sample_weight)
     if y.ndim == score.ndim == 1:
         if is_text(y):
             y, pos_label = text_with_positive(y, pos_label, several=False), 1
-        r = rows(y, score, weight)
+        r = native_columns(y, score, weight)
         readings = with_positive(r.label, pos_label, several=False)
-        return must(precision_on_average(r, readings), "y_true has no positives")
-    need(not isinstance(pos_label, str) and pos_label == 1, "pos_label is for two classes")
+        return require(precision_on_average(r, readings), "y_true has no positives")
+    require_known(not isinstance(pos_label, str) and pos_label == 1, "pos_label is for two classes")
     need_matrix(y, score, weight)
     if y.ndim == 1:
         named = classes(y)
-        need(2 < len(named) == score.shape[1], "y_score must have a column for each class")
-        need(hasattr(y_score, "shape"), "y_score must be an array")
+        require_known(2 < len(named) == score.shape[1], "y_score must have a column for each class")
+        require_known(hasattr(y_score, "shape"), "y_score must be an array")
         y = y[:, None] == named
-    return averaged(precision_on_average, average_precision_score, (y, score, weight), average)
+    return average_columns(
+        precision_on_average, average_precision_score, (y, score, weight), average
+    )
 
 
 def area_under(
@@ -178,24 +182,26 @@ def area_under(
 ) -> float | None:
     """The AUC, or None without mass in one of the classes."""
     if max_fpr is not None and max_fpr != 1:
-        s = Sweep(*run(SWEEP, r, readings)[0])
+        s = Sweep(*run_readings(SWEEP, r, readings)[0])
         both = s.P > 0 and s.N > 0
         return partial_auc(s, max_fpr=max_fpr, standardized=True) if both else None
-    P, N, twice_u = run(AREA, r, readings)[0]
+    P, N, twice_u = run_readings(AREA, r, readings)[0]
     if not (P > 0 and N > 0):
         return None
     if r.weight is not None:
-        need(1e-100 < P < 1e100 and 1e-100 < N < 1e100, "weights must not be that large or small")
+        require_known(
+            1e-100 < P < 1e100 and 1e-100 < N < 1e100, "weights must not be that large or small"
+        )
     return min(1.0, max(0.0, float(twice_u / (2 * P * N))))  # weighted sums are rounded
 
 
 def precision_on_average(r: Columns, readings: Iterable[Reading]) -> float | None:
     """The average precision, or None without positives."""
-    s = Sweep(*run(SWEEP, r, readings)[0])
+    s = Sweep(*run_readings(SWEEP, r, readings)[0])
     return average_precision(s) if s.P > 0 else None
 
 
-def averaged(
+def average_columns(
     metric: Metric,
     whole: Callable[..., float | Floats],
     matrices: tuple[Array, Array, Array | None],
@@ -214,8 +220,8 @@ def averaged(
         share = y.sum(axis=0) if weight is None else weight @ y
     elif average == "samples":
         y, score, share, weight = y.T, score.T, weight, None
-    need(share is None or share.sum() > 1e-6, "there must be positives to weight by")
-    tables = [rows(y[:, k], score[:, k], weight) for k in range(y.shape[1])]
+    require_known(share is None or share.sum() > 1e-6, "there must be positives to weight by")
+    tables = [native_columns(y[:, k], score[:, k], weight) for k in range(y.shape[1])]
     # All of ours before any of theirs: once they have warned it is too late to find a bad label.
     values: list[object] = [metric(r, [(r.label, 0.0, 1.0)]) for r in tables]
     for k, r in enumerate(tables):
@@ -237,28 +243,30 @@ def pairwise(y: Array, score: Array, named: Array, by_prevalence: bool) -> float
         either = pair[0][1] | pair[1][1]
         values.append(np.mean([_auc(c[either], score[either, k]) for k, c in pair]))
         prevalence.append(either.mean())
-    need(values, "there must be two classes")
+    require_known(values, "there must be two classes")
     mean: float = np.average(values, weights=prevalence if by_prevalence else None)
     return mean  # of NumPy's type, as scikit-learn's
 
 
 def _auc(y: Array, score: Array) -> float:
-    r = rows(y, score, None)
+    r = native_columns(y, score, None)
     area = area_under(r, [(r.label, 0.0, 1.0)])
     assert area is not None  # both classes are there
     return area
 
 
-def ordered(labels: ArrayLike, y: Array) -> Array:
+def check_classes(labels: ArrayLike, y: Array) -> Array:
     """The classes as the user named them."""
-    named, seen = array(labels), classes(y)
-    need(named.ndim == 1 and is_text(named) == is_text(y), "labels must be like those of y_true")
-    need(np.array_equal(np.unique(named), named), "labels must be unique and in order")
-    need(np.isin(seen, named).all(), "y_true must have no labels but these")
+    named, seen = as_columns(labels), classes(y)
+    require_known(
+        named.ndim == 1 and is_text(named) == is_text(y), "labels must be like those of y_true"
+    )
+    require_known(np.array_equal(np.unique(named), named), "labels must be unique and in order")
+    require_known(np.isin(seen, named).all(), "y_true must have no labels but these")
     return named
 
 
-def must(value: float | None, rule: str) -> float:
+def require(value: float | None, rule: str) -> float:
     """The value; without one, scikit-learn has a warning to give."""
     if value is None:
         raise Irregular(rule)
@@ -268,14 +276,20 @@ def must(value: float | None, rule: str) -> float:
 def need_average(average: object) -> None:
     options = ("micro", "macro", "weighted", "samples")
     known = average is None or (isinstance(average, str) and average in options)
-    need(known, "average must be one of the options")
+    require_known(known, "average must be one of the options")
 
 
 def need_matrix(y: Array, score: Array, weight: Array | None) -> None:
-    need(score.ndim == 2 and len(y) == len(score), "there must be a row of scores for each label")
+    require_known(
+        score.ndim == 2 and len(y) == len(score), "there must be a row of scores for each label"
+    )
     if y.ndim == 2:
-        need(y.shape == score.shape and y.dtype.kind in "biuf", "as many columns of labels")
+        require_known(
+            y.shape == score.shape and y.dtype.kind in "biuf", "as many columns of labels"
+        )
     if weight is not None:
-        need(weight.shape == (len(y),), "there must be one weight for each row")
-        need(weight.dtype.kind in "biuf" and np.isfinite(weight).all(), "weights must be finite")
-        need((weight >= 0).all(), "weights must be at least 0")
+        require_known(weight.shape == (len(y),), "there must be one weight for each row")
+        require_known(
+            weight.dtype.kind in "biuf" and np.isfinite(weight).all(), "weights must be finite"
+        )
+        require_known((weight >= 0).all(), "weights must be at least 0")

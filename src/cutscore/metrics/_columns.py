@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutscore.core import _native
-from cutscore.core.checks import Columns, array_of, check_rows, threads
+from cutscore.core.checks import Columns, as_array, check_rows, threads
 from cutscore.core.errors import DataError
-from cutscore.metrics._drop_in import Irregular, need
+from cutscore.metrics._drop_in import Irregular, require_known
 
 Array = NDArray[Any]
 Label = str | float | bool
@@ -32,32 +32,34 @@ def columns(
     y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Array, Array, Array | None]:
     """Labels, scores and weights as arrays. That scores are finite is left to the core to check."""
-    y, score = array(y_true), array(y_score)
-    need(len(y) > 0, "there must be rows")
-    need(score.dtype.kind in "biuf", "scores must be real numbers")
-    return y, score, None if sample_weight is None else array(sample_weight)
+    y, score = as_columns(y_true), as_columns(y_score)
+    require_known(len(y) > 0, "there must be rows")
+    require_known(score.dtype.kind in "biuf", "scores must be real numbers")
+    return y, score, None if sample_weight is None else as_columns(sample_weight)
 
 
-def array(values: ArrayLike) -> Array:
+def as_columns(values: ArrayLike) -> Array:
     """An array of one or two dimensions, a matrix of one column as a vector."""
     if type(values) is np.ndarray:
         a = values
     else:
         library = type(values).__module__.partition(".")[0]
         plain = type(values) in (list, tuple, np.memmap)
-        need(plain or library in ("pandas", "polars", "pyarrow"), "an unknown kind of array")
+        require_known(
+            plain or library in ("pandas", "polars", "pyarrow"), "an unknown kind of array"
+        )
         try:
-            a = array_of(values, "column")
+            a = as_array(values, "column")
         except DataError as error:
             raise Irregular(str(error)) from None
         # As scikit-learn reads the nullable columns of pandas: thresholds are of that type.
         if hasattr(getattr(values, "dtype", None), "numpy_dtype") and a.dtype.kind in "biuf":
             a = a.astype(np.float64)
-    need(a.ndim in (1, 2), "there must be one dimension or two")
+    require_known(a.ndim in (1, 2), "there must be one dimension or two")
     return a.reshape(-1) if a.ndim == 2 and a.shape[1] == 1 else a
 
 
-def rows(y: Array, score: Array, weight: Array | None) -> Columns:
+def native_columns(y: Array, score: Array, weight: Array | None) -> Columns:
     """Columns for the native core."""
     try:
         return check_rows(y, score, weight)
@@ -65,7 +67,7 @@ def rows(y: Array, score: Array, weight: Array | None) -> Columns:
         raise Irregular(str(error)) from None
 
 
-def run(kernels: Kernels, r: Columns, readings: Iterable[Reading]) -> tuple[Any, Reading]:
+def run_readings(kernels: Kernels, r: Columns, readings: Iterable[Reading]) -> tuple[Any, Reading]:
     """What the core returns for the first reading that fits the labels of all rows, and which."""
     kernel, weighted = kernels
     used = threads(len(r.score))
@@ -76,7 +78,7 @@ def run(kernels: Kernels, r: Columns, readings: Iterable[Reading]) -> tuple[Any,
             return weighted(r.score, *reading, r.weight, used, finite=True), reading
         except _native.RowFault as fault:
             what, _, row = str(fault).partition(":")
-            need(what == "label", f"{what}s must be finite, unlike that of row {row}")
+            require_known(what == "label", f"{what}s must be finite, unlike that of row {row}")
     raise Irregular("labels must be 0/1 or -1/1, or pos_label say which one is the positive")
 
 
@@ -85,7 +87,9 @@ def with_positive(y: Array, pos_label: Label | None, *, several: bool) -> Iterat
 
     No pass over the labels is spent on finding out: the core checks every row anyway.
     """
-    need(pos_label is None or isinstance(pos_label, _NUMBER), "pos_label must be one of the labels")
+    require_known(
+        pos_label is None or isinstance(pos_label, _NUMBER), "pos_label must be one of the labels"
+    )
     if pos_label is None or pos_label == 1:
         yield y, 0.0, 1.0
     low, high = float(y.min()), float(y.max())
@@ -112,23 +116,23 @@ def larger_positive(y: Array) -> Iterator[Reading]:
 
 def text_with_positive(y: Array, pos_label: Label | None, *, several: bool) -> Array:
     """Labels that are text as booleans: the positive one or not."""
-    need(type(pos_label) is str, "pos_label must be given for labels that are text")
+    require_known(type(pos_label) is str, "pos_label must be given for labels that are text")
     positive: Array = y == pos_label
     rest = y[~positive]
-    need(several or not len(rest) or (rest == rest[0]).all(), "there must be two labels")
+    require_known(several or not len(rest) or (rest == rest[0]).all(), "there must be two labels")
     return positive
 
 
 def is_text(y: Array) -> bool:
     """Whether labels are text; they may be that or numbers."""
     if y.dtype.kind == "O":
-        need(set(map(type, y.ravel().tolist())) == {str}, "labels must be numbers or text")
+        require_known(set(map(type, y.ravel().tolist())) == {str}, "labels must be numbers or text")
     return y.dtype.kind in "OU"
 
 
 def classes(y: Array) -> Array:
     """The distinct labels, ascending."""
-    need(is_text(y) or _are_labels(y), "labels must be text or whole numbers")
+    require_known(is_text(y) or _are_labels(y), "labels must be text or whole numbers")
     return np.unique(y)
 
 

@@ -12,15 +12,15 @@ from cutscore.metrics._columns import (
     SWEEP,
     Array,
     Label,
-    array,
+    as_columns,
     columns,
     is_text,
-    rows,
-    run,
+    native_columns,
+    run_readings,
     text_with_positive,
     with_positive,
 )
-from cutscore.metrics._drop_in import drop_in, need
+from cutscore.metrics._drop_in import drop_in, require_known
 from cutscore.sweeps.sweep import Floats
 
 
@@ -37,15 +37,15 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels: 0/1 or -1/1, or any others together with ``pos_label``.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, higher meaning more positive.
-    pos_label
+    pos_label : label, optional
         The positive label; all others are negative.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    drop_intermediate
+    drop_intermediate : bool, default True
         Leave out a point if the steps to it and from it are the same.
 
     See Also
@@ -70,11 +70,11 @@ def roc_curve(
     tp, fp, threshold, _ = counts(
         columns(y_true, y_score, sample_weight), pos_label, as_sklearn_adds=bool(drop_intermediate)
     )
-    need(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
+    require_known(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
     if drop_intermediate:
         turns = changes(np.diff(tp)) | changes(np.diff(fp))
-        tp, fp, threshold = kept(turns, tp, fp, threshold)
-    return after(0.0, fp) / fp[-1], after(0.0, tp) / tp[-1], after(np.inf, threshold)
+        tp, fp, threshold = keep_points(turns, tp, fp, threshold)
+    return prepend(0.0, fp) / fp[-1], prepend(0.0, tp) / tp[-1], prepend(np.inf, threshold)
 
 
 @drop_in
@@ -93,15 +93,15 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels: 0/1 or -1/1, or any others together with ``pos_label``.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, higher meaning more positive.
-    pos_label
+    pos_label : label, optional
         The positive label; all others are negative.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    drop_intermediate
+    drop_intermediate : bool, default False
         Leave out the points between the two ends of a run of equal recall.
 
     See Also
@@ -123,9 +123,9 @@ def precision_recall_curve(
     """
     need_bool(drop_intermediate)
     tp, fp, threshold, dtype = counts(columns(y_true, y_score, sample_weight), pos_label)
-    need(tp[-1] > 0, "y_true has no positives")
+    require_known(tp[-1] > 0, "y_true has no positives")
     if drop_intermediate:
-        tp, fp, threshold = kept(recall_changes(tp), tp, fp, threshold)
+        tp, fp, threshold = keep_points(recall_changes(tp), tp, fp, threshold)
     precision, recall = tp / (tp + fp), tp / tp[-1]
     upwards = threshold[::-1].astype(dtype)
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), upwards
@@ -145,15 +145,15 @@ def det_curve(
 
     Parameters
     ----------
-    y_true
+    y_true : array-like of shape (n,) or (n, classes)
         Labels: 0/1 or -1/1, or any two others together with ``pos_label``.
-    y_score
+    y_score : array-like of shape (n,) or (n, classes)
         Scores, higher meaning more positive.
-    pos_label
+    pos_label : label, optional
         The positive label.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    drop_intermediate
+    drop_intermediate : bool, default False
         Leave out the points between the two ends of a run of equal miss rate.
 
     See Also
@@ -172,10 +172,10 @@ def det_curve(
     """
     need_bool(drop_intermediate)
     tp, fp, threshold, _ = counts(columns(y_true, y_score, sample_weight), pos_label, several=False)
-    need(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
-    tp, fp, threshold = after(0.0, tp), after(0.0, fp), after(np.inf, threshold)
+    require_known(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
+    tp, fp, threshold = prepend(0.0, tp), prepend(0.0, fp), prepend(np.inf, threshold)
     if drop_intermediate:
-        tp, fp, threshold = kept(recall_changes(tp), tp, fp, threshold)
+        tp, fp, threshold = keep_points(recall_changes(tp), tp, fp, threshold)
     no_alarm = np.searchsorted(fp, 0.0, side="right") - 1
     no_miss = np.searchsorted(tp, tp[-1], side="left")
     part = slice(no_alarm, no_miss + 1)
@@ -189,9 +189,9 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
 
     Parameters
     ----------
-    x
+    x : float or array-like
         Abscissae, all the way up or all the way down.
-    y
+    y : array-like of shape (n,)
         Ordinates.
 
     See Also
@@ -208,13 +208,13 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     >>> auc([0, 0.5, 1], [0, 1, 1])
     0.75
     """
-    a, b = array(x), array(y)
-    need(a.ndim == b.ndim == 1, "x and y must have one dimension")
-    need(len(a) == len(b) > 1, "x and y must have the same length, at least 2")
-    need(a.dtype.kind in "fi" and b.dtype.kind in "fi", "x and y must be real numbers")
+    a, b = as_columns(x), as_columns(y)
+    require_known(a.ndim == b.ndim == 1, "x and y must have one dimension")
+    require_known(len(a) == len(b) > 1, "x and y must have the same length, at least 2")
+    require_known(a.dtype.kind in "fi" and b.dtype.kind in "fi", "x and y must be real numbers")
     step = np.diff(a)
     downwards = (step < 0).any()
-    need(not downwards or (step <= 0).all(), "x must go one way")
+    require_known(not downwards or (step <= 0).all(), "x must go one way")
     # scikit-learn adds up in the precision of the ordinates, whatever that of the abscissae is.
     precision = b.dtype if b.dtype.kind == "f" else np.float64
     area = float(np.sum(step * (b[1:] + b[:-1]) / 2.0, dtype=precision))
@@ -235,13 +235,13 @@ def counts(
     y, score, weight = given
     if is_text(y):
         y, pos_label = text_with_positive(y, pos_label, several=several), 1
-    r = rows(y, score, weight)
-    masses, reading = run(SWEEP, r, with_positive(r.label, pos_label, several=several))
+    r = native_columns(y, score, weight)
+    masses, reading = run_readings(SWEEP, r, with_positive(r.label, pos_label, several=several))
     threshold, pos, neg = masses
-    need(len(threshold) > 0, "all weights are 0")
+    require_known(len(threshold) > 0, "all weights are 0")
     tp, fp = np.cumsum(pos), np.cumsum(neg)
     total = tp[-1] + fp[-1]
-    need(math.isfinite(total), "weights must have a finite sum")
+    require_known(math.isfinite(total), "weights must have a finite sum")
     if as_sklearn_adds and r.weight is not None and len(threshold) < np.count_nonzero(r.weight):
         whole = total < 2**53 and (r.weight == np.rint(r.weight)).all()
         if not whole:  # sums of whole numbers are exact in any order
@@ -263,7 +263,7 @@ def added_row_by_row(positive: Array, score: Array, weight: Array) -> tuple[Floa
     return np.cumsum(np.where(p, w, 0.0))[last], np.cumsum(np.where(p, 0.0, w))[last]
 
 
-def kept(inner: Array, *points: Array) -> list[Array]:
+def keep_points(inner: Array, *points: Array) -> list[Array]:
     """The first point, the inner ones that are wanted, and the last."""
     if len(points[0]) < 3:
         return list(points)
@@ -282,9 +282,11 @@ def changes(column: Array) -> Array:
     return np.not_equal(column[1:], column[:-1])
 
 
-def after(start: float, column: Array) -> Floats:
+def prepend(start: float, column: Array) -> Floats:
     return np.concatenate(([start], column))
 
 
 def need_bool(drop_intermediate: object) -> None:
-    need(isinstance(drop_intermediate, (bool, np.bool_)), "drop_intermediate must be a bool")
+    require_known(
+        isinstance(drop_intermediate, (bool, np.bool_)), "drop_intermediate must be a bool"
+    )

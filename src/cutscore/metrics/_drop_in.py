@@ -17,7 +17,7 @@ class Irregular(Exception):
     """Not a plain case: scikit-learn's own function answers it, or refuses it."""
 
 
-def need(condition: object, rule: str) -> None:
+def require_known(condition: object, rule: str) -> None:
     """Leave the input to scikit-learn unless the condition holds."""
     if not condition:
         raise Irregular(rule)
@@ -27,7 +27,7 @@ def drop_in(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Hand irregular input on, as it came, to the function of the same name in scikit-learn."""
 
     @wraps(function)
-    def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return function(*args, **kwargs)
         except Irregular as error:
@@ -38,12 +38,12 @@ def drop_in(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise
             why = str(error)
         # Outside the handlers, or scikit-learn's errors would name ours as their context.
-        return cast(_R, theirs(function.__name__, why)(*args, **kwargs))
+        return cast(_R, sklearn_function(function.__name__, why)(*args, **kwargs))
 
-    return answered
+    return wrapper
 
 
-def theirs(name: str, why: str) -> Callable[..., Any]:
+def sklearn_function(name: str, why: str) -> Callable[..., Any]:
     """The function of that name in ``sklearn.metrics``, imported only now."""
     try:
         return cast(Callable[..., Any], getattr(import_module("sklearn.metrics"), name))

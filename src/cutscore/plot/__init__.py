@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cutscore.plot._canvas import needs, new_figure
+from cutscore.plot._canvas import check_kind, new_figure
 from cutscore.plot._curves import cost_curve, det, gain, hull, lift, net_benefit, pr, roc
 from cutscore.plot._features import distances, surface
 from cutscore.plot._scores import (
@@ -63,7 +63,7 @@ def overview(s: Sweep) -> Figure:
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['ROC', 'Precision–recall', 'Cumulative gain', 'DET', 'Lift', 'Scores']
     """
-    needs(s, Sweep, "overview", "cs.sweep(y, score)")
+    check_kind(s, Sweep, "overview", "cs.sweep(y, score)")
     figure = new_figure(12.5, 8)
     axes = figure.subplots(2, 3).ravel()
     titles = ("ROC", "Precision–recall", "Cumulative gain", "DET", "Lift", "Scores")

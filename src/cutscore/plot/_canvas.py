@@ -12,13 +12,15 @@ import numpy as np
 from cutscore.core.errors import DataError, missing_library
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import either
-from cutscore.core.interval import in_places
+from cutscore.core.numbers import format_like
+from cutscore.core.types import ArrayLike
 from cutscore.decision.choice import OperatingPoint
 from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType as Colour
 
 # Okabe and Ito's colours: apart for colour-blind readers, and in grey.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -30,34 +32,34 @@ _STEPS = 2000
 Kinds = type | tuple[type, ...]
 
 
-def needs(given: object, kind: Kinds, draw: str, how: str) -> None:
+def check_kind(given: object, kind: Kinds, draw: str, how: str) -> None:
     """Refuse what a function does not draw."""
     if not isinstance(given, kind):
         subject, hint = f"what plot.{draw} draws", f"Call plot.{draw}({how})."
         raise DataError(BadArgument(draw, f"be {_either(kind)}", given, hint, subject))
 
 
-def curve_of(given: Any, kind: Kinds, draw: str, compute: Callable[[Sweep], Any]) -> Any:
+def curve_of(given: object, kind: Kinds, draw: str, compute: Callable[[Sweep], object]) -> Any:
     """What is to be drawn: as it was computed, or computed from a sweep."""
     if isinstance(given, Sweep):
         return compute(given)
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    needs(given, (*kinds, Sweep), draw, "s")
+    check_kind(given, (*kinds, Sweep), draw, "s")
     return given
 
 
-def option(given: object, kind: Kinds, name: str, how: str) -> None:
+def check_option(given: object, kind: Kinds, name: str, how: str) -> None:
     """Refuse an option of another type."""
     if given is not None and not isinstance(given, kind):
         raise DataError(BadArgument(name, f"be {_either(kind)}", given, f"Pass {name}={how}."))
 
 
-def each(
+def draw_each(
     draw: Callable[..., Axes],
-    several: Mapping[str, Any],
+    several: Mapping[str, object],
     ax: Axes | None,
-    shared: dict[str, Any],
-    **of_one: Any,
+    shared: Mapping[str, object],
+    **of_one: object,
 ) -> Axes:
     """Several on the same axes, each under its name; options ``of_one`` can't be given then."""
     call = f"plot.{draw.__name__}"
@@ -83,7 +85,9 @@ def _a(kind: type) -> str:
     return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
 
 
-def axes(ax: Axes | None, x: str, y: str, *, unit: bool = True, square: bool = False) -> Axes:
+def prepare_axes(
+    ax: Axes | None, x: str, y: str, *, unit: bool = True, square: bool = False
+) -> Axes:
     ax = new_axes(4.4, 4.2) if ax is None else ax
     ax.set(xlabel=x, ylabel=y)
     ax.grid(color="0.92", linewidth=0.8)
@@ -125,27 +129,34 @@ def render_png(figure: Figure) -> tuple[bytes, dict[str, float]]:
 
 
 def wide_axes(ax: Axes | None, x: str, y: str) -> Axes:
-    return axes(new_axes(6.2, 4.0) if ax is None else ax, x, y, unit=False)
+    return prepare_axes(new_axes(6.2, 4.0) if ax is None else ax, x, y, unit=False)
 
 
-def guide(ax: Axes, x: list[float], y: list[float]) -> None:
-    if not _there(ax, x, y):
+def draw_guide(ax: Axes, x: list[float], y: list[float]) -> None:
+    if not _is_drawn(ax, x, y):
         ax.plot(x, y, color="0.65", linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
 
 
-def draw_line(ax: Axes, x: Floats, y: Floats, label: str | None, line: dict[str, Any]) -> Axes:
+def draw_line(
+    ax: Axes, x: Floats, y: Floats, label: str | None, line: Mapping[str, object]
+) -> Axes:
     drawn = sum(1 for _ in artists(ax, "curve"))
-    style = {"color": COLOURS[drawn % len(COLOURS)], "linewidth": 1.8, "zorder": 3, **line}
+    style: dict[str, Any] = {
+        "color": COLOURS[drawn % len(COLOURS)],
+        "linewidth": 1.8,
+        "zorder": 3,
+        **line,
+    }
     if len(x) == 1:
         style.setdefault("marker", "o")  # a single point has no line
     (artist,) = ax.plot(*simplify(x, y), label=label, **style)
     artist.set_gid("curve")
     if label is not None:
-        legend(ax)
+        add_legend(ax)
     return ax
 
 
-def shade(ax: Axes, band: Sequence[Floats], colour: Any, label: str | None = None) -> None:
+def shade(ax: Axes, band: Sequence[Floats], colour: Colour, label: str | None = None) -> None:
     """A band behind the curves: x, and its lower and upper end there."""
     x, low, high = simplify(*band)
     ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.5, label=label)
@@ -155,7 +166,7 @@ def draw_histogram(  # noqa: PLR0913 - a histogram and its looks
     ax: Axes,
     height: Floats,
     edges: Floats,
-    colour: Any,
+    colour: Colour,
     label: str | None = None,
     *,
     baseline: float = 0.0,
@@ -168,34 +179,34 @@ def artists(ax: Axes, what: str) -> Iterator[Any]:
     return (artist for artist in (*ax.lines, *ax.texts) if artist.get_gid() == what)
 
 
-def _there(ax: Axes, x: Any, y: Any) -> bool:
+def _is_drawn(ax: Axes, x: ArrayLike, y: ArrayLike) -> bool:
     """Whether that line is drawn already, under another curve."""
     return any(np.array_equal(line.get_xydata(), np.column_stack((x, y))) for line in ax.lines)
 
 
-def put_text(ax: Axes, text: str, *at: Any, **style: Any) -> Any:
+def put_text(ax: Axes, text: str, *at: tuple[float, float], **style: object) -> Any:
     """A text that stays legible over lines and shades."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.5, foreground="white")]
-    style = {"fontsize": 9, "zorder": 6, "parse_math": False, "path_effects": halo, **style}
-    return ax.annotate(text, *at, **style)
+    look: dict[str, Any] = {"fontsize": 9, "zorder": 6, "parse_math": False, "path_effects": halo}
+    return ax.annotate(text, *at, **look | style)  # type: ignore[arg-type]
 
 
 def rule_text(p: OperatingPoint) -> str:
     """What is flagged."""
     if p.threshold == np.inf and not p.confusion.flagged:
         return "flag none"
-    return "flag all" if p.threshold == -np.inf else f"≥ {number_text(p.threshold)}"
+    return "flag all" if p.threshold == -np.inf else f"≥ {axis_text(p.threshold)}"
 
 
-def number_text(x: float) -> str:
+def axis_text(x: float) -> str:
     """Three digits, with the signs that matplotlib's axes have."""
-    text = in_places(x)[0] if x == 0 or 1e-4 <= abs(x) < 1e7 else f"{x:.3g}"
+    text = format_like(x)[0] if x == 0 or 1e-4 <= abs(x) < 1e7 else f"{x:.3g}"
     return text.replace("-", "−").replace("inf", "∞")
 
 
-def legend(
+def add_legend(
     ax: Axes,
     place: Literal["best", "upper left", "upper center"] = "best",
     *,

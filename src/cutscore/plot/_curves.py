@@ -12,7 +12,7 @@ import numpy as np
 
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.interval import estimate_text
+from cutscore.core.numbers import estimate_text
 from cutscore.decision.choice import OperatingPoint
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.net_benefit import NetBenefitAt
@@ -20,14 +20,14 @@ from cutscore.inference.roc_band import Band
 from cutscore.inference.smoothing import SmoothRoc
 from cutscore.plot._canvas import (
     COLOURS,
+    add_legend,
     artists,
-    axes,
+    check_option,
     curve_of,
+    draw_each,
+    draw_guide,
     draw_line,
-    each,
-    guide,
-    legend,
-    option,
+    prepare_axes,
     put_text,
     rule_text,
     shade,
@@ -45,6 +45,7 @@ from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType as Colour
 
 FPR, RECALL = "False positive rate (1 − specificity)", "Sensitivity (recall)"
 FLAGGED = "Share of cases flagged"
@@ -66,7 +67,7 @@ def roc(  # noqa: PLR0913 - options have names
     point: OperatingPoint | Sequence[OperatingPoint] | None = None,
     hull: Hull | JointHull | None = None,
     points: Mapping[str, tuple[float, float]] | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a ROC curve over its diagonal.
 
@@ -75,23 +76,23 @@ def roc(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    curve
+    curve : Sweep, Roc, SmoothRoc or dict of Sweep or Roc or SmoothRoc, optional
         A sweep; what :func:`cutscore.roc` or :func:`cutscore.smooth_roc` computed; or several, as a
         mapping from their names. It may be left out where there are ``points``.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name in the legend.
-    band
+    band : Band, optional
         From :func:`cutscore.roc_band`: shaded behind the curve.
-    point
+    point : OperatingPoint or sequence of OperatingPoint, optional
         From :func:`cutscore.choose`, one or several: marked, with their thresholds.
-    hull
+    hull : Hull or JointHull, optional
         From :func:`cutscore.hull`: a thin line over the curve.
-    points
+    points : dict of (FPR, TPR), optional
         Classifiers without a score, such as rules: their rates (FPR, TPR) by name. Each is marked
         with its name, wherever it lies.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -127,23 +128,23 @@ def roc(  # noqa: PLR0913 - options have names
     """
     rules = {} if points is None else check_points(points)
     if isinstance(curve, Mapping):
-        ax = each(roc, curve, ax, line, label=label, band=band, point=point, hull=hull)
-        return _rules(ax, rules)
+        ax = draw_each(roc, curve, ax, line, label=label, band=band, point=point, hull=hull)
+        return _mark_classifiers(ax, rules)
     if curve is None and rules:
         for name, given in (("label", label), ("band", band), ("point", point), ("hull", hull)):
             if given is not None:
                 rule, hint = "be left out where there is no curve", "Pass a sweep first."
                 raise DataError(BadArgument(name, rule, given, hint))
-        return _rules(_roc_axes(ax), rules)
+        return _mark_classifiers(_roc_axes(ax), rules)
     drawn: Roc | SmoothRoc = curve_of(curve, (Roc, SmoothRoc), "roc", curves.roc)
     several = point if isinstance(point, Sequence) else [point]
     chosen = [p for p in several if p is not None]
-    option(band, Band, "band", "cs.roc_band(s)")
-    option(hull, (Hull, JointHull), "hull", "cs.hull(s)")
+    check_option(band, Band, "band", "cs.roc_band(s)")
+    check_option(hull, (Hull, JointHull), "hull", "cs.hull(s)")
     for p in chosen:
-        option(p, OperatingPoint, "point", "cs.choose(s, objective)")
+        check_option(p, OperatingPoint, "point", "cs.choose(s, objective)")
     ax = _roc_axes(ax)
-    draw_line(ax, drawn.fpr, drawn.tpr, _labelled(label, _area_text(curve)), line)
+    draw_line(ax, drawn.fpr, drawn.tpr, _legend_text(label, _area_text(curve)), line)
     colour = ax.lines[-1].get_color()
     if band is not None:
         name = f"{100 * band.level:g} % confidence band"
@@ -156,8 +157,8 @@ def roc(  # noqa: PLR0913 - options have names
     # From the top down, since labels give way downwards.
     for p in sorted(chosen, key=lambda p: -p.confusion.recall):
         _mark(ax, p.confusion.fpr, p.confusion.recall, rule_text(p), colour)
-    legend(ax)
-    return _rules(ax, rules)
+    add_legend(ax)
+    return _mark_classifiers(ax, rules)
 
 
 def hull(
@@ -165,7 +166,7 @@ def hull(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw the convex hull of a ROC curve, or of several classifiers together.
 
@@ -176,14 +177,14 @@ def hull(
 
     Parameters
     ----------
-    h
+    h : Sweep, Hull, JointHull or dict of Sweep or Hull
         A sweep; what :func:`cutscore.hull` computed; or several, each by itself, as a mapping from
         their names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name of the line in the legend, where the classifiers of a joint hull are listed anyway.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``, for the line.
 
     Examples
@@ -195,14 +196,14 @@ def hull(
     ['score', 'rule', 'old rule (never best)']
     """
     if isinstance(h, Mapping):
-        return each(hull, h, ax, line, label=label)
+        return draw_each(hull, h, ax, line, label=label)
     drawn: Hull | JointHull = curve_of(h, (Hull, JointHull), "hull", hulls.hull)
     ax = _roc_axes(ax)
     if isinstance(drawn, Hull):
         look = {"marker": _vertex(drawn), "markersize": 4.0, **line}
         return draw_line(ax, drawn.fpr, drawn.tpr, label, look)
     _joint(ax, drawn, label=label, **line)
-    legend(ax)
+    add_legend(ax)
     return ax
 
 
@@ -211,7 +212,7 @@ def pr(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a precision–recall curve over the prevalence, which is the precision of flagging all.
 
@@ -227,15 +228,15 @@ def pr(
     ('Precision (positive predictive value)', 'average precision 0.833')
     """
     if isinstance(curve, Mapping):
-        return each(pr, curve, ax, line, label=label)
+        return draw_each(pr, curve, ax, line, label=label)
     drawn: PrecisionRecall = curve_of(curve, PrecisionRecall, "pr", curves.pr)
-    ax = axes(ax, RECALL, "Precision (positive predictive value)", square=True)
-    guide(ax, [0, 1], [drawn.precision[-1]] * 2)
+    ax = prepare_axes(ax, RECALL, "Precision (positive predictive value)", square=True)
+    draw_guide(ax, [0, 1], [drawn.precision[-1]] * 2)
     start = int(np.searchsorted(drawn.recall, _START))
     x = np.append(drawn.recall[start - 1], drawn.recall[start:])
     y = np.append(drawn.precision[start], drawn.precision[start:])
     area = f"average precision {average_precision(curve):.3f}" if isinstance(curve, Sweep) else ""
-    return draw_line(ax, x, y, _labelled(label, area), {"drawstyle": "steps-pre", **line})
+    return draw_line(ax, x, y, _legend_text(label, area), {"drawstyle": "steps-pre", **line})
 
 
 def det(
@@ -243,7 +244,7 @@ def det(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a DET curve on normal-deviate axes, where normal scores make a straight line.
 
@@ -257,9 +258,9 @@ def det(
     'False negative rate (1 − sensitivity)'
     """
     if isinstance(curve, Mapping):
-        return each(det, curve, ax, line, label=label)
+        return draw_each(det, curve, ax, line, label=label)
     drawn: Det = curve_of(curve, Det, "det", curves.det)
-    ax = axes(ax, FPR, "False negative rate (1 − sensitivity)", unit=False)
+    ax = prepare_axes(ax, FPR, "False negative rate (1 − sensitivity)", unit=False)
     inside = (drawn.fpr > 0) & (drawn.fpr < 1) & (drawn.fnr > 0) & (drawn.fnr < 1)
     if not inside.any():
         middle = {"xycoords": "axes fraction", "ha": "center", "va": "center", "color": "0.4"}
@@ -284,7 +285,7 @@ def gain(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a cumulative gain curve: the sensitivity against the share of cases flagged.
 
@@ -298,11 +299,11 @@ def gain(
     'Share of cases flagged'
     """
     if isinstance(curve, Mapping):
-        return each(gain, curve, ax, line, label=label)
+        return draw_each(gain, curve, ax, line, label=label)
     drawn: Gain = curve_of(curve, Gain, "gain", curves.gain)
-    ax = axes(ax, FLAGGED, RECALL, square=True)
-    guide(ax, [0, 1], [0, 1])
-    guide(ax, [0, 1 / drawn.lift[0], 1], [0, 1, 1])
+    ax = prepare_axes(ax, FLAGGED, RECALL, square=True)
+    draw_guide(ax, [0, 1], [0, 1])
+    draw_guide(ax, [0, 1 / drawn.lift[0], 1], [0, 1, 1])
     return draw_line(ax, drawn.flagged, drawn.gain, label, line)
 
 
@@ -311,7 +312,7 @@ def lift(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a lift curve: precision over prevalence, against the share of cases flagged.
 
@@ -325,10 +326,10 @@ def lift(
     'Lift (precision / prevalence)'
     """
     if isinstance(curve, Mapping):
-        return each(lift, curve, ax, line, label=label)
+        return draw_each(lift, curve, ax, line, label=label)
     drawn: Lift | Gain = curve_of(curve, (Lift, Gain), "lift", curves.lift)
-    ax = axes(ax, FLAGGED, "Lift (precision / prevalence)", unit=False)
-    guide(ax, [0, 1], [1, 1])
+    ax = prepare_axes(ax, FLAGGED, "Lift (precision / prevalence)", unit=False)
+    draw_guide(ax, [0, 1], [1, 1])
     ax.set(xlim=(-0.01, 1.01))
     start = int(np.searchsorted(drawn.flagged, _START))
     draw_line(ax, drawn.flagged[start:], drawn.lift[start:], label, line)
@@ -342,7 +343,7 @@ def cost_curve(
     *,
     x: float | None = None,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a cost curve: the expected cost of the best cut, whatever the costs and the prevalence.
 
@@ -351,16 +352,16 @@ def cost_curve(
 
     Parameters
     ----------
-    curve
+    curve : Sweep, CostCurve or dict of Sweep or CostCurve
         A sweep; what :func:`cutscore.cost_curve` computed; or several, as a mapping from their
         names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    x
+    x : float, optional
         A probability-cost to mark, with the costs there: ``Costs.probability_cost(prior)``.
-    label
+    label : str, optional
         Name in the legend.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -372,14 +373,14 @@ def cost_curve(
     ('Probability × cost of positives', 'at 0.4: 0.250 instead of 0.400')
     """
     if isinstance(curve, Mapping):
-        return each(cost_curve, curve, ax, line, label=label, x=x)
+        return draw_each(cost_curve, curve, ax, line, label=label, x=x)
     drawn: CostCurve = curve_of(curve, CostCurve, "cost_curve", costs.cost_curve)
     if x is not None and not (isinstance(x, Real) and 0 <= x <= 1):
         raise DataError(BadArgument("x", "be a probability-cost from 0 to 1", x))
     first = ax is None or not any(artists(ax, "curve"))
     ax = wide_axes(ax, "Probability × cost of positives", "Normalised expected cost")
     if first:
-        guide(ax, [0, 0.5, 1], [0, 0.5, 0])
+        draw_guide(ax, [0, 0.5, 1], [0, 0.5, 0])
         for middle, turn, name in ((0.25, 45, "flag none"), (0.75, -45, "flag all")):
             along = {"rotation": turn, "rotation_mode": "anchor", "transform_rotates_text": True}
             above = {"textcoords": "offset points", "ha": "center", "va": "bottom", "color": "0.4"}
@@ -413,7 +414,7 @@ def net_benefit(
     *,
     label: str | None = None,
     band: NetBenefitAt | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a decision curve: the net benefit of acting from each probability on.
 
@@ -423,16 +424,16 @@ def net_benefit(
 
     Parameters
     ----------
-    curve
+    curve : Sweep, NetBenefit or dict of Sweep or NetBenefit
         A sweep of probabilities; what :func:`cutscore.net_benefit` computed; or several, as a
         mapping from their names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name in the legend.
-    band
+    band : NetBenefitAt, optional
         From :func:`cutscore.net_benefit_at`: intervals at its thresholds, shaded behind the curve.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -444,15 +445,15 @@ def net_benefit(
     ['Model', 'Model, best cut', '95 % CI', 'Treat all', 'Treat none']
     """
     if isinstance(curve, Mapping):
-        return each(net_benefit, curve, ax, line, label=label, band=band)
+        return draw_each(net_benefit, curve, ax, line, label=label, band=band)
     drawn: NetBenefit = curve_of(curve, NetBenefit, "net_benefit", costs.net_benefit)
-    option(band, NetBenefitAt, "band", "cs.net_benefit_at(s, thresholds)")
+    check_option(band, NetBenefitAt, "band", "cs.net_benefit_at(s, thresholds)")
     number = 1 + (0 if ax is None else sum(1 for _ in artists(ax, "curve")))
     ax = wide_axes(ax, "Threshold probability", "Net benefit")
     there = np.isfinite(drawn.threshold)
     t, model, best = (a[there][::-1] for a in (drawn.threshold, drawn.net_benefit, drawn.best))
     x, treat_all = _treat_all(t, drawn.flag_all[there][::-1])
-    top, end = _reach(t, model, best, treat_all)
+    top, end = _decision_limits(t, model, best, treat_all)
     if number > 1:
         top, end = max(top, ax.get_ylim()[1]), max(end, ax.get_xlim()[1])
     ax.set(xlim=(-0.01 * end, end), ylim=(-0.15 * top, top))
@@ -461,22 +462,26 @@ def net_benefit(
     t_model = np.concatenate((x[below], t, past))
     model = np.concatenate((treat_all[below], model, np.zeros(len(past))))
     name = label or ("Model" if number == 1 else f"Model {number}")
-    draw_line(ax, *_within(t_model, model, top), name, line)
+    draw_line(ax, *_clip_below(t_model, model, top), name, line)
     colour = ax.lines[-1].get_color()
-    (thin,) = ax.plot(*simplify(*_within(t, best, top)), color=colour, linewidth=0.9, zorder=2.5)
+    (thin,) = ax.plot(
+        *simplify(*_clip_below(t, best, top)), color=colour, linewidth=0.9, zorder=2.5
+    )
     thin.set(label=f"{name}, best cut", gid="best")
     if band is not None:
         order, found = np.argsort(band.threshold), band.net_benefit
         ends = [a[order] for a in (band.threshold, found.low, found.high)]
         shade(ax, ends, colour, f"{100 * found.level:g} % CI")
     if len(x):
-        _trivial(ax, "Treat all", *_within(x, treat_all, top), dashes=(4, 3))
+        _trivial(ax, "Treat all", *_clip_below(x, treat_all, top), dashes=(4, 3))
     _trivial(ax, "Treat none", np.array([0.0, 1.0]), np.zeros(2), dashes=(1, 2))
-    legend(ax)
+    add_legend(ax)
     return ax
 
 
-def _reach(t: Floats, model: Floats, best: Floats, treat_all: Floats) -> tuple[float, float]:
+def _decision_limits(
+    t: Floats, model: Floats, best: Floats, treat_all: Floats
+) -> tuple[float, float]:
     """How far the axes of a decision curve go: up to the highest benefit, and to the right as long
     as a picture shows one."""
     values = np.concatenate((model, best, treat_all))
@@ -486,11 +491,11 @@ def _reach(t: Floats, model: Floats, best: Floats, treat_all: Floats) -> tuple[f
     return 1.05 * top or 1.0, min(1.1 * end, 1.01) or 1.01
 
 
-def _labelled(label: str | None, area: str) -> str | None:
+def _legend_text(label: str | None, area: str) -> str | None:
     return ", ".join(filter(None, (label, area))) or label
 
 
-def _area_text(curve: Any) -> str:
+def _area_text(curve: object) -> str:
     """The AUC with its confidence interval, where it is known."""
     if isinstance(curve, SmoothRoc):
         return f"AUC {estimate_text(curve.auc, curve.interval)}"
@@ -502,14 +507,14 @@ def _area_text(curve: Any) -> str:
 
 
 def _roc_axes(ax: Axes | None) -> Axes:
-    ax = axes(ax, FPR, RECALL, square=True)
-    guide(ax, [0, 1], [0, 1])
+    ax = prepare_axes(ax, FPR, RECALL, square=True)
+    draw_guide(ax, [0, 1], [0, 1])
     return ax
 
 
-def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: Any) -> None:
+def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: object) -> None:
     """The line of a joint hull, and its vertices by classifier."""
-    style = {"color": "0.35", "linewidth": 1.2, "zorder": 3.2, **line}
+    style: dict[str, Any] = {"color": "0.35", "linewidth": 1.2, "zorder": 3.2, **line}
     ax.plot(*simplify(h.fpr, h.tpr), label=label, gid="hull", **style)
     best = np.isin(np.arange(len(h.names)), h.classifier)
     for k in np.argsort(~best, kind="stable").tolist():
@@ -533,7 +538,7 @@ def _joint(ax: Axes, h: JointHull, *, label: str | None = None, **line: Any) -> 
         )
 
 
-def _rules(ax: Axes, points: Mapping[str, tuple[float, float]]) -> Axes:
+def _mark_classifiers(ax: Axes, points: Mapping[str, tuple[float, float]]) -> Axes:
     """Single points with their names."""
     # From the top down, since labels give way downwards.
     for name, (fpr, tpr) in sorted(points.items(), key=lambda one: -one[1][1]):
@@ -547,7 +552,7 @@ def _vertex(h: Hull) -> str:
 
 
 def _mark(  # noqa: PLR0913 - a point and its looks
-    ax: Axes, x: float, y: float, text: str, colour: Any, *, marker: str = "o"
+    ax: Axes, x: float, y: float, text: str, colour: Colour, *, marker: str = "o"
 ) -> None:
     """A point of ROC space, with a text to its lower right that gives way to those there already.
 
@@ -560,11 +565,11 @@ def _mark(  # noqa: PLR0913 - a point and its looks
     if any(other.xy == (x, y) and other.get_text() == text for other in others):
         return
     height = 13 * ax.figure.dpi / 72 / ax.bbox.height
-    start, end = _span(ax, x, text)
+    start, end = _text_span(ax, x, text)
     # Where the curve is steep there is room right beside the point.
     beside = level = y - (0.2 if x + y < 1 else 0.9) * height
     for other in others:
-        first, last = _span(ax, other.xy[0], other.get_text())
+        first, last = _text_span(ax, other.xy[0], other.get_text())
         if first < end and start < last and abs(other.xyann[1] - level) < height:
             level = other.xyann[1] - height
     level = max(level, 0.5 * height)
@@ -584,13 +589,13 @@ def _mark(  # noqa: PLR0913 - a point and its looks
     label.set_gid("point")
 
 
-def _span(ax: Axes, x: float, text: str) -> tuple[float, float]:
+def _text_span(ax: Axes, x: float, text: str) -> tuple[float, float]:
     """About where the text at a point starts and ends: to its right, if there is room."""
     width = 6 * (len(text) + 2) * ax.figure.dpi / 72 / ax.bbox.width
     return (x - width, x) if x > 0.6 else (x, x + width)
 
 
-def _dot(ax: Axes, x: float, y: float, colour: Any, marker: str = "o") -> None:
+def _dot(ax: Axes, x: float, y: float, colour: Colour, marker: str = "o") -> None:
     (dot,) = ax.plot([x], [y], marker, color=colour, markersize=8, zorder=5, clip_on=False)
     dot.set(markeredgecolor="white", markeredgewidth=1.2)
 
@@ -615,7 +620,7 @@ def _trivial(ax: Axes, name: str, x: Floats, y: Floats, *, dashes: tuple[int, in
         thin.set_linestyle((0, dashes))
 
 
-def _within(x: Floats, y: Floats, top: float) -> tuple[Floats, Floats]:
+def _clip_below(x: Floats, y: Floats, top: float) -> tuple[Floats, Floats]:
     """The points that have a value, and those far below the axes moved up to just below them."""
     known = ~np.isnan(y)
     return x[known], np.maximum(y[known], -top)

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from cutscore.calibration.methods import logistic, normal_classes
-from cutscore.comparison.rows import columns_of, read
+from cutscore.comparison.rows import read_rows, score_columns
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.rows import ColumnMissing
 from cutscore.core.findings.statistics import NotFinite
+from cutscore.core.types import ArrayLike, Frame, Label
 from cutscore.detector import Detector
 from cutscore.measures.prior import check_prior
-from cutscore.plot._canvas import axes, legend, needs, new_axes
+from cutscore.plot._canvas import add_legend, check_kind, new_axes, prepare_axes
 from cutscore.plot._scores import NEGATIVE, POSITIVE, bin_edges, distributions
 from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Points of the grid along each feature, and rows that can still be told apart.
+# Grid points along each feature, and the most rows that a picture can show.
 _GRID, _ROWS = 121, 2000
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class ProbabilisticClassifier(Protocol):
+    """A fitted classifier of scikit-learn."""
+
+    def predict_proba(self, X: Any, /) -> Any: ...
+
+
+Probabilities: TypeAlias = Detector | ProbabilisticClassifier | Callable[[Any], ArrayLike]
+"""What gives rows the probability to be positive."""
+
+Features: TypeAlias = Mapping[Any, ArrayLike] | Frame | ArrayLike
+"""Columns by name, a frame, or an array with a column for each."""
 
 
 def distances(
@@ -40,17 +54,17 @@ def distances(
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep of the distances: ``cs.sweep(y, detector.signed_distance(X))``.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    densities
+    densities : bool, default False
         Whether to draw what logistic calibration assumes and what follows from it: the normal
         densities P(d|+) and P(d|−), with the means of the classes and their common variance; and
         the sigmoid P(+|d) = 1/(1 + exp(−γ (d − d₀) − ln clr)) on an axis to the right.
-    prior
+    prior : float, optional
         The share of positives that the sigmoid is for; by default that of the sweep.
-    bins
+    bins : int, default 60
         How many bins the histograms have.
 
     Examples
@@ -63,7 +77,7 @@ def distances(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive', 'negative', 'P(d|+)', 'P(d|−)', 'P(+|d)']
     """
-    needs(s, Sweep, "distances", "cs.sweep(y, detector.signed_distance(X))")
+    check_kind(s, Sweep, "distances", "cs.sweep(y, detector.signed_distance(X))")
     share = s.prevalence if prior is None else check_prior(prior)
     fitted = (normal_classes(s), logistic(s)) if densities else None
     ax = distributions(s, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
@@ -88,11 +102,18 @@ def distances(
     right.plot(d, sigmoid.probability(d, share), color="0.15", linewidth=1.4, gid="sigmoid")
     ax.plot([], [], color="0.15", linewidth=1.4, label="P(+|d)")
     ax.set_ylim(0, 1.3 * max(ax.get_ylim()[1], top))  # the legend goes above
-    legend(ax, "upper left")
+    add_legend(ax, "upper left")
     return ax
 
 
-def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: Any = None) -> Axes:
+def surface(
+    detector: Probabilities,
+    X: Features,
+    y: ArrayLike,
+    ax: Axes | None = None,
+    *,
+    positive: Label | None = None,
+) -> Axes:
     """Draw the probability of a positive over two features, with the rows of either class.
 
     On axes of three dimensions (``figure.add_subplot(projection="3d")``) it is a surface above the
@@ -100,17 +121,17 @@ def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: 
 
     Parameters
     ----------
-    detector
+    detector : Detector, classifier or callable
         A :class:`cutscore.detector.Detector` of two columns of numbers; a fitted classifier with
-        ``predict_proba``, such as :class:`cutscore.estimators.CalibratedDetector`; or a function
+        ``predict_proba``, such as :class:`cutscore.estimators.DecisionClassifier`; or a function
         from rows like X to the probability of each.
-    X
+    X : array-like of shape (n, 2), frame or dict of columns
         The rows: an array with two columns, or a frame or mapping of columns by name.
-    y
+    y : array-like of shape (n,)
         Their labels.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    positive
+    positive : label, optional
         The label that is positive, where labels are not 0/1 or −1/1.
 
     Notes
@@ -128,7 +149,7 @@ def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: 
     """
     ask, columns = _probability(detector), _features(X, detector)
     names = [("x₁", "x₂")[k] if list(columns) == [0, 1] else str(k) for k in columns]
-    rows = read(y, dict(zip(names, columns.values(), strict=True)), None, positive)
+    rows = read_rows(y, dict(zip(names, columns.values(), strict=True)), None, positive)
     a, b = np.meshgrid(*map(_grid, names, rows.scores))
     p = np.asarray(ask(_like(X, list(columns), a.ravel(), b.ravel())), np.float64)
     if p.shape != (a.size,) or not (np.all(p >= 0) and np.all(p <= 1)):
@@ -142,7 +163,7 @@ def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: 
         ax.plot_surface(a, b, p, edgecolor="white", vmin=0, vmax=1, **look)  # type: ignore[attr-defined]
         ax.set(xlabel=names[0], ylabel=names[1], zlim=(0, 1))
     else:
-        axes(ax, *names, unit=False)
+        prepare_axes(ax, *names, unit=False)
         ax.grid(visible=False)
         around = (a[0, 0], a[0, -1], b[0, 0], b[-1, 0])
         shades = ax.imshow(p, colours, aspect="auto", origin="lower", extent=around, zorder=0.5)
@@ -159,27 +180,27 @@ def surface(detector: Any, X: Any, y: Any, ax: Axes | None = None, *, positive: 
             style: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3.5}
             ax.plot(x1, x2, color=colour, alpha=0.75, markeredgewidth=0, **style, label=name)
             ax.lines[-1].set_gid("rows")
-        legend(ax, frame=True)
+        add_legend(ax, frame=True)
     ax.set_title("P(+|x)", loc="left", fontsize=10)
     return ax
 
 
-def _probability(detector: Any) -> Callable[[Any], Any]:
+def _probability(detector: Probabilities) -> Callable[[Any], ArrayLike]:
     """What gives the probability of rows."""
     if isinstance(detector, Detector):
         return detector.probability
     if hasattr(detector, "predict_proba"):
         return lambda X: np.asarray(detector.predict_proba(X))[:, 1]
     if callable(detector):
-        return detector  # type: ignore[no-any-return]
+        return detector
     rule = "be a Detector, a classifier with predict_proba, or a function that gives probabilities"
     hint = "Of a line, pass lambda X: calibrator.probability(line.scores(X), prior)."
     raise DataError(BadArgument("detector", rule, detector, hint))
 
 
-def _features(X: Any, detector: Any) -> dict[Any, Any]:
+def _features(X: Features, detector: Probabilities) -> dict[Any, Any]:
     """Two columns by name, or by number where they have no names."""
-    columns = columns_of(np.asarray(X) if isinstance(X, (list, tuple)) else X)
+    columns = score_columns(np.asarray(X) if isinstance(X, (list, tuple)) else X)
     if isinstance(detector, Detector):
         absent = [name for name in detector.columns if name not in columns]
         if absent:
@@ -190,12 +211,12 @@ def _features(X: Any, detector: Any) -> dict[Any, Any]:
     return columns
 
 
-def _like(X: Any, names: Sequence[Any], *columns: Floats) -> Any:
+def _like(X: Features, names: Sequence[Any], *columns: Floats) -> Any:
     """Rows of the same kind as X: a classifier that was fitted to a frame wants one."""
     if names == [0, 1]:
         return np.column_stack(columns)
     table = dict(zip(names, columns, strict=True))
-    return table if isinstance(X, Mapping) else type(X)(table)
+    return table if isinstance(X, Mapping) else type(X)(table)  # type: ignore[call-arg,call-overload]
 
 
 def _grid(name: str, x: Floats) -> Floats:

@@ -14,20 +14,20 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import TooFew
 from cutscore.decision.choice import OperatingPoint, Stability
 from cutscore.linear import Margins
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.plot._canvas import (
     COLOURS,
-    axes,
+    add_legend,
+    axis_text,
+    check_kind,
+    check_option,
     curve_of,
+    draw_each,
+    draw_guide,
     draw_histogram,
     draw_line,
-    each,
-    guide,
-    legend,
-    needs,
     new_axes,
-    number_text,
-    option,
+    prepare_axes,
     put_text,
     rule_text,
     shade,
@@ -39,6 +39,7 @@ from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType as Colour
 
 POSITIVE, NEGATIVE = "#d55e00", "#0072b2"
 _WRONG, _RIGHT = POSITIVE, NEGATIVE
@@ -54,7 +55,7 @@ def reliability(
     *,
     label: str | None = None,
     bins: int = 50,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a reliability diagram: the observed event rate against the predicted probability.
 
@@ -65,17 +66,17 @@ def reliability(
 
     Parameters
     ----------
-    r
+    r : Sweep, Reliability or dict of Sweep or Reliability
         A sweep of probabilities; what :func:`cutscore.reliability` computed; or several, as a
         mapping from their names. The band of a sweep is simulated with the defaults of that
         function; weighted rows without squares have none.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    label
+    label : str, optional
         Name in the legend.
-    bins
+    bins : int, default 50
         How many bins the histogram has.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -87,15 +88,15 @@ def reliability(
     ['mine', '95 % band if calibrated']
     """
     if isinstance(r, Mapping):
-        return each(reliability, r, ax, {"bins": bins, **line}, label=label)
+        return draw_each(reliability, r, ax, {"bins": bins, **line}, label=label)
     r = curve_of(r, Reliability, "reliability", _reliability)
     assert isinstance(r, Reliability)
     count = _bins(bins)
     ax = new_axes(4.4, 4.7) if ax is None else ax
-    ax = axes(ax, "Predicted probability", "Observed event rate", square=True)
+    ax = prepare_axes(ax, "Predicted probability", "Observed event rate", square=True)
     ax.set(ylim=(-_STRIP, 1.01), yticks=np.linspace(0, 1, 6))
     ax.spines["left"].set_bounds(0, 1)
-    guide(ax, [0, 1], [0, 1])
+    draw_guide(ax, [0, 1], [0, 1])
     # Both ends of each block: where it starts, and before the next one starts.
     ends = np.unique(np.concatenate((r.start, r.start[1:] - 1, [len(r) - 1])))
     few = {"marker": "o", "markersize": 4.0} if len(r) <= 30 else {}
@@ -108,7 +109,7 @@ def reliability(
         shade(ax, (r.forecast, r.low, r.high), colour, name)
         if few:  # between them there is nothing
             ax.vlines(r.forecast, r.low, r.high, color=colour, alpha=0.4, linewidth=3, zorder=1.6)
-        legend(ax)
+        add_legend(ax)
     # As shares: a sum of weights may be as large as floats go.
     share, edges = np.histogram(r.forecast, count, (0, 1), weights=r.mass / np.sum(r.mass))
     height = -_STRIP + (_STRIP - 0.02) * share / share.max()
@@ -129,7 +130,7 @@ def calibrator(  # noqa: PLR0913 - options have names
     low: float | None = None,
     high: float | None = None,
     label: str | None = None,
-    **line: Any,
+    **line: object,
 ) -> Axes:
     """Draw a calibrator: the log-likelihood ratio of each score.
 
@@ -137,17 +138,17 @@ def calibrator(  # noqa: PLR0913 - options have names
 
     Parameters
     ----------
-    c
+    c : Calibrator or dict of Calibrator
         From :func:`cutscore.calibrate`; or several, as a mapping from their names.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    s
+    s : Sweep, optional
         A sweep, whose range of scores is drawn.
-    low, high
+    low, high : float, optional
         The range of scores, if it is another one.
-    label
+    label : str, optional
         Name in the legend.
-    **line
+    **line : keyword arguments
         Passed to ``Axes.plot``.
 
     Examples
@@ -160,9 +161,9 @@ def calibrator(  # noqa: PLR0913 - options have names
     ['platt', 'monotone']
     """
     if isinstance(c, Mapping):
-        return each(calibrator, c, ax, {"s": s, "low": low, "high": high, **line}, label=label)
-    needs(c, Calibrator, "calibrator", "cs.calibrate(s)")
-    option(s, Sweep, "s", "cs.sweep(y, score)")
+        return draw_each(calibrator, c, ax, {"s": s, "low": low, "high": high, **line}, label=label)
+    check_kind(c, Calibrator, "calibrator", "cs.calibrate(s)")
+    check_option(s, Sweep, "s", "cs.sweep(y, score)")
     start, end = _range_of(c, s, low, high)
     ax = wide_axes(ax, "Score", "Log-likelihood ratio")
     x = np.linspace(start, end, 1001)
@@ -195,9 +196,9 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive', 'negative']
     """
-    needs(s, Sweep, "distributions", "cs.sweep(y, score)")
+    check_kind(s, Sweep, "distributions", "cs.sweep(y, score)")
     edges = bin_edges(s.threshold, bins)
-    ax = axes(ax, "Score", "Density within the class", unit=False)
+    ax = prepare_axes(ax, "Score", "Density within the class", unit=False)
     score = np.clip(s.threshold, edges[0], edges[-1])
     for name, mass, colour in (("positive", s.pos, POSITIVE), ("negative", s.neg, NEGATIVE)):
         if mass.sum() > 0:
@@ -206,7 +207,7 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
             height, _ = np.histogram(score, edges, weights=share, density=True)
             draw_histogram(ax, height, edges, colour, name)
     ax.set_ylim(bottom=0)
-    legend(ax)
+    add_legend(ax)
     return ax
 
 
@@ -219,11 +220,11 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
 
     Parameters
     ----------
-    p
+    p : OperatingPoint
         From :func:`cutscore.choose`.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    bins
+    bins : int, default 60
         How many bins the histograms have.
 
     Examples
@@ -236,7 +237,7 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     >>> [text.get_text() for text in ax.texts]
     ['not flagged', 'FN 3', 'TN 9,939', 'flagged', 'TP 17', 'FP 41']
     """
-    needs(p, OperatingPoint, "operating_point", "cs.choose(s, objective)")
+    check_kind(p, OperatingPoint, "operating_point", "cs.choose(s, objective)")
     ax = distributions(p.sweep, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
     left, right = ax.get_xlim()
     at = float(np.clip(p.threshold, left, right))
@@ -247,15 +248,15 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     ax.set(xlim=(left, right), ylim=(0, ax.get_ylim()[1] / 0.74))
     c = p.confusion
     sides = (
-        (0.015, "left", "not flagged", f"FN {counted(c.fn)}", f"TN {counted(c.tn)}"),
-        (0.985, "right", "flagged", f"TP {counted(c.tp)}", f"FP {counted(c.fp)}"),
+        (0.015, "left", "not flagged", f"FN {count_text(c.fn)}", f"TN {count_text(c.tn)}"),
+        (0.985, "right", "flagged", f"TP {count_text(c.tp)}", f"FP {count_text(c.fp)}"),
     )
     for x, side, *texts in sides:
         for k, (text, colour) in enumerate(zip(texts, ("0.15", POSITIVE, NEGATIVE), strict=True)):
             at_top = {"xycoords": "axes fraction", "ha": side, "va": "top", "path_effects": []}
             bold = "bold" if k == 0 else "normal"
             put_text(ax, text, (x, 0.985 - 0.068 * k), color=colour, fontweight=bold, **at_top)
-    legend(ax, "upper center")
+    add_legend(ax, "upper center")
     rule = rule_text(p)
     best = "lowest" if p.question.goal.better < 0 else "highest"
     title = f"{'Flag scores ' if rule[0] == '≥' else ''}{rule} ({best} {p.objective})"
@@ -277,13 +278,13 @@ def stability(
 
     Parameters
     ----------
-    st
+    st : Stability
         From :meth:`cutscore.OperatingPoint.stability`.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    point
+    point : OperatingPoint, optional
         The operating point itself, whose threshold is to be marked.
-    bins
+    bins : int, default 40
         How many bins the histogram has.
 
     Examples
@@ -296,8 +297,8 @@ def stability(
     >>> ax.get_title(loc="left")
     'Mean regret 0.00... in 100 bootstrap samples'
     """
-    needs(st, Stability, "stability", "p.stability()")
-    option(point, OperatingPoint, "point", "cs.choose(s, objective)")
+    check_kind(st, Stability, "stability", "p.stability()")
+    check_option(point, OperatingPoint, "point", "cs.choose(s, objective)")
     edges = bin_edges(st.threshold, bins)
     ax = wide_axes(ax, "Threshold", "Bootstrap samples")
     width = edges[1] - edges[0]
@@ -312,10 +313,10 @@ def stability(
             ax.bar(x, many, width, color="0.6")
             outer, side = (x + width / 2, "left") if value > 0 else (x - width / 2, "right")
             beyond = {"textcoords": "offset points", "ha": side, "va": "top", "color": "0.2"}
-            put_text(ax, number_text(value), (outer, many), (2 * np.sign(value), 0), **beyond)
+            put_text(ax, axis_text(value), (outer, many), (2 * np.sign(value), 0), **beyond)
     low, high = _range(st)
     start, end = (beside.get(x, float(np.clip(x, -1e300, 1e300))) for x in (low, high))
-    name = f"95 % of them: {number_text(low)} to {number_text(high)}"
+    name = f"95 % of them: {axis_text(low)} to {axis_text(high)}"
     ax.axvspan(start, end, color=COLOURS[0], alpha=0.12, linewidth=0, zorder=0.5, label=name)
     if point is not None:
         at = beside.get(point.threshold, float(np.clip(point.threshold, -1e300, 1e300)))
@@ -329,7 +330,7 @@ def stability(
         title += f", limits broken by {100 * np.mean(st.broken):.3g} %"
     ax.set_title(title, loc="left", fontsize=10)
     ax.set_ylim(0, ax.get_ylim()[1] / 0.74)  # the legend goes above
-    legend(ax, "upper left", frame=True)
+    add_legend(ax, "upper left", frame=True)
     return ax
 
 
@@ -341,11 +342,11 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
 
     Parameters
     ----------
-    m
+    m : Margins
         From :meth:`cutscore.LinearDetector.margins`, or that of an estimator.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    bins
+    bins : int, default 60
         About how many bins the histogram has. One of their edges is 0.
 
     Examples
@@ -357,7 +358,7 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['3 correct', '1 wrong', 'smallest margin: −0.400']
     """
-    needs(m, Margins, "margins", "detector.margins(X, y)")
+    check_kind(m, Margins, "margins", "detector.margins(X, y)")
     count = _bins(bins)
     if not len(m.value):
         raise DataError(TooFew("a histogram of margins", 1, "row", 0))
@@ -376,16 +377,16 @@ def margins(m: Margins, ax: Axes | None = None, *, bins: int = 60) -> Axes:
         (rows[:zero], edges[: zero + 1], "wrong", _WRONG),
     ):
         if some.any():
-            draw_histogram(ax, some, at, colour, f"{counted(int(some.sum()))} {name}")
+            draw_histogram(ax, some, at, colour, f"{count_text(int(some.sum()))} {name}")
     ax.axvline(0, 0, 0.78, color="0.15", linewidth=1.4, zorder=4)
     (least,) = ax.plot([smallest] * 2, [0, 0.78], transform=ax.get_xaxis_transform(), zorder=4)
     least.set(color=_WRONG if smallest <= 0 else "0.15", linewidth=1.2, linestyle=(0, (4, 3)))
-    least.set_label(f"smallest margin: {number_text(m.smallest)}")
+    least.set_label(f"smallest margin: {axis_text(m.smallest)}")
     if smallest > 0:
         ax.axvspan(0, smallest, 0, 0.78, color="0.93", linewidth=0, zorder=0.5)
     ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     ax.set_ylim(0, ax.get_ylim()[1] / 0.76)  # the legend goes above
-    legend(ax, "upper left")
+    add_legend(ax, "upper left")
     return ax
 
 
@@ -400,12 +401,12 @@ def passes(
 
     Parameters
     ----------
-    margins
+    margins : dict of Margins or sequence of Margins
         The margins after each pass, as :class:`cutscore.linear.perceptron.Pass` has them: a list in
         the order of the passes, or a mapping from the number of a pass.
-    ax
+    ax : matplotlib Axes, optional
         Axes to draw on; a new figure if left out.
-    bins
+    bins : int, default 60
         About how many bins a histogram has. One of their edges is 0.
 
     Examples
@@ -440,7 +441,7 @@ def passes(
         stroke = _WRONG if least <= 0 else "0.15"
         ax.plot([least] * 2, [at, at + 0.3], color=stroke, linewidth=1.6, zorder=4)
     ax.axvline(0, color="0.15", linewidth=1.4, zorder=3)
-    labels = [f"pass {k}: {counted(m.errors)} wrong" for k, m in named.items()]
+    labels = [f"pass {k}: {count_text(m.errors)} wrong" for k, m in named.items()]
     ax.set_yticks(centre, labels)
     ax.set_ylim(-0.15, len(named) + 0.05)
     return ax
@@ -466,7 +467,9 @@ def _count(several: Sequence[Margins], bins: int) -> tuple[Floats, int, list[Any
     return edges, zero, out
 
 
-def _range_of(c: Calibrator, s: Sweep | None, low: Any, high: Any) -> tuple[float, float]:
+def _range_of(
+    c: Calibrator, s: Sweep | None, low: float | None, high: float | None
+) -> tuple[float, float]:
     """The range of scores to draw a calibrator over."""
     for name, given in (("low", low), ("high", high)):
         if given is not None and not _is_moderate(given):
@@ -482,7 +485,7 @@ def _range_of(c: Calibrator, s: Sweep | None, low: Any, high: Any) -> tuple[floa
     return start, end
 
 
-def _is_moderate(x: Any) -> bool:
+def _is_moderate(x: object) -> bool:
     """Whether it is a number that is no risk to the width of an axis."""
     try:
         return isinstance(x, Real) and abs(float(x)) <= 1e300
@@ -490,22 +493,21 @@ def _is_moderate(x: Any) -> bool:
         return False
 
 
-def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Any) -> None:
+def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Colour) -> None:
     """Signs at the upper or lower edge, above the scores whose LLR is infinite."""
     for value, edge, side in ((np.inf, 1.0, "top"), (-np.inf, 0.0, "bottom")):
         at = x[np.sign(value) * llr > 1e300]
         if len(at):
             middle = 0.5 * at[0] + 0.5 * at[-1]
             where = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": side}
-            put_text(ax, number_text(value), (middle, edge), color=colour, **where)
+            put_text(ax, axis_text(value), (middle, edge), color=colour, **where)
 
 
-def _bins(bins: Any) -> int:
-    whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
-    if not whole or not 1 <= bins <= 100_000:
-        hint = "Leave it out for a number that suits most scores."
-        raise DataError(BadArgument("bins", "be a whole number from 1 to 100,000", bins, hint))
-    return int(bins)
+def _bins(bins: object) -> int:
+    if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and 1 <= bins <= 100_000:
+        return int(bins)
+    hint = "Leave it out for a number that suits most scores."
+    raise DataError(BadArgument("bins", "be a whole number from 1 to 100,000", bins, hint))
 
 
 def bin_edges(values: Floats, bins: int) -> Floats:

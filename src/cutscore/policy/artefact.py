@@ -16,13 +16,13 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator, Chain
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.core.checks import array_of, check_threshold, one_of, score_column
+from cutscore.core.checks import as_array, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Fix, Shown, Where, shown
-from cutscore.core.findings.rows import ScoreMissing
-from cutscore.core.findings.statistics import CantMerge, RowsDependent, SweepCompact
+from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
 from cutscore.core.interval import Interval
@@ -31,11 +31,12 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation, point_
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected
-from cutscore.measures.aim import Aim, Top, as_objective
+from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import check_costs
-from cutscore.measures.limits import as_limits
-from cutscore.measures.measure import WORDS
+from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.limits import LimitsLike, as_limits
+from cutscore.measures.measure import MEASURES
+from cutscore.measures.measure import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 Label = bool | int | float | str
 
+WORDS = MEASURE_WORDS | {"auc": "AUC"}
 RATES = ("recall", "fpr", "precision", "flagged_rate")
 """What is promised besides what was aimed at."""
 
@@ -144,6 +146,12 @@ class Provenance:
         What made it and when, if it was recorded.
     library
         The version that made it.
+
+    Examples
+    --------
+    >>> from cutscore.policy import Provenance
+    >>> Provenance("cross-fitted, 5 folds, logistic", command="cutscore fit t.csv").scores
+    'cross-fitted, 5 folds, logistic'
     """
 
     scores: str = "given"
@@ -218,6 +226,10 @@ class Policy(Card):
             rule = "never fall where the score rises, so that the threshold is one of the LLR too"
             kind = Shown(f"a {type(self.calibrator).__name__}")
             raise DataError(BadArgument("calibrator", rule, kind))
+        for name, promise in self.promises.items():
+            if name in MEASURES and MEASURES[name].rate and not 0 <= promise.value <= 1:
+                rule = f"have a share for the {name}"
+                raise DataError(BadArgument("promises", rule, promise.value))
         if self.aim.units is not None:  # no file holds them
             object.__setattr__(self, "aim", replace(self.aim, units=None))
 
@@ -227,7 +239,7 @@ class Policy(Card):
     def choose(  # noqa: PLR0913 - all but two are options
         cls,
         s: Sweep,
-        aim: Any,
+        aim: GoalLike | Aim,
         *,
         calibrator: Calibrator | str = "auto",
         keep: str = "auto",
@@ -392,7 +404,7 @@ class Policy(Card):
 
     def decide(self, scores: ArrayLike) -> NDArray[np.bool_]:
         """Whether to flag each score. NaN is refused."""
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         x = score_column(a.reshape(-1))
         t = rounded(x.dtype, self.threshold, up=not self.reverse)
         flagged = x <= t if self.reverse else x >= t
@@ -400,7 +412,9 @@ class Policy(Card):
         with np.errstate(over="ignore", invalid="ignore"):
             total = x.sum(dtype=np.float64)
         if np.isnan(total) and (missing := np.isnan(x)).any():
-            raise DataError(ScoreMissing(where=Where(int(missing.argmax()), "score")))
+            raise DataError(
+                ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score"))
+            )
         return np.asarray(flagged.reshape(a.shape))
 
     def llr(self, scores: ArrayLike) -> Floats:
@@ -416,7 +430,7 @@ class Policy(Card):
         """The scores, of which high ones mean positive."""
         if not self.reverse:
             return scores
-        a = array_of(scores, "score")
+        a = as_array(scores, "score")
         return reshape(0.0 - score_column(a.reshape(-1)).astype(np.float64), a.shape)
 
     # ----------------------------------------------------------------------------------- revision
@@ -424,9 +438,9 @@ class Policy(Card):
     def revised(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any = None,
-        maximize: Any = None,
-        subject_to: Any = None,
+        costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike | None = None,
         prior: float | None = None,
         confidence: float | None = None,
         threshold: float | None = None,
@@ -482,7 +496,7 @@ class Policy(Card):
         """What the evidence says for an aim; with ``reverse`` of −score."""
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
+            raise UndefinedError(CountsRows("a limit with a confidence", hint, "units"))
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
@@ -494,9 +508,9 @@ class Policy(Card):
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
         *,
-        costs: Any,
-        maximize: Any,
-        subject_to: Any,
+        costs: Costs | None,
+        maximize: GoalLike | None,
+        subject_to: LimitsLike,
         prior: float | None,
         confidence: float | None,
         drop_limits: bool,
@@ -536,11 +550,11 @@ class Policy(Card):
 
     def check(
         self,
-        y: Any,
-        scores: Any,
-        weight: Any = None,
+        y: ArrayLike,
+        scores: ArrayLike,
+        weight: ArrayLike | None = None,
         *,
-        positive: Any = None,
+        positive: Label | None = None,
         level: float | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
@@ -594,7 +608,7 @@ class Policy(Card):
         return as_dict(self)
 
     @staticmethod
-    def from_dict(data: Any, where: str = "") -> Policy:
+    def from_dict(data: object, where: str = "") -> Policy:
         """The policy that :meth:`to_dict` described; anything else is a DataError."""
         from cutscore.policy.file import from_dict
 
@@ -629,7 +643,7 @@ class Policy(Card):
 
         return from_file(path, verify=verify)
 
-    def export(self, to: str = "sql", **options: Any) -> Any:
+    def export(self, to: str = "sql", **options: object) -> Any:
         """The policy for other systems, which decide alike.
 
         Parameters
@@ -647,6 +661,16 @@ class Policy(Card):
 
         one_of("to", to, ("sql", "python", "onnx", "card"))
         return getattr(export, f"to_{to}")(self, **options)
+
+    def log(self, prefix: str = "") -> None:
+        """Write it to the active run of MLflow: promises with their intervals as metrics, rule and
+        aim as parameters, ``policy.json`` and a card as artefacts.
+
+        ``prefix`` stands in front of all names, where a run has several policies.
+        """
+        from cutscore.policy.tracking import log_policy
+
+        log_policy(self, prefix)
 
     # -------------------------------------------------------------------------------------- shown
 
@@ -711,7 +735,7 @@ def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expe
     return out
 
 
-def _of_given(point: OperatingPoint, measure: Any) -> Expected | None:
+def _of_given(point: OperatingPoint, measure: GoalLike) -> Expected | None:
     aim, goal = point.question, as_objective(measure)
     with suppress(CutscoreError):
         span = interval(point.sweep, goal, at=point, prior=aim.prior, level=aim.level)
@@ -740,7 +764,7 @@ def merged(a: Policy, b: Policy) -> Policy:
     both = (a.evidence.units, b.evidence.units)
     if both != (None, None):
         hint = "Choose one policy on the rows of both."
-        raise UndefinedError(RowsDependent("addition of policies", hint))
+        raise UndefinedError(CountsRows("addition of policies", hint, "units"))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
     t = _turned(a.threshold, a.reverse)

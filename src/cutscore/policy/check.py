@@ -29,14 +29,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cutscore.core.checks import array_of
+from cutscore.core.checks import as_array
 from cutscore.core.errors import CutscoreError, UndefinedError
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.models import ScoresOutside
 from cutscore.core.findings.report import FewRows
 from cutscore.core.html import Card, Facts
-from cutscore.core.interval import in_places
-from cutscore.core.json import plain
+from cutscore.core.json import to_plain
+from cutscore.core.numbers import format_like
+from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import effective, sizes_of
@@ -44,8 +45,9 @@ from cutscore.inference.rates import clopper_pearson, interval, wilson
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Top, as_objective
 from cutscore.measures.limits import Limit
-from cutscore.measures.measure import WORDS, Objective
+from cutscore.measures.measure import Objective
 from cutscore.measures.prior import check_level
+from cutscore.policy.artefact import WORDS
 from cutscore.sweeps.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -136,9 +138,9 @@ class PolicyCheck(Card):
             "headline": self.headline,
             "rows": self.rows,
             "level": self.level,
-            "promises": [plain(one) for one in self.promises],
-            "limits": [plain(one) for one in self.limits],
-            "prevalence": plain(self.prevalence),
+            "promises": [to_plain(one) for one in self.promises],
+            "limits": [to_plain(one) for one in self.limits],
+            "prevalence": to_plain(self.prevalence),
             "findings": [one.as_dict() for one in self.findings],
         }
 
@@ -172,23 +174,23 @@ def _beside(one: Outcome) -> str:
 
 def check(  # noqa: PLR0913 - options have names
     policy: Policy,
-    y: Any,
-    scores: Any,
-    weight: Any = None,
+    y: ArrayLike,
+    scores: ArrayLike,
+    weight: ArrayLike | None = None,
     *,
-    positive: Any = None,
+    positive: Label | None = None,
     level: float | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
     level = policy.aim.level if level is None else check_level(level)
     if positive is None:
-        y, positive = _labelled(policy, array_of(y, "label"))
+        y, positive = _labelled(policy, as_array(y, "label"))
     s = sweep(y, scores, weight, positive, squares=weight is not None)
     s.needs_rows("a check")
     return _Checked(policy, s.negated() if policy.reverse else s, level).result()
 
 
-def _labelled(policy: Policy, y: Any) -> tuple[Any, Any]:
+def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
     """Labels, and the positive one, as the policy knows it; 0/1 and booleans speak for
     themselves."""
     known, named = policy.labels.positive, y.dtype.kind in "OUST"
@@ -389,6 +391,6 @@ def _verdict(
 
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
-    value, promised = in_places(one.observed.value, one.promised.value)
+    value, promised = format_like(one.observed.value, one.promised.value)
     word = "AUC" if one.name == "auc" else WORDS.get(one.name, one.name)
     return f"{word} {value} instead of {promised}"

@@ -14,7 +14,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
-from cutscore.core.json import Count, Extended, Mass, plain, read_fields
+from cutscore.core.json import Count, Extended, Mass, read_fields, to_plain
 from cutscore.policy.packing import pack, pack_falling, unpack, unpack_falling
 from cutscore.sweeps.sketch import Sketch, sketch
 from cutscore.sweeps.sweep import Masses, Sweep, check_sweep
@@ -120,7 +120,7 @@ class Evidence(Frozen):
         if packed and s.top is not None:
             # One falling sequence of both ends of each block: most blocks are a single score.
             columns |= {"threshold": np.column_stack((s.top, s.threshold)).ravel(), "top": None}
-        write = {name: _packed(name) if packed else plain for name in _COLUMNS}
+        write = {name: _packed(name) if packed else to_plain for name in _COLUMNS}
         return {
             "kind": self.kind,
             "entries": len(s),
@@ -134,7 +134,7 @@ class Evidence(Frozen):
         }
 
     @classmethod
-    def from_dict(cls, data: Any, where: str = "") -> Evidence:
+    def from_dict(cls, data: object, where: str = "") -> Evidence:
         """The evidence that :meth:`to_dict` described; anything else is a DataError."""
         packed = isinstance(data, dict) and data.get("packed") is True
         saved: Any = read_fields(_Packed if packed else _Listed, data, where)

@@ -8,14 +8,10 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.models import (
-    FieldMissing,
-    FormatUnknown,
-    ModelChanged,
-    ModelUnreadable,
-    NotAModel,
-)
-from cutscore.core.json import digest, dumps, loads, plain, read_fields
+from cutscore.core.findings import Where
+from cutscore.core.findings.models import FieldUnfit, FormatUnknown, ModelChanged, NotAModel
+from cutscore.core.findings.tables import FileMissing, FileUnreadable
+from cutscore.core.json import digest, dumps, loads, read_fields, to_plain
 from cutscore.policy.artefact import Policy
 
 FORMAT = "cutscore.policy/1"
@@ -30,7 +26,7 @@ _T = TypeVar("_T")
 
 
 def as_dict(p: Policy) -> dict[str, Any]:
-    values = {f.name: plain(getattr(p, f.name)) for f in fields(p)}
+    values = {f.name: to_plain(getattr(p, f.name)) for f in fields(p)}
     # Last, since it is long.
     evidence = values.pop("evidence")
     return {"format": FORMAT, "rule": _RULES[p.reverse]} | values | {"evidence": evidence}
@@ -41,9 +37,9 @@ def as_text(p: Policy) -> str:
     return dumps(data | {"checksum": digest(data)})
 
 
-def from_dict(data: Any, where: str = "") -> Policy:
-    check_format(data, FORMAT)
-    values = {name: value for name, value in data.items() if name not in ("format", "rule")}
+def from_dict(data: object, where: str = "") -> Policy:
+    saved = check_format(data, FORMAT)
+    values = {name: value for name, value in saved.items() if name not in ("format", "rule")}
     policy: Policy = read_fields(Policy, values, where)
     return policy
 
@@ -62,31 +58,33 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Policy:
     return read_artefact(path, lambda data: from_text(data, verify=verify))
 
 
-def check_format(data: Any, wanted: str) -> None:
-    """Refuse what is not of this format, or of another version of it."""
+def check_format(data: object, wanted: str) -> dict[str, Any]:
+    """An object of this format; what is none, or of another version of it, is refused."""
     if not isinstance(data, dict) or not isinstance(data.get("format"), str):
-        raise DataError(FieldMissing("format"))
+        raise DataError(FieldUnfit("format", "there"))
     if data["format"] != wanted:
         raise DataError(FormatUnknown(data["format"], wanted))
+    return data
 
 
 def read_artefact(path: str | os.PathLike[str], parse: Callable[[bytes], _T]) -> _T:
     """What a file holds, by a function of its bytes; errors say which file it is."""
     where = os.fspath(path)
+    place = Where(file=where)
     try:
         if os.path.isdir(path):
-            raise DataError(ModelUnreadable(where, "it is a folder"))
+            raise DataError(FileUnreadable("it is a folder", where=place))
         if os.path.getsize(path) > _MOST:
-            raise DataError(ModelUnreadable(where, "it is larger than 256 MB"))
+            raise DataError(FileUnreadable("it is larger than 256 MB", where=place))
         with open(path, "rb") as file:
             data = file.read(_MOST)
     except DataError:
         raise
     except FileNotFoundError:
-        raise DataError(ModelUnreadable(where, "there is no such file")) from None
+        raise DataError(FileMissing(where=place)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(ModelUnreadable(where, str(reason))) from error
+        raise DataError(FileUnreadable(str(reason), where=place)) from error
     # An empty file may be the rest of one.
     if data and not data.lstrip(_BEFORE).startswith(b"{"):
         raise DataError(NotAModel(where))

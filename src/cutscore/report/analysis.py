@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from math import exp, log
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from cutscore.comparison.class_samples import (
 )
 from cutscore.comparison.covariance import AucCovariance, auc_covariance
 from cutscore.comparison.groups import GroupAuc, by_group
-from cutscore.comparison.rows import encoded, read, units
+from cutscore.comparison.rows import encode_column, read_rows, units
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
@@ -39,14 +39,15 @@ from cutscore.core.findings.report import (
     about,
 )
 from cutscore.core.interval import Interval
-from cutscore.core.names import worded
+from cutscore.core.names import quote_if_spaced
+from cutscore.core.types import ArrayLike, Label
 from cutscore.decision.choice import OperatingPoint, choose, expectation
 from cutscore.decision.verdict import judge
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
-from cutscore.measures.aim import Aim
+from cutscore.measures.aim import Aim, AimOptions
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.report.summary import (
@@ -74,26 +75,21 @@ from cutscore.sweeps.sweep import Sweep, far_ends, sweep
 
 
 def summarise(  # noqa: PLR0913 - options have names
-    y: Any,
-    scores: Mapping[str, Any],
+    y: ArrayLike,
+    scores: Mapping[str, ArrayLike],
     *,
-    weight: Any = None,
-    positive: Any = None,
-    group: Any = None,
-    unit: Any = None,
-    costs: Costs | None = None,
-    maximize: Any = None,
-    subject_to: Any = (),
-    prior: float | None = None,
-    confidence: float | None = None,
-    level: float = 0.95,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
+    group: ArrayLike | None = None,
+    unit: ArrayLike | None = None,
     calibrators: Mapping[str, Calibrator] | None = None,
-    forecasts: Mapping[str, Any] | None = None,
+    forecasts: Mapping[str, ArrayLike] | None = None,
     among: Mapping[str, Selection | None] | None = None,
     reverse: Collection[str] = (),
     label: str = "",
     group_name: str = "group",
     source: str = "",
+    **asked: Unpack[AimOptions],
 ) -> Summary:
     """Everything worth saying about one score or several of the same rows.
 
@@ -109,14 +105,6 @@ def summarise(  # noqa: PLR0913 - options have names
         The unit each row belongs to (patient, user), where rows of one unit are not independent:
         all intervals count units then, but for those of the share of positives by score; and limits
         with a confidence are on the mean rate of units.
-    costs, maximize
-        What to aim at: costs, or any objective of :func:`cutscore.choose`. Of neither, the mean of
-        recall and specificity ("balanced_rate"), and the summary says so.
-    subject_to, prior, confidence
-        Limits, the share of positives where decisions are made, and the confidence with which
-        limits hold out of sample: as for :func:`cutscore.choose`.
-    level
-        Of all intervals.
     calibrators
         Calibrators by the name of their score: the reliability is that of their probabilities.
     forecasts
@@ -132,6 +120,11 @@ def summarise(  # noqa: PLR0913 - options have names
         are, and so calibrators take them; the ``point`` of a score is of ``-score``.
     label, group_name, source
         For display: what is positive, what groups are, and where the rows are from.
+    **asked
+        What to aim at: ``costs``, or ``maximize`` with any objective of :func:`cutscore.choose`.
+        Of neither, the mean of recall and specificity ("balanced_rate"), and the summary says so.
+        ``subject_to``, ``prior`` and ``confidence`` are as for :func:`cutscore.choose`; ``level``
+        is that of all intervals, 0.95.
 
     Returns
     -------
@@ -151,19 +144,12 @@ def summarise(  # noqa: PLR0913 - options have names
     >>> summary.scores[1].point.threshold, summary.differences[0].difference
     (4.5, -0.25)
     """
+    aim = Aim.asked(**asked)
     if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame
         scores = {str(name): scores[name] for name in scores.columns}
     if not isinstance(scores, Mapping) or not scores:
         rule = "be columns by name, such as {'score': ...}"
         raise DataError(BadArgument("scores", rule, scores))
-    aim = Aim.asked(
-        costs=costs,
-        maximize=maximize,
-        subject_to=subject_to,
-        prior=prior,
-        confidence=confidence,
-        level=level,
-    )
     low = _some_of(scores, reverse, "reverse")
     _some_of(scores, calibrators or (), "calibrators")
     _some_of(calibrators or {}, forecasts or (), "forecasts", "scores with a calibrator")
@@ -187,8 +173,8 @@ def summarise(  # noqa: PLR0913 - options have names
         spans = dict.fromkeys(columns)
         if areas is not None:
             spans = dict(zip(columns, areas.intervals(level=aim.level), strict=True))
-        rows = read(y, columns, weight, positive)
-        _, code = encoded(unit, "unit", rows)
+        rows = read_rows(y, columns, weight, positive)
+        _, code = encode_column(unit, "unit", rows)
         if aim.confidence is None:  # of guarantees for units it is not known what they come to
             found = {
                 name: select_among(rows.ones, [one], aim, weight=rows.weight, unit=code)
@@ -227,12 +213,18 @@ def summarise(  # noqa: PLR0913 - options have names
         rows=len(check_rows(y, first, weight, positive).score),
         areas=areas,
         groups=None if inside is None else Groups(group_name, inside),
-        label=f"{label} = {worded(positive)}" if label and positive is not None else label,
+        label=f"{label} = {quote_if_spaced(positive)}" if label and positive is not None else label,
         source=source,
     )
 
 
-def _sweep(y: Any, score: Any, weight: Any, positive: Any, name: str | None) -> Sweep:
+def _sweep(
+    y: ArrayLike,
+    score: ArrayLike,
+    weight: ArrayLike | None,
+    positive: Label | None,
+    name: str | None,
+) -> Sweep:
     """The sweep of a score; an error says which one it is of, if there are several."""
     try:
         s = sweep(y, score, weight, positive, squares=weight is not None)
@@ -245,7 +237,7 @@ def _sweep(y: Any, score: Any, weight: Any, positive: Any, name: str | None) -> 
 
 
 def _some_of(
-    scores: Mapping[str, Any], names: Collection[str], option: str, what: str = "scores"
+    scores: Collection[str], names: Collection[str], option: str, what: str = "scores"
 ) -> set[str]:
     """Names that an option gives, all of which must be known."""
     found = {names} if isinstance(names, str) else set(map(str, names))
@@ -261,16 +253,11 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     rows: int | None = None,
     samples: tuple[ClassSample, ClassSample] | None = None,
     groups: Mapping[str, GroupAuc] | None = None,
-    costs: Costs | None = None,
-    maximize: Any = None,
-    subject_to: Any = (),
-    prior: float | None = None,
-    confidence: float | None = None,
-    level: float = 0.95,
     reverse: Collection[str] = (),
     label: str = "",
     group_name: str = "group",
     source: str = "",
+    **asked: Unpack[AimOptions],
 ) -> Summary:
     """The same as :func:`cutscore.report.summarise` where the rows are elsewhere: from sweeps.
 
@@ -286,7 +273,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         differences between scores are tested with.
     groups
         The AUC inside groups by each score.
-    costs, maximize, subject_to, prior, confidence, level, reverse, label, group_name, source
+    reverse, label, group_name, source, **asked
         As there.
 
     Examples
@@ -297,14 +284,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     >>> summarise_sweeps({"score": s}, costs=cs.Costs(fp=1, fn=3)).scores[0].auc.value
     0.75
     """
-    aim = Aim.asked(
-        costs=costs,
-        maximize=maximize,
-        subject_to=subject_to,
-        prior=prior,
-        confidence=confidence,
-        level=level,
-    )
+    aim = Aim.asked(**asked)
     for s in sweeps.values():
         s.needs_both_classes("a report")
         s.needs_scores("a report")

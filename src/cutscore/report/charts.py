@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil, floor, log10
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cutscore.measures.confusion import counted
-from cutscore.report.numbers import estimate_text, number, per_cent
+from cutscore.core.numbers import number_text, per_cent
+from cutscore.core.types import ArrayLike
+from cutscore.measures.confusion import count_text
 from cutscore.report.scenario import start_probability
 from cutscore.report.summary import ScoreSummary, Summary
 from cutscore.report.traces import Axis
@@ -154,7 +155,7 @@ def _clipping_note(one: ScoreSummary) -> str:
     if one.reverse:
         (below, above), (low, high) = (above, below), (0.0 - high, 0.0 - low)
     parts = [
-        f"{counted(n)} {side} {x:.3g}"
+        f"{count_text(n)} {side} {x:.3g}"
         for n, side, x in ((below, "below", low), (above, "above", high))
         if n
     ]
@@ -209,7 +210,7 @@ def _roc(summary: Summary) -> Chart:
         _each(lines),
         [Mark("roc", float(c.fpr), float(c.recall))],
     )
-    aucs = [f"AUC {estimate_text(one.auc)}" for one in summary.scores]
+    aucs = [f"AUC {one.auc.text()}" for one in summary.scores]
     more = [Swatch("line thin", "convex hull"), Swatch("line dashed", "chance")]
     if any(one.trace.band is not None for one in summary.scores):
         more.append(Swatch("shade", f"{100 * summary.asked.level:g} % confidence band"))
@@ -249,7 +250,7 @@ def _precision_recall(summary: Summary) -> Chart:
         _each(lines),
         [Mark("pr", float(c.recall), float(c.precision))],
     )
-    areas = [f"average precision {number(one.average_precision)}" for one in summary.scores]
+    areas = [f"average precision {number_text(one.average_precision)}" for one in summary.scores]
     note = f"A{areas[0][1:]}, on these rows." if len(areas) == 1 else ""
     legend = _legend(summary, Swatch("line dashed", "flagging at random"), values=areas)
     return Chart("pr", "Precision–recall curve", [panel], note, legend)
@@ -380,7 +381,7 @@ def _calibration(summary: Summary) -> Chart:
 def _calibration_note(one: ScoreSummary) -> str:
     words = "Observed event rate by isotonic regression."
     facts = [
-        f"{word} {number(value)}"
+        f"{word} {number_text(value)}"
         for word, value in (("Brier score", one.brier), ("log loss", one.log_loss))
         if value is not None
     ]
@@ -473,7 +474,7 @@ def _whole(x: float) -> int:
     return round(1000 * x)
 
 
-def path(x: Any, y: Any, *, close: bool = False) -> str:
+def path(x: ArrayLike, y: ArrayLike, *, close: bool = False) -> str:
     """The way through points of the unit square, in whole thousandths; steps that nobody can see
     are left out."""
     a = np.rint(1000 * np.clip(np.asarray(x, np.float64), -0.5, 1.5)).astype(np.int64)
@@ -493,7 +494,7 @@ def path(x: Any, y: Any, *, close: bool = False) -> str:
     return f"M{steps}{'Z' if close else ''}"
 
 
-def region(x: Any, low: Any, high: Any) -> str:
+def region(x: ArrayLike, low: ArrayLike, high: ArrayLike) -> str:
     """Between two curves."""
     across = np.concatenate((np.asarray(x), np.asarray(x)[::-1]))
     around = np.concatenate((np.asarray(high), np.asarray(low)[::-1]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from cutscore import __version__
 from cutscore.core.findings.base import Surface
-from cutscore.decision.choice import expectation, rule_of, told
+from cutscore.decision.choice import describe_outcome, expectation, rule_of
 from cutscore.measures.aim import Aim
 from cutscore.report.summary import (
     AVERAGES,
@@ -69,7 +69,7 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
     return out
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """With Python's own types, and None for what JSON has no number for."""
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
@@ -143,7 +143,7 @@ def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
         "limits": [{"limit": t.limit, "value": t.value, "holds": t.holds} for t in p.status],
         "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
         "measures": {name: _estimate(e) for name, e in one.measures.items()},
-        "text": told(p),
+        "text": describe_outcome(p),
     }
 
 

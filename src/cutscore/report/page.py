@@ -20,12 +20,12 @@ import numpy as np
 
 from cutscore import __version__
 from cutscore.core.findings.base import PAGE
-from cutscore.decision.choice import outcome
+from cutscore.core.numbers import number_text
+from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import State
-from cutscore.measures.confusion import Confusion, counted
-from cutscore.measures.measure import WORDS
+from cutscore.measures.confusion import Confusion, count_text
+from cutscore.measures.measure import WORDS, is_rate, measure_text
 from cutscore.report.charts import COLOURS, charts, histograms
-from cutscore.report.numbers import estimate_text, is_rate, measure_text, number
 from cutscore.report.scenario import (
     given_costs,
     prior_steps,
@@ -40,12 +40,13 @@ from cutscore.report.scenario import (
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,
+    Estimate,
     Summary,
     group_means,
     listed,
     rows_text,
 )
-from cutscore.report.words import measured, word_for
+from cutscore.report.words import measure_word, word_for
 from cutscore.sweeps.hull import check_points
 
 if TYPE_CHECKING:
@@ -150,9 +151,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "estimate": estimate_text,
-        "number": number,
-        "measured": measured,
+        "estimate": Estimate.text,
+        "number": number_text,
+        "measure_word": measure_word,
         "said": lambda found: found.render(PAGE),
         "parts": _parts,
     }
@@ -161,7 +162,7 @@ def _environment() -> Environment:
     return environment
 
 
-def clean(value: Any) -> Any:
+def clean(value: object) -> Any:
     """Text that any file can hold: no lone surrogates, no control characters. Applied to all that
     a template writes, before it is escaped."""
     if not isinstance(value, str) or hasattr(value, "__html__"):
@@ -198,14 +199,14 @@ def _groups(summary: Summary) -> dict[str, Any]:
         "rows": [
             (
                 str(first.group[k]),
-                counted(first.P[k]),
-                counted(first.N[k]),
-                [number(float(g.auc[k])) for g in every],
+                count_text(first.P[k]),
+                count_text(first.N[k]),
+                [number_text(float(g.auc[k])) for g in every],
             )
             for k in order
         ],
         "averages": [
-            (name, words, [estimate_text(m[name]) if m else "–" for m in means])
+            (name, words, [m[name].text() if m else "–" for m in means])
             for name, words in AVERAGES.items()
         ],
     }
@@ -215,9 +216,9 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
     """All numbers: the names of some scores, and rows of a word and a text for each."""
     scores = summary.scores
     rows: list[tuple[str, list[str]]] = [
-        ("AUC", [estimate_text(one.auc) for one in scores]),
-        ("average precision", [number(one.average_precision) for one in scores]),
-        ("AUC of the convex hull", [number(one.hull_auc) for one in scores]),
+        ("AUC", [one.auc.text() for one in scores]),
+        ("average precision", [number_text(one.average_precision) for one in scores]),
+        ("AUC of the convex hull", [number_text(one.hull_auc) for one in scores]),
         ("vertices of the convex hull", [f"{one.hull_vertices:,}" for one in scores]),
         ("distinct scores", [f"{one.distinct:,}" for one in scores]),
         ("lowest, highest score", [f"{one.lowest:.6g}, {one.highest:.6g}" for one in scores]),
@@ -225,18 +226,18 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
     for word, what in (("Brier score", "brier"), ("log loss", "log_loss")):
         values = [getattr(one, what) for one in scores]
         if any(value is not None for value in values):
-            rows.append((word, ["" if v is None else number(v) for v in values]))
+            rows.append((word, ["" if v is None else number_text(v) for v in values]))
     rows.append(("threshold", [threshold_text(one) for one in scores]))
     for word, cell in (("true positives", "tp"), ("missed", "fn"), ("false alarms", "fp")):
-        rows.append((word, [counted(getattr(one.point.confusion, cell)) for one in scores]))
+        rows.append((word, [count_text(getattr(one.point.confusion, cell)) for one in scores]))
     for name in (*MEASURES, "cost"):
         if name in scores[0].measures:
             word, rate = word_for(name, summary.asked.prior), is_rate(name)
-            rows.append((word, [estimate_text(one.measures[name], rate=rate) for one in scores]))
+            rows.append((word, [one.measures[name].text(rate=rate) for one in scores]))
     for k, status in enumerate(scores[0].point.status):
         each = [(one.point, one.point.status[k]) for one in scores]
         name = scores[0].point.question.limits[k].measure.name
-        values = [f"{outcome(p, t)}: {measure_text(name, t.value)}" for p, t in each]
+        values = [f"{limit_outcome(p, t)}: {measure_text(name, t.value)}" for p, t in each]
         rows.append((status.limit, values))
     # Below each other rather than beyond the edge of a sheet.
     tables = -(-len(scores) // _BESIDE)

@@ -8,7 +8,7 @@ from math import nan, sqrt
 from cutscore.calibration.calibrators import Affine, Chain
 from cutscore.core.findings.base import PAGE
 from cutscore.core.interval import Interval
-from cutscore.core.names import worded
+from cutscore.core.names import quote_if_spaced
 from cutscore.decision.choice import OperatingPoint, Promised
 from cutscore.detector import Detector, LinearScorer, NumberTerm
 from cutscore.detector.artefact import as_text
@@ -54,7 +54,7 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
         reverse=p.reverse,
         clustered=p.evidence.units is not None,
     )
-    named = [worded(x) for x in (labels.column, labels.positive) if x is not None]
+    named = [quote_if_spaced(x) for x in (labels.column, labels.positive) if x is not None]
     rows = p.provenance.rows
     summary = summary_of(
         [evidence],

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.core.numbers import baselines_text, number_text, per_cent
+from cutscore.core.types import Array
 from cutscore.decision.choice import expectation, headline, natural
 from cutscore.decision.verdict import State
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
-from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
+from cutscore.measures.measure import is_rate, measure_text
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
 from cutscore.report.traces import ENDS
-from cutscore.report.words import measured
+from cutscore.report.words import measure_word
 
 
 def script_data(summary: Summary) -> dict[str, Any]:
@@ -29,7 +31,7 @@ def script_data(summary: Summary) -> dict[str, Any]:
     priors, here = prior_steps(summary)
     return {
         "weighted": summary.weighted,
-        "digits": len(counted(1 / 3).partition(".")[2]),  # of a sum of weights
+        "digits": len(count_text(1 / 3).partition(".")[2]),  # of a sum of weights
         "P": _plain(summary.P),
         "N": _plain(summary.N),
         "prior": asked.prior,
@@ -52,7 +54,7 @@ def script_data(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: float) -> Any:
     """A number for JSON, which has no infinity."""
     if isinstance(x, int):
         return x
@@ -140,7 +142,7 @@ def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
     }
 
 
-def _short(values: Any) -> list[Any]:
+def _short(values: Array) -> list[Any]:
     return [_plain(float(f"{x:.6g}")) for x in values.tolist()]
 
 
@@ -149,10 +151,10 @@ def expected_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     p = one.point
     out = {"expected": _worth(summary, one)}
     for name in MEASURES:
-        known = "" if p.typical is None else estimate_text(one.measures[name], rate=is_rate(name))
+        known = "" if p.typical is None else one.measures[name].text(rate=is_rate(name))
         out[f"{name}-expected"] = known
     cost = None if p.typical is None else one.measures.get("cost")
-    return out | {"cost-expected": "" if cost is None else estimate_text(cost.times(1000))}
+    return out | {"cost-expected": "" if cost is None else cost.times(1000).text()}
 
 
 def _worth(summary: Summary, one: ScoreSummary) -> str:
@@ -163,20 +165,13 @@ def _worth(summary: Summary, one: ScoreSummary) -> str:
     e = Estimate(p.value) if found is None else Estimate.of(found)
     if summary.baselines is not None:
         e = e.times(1000)
-        beside = _beside(summary.baselines, e.value)
-        return f"Cost per 1,000 cases {where}: {estimate_text(e)}; {beside}"
-    text = estimate_text(e, rate=is_rate(p.objective))
-    word = measured(p.objective)
+        none, every = (1000 * x for x in summary.baselines)
+        beside = baselines_text(none, every, e.value)
+        return f"Cost per 1,000 cases {where}: {e.text()}; {beside}"
+    text = e.text(rate=is_rate(p.objective))
+    word = measure_word(p.objective)
     here = "" if found is None else f"; {measure_text(p.objective, p.value)} on these rows"
     return f"{word[:1].upper()}{word[1:]} {where}: {text}{here}"
-
-
-def _beside(baselines: tuple[float, float], cost: float) -> str:
-    """Costs of 1,000 cases beside those of flagging nothing and everything."""
-    none, every = (1000 * x for x in baselines)
-    words = f"flag none {number(none)}, flag all {number(every)}"
-    least = min(none, every)
-    return f"{words}; saves {per_cent((least - cost) / least)}" if 0 <= cost < least else words
 
 
 def why(summary: Summary) -> str:
@@ -208,12 +203,12 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
         ),
     }
     for cell in ("tp", "fp", "fn", "tn"):
-        out[cell] = counted(getattr(c, cell))
+        out[cell] = count_text(getattr(c, cell))
     for cell, rate in (("tp", "recall"), ("fn", "fnr"), ("fp", "fpr"), ("tn", "specificity")):
         out[f"{cell}-share"] = per_cent(float(getattr(c, rate)))
     for name in MEASURES:
         out[name] = measure_text(name, float(getattr(d, name)))
-    out["cost"] = number(1000 * float(_page_costs(summary)(d)))
+    out["cost"] = number_text(1000 * float(_page_costs(summary)(d)))
     return out | expected_texts(summary, one)
 
 

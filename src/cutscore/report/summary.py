@@ -13,11 +13,12 @@ from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface
 from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
 from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.verdict import Verdict
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
-from cutscore.measures.confusion import counted
+from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
 from cutscore.measures.measure import Measure
 from cutscore.report.traces import DecisionCurve, Shares, Trace
@@ -51,6 +52,10 @@ class Estimate:
     def of(cls, found: Expected) -> Estimate:
         """A value that is expected on new rows."""
         return cls(found.value, Interval(found.low, found.high, found.level))
+
+    def text(self, *, rate: bool = False) -> str:
+        """With its confidence interval, in per cent if it is a rate."""
+        return estimate_text(self.value, self.interval, rate=rate)
 
     def times(self, factor: float) -> Estimate:
         """In another unit."""
@@ -312,11 +317,31 @@ class Summary:
 
         return text(self, width, on)
 
+    def log(self, prefix: str = "") -> None:
+        """Write it to the active run of MLflow: measures with their intervals as metrics, the
+        thresholds as parameters, the page as the artefact ``report.html``.
+
+        Of several scores each has its name in front of its metrics; ``prefix`` stands in front of
+        all names.
+        """
+        from cutscore.policy.tracking import log
+        from cutscore.report.page import render
+
+        metrics: dict[str, tuple[float, float | None, float | None]] = {}
+        params = {"aim": self.asked.words, "digest": self.digest}
+        for one in self.scores:
+            head = f"{one.name}." if len(self.scores) > 1 else ""
+            for name, e in {"auc": one.auc, **one.measures}.items():
+                ends = (None, None) if e.interval is None else tuple(e.interval)
+                metrics[head + name] = (e.value, ends[0], ends[1])
+            params[f"{head}threshold"] = repr(one.point.threshold)
+        log(metrics, params, {"report.html": render(self)}, prefix)
+
     def __repr__(self) -> str:
         return self.text()
 
 
-def maybe(make: Callable[..., _T], *arguments: Any, **options: Any) -> _T | None:
+def maybe(make: Callable[..., _T], *arguments: object, **options: object) -> _T | None:
     """An interval, or several, or None where the rows can't tell."""
     try:
         return make(*arguments, **options)
@@ -392,5 +417,5 @@ def rows_text(summary: Summary) -> str:
     share = f"{100 * summary.prevalence:.3g} %"
     what = f"{summary.rows:,} row{'s' if summary.rows != 1 else ''}"
     if summary.weighted:
-        what += f" of weight {counted(summary.P + summary.N)}"
-    return f"{what}: {counted(summary.P)} positive ({share}), {counted(summary.N)} negative"
+        what += f" of weight {count_text(summary.P + summary.N)}"
+    return f"{what}: {count_text(summary.P)} positive ({share}), {count_text(summary.N)} negative"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
-from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,27 +15,30 @@ from rich.text import Text
 
 from cutscore.core.findings.base import COMMAND, Surface
 from cutscore.core.interval import Interval
+from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
 from cutscore.decision.choice import (
     OperatingPoint,
+    cases_text,
     expectation,
     headline,
-    in_cases,
-    outcome,
+    limit_outcome,
 )
 from cutscore.decision.verdict import State, Verdict
-from cutscore.inference.guarantee import allowance, wanting
-from cutscore.measures.confusion import Confusion, counted
-from cutscore.report.numbers import estimate_text, is_rate, measure_text, number, per_cent
+from cutscore.inference.guarantee import shortage_text, split_error
+from cutscore.inference.units import as_units
+from cutscore.measures.confusion import Confusion, count_text
+from cutscore.measures.measure import is_rate, measure_text
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,
+    Difference,
     Estimate,
     aim_words,
     group_means,
     listed,
     rows_text,
 )
-from cutscore.report.words import measured, shown, word_for
+from cutscore.report.words import measure_word, shown, word_for
 
 if TYPE_CHECKING:
     from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary
@@ -71,44 +73,22 @@ def rendered(blocks: Iterator[Any], width: int, *, color: bool = False) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
-def difference_text(
-    names: tuple[str, str], values: tuple[float, float], d: Estimate, p: float | None
-) -> str:
-    """Two values of the same rows, and whether they differ.
-
-    Examples
-    --------
-    >>> from cutscore import Interval
-    >>> from cutscore.report import Estimate
-    >>> from cutscore.report.terminal import difference_text
-    >>> d = Estimate(0.0046, Interval(-0.003, 0.0122, 0.95))
-    >>> print(difference_text(("logistic", "gaussian"), (0.848, 0.8434), d, 0.24))
-    logistic 0.848, gaussian 0.843: no significant difference (Δ 0.005, 95 % CI −0.003 to 0.012, p =
-    0.24)
-    """
-    ends = () if d.interval is None else tuple(d.interval)
-    largest = max(map(abs, (d.value, *ends)))
-    places = min(max(3, 1 - floor(log10(largest)) if largest else 3), 12)
-    each = ", ".join(f"{n} {v:.{places}f}" for n, v in zip(names, values, strict=True))
-    delta = f"Δ {_signed(d.value, places)}"
-    if d.interval is None or p is None:
-        return f"{each}: these rows can't tell whether they differ ({delta})"
-    level = d.interval.level
-    low, high = (_signed(end, places) for end in d.interval)
-    what = "no significant difference"
-    if p < 1 - level:
-        what = f"{names[0] if values[0] > values[1] else names[1]} is better"
-    chance = f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
-    return f"{each}: {what} ({delta}, {100 * level:g} % CI {low} to {high}, {chance})"
+def _difference(d: Difference, aucs: Mapping[str, float]) -> str:
+    """Two AUCs, and whether they differ."""
+    if d.interval is None or d.p_value is None:
+        verdict = "these rows can't tell whether they differ"
+    elif d.p_value < 1 - d.interval.level:
+        verdict = f"{shown(d.b if d.difference < 0 else d.a, 24)} is better"
+    else:
+        verdict = "no significant difference"
+    names = (shown(d.a, 24), shown(d.b, 24))
+    found = (d.difference, d.interval, d.p_value)
+    return difference_text(names, (aucs[d.a], aucs[d.b]), verdict, *found)
 
 
 def paragraph(lines: Sequence[str]) -> Group:
     """Lines, the first of them bold."""
     return Group(*(Text(line, style="" if k else "bold") for k, line in enumerate(lines)))
-
-
-def _signed(x: float, places: int) -> str:
-    return f"{x:.{places}f}".replace("-", "−")
 
 
 # ----------------------------------------------------------------------------------------- blocks
@@ -124,24 +104,11 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     said = {id(found) for found in _said(summary)}
     for notice in summary.notices:
         if id(notice) not in said:
-            yield _marked("!", shown(notice.render(on), 1000), "yellow")
+            yield _mark("!", shown(notice.render(on), 1000), "yellow")
     yield _overview(summary)
     if summary.differences:
         aucs = {one.name: one.auc.value for one in summary.scores}
-        yield Group(
-            *(
-                Text(
-                    "AUC: "
-                    + difference_text(
-                        (shown(d.a, 24), shown(d.b, 24)),
-                        (aucs[d.a], aucs[d.b]),
-                        Estimate(d.difference, d.interval),
-                        d.p_value,
-                    )
-                )
-                for d in summary.differences
-            )
-        )
+        yield Group(*(Text(f"AUC: {_difference(d, aucs)}") for d in summary.differences))
     if summary.groups is not None:
         yield from _groups(summary.groups, summary.asked.level)
     if summary.learners is not None:
@@ -150,7 +117,9 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
         reason = summary.learners.why if summary.learners is not None else None
         yield _facts([fact for fact in summary.training if fact[1] != reason])
     if summary.weights:
-        rows = [(shown(w.column), number(w.weight), number(w.scaled)) for w in summary.weights]
+        rows = [
+            (shown(w.column), number_text(w.weight), number_text(w.scaled)) for w in summary.weights
+        ]
         head = ("largest weights", "per unit", "per standard deviation")
         yield _table(rows[:_SHOWN], head)
 
@@ -200,31 +169,31 @@ def flagged_by(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
 def point_lines(p: OperatingPoint, level: float) -> list[str]:
     """What a threshold is worth, what it does, and what became of the limits."""
     q = p.question
-    lines = [_value(p, level), *baselines(p), in_cases(p)]
+    lines = [_value(p, level), *baselines(p), cases_text(p)]
     sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
     sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
         value = measure_text(limit.measure.name, status.value)
-        lines.append(f"{status.limit}{sure}: {outcome(p, status)}; {value} on these rows")
+        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}; {value} on these rows")
         if q.confidence and not p.sweep.weighted:
-            error = allowance(q.limits, q.confidence)
-            lines += filter(None, [wanting(p.sweep, limit, error, q.units)])
+            error = split_error(q.limits, q.confidence)
+            lines += filter(None, [shortage_text(p.sweep, limit, error, as_units(q.units))])
     return lines
 
 
 def _value(p: OperatingPoint, level: float) -> str:
     """The value of the goal, on new rows and on these."""
     costs = p.question.costs is not None
-    words = "cost of 1,000 cases" if costs else measured(p.objective)
+    words = "cost of 1,000 cases" if costs else measure_word(p.objective)
     if np.isnan(p.value):
         return f"{words}: undefined (0/0)"
     factor, rate = (1000.0, False) if costs else (1.0, is_rate(p.objective))
-    here = per_cent(p.value) if rate else number(factor * p.value)
+    here = per_cent(p.value) if rate else number_text(factor * p.value)
     e = expectation(p, p.question.goal, level)
     if e is None:
         return f"{words}: {here} on these rows"
     expected = Estimate(e.value, Interval(e.low, e.high, e.level)).times(factor)
-    return f"{words}: {estimate_text(expected, rate=rate)} on new rows, {here} on these"
+    return f"{words}: {expected.text(rate=rate)} on new rows, {here} on these"
 
 
 def baselines(p: OperatingPoint) -> list[str]:
@@ -232,18 +201,12 @@ def baselines(p: OperatingPoint) -> list[str]:
     costs = p.trivial_costs
     if costs is None:
         return []
-    none, every = (1000 * cost for cost in costs)
     expected = expectation(p)
-    cost = 1000 * (p.value if expected is None else expected.value)
-    best = min(none, every)
-    saves = ""
-    if best > 0:
-        saved = (best - cost) / best
-        saves = f"; saves {per_cent(saved)}" if saved > 0 else "; saves nothing"
-    return [f"flag none: {number(none)}, flag all: {number(every)}{saves}"]
+    cost = p.value if expected is None else expected.value
+    return [baselines_text(1000 * costs[0], 1000 * costs[1], 1000 * cost)]
 
 
-def _marked(mark: str, text: str, style: str = "") -> Table:
+def _mark(mark: str, text: str, style: str = "") -> Table:
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_row(Text(mark, style=style), Text(text))
     return grid
@@ -262,12 +225,12 @@ def _table(rows: Sequence[Sequence[str]], head: Sequence[str] | None = None) -> 
 def _overview(summary: Summary) -> Padding:
     scores = summary.scores
     rows: list[tuple[str, ...]] = []
-    rows.append(("AUC", *(estimate_text(one.auc) for one in scores)))
-    rows.append(("average precision", *(number(one.average_precision) for one in scores)))
+    rows.append(("AUC", *(one.auc.text() for one in scores)))
+    rows.append(("average precision", *(number_text(one.average_precision) for one in scores)))
     for name, what in (("Brier score", "brier"), ("log loss", "log_loss")):
         values = [getattr(one, what) for one in scores]
         if any(value is not None for value in values):
-            rows.append((name, *("–" if v is None else number(v) for v in values)))
+            rows.append((name, *("–" if v is None else number_text(v) for v in values)))
     point = scores[0].point
     here = "on these rows, by weight" if summary.weighted else "on these rows"
     rows += _heading("on new rows" if point.typical is not None else here)
@@ -275,7 +238,7 @@ def _overview(summary: Summary) -> Padding:
     if point.objective in MEASURES[4:] and not summary.asked.assumed:
         names.append(point.objective)
     for name in names:
-        cells = (estimate_text(one.measures[name], rate=is_rate(name)) for one in scores)
+        cells = (one.measures[name].text(rate=is_rate(name)) for one in scores)
         rows.append((word_for(name, point.question.prior), *cells))
     if point.typical is not None:
         rows += _heading(here)
@@ -292,7 +255,7 @@ def _heading(text: str) -> list[tuple[str, ...]]:
 def _of(c: Confusion, part: str, rest: str) -> str:
     n, others = getattr(c, part), getattr(c, rest)
     what = "positives" if part == "tp" else "negatives"
-    return f"{counted(n)} of {counted(n + others)} {what}"
+    return f"{count_text(n)} of {count_text(n + others)} {what}"
 
 
 def _groups(groups: Groups, level: float) -> Iterator[Any]:
@@ -302,13 +265,13 @@ def _groups(groups: Groups, level: float) -> Iterator[Any]:
             yield Text(f"AUC inside {shown(groups.name)}: no group has both classes")
             return
         title = f"AUC of {shown(name)} inside {shown(groups.name)}, of {len(g):,} groups"
-        averages = [(one, estimate_text(e), AVERAGES[one]) for one, e in means.items()]
+        averages = [(one, e.text(), AVERAGES[one]) for one, e in means.items()]
         order, which = listed(g)
         rows = [
             (
                 shown(str(g.group[k])),
-                number(g.auc[k]),
-                f"{counted(g.P[k])} positive, {counted(g.N[k])} negative",
+                number_text(g.auc[k]),
+                f"{count_text(g.P[k])} positive, {count_text(g.N[k])} negative",
             )
             for k in order
         ]
@@ -326,12 +289,12 @@ def _learners(learners: Learners) -> Group:
     rows = []
     for one in learners.rows:
         mark = "*" if one.name == learners.chosen else " "
-        value = estimate_text(one.value, rate=rate)
-        less = "" if one.difference is None else estimate_text(one.difference, rate=rate)
+        value = one.value.text(rate=rate)
+        less = "" if one.difference is None else one.difference.text(rate=rate)
         rows.append((f"{mark} {shown(one.name)}", value, less))
-    head = ("  learner", measured(learners.measure), "difference")
+    head = ("  learner", measure_word(learners.measure), "difference")
     return Group(
-        Text(f"Learners by {measured(learners.measure)}, cross-validated"),
+        Text(f"Learners by {measure_word(learners.measure)}, cross-validated"),
         _table(rows, head),
         *(
             Padding(Text(f"{shown(one.name)}: {shown(one.note, 300)}"), (0, 0, 0, 4))

@@ -9,7 +9,7 @@ import numpy as np
 
 from cutscore.core.findings.base import shown
 from cutscore.core.findings.training import ColumnUnused
-from cutscore.core.names import worded
+from cutscore.core.names import quote_if_spaced
 from cutscore.detector import LinearScorer
 from cutscore.detector.artefact import as_text
 from cutscore.report.analysis import ScoreEvidence, summary_of
@@ -47,7 +47,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         clustered=t.unit is not None,
     )
     labels = d.policy.labels
-    label = f"{worded(labels.column)} = {worded(as_text(labels.positive))}"
+    label = f"{quote_if_spaced(labels.column)} = {quote_if_spaced(as_text(labels.positive))}"
     aim = replace(t.point.question, units=None)
     summary = summary_of([evidence], aim, rows=len(t.y), label=label, source=source)
     rows = tuple(

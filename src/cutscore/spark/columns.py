@@ -15,7 +15,7 @@ from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Where
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.rows import NotNumbers, PositiveUnknown, TooManyLabels
+from cutscore.core.findings.rows import PositiveUnknown, TooManyLabels, ValueUnfit
 from cutscore.tables.parts import filled, is_text, kind_of, plain, row_of
 
 Array = NDArray[Any]
@@ -92,7 +92,7 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Batches put together to about so many rows each.
 
-    Columns in ``texts`` may hold text or dates, that is anything that can be told apart; all others
+    Columns in ``texts`` may hold text or dates, that is anything hashable; all others
     hold numbers.
     """
     held: list[dict[str, Array]] = []
@@ -104,7 +104,10 @@ def chunks(
             continue
         seen = seen if where == last else 0
         held.append(
-            {name: _numpy(batch.column(name), name, where, seen, name in texts) for name in names}
+            {
+                name: _as_numpy(batch.column(name), name, where, seen, name in texts)
+                for name in names
+            }
         )
         if pieces and pieces[-1].where == where:
             pieces[-1] = pieces[-1]._replace(rows=pieces[-1].rows + n)
@@ -112,19 +115,19 @@ def chunks(
             pieces.append(Piece(n, where, seen))
         rows, last, seen = rows + n, where, seen + n
         if rows >= size:
-            yield _joined(held, pieces, names)
+            yield _concatenate(held, pieces, names)
             held, pieces, rows = [], [], 0
     if rows:
-        yield _joined(held, pieces, names)
+        yield _concatenate(held, pieces, names)
 
 
-def _joined(held: list[dict[str, Array]], pieces: list[Piece], names: Sequence[str]) -> Chunk:
+def _concatenate(held: list[dict[str, Array]], pieces: list[Piece], names: Sequence[str]) -> Chunk:
     if len(held) == 1:
         return Chunk(held[0], pieces)
     return Chunk({name: np.concatenate([h[name] for h in held]) for name in names}, pieces)
 
 
-def _numpy(column: Any, name: str, where: str, first: int, text: bool) -> Array:
+def _as_numpy(column: pa.Array, name: str, where: str, first: int, text: bool) -> Array:
     """A column as NumPy has it. No value may be missing."""
     column = plain(filled(column, name, row_of(where, first)))
     t = column.type
@@ -132,7 +135,7 @@ def _numpy(column: Any, name: str, where: str, first: int, text: bool) -> Array:
     if not number and not (text and (is_text(t) or pa.types.is_temporal(t))):
         hint = "Convert it, or name another column."
         place = Where(column=name, part=where)
-        raise DataError(NotNumbers(shown(name), type=kind_of(t), hint=hint, where=place))
+        raise DataError(ValueUnfit(shown(name), type=kind_of(t), hint=hint, where=place))
     out: Array = column.to_numpy(zero_copy_only=False)
     return out
 
@@ -143,17 +146,17 @@ class Labels(NamedTuple):
     y: Array
     positive: Any
     other: str | None
-    """What is told from the positive one, as JSON; None if there is none of it."""
+    """The other label, as JSON; None if no row has another."""
 
 
-def labelled(y: Array, positive: Hashable) -> Labels:
+def encode_labels(y: Array, positive: Hashable) -> Labels:
     """The labels of a chunk, which may lack either of the two. That all chunks have the same ones
     is seen where they meet: :func:`one_other`."""
     if y.dtype.kind == "O":
-        return _coded(y, positive)
+        return _encode_text(y, positive)
     if positive is not None and (y.dtype.kind != "f" or not np.isnan(y).any()):
         # One against the rest; a chunk may lack it.
-        return Labels(_encoded(y, positive), None, None)
+        return Labels(_encode_numbers(y, positive), None, None)
     one = 1 if positive is None else positive
     try:
         hit = np.asarray(y == one)
@@ -165,7 +168,7 @@ def labelled(y: Array, positive: Hashable) -> Labels:
     return Labels(y, positive, json.dumps(other.item() if y.dtype.kind in "biuf" else str(other)))
 
 
-def _coded(y: Array, positive: Any) -> Labels:
+def _encode_text(y: Array, positive: Hashable) -> Labels:
     """Text as 0/1, by way of its few different values."""
     coded = pa.array(y).dictionary_encode()
     seen = np.array(coded.dictionary.to_pylist(), object)
@@ -178,7 +181,7 @@ def _coded(y: Array, positive: Any) -> Labels:
     return Labels(code[coded.indices.to_numpy()], None, json.dumps(others[0]) if others else None)
 
 
-def _encoded(y: Array, positive: Any) -> Array:
+def _encode_numbers(y: Array, positive: Hashable) -> Array:
     try:
         return np.asarray(y == positive).astype(np.uint8)
     except (TypeError, OverflowError):

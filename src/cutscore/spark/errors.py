@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cutscore.core.errors import CutscoreError
-from cutscore.core.findings.spark import SparkFailed
+from cutscore.core.findings.cluster import SparkFailed
 
 
 class SparkError(CutscoreError, RuntimeError):
@@ -50,7 +50,7 @@ _KNOWN: list[tuple[re.Pattern[str], Callable[[str], SparkFailed]]] = [
 def in_a_sentence() -> Iterator[None]:
     """Spark's own errors become one SparkError. The first is kept as its cause where the sentence
     is Spark's, too."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     known: SparkError | None = None

@@ -16,22 +16,22 @@ from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Where
 from cutscore.core.findings.rows import ValueMissing
-from cutscore.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
+from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
 from cutscore.spark.messages import (
     Message,
     begin_task,
-    collected,
+    collect,
     in_order,
-    mapped,
+    map_tasks,
     origin,
-    received,
-    sent,
-    shuffled,
+    receive,
+    send,
+    shuffle,
 )
-from cutscore.spark.sources import Files, Paths, opened, parallelism
+from cutscore.spark.sources import Files, Paths, open_source, parallelism
 from cutscore.sweeps.sweep import area
 from cutscore.tables.parts import check_names_in_floats
-from cutscore.tables.scans.groups import dealt, evaluated, joined, packed, unpacked
+from cutscore.tables.scans.groups import deal, evaluate, joined, pack, unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,9 +60,17 @@ def by_group(  # noqa: PLR0913 - names of columns
 
     Parameters
     ----------
-    data, label, score, weight, positive, spark
+    data : DataFrame, path or sequence of paths
         As in :func:`cutscore.spark.sweep`.
-    group
+    label, score : str
+        As in :func:`cutscore.spark.sweep`.
+    weight : str, optional
+        As in :func:`cutscore.spark.sweep`.
+    positive : label, optional
+        As in :func:`cutscore.spark.sweep`.
+    spark : SparkSession, optional
+        As in :func:`cutscore.spark.sweep`.
+    group : str
         The column that says to which group a row belongs: numbers, text or dates.
 
     Examples
@@ -76,13 +84,13 @@ def by_group(  # noqa: PLR0913 - names of columns
     0.5 macro
     """
     columns = Columns(label, score, weight, group, positive)
-    source = opened(data, columns.names, spark)
+    source = open_source(data, columns.names, spark)
     slots = parallelism(source.spark)
     slots = max(slots, -(-source.rows // _SLOT)) if isinstance(source, Files) else slots * _SPARE
     dealt = source.messages(_Deal(columns, slots), columns.names)
-    told = collected(mapped(shuffled(dealt, slots), _Evaluate()))
-    one_other((o for message in told for o in json.loads(message.note or "[]")), label)
-    tables = [unpacked(message.blob) for message in told if message.blob is not None]
+    messages = collect(map_tasks(shuffle(dealt, slots), _Evaluate()))
+    one_other((o for message in messages for o in json.loads(message.note or "[]")), label)
+    tables = [unpack(message.blob) for message in messages if message.blob is not None]
     return joined(tables, weighted=weight is not None)
 
 
@@ -96,18 +104,18 @@ class _Deal:
     def __call__(self, task: int, batches: Iterable[Located]) -> Iterator[pa.RecordBatch]:
         names = self.columns
         texts = [name for name in (names.label, names.group) if name is not None]
-        return sent(self._messages(task, chunks(batches, names.names, texts, _CHUNK)), task)
+        return send(self._messages(task, chunks(batches, names.names, texts, _CHUNK)), task)
 
     def _messages(self, task: int, some: Iterable[Chunk]) -> Iterator[Message]:
         for number, chunk in enumerate(some):
             table, other = chunk.blamed(self._rows)
             note = json.dumps([] if other is None else [other])
-            for k, part in dealt(table, self.slots):
-                yield Message(k, origin(task, number), part.num_rows, note, blob=packed(part))
+            for k, part in deal(table, self.slots):
+                yield Message(k, origin(task, number), part.num_rows, note, blob=pack(part))
 
     def _rows(self, c: dict[str, NDArray[Any]]) -> tuple[pa.Table, str | None]:
         names = self.columns
-        y, positive, other = labelled(c[names.label], names.positive)
+        y, positive, other = encode_labels(c[names.label], names.positive)
         weight = None if names.weight is None else c[names.weight]
         rows = check_rows(y, c[names.score], weight, positive)
         area(rows)  # the core finds what is wrong with single rows
@@ -138,14 +146,14 @@ class _Evaluate:
     """The task that has all rows of its groups."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return sent(self._messages(batches), begin_task())
+        return send(self._messages(batches), begin_task())
 
     def _messages(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
-        found = [m for m in in_order(received(batches)) if m.blob is not None]
+        found = [m for m in in_order(receive(batches)) if m.blob is not None]
         if not found:
             return
-        tables = [(message.origin, unpacked(message.blob)) for message in found]
+        tables = [(m.origin, unpack(m.blob)) for m in found if m.blob is not None]
         rows = sum(table.num_rows for _, table in tables)
-        result = evaluated(tables)
+        result = evaluate(tables)
         others = sorted({o for m in found for o in json.loads(m.note or "[]")})
-        yield Message(0, found[0].origin, rows, json.dumps(others), blob=packed(result))
+        yield Message(0, found[0].origin, rows, json.dumps(others), blob=pack(result))

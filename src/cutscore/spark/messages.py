@@ -54,7 +54,7 @@ def origin(task: int, piece: int) -> int:
     return task * _PIECES + piece
 
 
-def sent(messages: Iterable[Message], task: int) -> Iterator[pa.RecordBatch]:
+def send(messages: Iterable[Message], task: int) -> Iterator[pa.RecordBatch]:
     """Messages as Spark takes them. What is wrong with the data is a message, too: to raise would
     make Spark try again, and bury the sentence."""
     try:
@@ -69,7 +69,7 @@ def _batch(message: Message) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
 
 
-def received(batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
+def receive(batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
     """The messages in batches, or in a table. Blobs are not copied."""
     for batch in batches:
         blobs = batch.column("blob") if "blob" in batch.schema.names else None
@@ -89,20 +89,20 @@ def in_order(messages: Iterable[Message]) -> list[Message]:
     return out
 
 
-def mapped(frame: DataFrame, task: Task) -> DataFrame:
+def map_tasks(frame: DataFrame, task: Task) -> DataFrame:
     """A frame of the messages that tasks make of the rows of another."""
-    with calm():
+    with ignore_pandas_warnings():
         return frame.mapInArrow(task, _SCHEMA)
 
 
-def collected(frame: DataFrame) -> list[Message]:
+def collect(frame: DataFrame) -> list[Message]:
     """All messages of a frame, on the driver."""
-    with in_a_sentence(), settings(frame.sparkSession), calm():
+    with in_a_sentence(), settings(frame.sparkSession), ignore_pandas_warnings():
         table = frame.toArrow()
-    return in_order(received(table.to_batches()))
+    return in_order(receive(table.to_batches()))
 
 
-def shuffled(frame: DataFrame, slots: int) -> DataFrame:
+def shuffle(frame: DataFrame, slots: int) -> DataFrame:
     """Messages where those of one slot are together."""
     if hasattr(frame, "repartitionById"):
         return frame.repartitionById(slots, "slot")
@@ -110,7 +110,7 @@ def shuffled(frame: DataFrame, slots: int) -> DataFrame:
 
 
 @contextmanager
-def calm() -> Iterator[None]:
+def ignore_pandas_warnings() -> Iterator[None]:
     """PySpark's worries about the version of pandas are not the user's: no frame of it is made."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pandas.*")

@@ -16,18 +16,25 @@ from numpy.typing import NDArray
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings import BadArgument, Where, dumps, loads
+from cutscore.core.findings.cluster import RowsChanged, SparkFailed
 from cutscore.core.findings.rows import NoRows
-from cutscore.core.findings.spark import RowsChanged, SparkFailed
 from cutscore.core.findings.statistics import NotFinite
 from cutscore.linear.rows import Block, one_thread_blas
-from cutscore.spark.columns import Chunk, Located, chunks, labelled, one_other
+from cutscore.spark.columns import Chunk, Located, chunks, encode_labels, one_other
 from cutscore.spark.errors import SparkError, in_a_sentence
-from cutscore.spark.messages import Message, begin_task, calm, origin, sent, settings
-from cutscore.spark.sources import Files, Frame, Paths, opened, read
+from cutscore.spark.messages import (
+    Message,
+    begin_task,
+    ignore_pandas_warnings,
+    origin,
+    send,
+    settings,
+)
+from cutscore.spark.sources import Files, Frame, Paths, open_source, read
 from cutscore.sweeps.sweep import area
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 _S = TypeVar("_S")
 
@@ -53,9 +60,17 @@ def rows(  # noqa: PLR0913 - names of columns
 
     Parameters
     ----------
-    data, label, weight, positive, spark
+    data : DataFrame, path or sequence of paths
         As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
-    features
+    label : str
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    weight : str, optional
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    positive : label, optional
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    spark : SparkSession, optional
+        As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
+    features : sequence of str
         Columns of finite numbers, in the order of the weights to come. They are used as they are:
         neither scaled nor encoded.
 
@@ -82,7 +97,7 @@ def rows(  # noqa: PLR0913 - names of columns
         if name in wanted[:k]:
             rule = "be one thing only, a feature, the label or the weight"
             raise DataError(BadArgument("features", rule, name, subject="a column"))
-    source = opened(data, wanted, spark)
+    source = open_source(data, wanted, spark)
     make = _Make(list(features), label, weight, positive)
     return SparkRows(source, make, wanted)
 
@@ -98,20 +113,20 @@ class SparkRows:
         self._context = _context(source.spark)
         self.features = len(make.features)
         with in_a_sentence(), settings(source.spark, self.features + 2):
-            self._blocks = _kept(source, make, names)
+            self._blocks = _persist_blocks(source, make, names)
             try:
-                told = self._blocks.mapPartitionsWithIndex(_told).collect()
+                heads = self._blocks.mapPartitionsWithIndex(_head_of).collect()
             except BaseException:
                 self.unpersist()
                 raise
-        self._plan = _Plan.of(told)
+        self._plan = _Plan.of(heads)
         self._sent = self._context.broadcast(self._plan)
         try:
-            for _, blocks in sorted(told):
+            for _, blocks in sorted(heads):
                 for block in blocks:
                     if block.error is not None:
                         raise DataError(loads(block.error))
-            others = (block.other for _, blocks in told for block in blocks)
+            others = (block.other for _, blocks in heads for block in blocks)
             one_other(others, make.label)
             if not len(self):
                 raise DataError(NoRows("a table"))
@@ -139,16 +154,16 @@ class SparkRows:
         ``start``."""
         return list(self._results(_Task(self._sent, _Steps(step, start)), None))
 
-    def _results(self, task: _Task, merge: Any) -> list[Any]:
+    def _results(self, task: _Task, merge: Callable[[Any, Any], Any] | None) -> list[Any]:
         parts = max(self._plan.parts, default=0) + 1
         results = self._blocks.mapPartitionsWithIndex(task)
         if merge is not None and parts > _PARTS:
             # As many on each executor as go to the driver then.
             width = int(np.ceil(np.sqrt(parts)))
             results = (
-                results.map(_Keyed(width))
+                results.map(_KeyByRange(width))
                 .partitionBy(-(-parts // width), int)
-                .mapPartitions(_Merged(merge))
+                .mapPartitions(_MergeResults(merge))
             )
         with in_a_sentence():
             found = sorted(results.collect(), key=lambda result: result.part)
@@ -241,7 +256,7 @@ class _Make:
 
     def __call__(self, task: int, batches: Iterable[Located]) -> Iterator[pa.RecordBatch]:
         """For Spark's frames: blocks as blobs."""
-        return sent(
+        return send(
             (
                 Message(0, origin(task, k), block.rows, blob=pickle.dumps(block, 5))
                 for k, block in enumerate(self.blocks(batches))
@@ -254,7 +269,7 @@ class _Make:
         names = [*self.features, self.label, *(() if self.weight is None else (self.weight,))]
         size = max(_BLOCK // len(self.features), 64)
         try:
-            for chunk in chunks(_small(batches, size), names, [self.label], size):
+            for chunk in chunks(_split_batches(batches, size), names, [self.label], size):
                 block = self._block(chunk)
                 if block.rows:
                     yield block
@@ -262,9 +277,9 @@ class _Make:
             yield Packed(0, 0, error=dumps(error.finding))
 
     def _block(self, chunk: Chunk) -> Packed:
-        return chunk.blamed(self._packed)
+        return chunk.blamed(self._pack)
 
-    def _packed(self, c: dict[str, NDArray[Any]]) -> Packed:
+    def _pack(self, c: dict[str, NDArray[Any]]) -> Packed:
         columns = [c[name] for name in self.features]
         narrow = all(column.dtype == np.float32 for column in columns)
         X = np.empty((len(columns[0]), len(columns)), np.float32 if narrow else np.float64)
@@ -274,21 +289,21 @@ class _Make:
             row, k = np.argwhere(~np.isfinite(X))[0].tolist()
             place = Where(int(row), column=self.features[k])
             raise DataError(NotFinite(self.features[k], X[row, k], where=place))
-        y, positive, other = labelled(c[self.label], self.positive)
+        y, positive, other = encode_labels(c[self.label], self.positive)
         weight = None if self.weight is None else c[self.weight]
         found = check_rows(y, np.zeros(len(X)), weight, positive)
         area(found)  # the core finds what is wrong with labels and weights
         return Packed.of(X, np.asarray(found.label == found.positive), weight, other)
 
 
-def _small(batches: Iterable[Located], most: int) -> Iterator[Located]:
+def _split_batches(batches: Iterable[Located], most: int) -> Iterator[Located]:
     """Batches of no more rows than that."""
     for batch, where in batches:
         for k in range(0, batch.num_rows, most):
             yield Located(batch.slice(k, most), where)
 
 
-def _context(spark: Any) -> Any:
+def _context(spark: SparkSession) -> Any:
     try:
         return spark.sparkContext
     except Exception:
@@ -297,7 +312,7 @@ def _context(spark: Any) -> Any:
         raise SparkError(SparkFailed(rule, hint)) from None
 
 
-def _kept(source: Files | Frame, make: _Make, names: Sequence[str]) -> Any:
+def _persist_blocks(source: Files | Frame, make: _Make, names: Sequence[str]) -> Any:
     """Blocks of all partitions, computed when first asked for and kept."""
     from pyspark import StorageLevel
 
@@ -306,8 +321,8 @@ def _kept(source: Files | Frame, make: _Make, names: Sequence[str]) -> Any:
         numbers = _context(source.spark).parallelize(range(len(tasks)), len(tasks))
         blocks = numbers.mapPartitions(_ReadBlocks(make, tasks, list(names)))
     else:
-        with calm():
-            blocks = source.messages(make, names).select("error", "blob").rdd.map(_unpacked)
+        with ignore_pandas_warnings():
+            blocks = source.messages(make, names).select("error", "blob").rdd.map(_unpack)
     return blocks.persist(StorageLevel.MEMORY_AND_DISK)
 
 
@@ -323,14 +338,14 @@ class _ReadBlocks:
             yield from self.make.blocks(read(self.tasks[number], self.names))
 
 
-def _unpacked(row: Any) -> Packed:
+def _unpack(row: Row) -> Packed:
     if row.error is not None:
         return Packed(0, 0, error=row.error)
     out: Packed = pickle.loads(row.blob)
     return out
 
 
-def _told(part: int, blocks: Iterable[Packed]) -> Iterator[tuple[int, list[Packed]]]:
+def _head_of(part: int, blocks: Iterable[Packed]) -> Iterator[tuple[int, list[Packed]]]:
     found = [block.head for block in blocks]
     if found:
         yield part, found
@@ -344,9 +359,9 @@ class _Plan:
     rows: int
 
     @classmethod
-    def of(cls, told: Iterable[tuple[int, list[Packed]]]) -> _Plan:
+    def of(cls, heads: Iterable[tuple[int, list[Packed]]]) -> _Plan:
         parts, start = {}, 0
-        for part, blocks in sorted(told, key=lambda one: one[0]):
+        for part, blocks in sorted(heads, key=lambda one: one[0]):
             parts[part] = (start, [block.fingerprint for block in blocks])
             start += sum(block.rows for block in blocks)
         return cls(parts, start)
@@ -369,7 +384,7 @@ class _Task:
         begin_task()
         if part not in self.plan.value.parts:
             if next(iter(blocks), None) is not None:
-                yield _Result(part, error=_changed(part))
+                yield _Result(part, error=_changed_error(part))
             return
         try:
             with one_thread_blas():
@@ -384,14 +399,14 @@ class _Task:
         number = 0
         for number, packed in enumerate(blocks, 1):
             if number > len(expected) or packed.fingerprint != expected[number - 1]:
-                raise _changed(part)
+                raise _changed_error(part)
             yield packed.block(start)
             start += packed.rows
         if number != len(expected):
-            raise _changed(part)
+            raise _changed_error(part)
 
 
-def _changed(part: int) -> DataError:
+def _changed_error(part: int) -> DataError:
     return DataError(RowsChanged(f"partition {part}, which was lost and computed again,"))
 
 
@@ -414,7 +429,7 @@ class _Steps:
 
 
 @dataclass(frozen=True)
-class _Keyed:
+class _KeyByRange:
     width: int
 
     def __call__(self, result: _Result) -> tuple[int, _Result]:
@@ -422,7 +437,7 @@ class _Keyed:
 
 
 @dataclass(frozen=True)
-class _Merged:
+class _MergeResults:
     """Results of partitions that follow each other as one."""
 
     merge: Any

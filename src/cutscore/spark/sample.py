@@ -9,8 +9,8 @@ import numpy as np
 
 from cutscore.comparison.class_samples import ClassSample
 from cutscore.spark.errors import in_a_sentence
-from cutscore.spark.messages import calm
-from cutscore.spark.sources import Paths, quoted
+from cutscore.spark.messages import ignore_pandas_warnings
+from cutscore.spark.sources import Paths, quote_name
 from cutscore.tables import open_table
 
 if TYPE_CHECKING:
@@ -50,17 +50,19 @@ def draw(  # noqa: PLR0913 - names of columns
     from pyspark.sql import functions as sql
 
     files = open_table(paths, format="parquet").paths
-    y = sql.col(quoted(label))
-    w = sql.lit(1.0) if weight is None else sql.col(quoted(weight)).cast("double")
-    columns = [sql.col(quoted(name)).cast("double").alias(f"s{k}") for k, name in enumerate(scores)]
+    y = sql.col(quote_name(label))
+    w = sql.lit(1.0) if weight is None else sql.col(quote_name(weight)).cast("double")
+    columns = [
+        sql.col(quote_name(name)).cast("double").alias(f"s{k}") for k, name in enumerate(scores)
+    ]
     one = y.cast("double") == 1.0 if positive is None else y == sql.lit(positive)
-    with in_a_sentence(), calm():
+    with in_a_sentence(), ignore_pandas_warnings():
         frame = spark.read.parquet(*files).select(one.alias("one"), w.alias("w"), *columns)
         frame = frame.filter("w > 0")
-        told = frame.groupBy("one").agg(
+        counts = frame.groupBy("one").agg(
             sql.count("*"), sql.sum("w"), sql.sum(sql.col("w") * sql.col("w")), sql.max("w")
         )
-        facts = {bool(row[0]): row[1:] for row in told.collect()}
+        facts = {bool(row[0]): row[1:] for row in counts.collect()}
         both = [
             _sample(frame, positive=k, facts=facts.get(k), most=most, scores=scores, weight=weight)
             for k in (True, False)

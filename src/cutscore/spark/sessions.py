@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
-from cutscore.core.findings.spark import SparkFailed
+from cutscore.core.findings.cluster import SparkFailed
 from cutscore.spark.errors import SparkError, in_a_sentence
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
 
     Parameters
     ----------
-    master
+    master : str, optional
         ``"local[2]"``, ``"spark://host:7077"``, ``"yarn"`` and so on; by default all CPUs of this
         machine.
-    deadline
+    deadline : float, default 60
         Seconds within which an executor must have done something.
-    conf
+    conf : keyword arguments
         Settings of Spark with underscores for dots, ``spark_executor_memory="4g"``; a name with
         dots or capitals goes in by ``**{"spark.sql.shuffle.partitions": 8}``.
 
@@ -72,7 +72,7 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
     with in_a_sentence():
         _start_java(settings)
     _in_time(
-        lambda: _made(settings),
+        lambda: _make_session(settings),
         deadline,
         SparkFailed(
             f"the master {master} let nobody in within {deadline:g} s",
@@ -80,7 +80,7 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
         ),
     )
     # Once more: a session is the active one of the thread that asked for it.
-    made = _made({})
+    made = _make_session({})
     made.sparkContext.setLogLevel("ERROR")
     check_executors(made, deadline)
     return made
@@ -151,7 +151,7 @@ def _settings(master: str, conf: dict[str, object]) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
     }
-    if _is_here(master):
+    if _is_local(master):
         # A name that resolves to a network card that is down must not keep anybody waiting.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -162,29 +162,29 @@ def _start_java(settings: dict[str, str]) -> None:
     """Apart from all that waits for others, which has a deadline."""
     from pyspark import SparkConf, SparkContext
 
-    with _calm():
+    with _ignore_library_warnings():
         SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
 
 
-def _made(settings: dict[str, str]) -> SparkSession:
+def _make_session(settings: dict[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)
-    with _calm():
+    with _ignore_library_warnings():
         return builder.getOrCreate()
 
 
 @contextmanager
-def _calm() -> Iterator[None]:
+def _ignore_library_warnings() -> Iterator[None]:
     """No warnings about libraries that PySpark looks for, and does not need."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-def _is_here(master: str) -> bool:
+def _is_local(master: str) -> bool:
     """Whether all that takes part is on this machine."""
     hosts = {host for host, _ in _addresses(master)}
     return master.startswith("local") or bool(hosts and hosts <= {"127.0.0.1", "localhost"})

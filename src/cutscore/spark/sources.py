@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import shown, spelled
-from cutscore.core.findings.spark import RowsChanged, SparkFailed
-from cutscore.core.names import no_column
+from cutscore.core.findings.cluster import RowsChanged, SparkFailed
+from cutscore.core.names import missing_column_error
 from cutscore.spark.columns import Located
-from cutscore.spark.messages import begin_task, mapped
+from cutscore.spark.messages import begin_task, map_tasks
 from cutscore.tables import open_table
 from cutscore.tables.formats.parquet import UNREADABLE, cut_off, damaged
 from cutscore.tables.parts import plain
 
 if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
     from pyspark.sql import DataFrame, SparkSession
 
 # Rows that pyarrow hands on at a time.
@@ -75,7 +76,7 @@ class Files:
         """A frame of what the tasks send; ``work(task, batches)`` yields it."""
         n = len(self.tasks)
         run = _FilesTask(work, self.tasks, list(names))
-        return mapped(self.spark.range(0, n, 1, n), run)
+        return map_tasks(self.spark.range(0, n, 1, n), run)
 
     def sample(self, name: str) -> NDArray[Any]:
         """Some values of a column: the first ones of row groups that are spread over all files."""
@@ -103,18 +104,18 @@ class Frame:
         """As :meth:`Files.messages`."""
         # By number: a name with a dot is taken for a field of a struct.
         columns = [col_of(name).alias(f"c{k}") for k, name in enumerate(names)]
-        return mapped(self.frame.select(*columns), _FrameTask(work, list(names)))
+        return map_tasks(self.frame.select(*columns), _FrameTask(work, list(names)))
 
     def is_cheap(self) -> bool:
         """Whether some of its rows cost little: nothing has to be shuffled, or run in Python, for
         them."""
-        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from py4j.protocol import Py4JError
 
         try:
             left = [self.frame._jdf.queryExecution().optimizedPlan()]
             while left:
                 plan = left.pop()
-                if _kind(plan) not in _CHEAP:
+                if _class_name(plan) not in _CHEAP:
                     return False
                 children = plan.children()
                 left += [children.apply(k) for k in range(children.size())]
@@ -152,10 +153,10 @@ def col_of(name: str) -> Any:
     """A column of a DataFrame, whatever its name."""
     from pyspark.sql.functions import col
 
-    return col(quoted(name))
+    return col(quote_name(name))
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A column's name for Spark, which takes dots for fields of structs."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -179,7 +180,9 @@ def read(groups: Iterable[RowGroup], names: Sequence[str], size: int = _BATCH) -
                 yield from _batches(file, group, names, size)
 
 
-def _batches(file: Any, group: RowGroup, names: Sequence[str], size: int) -> Iterator[Located]:
+def _batches(
+    file: pq.ParquetFile, group: RowGroup, names: Sequence[str], size: int
+) -> Iterator[Located]:
     if group.number >= file.num_row_groups:
         raise DataError(RowsChanged(spelled(group.path)))
     rest = file.iter_batches(
@@ -196,7 +199,7 @@ def _batches(file: Any, group: RowGroup, names: Sequence[str], size: int) -> Ite
         yield Located(batch.select(list(names)), group.where)
 
 
-def opened(
+def open_source(
     data: DataFrame | Paths, names: Sequence[str], spark: SparkSession | None = None
 ) -> Files | Frame:
     """What was handed in: a DataFrame, or the paths of Parquet files."""
@@ -206,7 +209,7 @@ def opened(
     if hasattr(data, "mapInArrow"):
         frame: Any = data
         _check_names(names, frame.columns, "the DataFrame")
-        return _plain(frame, names) or Frame(frame.sparkSession, frame)
+        return _local_files(frame, names) or Frame(frame.sparkSession, frame)
     spark = spark or _active()
     several = [data] if isinstance(data, (str, os.PathLike)) else data
     if not isinstance(several, Iterable):
@@ -221,7 +224,7 @@ def opened(
     return _files(several, names, spark)
 
 
-def _plain(frame: Any, names: Sequence[str]) -> Files | None:
+def _local_files(frame: DataFrame, names: Sequence[str]) -> Files | None:
     """The files that a DataFrame is nothing but columns of, if tasks can read them themselves."""
     paths = _plain_files(frame)
     if paths is None:
@@ -243,10 +246,12 @@ def _active() -> SparkSession:
 def _check_names(names: Sequence[str], known: Sequence[str], where: str) -> None:
     for name in names:
         if name not in known:
-            raise no_column(name, list(known), where)
+            raise missing_column_error(name, list(known), where)
 
 
-def _files(paths: Sequence[Any], names: Sequence[str], spark: Any) -> Files:
+def _files(
+    paths: Sequence[str | os.PathLike[str]], names: Sequence[str], spark: SparkSession
+) -> Files:
     """Tasks of row groups. That all files have these columns, and in them the same kind of values,
     is seen here, from the ends of the files."""
     source = open_table(paths, format="parquet", columns=list(dict.fromkeys(names)))
@@ -285,12 +290,12 @@ def _tasks(groups: Sequence[RowGroup], at_a_time: int) -> list[list[RowGroup]]:
     return tasks or [[]]
 
 
-def _plain_files(frame: Any) -> list[str] | None:
+def _plain_files(frame: DataFrame) -> list[str] | None:
     """Paths of the local Parquet files that the plan of a DataFrame only takes columns of."""
     from py4j.protocol import Py4JError
 
     try:
-        if not _is_plain(frame):
+        if not _only_selects_columns(frame):
             return None
         found = [urlsplit(uri) for uri in frame.inputFiles()]
     except (AttributeError, Py4JError):  # Spark Connect has no plan here; other versions, others
@@ -302,26 +307,29 @@ def _plain_files(frame: Any) -> list[str] | None:
     return paths if all(map(os.path.exists, paths)) else None
 
 
-def _is_plain(frame: Any) -> bool:
+def _only_selects_columns(frame: DataFrame) -> bool:
     plan = frame._jdf.queryExecution().optimizedPlan()
-    while _kind(plan) == "Project":
+    while _class_name(plan) == "Project":
         fields = plan.projectList()
-        if any(_kind(fields.apply(k)) != "AttributeReference" for k in range(fields.size())):
+        if any(_class_name(fields.apply(k)) != "AttributeReference" for k in range(fields.size())):
             return False
         plan = plan.child()
-    if _kind(plan) != "LogicalRelation" or _kind(plan.relation()) != "HadoopFsRelation":
+    if _class_name(plan) != "LogicalRelation" or _class_name(plan.relation()) != "HadoopFsRelation":
         return False
     relation = plan.relation()
-    if _kind(relation.fileFormat()) != "ParquetFileFormat" or relation.partitionSchema().size():
+    if (
+        _class_name(relation.fileFormat()) != "ParquetFileFormat"
+        or relation.partitionSchema().size()
+    ):
         return False
-    # What Spark was told to overlook, it shall overlook.
+    # Options that make Spark skip files must keep doing so.
     conf = frame.sparkSession.conf
-    told = relation.options().keySet().mkString("\n").splitlines()
-    return set(told) <= _HARMLESS and not any(
+    given = relation.options().keySet().mkString("\n").splitlines()
+    return set(given) <= _HARMLESS and not any(
         conf.get(f"spark.sql.files.ignore{what}Files") == "true" for what in ("Corrupt", "Missing")
     )
 
 
-def _kind(of: Any) -> str:
+def _class_name(of: JavaObject) -> str:
     name: str = of.getClass().getSimpleName()
     return name

@@ -11,26 +11,26 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cutscore.core import _native
-from cutscore.core.checks import check_rows, checked
+from cutscore.core.checks import check_rows, run_kernel
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict
-from cutscore.core.findings.spark import RowsChanged
-from cutscore.spark.columns import Chunk, Columns, Located, chunks, labelled, one_other
+from cutscore.core.findings.cluster import RowsChanged
+from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
 from cutscore.spark.errors import in_a_sentence
 from cutscore.spark.messages import (
     Message,
     begin_task,
-    calm,
-    collected,
+    collect,
+    ignore_pandas_warnings,
     in_order,
-    mapped,
+    map_tasks,
     origin,
-    received,
-    sent,
+    receive,
+    send,
     settings,
-    shuffled,
+    shuffle,
 )
-from cutscore.spark.sources import Files, Frame, Paths, col_of, opened, parallelism
+from cutscore.spark.sources import Files, Frame, Paths, col_of, open_source, parallelism
 from cutscore.sweeps.binned import BinnedSweep
 from cutscore.sweeps.sweep import Floats, Sweep
 from cutscore.sweeps.sweep import sweep as _sweep
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 21
 # Entries of one range, about: a reducer holds them all, some fifty bytes each.
 _RANGE = 1 << 22
-# Of the entries of a chunk every so many is told to the driver, for the bounds.
+# Every so many entries of a chunk are sampled for the driver, which sets the bounds.
 _EVERY = 1 << 12
 # Bytes that the driver adds up by itself rather than start a shuffle.
 _FEW = 1 << 24
@@ -77,26 +77,28 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
 
     Parameters
     ----------
-    data
+    data : DataFrame, path or sequence of paths
         A DataFrame; or the path of a Parquet file, a folder of them, a pattern, or a list of
         these. Tasks read files themselves, which is some three times as fast as to get rows from
         Spark. So they do where a DataFrame is nothing but columns of local Parquet files.
-    label, score, weight
+    label, score : str
         Names of columns. What they may hold is said in :func:`cutscore.sweep`.
-    positive
+    weight : str, optional
+        Names of columns. What they may hold is said in :func:`cutscore.sweep`.
+    positive : label, optional
         The positive label, as in :func:`cutscore.sweep`.
-    compact
+    compact : bool, default False
         Merge runs of one class, see :meth:`cutscore.Sweep.compact`: the driver receives
         2 min(P, N) + 1 entries at the most. Without it, all distinct scores have to fit there.
-    binned, bits
+    binned, bits : bool and int
         A :class:`cutscore.BinnedSweep` of 2^bits bins instead: no shuffle, and an interval that
         certainly contains the AUC.
-    squares
+    squares : bool, default False
         Keep the sums of squared weights.
-    ranges
+    ranges : int, optional
         Into how many ranges scores are cut; by default so many that each has some four million
         distinct scores.
-    spark
+    spark : SparkSession, optional
         The session, where ``data`` are paths. By default the active one, or a local one.
 
     Raises
@@ -126,21 +128,21 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
         if compact or squares:
             rule = "a binned sweep is neither compact nor has it squares"
             raise DataError(Conflict(("compact", "squares"), rule, "Leave {0} and {1} out."))
-    source = opened(data, columns.names, spark)
+    source = open_source(data, columns.names, spark)
     work = _Work(columns, squares, bits if binned else None)
     if binned:
-        return _binned(collected(source.messages(work, columns.names)), columns, nothing)
+        return _merge_bins(collect(source.messages(work, columns.names)), columns, nothing)
     way = _from_files if isinstance(source, Files) else _from_frame
     pieces, rows = way(source, work, compact, ranges)  # type: ignore[arg-type]
     s = stacked(pieces)
     if not len(s):
-        return _nothing(columns, squares)
+        return _empty_sweep(columns, squares)
     if rows is not None and not s.weighted and rows != s.P + s.N:
         raise DataError(RowsChanged("the DataFrame", rows, int(s.P + s.N)))
     return s.compact() if compact else s
 
 
-def _nothing(columns: Columns, squares: bool) -> Sweep:
+def _empty_sweep(columns: Columns, squares: bool) -> Sweep:
     none = np.empty(0)
     return _sweep(none, none, None if columns.weight is None else none, squares=squares)
 
@@ -153,7 +155,7 @@ def _from_files(
         ranges = max(-(-files.rows // _RANGE), min(parallelism(files.spark), files.rows >> 18), 1)
     bounds = quantiles(files.sample(work.columns.score), ranges) if ranges > 1 else np.empty(0)
     frame = files.messages(work.cut_at(bounds), work.columns.names)
-    return _reduced(frame, bounds, work.columns, compact), files.rows
+    return _reduce_ranges(frame, bounds, work.columns, compact), files.rows
 
 
 def _from_frame(
@@ -165,26 +167,26 @@ def _from_frame(
 
     columns = work.columns
     if ranges is None and columns.weight is None and _few_scores(source, columns):
-        counted = _counted(source, columns)
+        counted = _count_in_spark(source, columns)
         if counted is not None:
             return [counted], None
     swept = source.messages(work, columns.names).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         small = f"if(length(blob) <= {_SMALL}, blob, null) as blob"
-        told = collected(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
-        one_other(_others(told), columns.label)
-        rows = sum(message.rows for message in told)
-        size = sum(_Note.read(message.note).entries for message in told)
+        messages = collect(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
+        one_other(_other_labels(messages), columns.label)
+        rows = sum(message.rows for message in messages)
+        size = sum(_Note.read(message.note).entries for message in messages)
         if ranges is None and 8 * size <= _FEW:
-            all_here = all(message.blob is not None for message in told)
-            blobs = [message.blob for message in (told if all_here else collected(swept))]
+            all_here = all(message.blob is not None for message in messages)
+            blobs = [message.blob for message in (messages if all_here else collect(swept))]
             return [merged([unpack(blob) for blob in blobs if blob is not None])], rows
-        sample = np.concatenate([_Note.read(message.note).sample for message in told])
+        sample = np.concatenate([_Note.read(message.note).sample for message in messages])
         if ranges is None:
             ranges = max(-(-size // _RANGE), min(parallelism(source.spark), size >> 18))
         bounds = quantiles(sample, ranges)
-        cut = mapped(swept, _Cut(bounds))
-        return _reduced(cut, bounds, columns, compact), rows
+        cut = map_tasks(swept, _Cut(bounds))
+        return _reduce_ranges(cut, bounds, columns, compact), rows
     finally:
         swept.unpersist()
 
@@ -193,12 +195,12 @@ def _few_scores(source: Frame, columns: Columns) -> bool:
     """Whether many rows seem to share a score, where it costs little to look at some of them."""
     if columns.label == columns.score or not source.is_cheap():
         return False
-    with in_a_sentence(), calm():
+    with in_a_sentence(), ignore_pandas_warnings():
         some = source.frame.select(col_of(columns.score)).limit(_LOOK).toArrow().column(0)
     return len(some) == _LOOK and 4 * len(some.unique()) <= _LOOK
 
 
-def _counted(source: Frame, columns: Columns) -> Sweep | None:
+def _count_in_spark(source: Frame, columns: Columns) -> Sweep | None:
     """The sweep of what Spark itself counts of each score and label, so that no row has to come to
     Python. None where the look was wrong, and there are many; or where something is wrong with the
     rows: whoever reads them can say which."""
@@ -207,14 +209,18 @@ def _counted(source: Frame, columns: Columns) -> Sweep | None:
     both = (col_of(columns.label).alias("y"), col_of(columns.score).alias("s"))
     frame = source.frame.select(*both).groupBy("y", "s").agg(count(lit(1)).alias("n"))
     parts = parallelism(source.spark)
-    with in_a_sentence(), settings(source.spark, shuffle_partitions=parts), calm():
+    with (
+        in_a_sentence(),
+        settings(source.spark, shuffle_partitions=parts),
+        ignore_pandas_warnings(),
+    ):
         table = frame.limit(_COUNTED).toArrow().combine_chunks()
     if table.num_rows == _COUNTED:
         return None
     try:
         for chunk in chunks([Located(b, "") for b in table.to_batches()], "ysn", "y", _COUNTED):
             c = chunk.columns
-            y, positive, _ = labelled(c["y"], columns.positive)
+            y, positive, _ = encode_labels(c["y"], columns.positive)
             s = _sweep(y, c["s"], c["n"], positive)
             # Whole numbers add up exactly as floats, too.
             return Sweep(s.threshold, s.pos.astype(np.int64), s.neg.astype(np.int64))
@@ -223,24 +229,26 @@ def _counted(source: Frame, columns: Columns) -> Sweep | None:
     return None
 
 
-def _reduced(frame: DataFrame, bounds: Floats, columns: Columns, compact: bool) -> list[Sweep]:
+def _reduce_ranges(
+    frame: DataFrame, bounds: Floats, columns: Columns, compact: bool
+) -> list[Sweep]:
     """The sweep of each range, upwards."""
     slots = len(bounds) + 1
-    told = collected(mapped(shuffled(frame, slots), _Merge(compact)))
-    one_other(_others(told), columns.label)
-    told.sort(key=lambda message: message.slot)
-    return [unpack(message.blob) for message in told if message.blob is not None]
+    messages = collect(map_tasks(shuffle(frame, slots), _Merge(compact)))
+    one_other(_other_labels(messages), columns.label)
+    messages.sort(key=lambda message: message.slot)
+    return [unpack(message.blob) for message in messages if message.blob is not None]
 
 
-def _binned(told: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
-    one_other(_others(told), columns.label)
-    s = merged([unpack(message.blob) for message in told if message.blob is not None])
+def _merge_bins(messages: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
+    one_other(_other_labels(messages), columns.label)
+    s = merged([unpack(message.blob) for message in messages if message.blob is not None])
     pos, neg = nothing.bin_pos.copy(), nothing.bin_neg.copy()
     if columns.weight is not None:
         pos, neg = pos.astype(np.float64), neg.astype(np.float64)
     bins = s.threshold.astype(np.int64)
     pos[bins], neg[bins] = s.pos, s.neg
-    return BinnedSweep(pos, neg, sum(message.rows for message in told))
+    return BinnedSweep(pos, neg, sum(message.rows for message in messages))
 
 
 @dataclass(frozen=True)
@@ -260,10 +268,10 @@ class _Note:
         return cls(other or None, int(entries), np.frombuffer(bytes.fromhex(sample)))
 
 
-def _others(told: Iterable[Message]) -> Iterator[str]:
+def _other_labels(messages: Iterable[Message]) -> Iterator[str]:
     return (
         other
-        for message in told
+        for message in messages
         for other in (_Note.read(message.note).other or "").split("\n")
         if other
     )
@@ -283,16 +291,18 @@ class _Work:
 
     def __call__(self, task: int, batches: Iterable[Located]) -> Iterator[pa.RecordBatch]:
         some = chunks(batches, self.columns.names, [self.columns.label], _CHUNK)
-        return sent(self._exact(task, some) if self.bits is None else self._bins(task, some), task)
+        return send(
+            self._exact_messages(task, some) if self.bits is None else self._bins(task, some), task
+        )
 
-    def _exact(self, task: int, some: Iterable[Chunk]) -> Iterator[Message]:
+    def _exact_messages(self, task: int, some: Iterable[Chunk]) -> Iterator[Message]:
         small: Sweep | None = None
         number = rows = 0
         others: set[str] = set()
         for chunk in some:
-            s, other = chunk.blamed(self._swept)
+            s, other = chunk.blamed(self._sweep_chunk)
             if 4 * len(s) > chunk.rows:
-                yield from self._told(s, chunk.rows, {other}, task, number)
+                yield from self._message(s, chunk.rows, {other}, task, number)
                 number += 1
                 continue
             # Few different scores: all chunks of the task make one piece.
@@ -300,9 +310,9 @@ class _Work:
             rows += chunk.rows
             others.add(other)
         if small is not None:
-            yield from self._told(small, rows, others, task, number)
+            yield from self._message(small, rows, others, task, number)
 
-    def _told(
+    def _message(
         self, s: Sweep, rows: int, others: set[str], task: int, number: int
     ) -> Iterator[Message]:
         note = _Note("\n".join(sorted(others - {""})), len(s), s.threshold[_EVERY // 2 :: _EVERY])
@@ -312,8 +322,8 @@ class _Work:
             return
         yield from _pieces(s, self.bounds, at, note.other)
 
-    def _swept(self, c: dict[str, NDArray[Any]]) -> tuple[Sweep, str]:
-        y, positive, other = labelled(c[self.columns.label], self.columns.positive)
+    def _sweep_chunk(self, c: dict[str, NDArray[Any]]) -> tuple[Sweep, str]:
+        y, positive, other = encode_labels(c[self.columns.label], self.columns.positive)
         s = _sweep(y, c[self.columns.score], self._weight(c), positive, squares=self.squares)
         return s, other or ""
 
@@ -328,8 +338,8 @@ class _Work:
         rows, others = 0, set()
 
         def add(c: dict[str, NDArray[Any]]) -> str:
-            y, positive, other = labelled(c[self.columns.label], self.columns.positive)
-            checked(
+            y, positive, other = encode_labels(c[self.columns.label], self.columns.positive)
+            run_kernel(
                 check_rows(y, c[self.columns.score], self._weight(c), positive), kernel, pos, neg
             )
             return other or ""
@@ -360,29 +370,28 @@ class _Cut:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = begin_task()
-        for message in received(batches):
+        for message in receive(batches):
             if message.blob is not None:
                 pieces = _pieces(unpack(message.blob), self.bounds, message.origin, None)
-                yield from sent(pieces, task)
+                yield from send(pieces, task)
 
 
 @dataclass(frozen=True)
 class _Merge:
-    """The task that adds up what it gets of each range. Where slots are dealt by hash, it may get
-    several."""
+    """The task that adds up what it gets of each range, or of several: slots are hashes there."""
 
     compact: bool
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return sent(self._messages(batches), begin_task())
+        return send(self._messages(batches), begin_task())
 
     def _messages(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
         by_slot: dict[int, list[Message]] = {}
-        for message in in_order(received(batches)):
+        for message in in_order(receive(batches)):
             by_slot.setdefault(message.slot, []).append(message)
         for slot, messages in by_slot.items():
             blobs = [message.blob for message in messages if message.blob is not None]
             s = added(blobs, compact=self.compact)
-            others = "\n".join(sorted(set(_others(messages))))
+            others = "\n".join(sorted(set(_other_labels(messages))))
             note = _Note(others, len(s), np.empty(0)).write()
             yield Message(slot, slot, note=note, blob=pack(s))

@@ -17,7 +17,7 @@ from cutscore.core.findings.rows import BadWeight, ValueMissing
 from cutscore.linear.rows import ArrayRows, Flags, MaskedRows
 from cutscore.spark.columns import Located
 from cutscore.spark.partitions import Packed, SparkRows
-from cutscore.spark.sources import Paths, opened
+from cutscore.spark.sources import Paths, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +38,9 @@ def encoded(
 
     Parameters
     ----------
-    paths
+    paths : path or sequence of paths
         Parquet files, as for :func:`cutscore.spark.sweep`.
-    spark
+    spark : SparkSession, optional
         The session; by default the active one, or a local one.
 
     Examples
@@ -65,7 +65,7 @@ def encoded(
         if target.weight is not None:
             names.append(target.weight)
         make_blocks: Any = _Encode(encoding, target.column, target.label, target.weight)
-        return EncodedRows(opened(paths, names, spark), make_blocks, names)
+        return EncodedRows(open_source(paths, names, spark), make_blocks, names)
 
     return make
 

@@ -47,7 +47,9 @@ class PartialAuc:
 
     Parameters
     ----------
-    min_fpr, max_fpr, min_tpr, max_tpr, standardized
+    min_fpr, max_fpr, min_tpr, max_tpr : float, optional
+        As in :func:`cutscore.partial_auc`.
+    standardized : bool, default False
         As in :func:`cutscore.partial_auc`.
 
     Examples
@@ -151,13 +153,13 @@ def partial_auc(  # noqa: PLR0913 - either pair of ends
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep.
-    min_fpr, max_fpr
+    min_fpr, max_fpr : float, optional
         Interval of FPR; an end that is left out is 0 or 1.
-    min_tpr, max_tpr
+    min_tpr, max_tpr : float, optional
         Interval of TPR instead.
-    standardized
+    standardized : bool, default False
         McClish's scale: ½ (1 + (A − chance) / (best − chance)): chance is ½ and perfection 1.
 
     References

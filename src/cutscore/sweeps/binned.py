@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core import _native
-from cutscore.core.checks import check_rows, check_threshold, check_totals, checked
+from cutscore.core.checks import check_rows, check_threshold, check_totals, run_kernel
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.statistics import CantMerge, NotAnEdge, OneClass
+from cutscore.core.findings import BadArgument, either
+from cutscore.core.findings.statistics import CantMerge, OneClass
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import thumbnail
 from cutscore.core.interval import Interval
-from cutscore.measures.confusion import Confusion, counted
+from cutscore.core.types import ArrayLike, Label
+from cutscore.measures.confusion import Confusion, count_text
 
 Masses = NDArray[Any]
 
@@ -38,9 +39,9 @@ class BinnedSweep(Frozen):
 
     Parameters
     ----------
-    bin_pos, bin_neg
+    bin_pos, bin_neg : array of int or float
         Mass of each class in each bin, upwards: int64 counts or float64 sums of weights.
-    rows
+    rows : int
         How many rows were added.
 
     Examples
@@ -48,10 +49,10 @@ class BinnedSweep(Frozen):
     >>> import cutscore as cs
     >>> b = cs.BinnedSweep.from_batches([([0, 1], [0.2, 0.9]), ([1, 0], [0.21, 0.1])])
     >>> b
-    BinnedSweep of 4 rows: 2 positive, 2 negative in 4 of 65,536 bins, AUC [1, 1] for certain
+    BinnedSweep of 4 rows: 2 positive, 2 negative in 4 of 65,536 bins, AUC [1, 1] guaranteed
     >>> b + cs.BinnedSweep.of([0, 1], [0.5, 0.5])
-    BinnedSweep of 6 rows: 3 positive, 3 negative in 5 of 65,536 bins, AUC [0.777778, 0.888889] for
-    certain
+    BinnedSweep of 6 rows: 3 positive, 3 negative in 5 of 65,536 bins, AUC [0.777778, 0.888889]
+    guaranteed
     """
 
     bin_pos: Masses
@@ -64,14 +65,24 @@ class BinnedSweep(Frozen):
 
     @classmethod
     def of(
-        cls, y: Any, score: Any, weight: Any = None, positive: Any = None, *, bits: int = 16
+        cls,
+        y: ArrayLike,
+        score: ArrayLike,
+        weight: ArrayLike | None = None,
+        positive: Label | None = None,
+        *,
+        bits: int = 16,
     ) -> BinnedSweep:
         """Bin rows; the arguments are those of :func:`cutscore.sweep`."""
         return cls.from_batches([(y, score, weight)], positive, bits=bits)
 
     @classmethod
     def from_batches(
-        cls, batches: Iterable[tuple[Any, ...]], positive: Any = None, *, bits: int = 16
+        cls,
+        batches: Iterable[Sequence[ArrayLike | None]],
+        positive: Label | None = None,
+        *,
+        bits: int = 16,
     ) -> BinnedSweep:
         """Bin a stream of batches ``(y, score)`` or ``(y, score, weight)`` in one pass.
 
@@ -80,11 +91,11 @@ class BinnedSweep(Frozen):
 
         Parameters
         ----------
-        batches
+        batches : iterable of tuples of arrays
             Any iterable of batches; all of them weighted, or none.
-        positive
+        positive : label, optional
             The positive label, as in :func:`cutscore.sweep`.
-        bits
+        bits : int, default 16
             2^bits bins, from 1 to 24. 16 take 1 MiB and settle the AUC to a few thousandths; 20
             take 16 MiB and settle it to a few ten-thousandths.
         """
@@ -105,7 +116,7 @@ class BinnedSweep(Frozen):
             elif weighted != (columns.weight is not None):
                 rule = f"have {'' if weighted else 'no '}weights, as all before it"
                 raise DataError(BadArgument("batches", rule, subject=f"batch {number}"))
-            checked(columns, _native.weighted_bin if weighted else _native.bin, pos, neg)
+            run_kernel(columns, _native.weighted_bin if weighted else _native.bin, pos, neg)
             rows += len(columns.score)
         if weighted is None:
             pos, neg = np.zeros(2**bits, np.int64), np.zeros(2**bits, np.int64)
@@ -122,24 +133,24 @@ class BinnedSweep(Frozen):
         return self.bin_pos.dtype.kind == "f"
 
     @derived
-    def _taken(self) -> NDArray[np.intp]:
+    def _occupied(self) -> NDArray[np.intp]:
         """Bins that hold any mass, downwards."""
         return np.flatnonzero((self.bin_pos > 0) | (self.bin_neg > 0))[::-1]
 
     @derived
     def threshold(self) -> NDArray[np.float64]:
         """Lower edge of each bin that holds any mass, descending."""
-        return _native.bin_edges(self.bits)[self._taken]
+        return _native.bin_edges(self.bits)[self._occupied]
 
     @derived
     def tp(self) -> Masses:
         """Positives at or above each threshold: exact."""
-        return np.cumsum(self.bin_pos[self._taken])
+        return np.cumsum(self.bin_pos[self._occupied])
 
     @derived
     def fp(self) -> Masses:
         """Negatives at or above each threshold: exact."""
-        return np.cumsum(self.bin_neg[self._taken])
+        return np.cumsum(self.bin_neg[self._occupied])
 
     @derived
     def P(self) -> int | float:
@@ -161,7 +172,7 @@ class BinnedSweep(Frozen):
         if not (self.P > 0 and self.N > 0):
             have = f"{'positive' if self.P > 0 else 'negative'} ({self.P + self.N:,} of them)"
             raise UndefinedError(OneClass("the AUC", "positives and negatives", have))
-        pos, neg = self.bin_pos[self._taken], self.bin_neg[self._taken]
+        pos, neg = self.bin_pos[self._occupied], self.bin_neg[self._occupied]
         if self.weighted:
             # Shares before products: P·N may be more, or less, than a float64 holds.
             neg_share = neg / self.N
@@ -174,8 +185,8 @@ class BinnedSweep(Frozen):
         mixed = (pos > 0) & (neg > 0)
         inside = sum(map(mul, pos[mixed].tolist(), neg[mixed].tolist()))
         return Interval(
-            _rounded(Fraction(ties - inside, every), -inf),
-            _rounded(Fraction(ties + inside, every), inf),
+            _round_towards(Fraction(ties - inside, every), -inf),
+            _round_towards(Fraction(ties + inside, every), inf),
         )
 
     def at(self, threshold: float) -> Confusion:
@@ -187,8 +198,10 @@ class BinnedSweep(Frozen):
         edges = _native.bin_edges(self.bits)
         k = int(np.searchsorted(edges, t))  # the first bin whose scores are all at or above t
         inside = k > 0 and (k == len(edges) or edges[k] != t)  # t cuts through bin k - 1
-        if inside and k - 1 in self._taken:
-            raise DataError(NotAnEdge(t, tuple(edges[k - 1 : k + 1].tolist())))
+        if inside and k - 1 in self._occupied:
+            around = either(edges[k - 1 : k + 1].tolist(), "and", show="{:.9g}".format)
+            hint = f"The edges around it are {around}."
+            raise DataError(BadArgument("threshold", "be an edge of a bin", t, hint))
         tp, fp = self.bin_pos[k:].sum().item(), self.bin_neg[k:].sum().item()
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 
@@ -207,9 +220,9 @@ class BinnedSweep(Frozen):
     def __repr__(self) -> str:
         area = f"AUC {self.auc}" if self.P > 0 and self.N > 0 else "one class only, no AUC"
         return (
-            f"BinnedSweep of {self.rows:,} rows: {counted(self.P)} positive, "
-            f"{counted(self.N)} negative in {len(self._taken):,} of {len(self.bin_pos):,} bins, "
-            f"{area}"
+            f"BinnedSweep of {self.rows:,} rows: {count_text(self.P)} positive, "
+            f"{count_text(self.N)} negative in {len(self._occupied):,} of {len(self.bin_pos):,} "
+            f"bins, {area}"
         )
 
     def _title(self) -> str:
@@ -218,9 +231,9 @@ class BinnedSweep(Frozen):
     def _facts(self) -> list[tuple[str, str]]:
         facts = [
             ("rows", f"{self.rows:,}"),
-            ("positive", counted(self.P)),
-            ("negative", counted(self.N)),
-            ("bins", f"{len(self._taken):,} of {len(self.bin_pos):,} hold rows"),
+            ("positive", count_text(self.P)),
+            ("negative", count_text(self.N)),
+            ("bins", f"{len(self._occupied):,} of {len(self.bin_pos):,} hold rows"),
         ]
         if self.P > 0 and self.N > 0:
             low, high = floor(1000 * self.auc.low) / 1000, ceil(1000 * self.auc.high) / 1000
@@ -233,7 +246,7 @@ class BinnedSweep(Frozen):
         return thumbnail(np.append(0.0, self.fp / self.N), np.append(0.0, self.tp / self.P))
 
 
-def _rounded(value: Fraction, towards: float) -> float:
+def _round_towards(value: Fraction, towards: float) -> float:
     """The nearest float on the side of ``towards``."""
     f = float(value)
     outside = f <= value if towards < 0 else f >= value

@@ -12,29 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core import _native
-from cutscore.core.checks import array_of, threads
+from cutscore.core.checks import as_array, threads
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NotProbabilities
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import thumbnail
+from cutscore.core.types import ArrayLike
 from cutscore.measures.costs import Costs
 from cutscore.measures.prior import check_prior
 from cutscore.sweeps.hull import Hull, hull, vertices
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 
-def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) -> Floats:
+def thresholds_for(s: Sweep, cost_ratios: ArrayLike, *, prior: float | None = None) -> Floats:
     """The best threshold for each of many cost ratios: one binary search on the hull for each.
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep.
-    cost_ratios
+    cost_ratios : array-like, or sequence of Costs
         Ratios λ₋/λ₊ of the cost of a false alarm to that of a missed positive, as ``Costs.ratio``;
         1/20 where a miss costs twenty times as much. Or a sequence of :class:`cutscore.Costs`.
-    prior
+    prior : float, optional
         The share of positives where decisions are made; that of the sweep if left out.
 
     Returns
@@ -63,10 +64,10 @@ def thresholds_for(s: Sweep, cost_ratios: Any, *, prior: float | None = None) ->
     return placed[_best_vertex(v.odds, ratio)]
 
 
-def _ratios(values: Any) -> Floats:
+def _ratios(values: ArrayLike) -> Floats:
     if isinstance(values, (Costs, Iterator)):
         values = [values] if isinstance(values, Costs) else list(values)
-    ratio = array_of(values, "cost_ratios")
+    ratio = as_array(values, "cost_ratios")
     if ratio.dtype.kind == "O":
         ratio = np.array([_ratio(one) for one in ratio.ravel().tolist()]).reshape(ratio.shape)
     if ratio.dtype.kind not in "biuf":
@@ -80,7 +81,7 @@ def _ratios(values: Any) -> Floats:
     return ratio
 
 
-def _ratio(one: Any) -> float:
+def _ratio(one: object) -> float:
     if isinstance(one, Costs):
         return one.ratio
     if isinstance(one, (Real, Decimal)):
@@ -104,9 +105,9 @@ class CostCurve(Frozen):
 
     Parameters
     ----------
-    threshold, fpr, fnr
+    threshold, fpr, fnr : array of float
         A cut and its rates.
-    low, high
+    low, high : array of float
         From where to where on the axis of probability times cost it is the best.
     """
 
@@ -116,7 +117,7 @@ class CostCurve(Frozen):
     low: Floats
     high: Floats
 
-    def cost(self, x: Any) -> Any:
+    def cost(self, x: ArrayLike) -> Any:
         """Normalised expected cost of the best cut at the probability-cost ``x``, from 0 to 1."""
         at = np.asarray(x)
         if at.dtype.kind not in "biuf" or not np.all((at >= 0) & (at <= 1)):
@@ -126,7 +127,7 @@ class CostCurve(Frozen):
         k = np.searchsorted(self.high[:-1], at, side="left")
         return self.fnr[k] * at + self.fpr[k] * (1 - at)
 
-    def net_benefit(self, threshold: Any, prior: float) -> Any:
+    def net_benefit(self, threshold: ArrayLike, prior: float) -> Any:
         """Net benefit of the best cut at threshold probabilities t, from 0 to less than 1, where
         the share ``prior`` of the cases is positive: π − (π(1 − t) + (1 − π)t) · cost(x) / (1 − t)
         at the probability-cost x of a miss that costs (1 − t)/t false alarms.
@@ -205,9 +206,9 @@ class NetBenefit(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         ``+inf``, then the probabilities, descending, from which on one might act.
-    net_benefit, flag_all, best
+    net_benefit, flag_all, best : array of float
         The net benefit of acting so, of flagging everything, and of the score's best cut, at the
         exchange rate of that probability.
     """
@@ -240,9 +241,9 @@ def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:
 
     Parameters
     ----------
-    s
+    s : Sweep
         A sweep whose scores are probabilities.
-    prior
+    prior : float, optional
         The share of positives where decisions are made; that of the sweep if left out.
 
     Returns
@@ -312,11 +313,11 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
 
     Parameters
     ----------
-    s
+    s : Sweep
         The sweep.
-    a, b
+    a, b : float, optional
         Parameters of the Beta distribution, above 0. By default 1 + π₊ and 1 + π₋ (Hand &
-        Anagnostopoulos 2014), with the mode at π₊: the rarer the positives, the dearer a miss.
+        Anagnostopoulos 2014), with the mode at π₊: the rarer the positives, the more a miss costs.
 
     References
     ----------
@@ -343,8 +344,10 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
     # Vertex k is best while c/(1 − c) passes from odds[k − 1] down to odds[k].
     change = np.concatenate(([1.0], 1 / (1 + 1 / _positive(h.odds)), [0.0]))
     fnr = (h.tp[-1] - h.tp) / h.tp[-1]
-    least = _expected(a, b, change, (1 - p) * h.fpr, p * fnr)
-    blind = _expected(a, b, np.array([1.0, p, 0.0]), np.array([0.0, 1 - p]), np.array([p, 0.0]))
+    least = _expected_minimum(a, b, change, (1 - p) * h.fpr, p * fnr)
+    blind = _expected_minimum(
+        a, b, np.array([1.0, p, 0.0]), np.array([0.0, 1 - p]), np.array([p, 0.0])
+    )
     return 1 - least / blind
 
 
@@ -352,7 +355,7 @@ def _positive(odds: Floats) -> Floats:
     return np.maximum(odds, np.finfo(np.float64).tiny)
 
 
-def _expected(a: float, b: float, change: Floats, on_c: Floats, on_rest: Floats) -> float:
+def _expected_minimum(a: float, b: float, change: Floats, on_c: Floats, on_rest: Floats) -> float:
     """∫ min(c·on_c + (1−c)·on_rest) w(c) dc, entry k being least from change[k] down to
     change[k+1]."""
     from scipy.special import betainc

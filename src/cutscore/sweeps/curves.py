@@ -43,9 +43,9 @@ class Roc(_Curve):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         ``+inf``, then the scores, descending; those from it on are flagged.
-    fpr, tpr
+    fpr, tpr : array of float
         The shares of the negatives and of the positives that are flagged.
     """
 
@@ -69,9 +69,9 @@ class PrecisionRecall(_Curve):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         ``+inf``, then the scores, descending; those from it on are flagged.
-    recall, precision
+    recall, precision : array of float
         The share of the positives that are flagged, and of the flagged that are positive.
     """
 
@@ -94,9 +94,9 @@ class Det(_Curve):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         ``+inf``, then the scores, descending; those from it on are flagged.
-    fpr, fnr
+    fpr, fnr : array of float
         The share of the negatives that are flagged, and of the positives that are not.
     """
 
@@ -115,11 +115,11 @@ class Gain(_Curve):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         ``+inf``, then the scores, descending; those from it on are flagged.
-    flagged, gain
+    flagged, gain : array of float
         The shares of all cases and of the positives that are flagged.
-    lift
+    lift : array of float
         How much richer in positives the flagged cases are than all.
     """
 
@@ -141,11 +141,11 @@ class Lift(_Curve):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         ``+inf``, then the scores, descending; those from it on are flagged.
-    flagged
+    flagged : array of float
         The share of all cases that are flagged.
-    lift
+    lift : array of float
         How much richer in positives the flagged cases are than all.
     """
 

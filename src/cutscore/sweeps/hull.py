@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,16 @@ class Hull(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The score at which each vertex is reached, descending from ``+inf``.
-    tp, fp
+    tp, fp : array of int or float
         The masses flagged there, from (0, 0) to (P, N).
-    slope
+    slope : array of float
         The slope of the segment that leaves each vertex but the last, falling: the likelihood ratio
         P(s|+)/P(s|−) of the scores that the segment spans.
-    odds
+    odds : array of float
         The same as posterior odds, slope · P/N: positives for each negative on the segment.
-    cut
+    cut : array of int
         How many of the distinct scores each vertex flags.
     """
 
@@ -96,18 +96,18 @@ class JointHull(Frozen):
 
     Parameters
     ----------
-    names
+    names : tuple of str
         The classifiers.
-    classifier
+    classifier : array of int
         Which of them each vertex belongs to; −1 at an end that is nobody's, where nothing or
         everything is flagged whatever the scores are.
-    threshold
+    threshold : array of float
         The score at which it is reached; nan where a classifier is a single point.
-    fpr, tpr
+    fpr, tpr : array of float
         The rates, from (0, 0) to (1, 1).
-    slope
+    slope : array of float
         The slope of the segment that leaves each vertex but the last, falling.
-    points
+    points : array of float
         The rates (FPR, TPR) of each classifier that is a single point, on the hull or below it;
         a row of nan for each that is a sweep.
     """
@@ -126,8 +126,8 @@ class JointHull(Frozen):
         return float(np.sum(np.diff(self.fpr) * (self.tpr[1:] + self.tpr[:-1])) / 2)
 
     def ranges(self, prior: float) -> list[CostRange]:
-        """Which classifier is best at which ratio λ₋/λ₊ of costs, from cheap false alarms to dear
-        ones, where the share ``prior`` of the cases is positive."""
+        """Which classifier is best at which ratio λ₋/λ₊ of costs, from cheap to expensive false
+        alarms, where the share ``prior`` of the cases is positive."""
         p = check_prior(prior)
         odds = p / (1 - p)
         edges = [np.inf, *(self.slope * odds).tolist(), 0.0]
@@ -170,11 +170,15 @@ class JointHull(Frozen):
         return thumbnail(self.fpr, self.tpr, self._title())
 
 
+RocClassifier: TypeAlias = Sweep | Sequence[float]
+"""What is in a ROC plot: a sweep, or the rates (FPR, TPR) of a classifier without a score."""
+
+
 @overload
 def hull(s: Sweep) -> Hull: ...
 @overload
-def hull(s: Sequence[Any] | Mapping[str, Any]) -> JointHull: ...
-def hull(s: Sweep | Sequence[Any] | Mapping[str, Any]) -> Hull | JointHull:
+def hull(s: Sequence[RocClassifier] | Mapping[str, RocClassifier]) -> JointHull: ...
+def hull(s: Sweep | Sequence[RocClassifier] | Mapping[str, RocClassifier]) -> Hull | JointHull:
     """Upper convex hull of the ROC curve, of one sweep or of several classifiers together.
 
     Its vertices are the cuts that are best for some costs: the vertex where the slope passes
@@ -184,7 +188,7 @@ def hull(s: Sweep | Sequence[Any] | Mapping[str, Any]) -> Hull | JointHull:
 
     Parameters
     ----------
-    s
+    s : Sweep, or sequence or dict of Sweep and (FPR, TPR)
         A sweep. Or several classifiers, as a sequence or a mapping from names: sweeps, and pairs
         (FPR, TPR) for classifiers that are a single point.
 
@@ -302,7 +306,7 @@ class _Vertex(NamedTuple):
     threshold: float
 
 
-def _joint(names: list[str], classifiers: list[Any]) -> JointHull:
+def _joint(names: list[str], classifiers: list[RocClassifier]) -> JointHull:
     points = [
         vertex
         for k, (name, classifier) in enumerate(zip(names, classifiers, strict=True))
@@ -335,7 +339,7 @@ def _joint(names: list[str], classifiers: list[Any]) -> JointHull:
     )
 
 
-def _vertices(k: int, name: str, classifier: Any) -> list[_Vertex]:
+def _vertices(k: int, name: str, classifier: RocClassifier) -> list[_Vertex]:
     if isinstance(classifier, Sweep):
         h = _hull(classifier)
         P, N = Fraction(h.tp[-1].item()), Fraction(h.fp[-1].item())
@@ -351,16 +355,16 @@ def _vertices(k: int, name: str, classifier: Any) -> list[_Vertex]:
     return [_Vertex(fpr, tpr, k, np.nan)]
 
 
-def rates_of(point: Any) -> tuple[float, float] | None:
+def rates_of(point: object) -> tuple[float, float] | None:
     """The rates of a classifier that is a single point (FPR, TPR); None if it is none."""
     try:
-        fpr, tpr = (float(rate) for rate in point)
+        fpr, tpr = (float(rate) for rate in point)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
         return None
     return (fpr, tpr) if 0 <= fpr <= 1 and 0 <= tpr <= 1 else None
 
 
-def check_points(points: Any) -> dict[str, tuple[float, float]]:
+def check_points(points: object) -> dict[str, tuple[float, float]]:
     """Classifiers that are single points (FPR, TPR), by name."""
     if not isinstance(points, Mapping):
         rule, hint = "map names to rates (FPR, TPR)", 'Pass points={"old rule": (0.1, 0.6)}.'

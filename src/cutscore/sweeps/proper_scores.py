@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def brier(s: Sweep) -> float:
     0.1425...
     """
     p = check_probabilities(s, "the Brier score")
-    return _mean(s, np.square(1 - p), np.square(p))
+    return _mean_loss(s, np.square(1 - p), np.square(p))
 
 
 def log_loss(s: Sweep) -> float:
@@ -67,7 +67,7 @@ def log_loss(s: Sweep) -> float:
     """
     p = check_probabilities(s, "the log loss")
     with np.errstate(divide="ignore"):
-        return _mean(s, -np.log(p), -np.log1p(-p))
+        return _mean_loss(s, -np.log(p), -np.log1p(-p))
 
 
 def cllr(s: Sweep) -> float:
@@ -96,8 +96,8 @@ def cllr(s: Sweep) -> float:
     return (
         0.5
         * (
-            _weighted(s.pos, s.P, np.logaddexp(0, -llr))
-            + _weighted(s.neg, s.N, np.logaddexp(0, llr))
+            _weighted_mean(s.pos, s.P, np.logaddexp(0, -llr))
+            + _weighted_mean(s.neg, s.N, np.logaddexp(0, llr))
         )
         / log(2)
     )
@@ -133,13 +133,13 @@ class Decomposition(Card):
 
     Parameters
     ----------
-    score
+    score : float
         The mean score; less is better.
-    miscalibration
+    miscalibration : float
         What the best monotone recalibration would take away: 0 is calibrated.
-    discrimination
+    discrimination : float
         What recalibrated forecasts gain on always saying the share of positives.
-    uncertainty
+    uncertainty : float
         The score of always saying the share of positives.
     """
 
@@ -168,9 +168,9 @@ def decompose(s: Sweep, score: str = "brier") -> Decomposition:
 
     Parameters
     ----------
-    s
+    s : Sweep
         A sweep of probabilities; of log-likelihood ratios for ``"cllr"``.
-    score
+    score : str, default 'brier'
         ``"brier"``, ``"log"`` or ``"cllr"``.
 
     Returns
@@ -212,19 +212,21 @@ class Reliability(Frozen):
 
     Parameters
     ----------
-    forecast
+    forecast : array of float
         The distinct probabilities, descending.
-    calibrated
+    calibrated : array of float
         The recalibrated probability at each: the share of positives in its block.
-    mass
+    mass : array of int or float
         The mass of cases at each.
-    start
+    start : array of int
         Where each block begins: the forecasts of a block are ``forecast[start[k]:start[k + 1]]``.
-    low, high
+    low, high : array of float or None
         The consistency band at each forecast, or None: where the calibrated value lies, with the
         probability ``level`` at each forecast, if the forecasts are right.
-    level, samples
-        Of the band.
+    level : float or None
+        Confidence level of the band.
+    samples : int
+        Number of samples that the band was made of.
     """
 
     forecast: Floats
@@ -273,14 +275,14 @@ def reliability(
 
     Parameters
     ----------
-    s
+    s : Sweep
         A sweep of probabilities.
-    level
+    level : float, optional
         Of the band, at each forecast by itself; None for no band. For the band of weighted rows
         the sweep needs squares: ``sweep(..., squares=True)``.
-    n
+    n : int, default 1000
         How many times labels are drawn.
-    seed
+    seed : int, default 0
         Equal seeds draw equal labels.
 
     Returns
@@ -388,12 +390,11 @@ class _Labels:
 _CALIBRATE = "Calibrate the scores first: calibrate(s).probability(score, prior)."
 
 
-def check_seed(seed: Any) -> int:
+def check_seed(seed: object) -> int:
     """A seed for our generators of random numbers and for NumPy's."""
-    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if not whole or not 0 <= seed < 2**64:
-        raise DataError(BadArgument("seed", "be a whole number from 0 to 2**64 - 1", seed))
-    return int(seed)
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed < 2**64:
+        return int(seed)
+    raise DataError(BadArgument("seed", "be a whole number from 0 to 2**64 - 1", seed))
 
 
 def check_probabilities(s: Sweep, measure: str, hint: str = _CALIBRATE) -> Floats:
@@ -431,13 +432,13 @@ def _entropy(a: Floats, b: Floats) -> float:
     return out
 
 
-def _mean(s: Sweep, on_pos: Floats, on_neg: Floats) -> float:
+def _mean_loss(s: Sweep, on_pos: Floats, on_neg: Floats) -> float:
     """The mean loss of all cases."""
     total = s.P + s.N
-    return _weighted(s.pos, total, on_pos) + _weighted(s.neg, total, on_neg)
+    return _weighted_mean(s.pos, total, on_pos) + _weighted_mean(s.neg, total, on_neg)
 
 
-def _weighted(mass: Masses, total: float, loss: Floats) -> float:
+def _weighted_mean(mass: Masses, total: float, loss: Floats) -> float:
     # Where there is nobody an infinite loss hurts nobody; elsewhere it does, be there ever so few.
     loss = np.where(mass > 0, loss, 0.0)
     if np.isinf(loss).any():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +64,10 @@ class Sketch(Sweep):
         slack = 4 * len(self) * 2.0**-53
         return Interval(max(0.0, self.auc - half - slack), min(1.0, self.auc + half + slack))
 
+    def __repr__(self) -> str:
+        known = f", rates within {self.error:.2g}" if self.P > 0 < self.N else ""
+        return f"{super().__repr__().replace('Sweep', 'Sketch', 1)}{known}"
+
     def compact(self) -> Sketch:
         """Itself: its blocks are no runs of one class."""
         return self
@@ -92,7 +95,7 @@ def sketch(s: Sweep, points: int, keep: Sequence[int] = ()) -> Sketch:
     return _merged(c, _kept(along, fixed, most))
 
 
-def _check_points(points: Any) -> int:
+def _check_points(points: object) -> int:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
         raise DataError(BadArgument("points", "be a whole number from 2 on", points))
     return int(points)

@@ -17,14 +17,15 @@ from cutscore.core.checks import (
     check_rows,
     check_threshold,
     check_totals,
-    checked,
+    run_kernel,
 )
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import OneClass, SquaresMissing, SweepCompact, TooFew
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import thumbnail
-from cutscore.measures.confusion import Confusion, counted
+from cutscore.core.types import ArrayLike, Label
+from cutscore.measures.confusion import Confusion, count_text
 
 if TYPE_CHECKING:
     from cutscore.sweeps.sketch import Sketch
@@ -65,14 +66,14 @@ class Sweep(Frozen):
 
     Parameters
     ----------
-    threshold
+    threshold : array of float
         The distinct scores, descending.
-    pos, neg
+    pos, neg : array of int or float
         Mass of positives and of negatives at exactly that score: int64 counts, or float64 sums of
         weights.
-    pos2, neg2
+    pos2, neg2 : array of float or None
         Sums of squared weights, on request: intervals of weighted data need them.
-    top
+    top : array of float or None
         Where runs of one class were merged by :meth:`compact`: the highest score of each.
 
     Examples
@@ -96,11 +97,11 @@ class Sweep(Frozen):
     top: Floats | None = None
 
     @classmethod
-    def from_counts(cls, threshold: Any, pos: Any, neg: Any) -> Sweep:
+    def from_counts(cls, threshold: ArrayLike, pos: ArrayLike, neg: ArrayLike) -> Sweep:
         """A sweep from masses that were counted elsewhere, for example by a GROUP BY in a database.
 
         Scores may come in any order and more than once; integer counts stay integers. A score
-        without any mass is as good as absent.
+        without any mass is ignored.
 
         Examples
         --------
@@ -148,7 +149,7 @@ class Sweep(Frozen):
     def _total(self, mass: Masses, of: str) -> int | float:
         # The sums of blocks will be asked for again, but cost more than they save if there are few.
         few = len(self) <= 4 * Blocks.size
-        return _last(np.cumsum(mass) if few else getattr(self.blocks, of))
+        return _total_of(np.cumsum(mass) if few else getattr(self.blocks, of))
 
     @property
     def prevalence(self) -> float:
@@ -312,7 +313,7 @@ class Sweep(Frozen):
         if cut >= len(self):
             return -np.inf
         below = self.threshold if self.top is None else self.top
-        return _between(float(below[cut]), float(self.threshold[cut - 1]))
+        return _short_decimal_between(float(below[cut]), float(self.threshold[cut - 1]))
 
     def thresholds_of(self, cuts: NDArray[np.int64]) -> Floats:
         """The same of several cuts."""
@@ -446,24 +447,24 @@ class Sweep(Frozen):
         """Raise unless positives have mass."""
         self.needs_rows(measure)
         if not self.P > 0:
-            self._lacks("positives", measure)
+            self._one_class_error("positives", measure)
 
     def needs_negatives(self, measure: str) -> None:
         """Raise unless negatives have mass."""
         self.needs_rows(measure)
         if not self.N > 0:
-            self._lacks("negatives", measure)
+            self._one_class_error("negatives", measure)
 
     def needs_both_classes(self, measure: str) -> None:
         """Raise unless both classes have mass."""
         self.needs_rows(measure)
         if not (self.P > 0 and self.N > 0):
-            self._lacks("positives and negatives", measure)
+            self._one_class_error("positives and negatives", measure)
 
-    def _lacks(self, what: str, measure: str) -> NoReturn:
+    def _one_class_error(self, what: str, measure: str) -> NoReturn:
         only = "positive" if self.P > 0 else "negative"
         unit = "weight {}" if self.weighted else "{} of them"
-        have = f"{only} ({unit.format(counted(self.P + self.N))})"
+        have = f"{only} ({unit.format(count_text(self.P + self.N))})"
         hint = "Add rows of the other class."
         raise UndefinedError(OneClass(measure, what, have, hint))
 
@@ -472,10 +473,10 @@ class Sweep(Frozen):
             return {"rows": "none"}
         total = self.P + self.N
         facts = {
-            "weight" if self.weighted else "rows": counted(total),
-            "positive": f"{counted(self.P)} ({100 * self.P / total:.3g} %)",
-            "negative": counted(self.N),
-            "distinct scores": counted(len(self)),
+            "weight" if self.weighted else "rows": count_text(total),
+            "positive": f"{count_text(self.P)} ({100 * self.P / total:.3g} %)",
+            "negative": count_text(self.N),
+            "distinct scores": count_text(len(self)),
             "from, to": f"{self.threshold[-1]:.6g}, {self.threshold[0]:.6g}",
         }
         if self.P > 0 and self.N > 0:
@@ -503,7 +504,7 @@ class Sweep(Frozen):
 
         Parameters
         ----------
-        points
+        points : int, default 500
             How many cuts to keep at most.
 
         Examples
@@ -571,10 +572,10 @@ class EqualRows(Frozen):
 
 
 def sweep(  # noqa: PLR0913 - two are options
-    y: Any,
-    score: Any,
-    weight: Any = None,
-    positive: Any = None,
+    y: ArrayLike,
+    score: ArrayLike,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
     *,
     squares: bool = False,
     compact: bool = False,
@@ -586,20 +587,20 @@ def sweep(  # noqa: PLR0913 - two are options
 
     Parameters
     ----------
-    y
+    y : array-like of shape (n,)
         Labels. ``0/1``, ``False/True`` and ``-1/1`` are understood; for any others say which one is
         ``positive``.
-    score
+    score : array-like of shape (n,)
         Scores, higher meaning more positive. ``±inf`` are scores; NaN is refused. ``-0.0`` equals
         ``0.0``, and no other two values are ever merged. float32 and float64 are read in place, at
         any stride.
-    weight
-        Weights, finite and at least 0. A row of weight 0 is as good as absent.
-    positive
+    weight : array-like of shape (n,), optional
+        Weights, finite and at least 0. Rows of weight 0 are ignored.
+    positive : label, optional
         The positive label.
-    squares
+    squares : bool, default False
         Keep the sums of squared weights too, which intervals of weighted data need; a second sort.
-    compact
+    compact : bool, default False
         The same as :meth:`Sweep.compact` of the result, in the time and memory of the few entries
         that are left.
 
@@ -633,11 +634,11 @@ def sweep_of(rows: Columns, *, squares: bool = False, compact: bool = False) -> 
 
 def _with_squares(s: Sweep, rows: Columns, compact: bool) -> Sweep:
     assert rows.weight is not None
-    of_squares = _sweep(replace(rows, weight=squared(rows.weight)), compact)
+    of_squares = _sweep(replace(rows, weight=square_weights(rows.weight)), compact)
     return replace(s, pos2=of_squares.pos, neg2=of_squares.neg)
 
 
-def squared(weight: NDArray[Any]) -> Floats:
+def square_weights(weight: NDArray[Any]) -> Floats:
     """Squares of weights, none of which is lost."""
     weight = weight.astype(np.float64, copy=False)  # beside float32, 2**500 is infinite
     some = weight[weight > 0]
@@ -654,10 +655,10 @@ def _sweep(rows: Columns, compact: bool = False) -> Sweep:
         find = _native.compact_sweep if compact else _native.sweep
     else:
         find = _native.weighted_compact_sweep if compact else _native.weighted_sweep
-    return found(*checked(rows, find))
+    return adopt_counts(*run_kernel(rows, find))
 
 
-def found(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None) -> Sweep:
+def adopt_counts(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None) -> Sweep:
     """The sweep that the native core found."""
     # Where nothing was merged nothing is forgotten.
     merged = top is not None and not np.array_equal(top, threshold)
@@ -665,7 +666,7 @@ def found(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None = None
     return _bounded(s) if s.weighted else s
 
 
-def check_sweep(s: Any) -> Sweep:
+def check_sweep(s: object) -> Sweep:
     """A sweep, or an error that says how to make one."""
     if not isinstance(s, Sweep):
         raise DataError(BadArgument("s", "be a sweep", s, "Make one: sweep(y, score)."))
@@ -674,7 +675,7 @@ def check_sweep(s: Any) -> Sweep:
 
 def area(rows: Columns) -> tuple[float, float, float]:
     """P, N and 2U = 2·P·N·AUC of rows, without a sweep: integers when unweighted."""
-    return checked(rows, _native.area if rows.weight is None else _native.weighted_area)
+    return run_kernel(rows, _native.area if rows.weight is None else _native.weighted_area)
 
 
 def _bounded(s: Sweep) -> Sweep:
@@ -702,13 +703,13 @@ def _several_of(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield values[start : start + _LOOKED_UP]
 
 
-def _last(cumulative: Masses) -> int | float:
+def _total_of(cumulative: Masses) -> int | float:
     """The total as a Python number: 0 or 0.0 when there is nothing."""
     last: int | float = (cumulative[-1] if len(cumulative) else cumulative.dtype.type(0)).item()
     return last
 
 
-def _between(low: float, high: float) -> float:
+def _short_decimal_between(low: float, high: float) -> float:
     """A number in (low, high]: the shortest decimal in the middle half, if there is one."""
     gap = high - low
     if not 1e-300 < gap < 1e300:

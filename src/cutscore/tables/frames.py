@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import Where, shown
-from cutscore.core.findings.models import ColumnTwice, NotATable, ValueUnfit
-from cutscore.core.findings.rows import ValueMissing
-from cutscore.core.names import named_columns, no_column
+from cutscore.core.findings import BadArgument
+from cutscore.core.findings.base import Shown, Where, shown
+from cutscore.core.findings.rows import ValueMissing, ValueUnfit
+from cutscore.core.findings.tables import NamesRepeat
+from cutscore.core.names import data_columns, missing_column_error
+from cutscore.core.types import FrameLike
 from cutscore.tables.table import Table
 
 _BATCH = 1 << 16
@@ -75,15 +77,20 @@ class Frame:
             raise DataError(ValueMissing(name, where=Where(int(missing.argmax()), column=name)))
         out = np.asarray(column.to_numpy(zero_copy_only=False))
         if number and out.dtype.kind not in "biuf":
-            raise DataError(ValueUnfit(name, "numbers", out[0], where=Where(0, column=name)))
+            place = Where(0, column=name)
+            raise DataError(ValueUnfit(shown(name), out[0], wanted="numbers", where=place))
         return out
 
     def _check(self, name: str) -> None:
         if name not in self.table.schema.names:
-            raise no_column(name, self.table.schema.names, "the table")
+            raise missing_column_error(name, self.table.schema.names, "the table")
 
 
-def as_table(data: Any) -> Table | Frame:
+TableLike: TypeAlias = Table | Frame | FrameLike
+"""A table of files, or one in memory: of pandas, polars or Arrow, or columns by name."""
+
+
+def as_table(data: TableLike) -> Table | Frame:
     """A table of files as it is; anything else that is a table in memory as a :class:`Frame`.
 
     Parameters
@@ -100,27 +107,34 @@ def as_table(data: Any) -> Table | Frame:
     return data if isinstance(data, (Table, Frame)) else Frame(_arrow(data))
 
 
-def _arrow(data: Any) -> pa.Table | pa.RecordBatch:
+def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
     """A table of pyarrow, or one of its batches; without the index of a pandas frame that has no
     name."""
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         table = data
     elif hasattr(data, "to_frame") and hasattr(data, "name"):
         hint = "For one row of a frame write frame.iloc[[0]], for one column frame[['name']]."
-        raise DataError(NotATable(f"it is a {type(data).__name__}", hint))
+        raise _not_a_table(Shown(f"a {type(data).__name__}"), hint)
     elif isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
         try:
             table = pa.table(dict(data) if isinstance(data, Mapping) else data)
         except (pa.ArrowException, ValueError, TypeError) as error:
-            reason = str(error).splitlines()[0].rstrip(".")
-            raise DataError(NotATable(f"Arrow says: {reason}")) from error
+            raise _not_a_table(..., f"Arrow says: {str(error).splitlines()[0]}") from error
     else:
         lazy = type(data).__name__ == "LazyFrame"
         hint = "Make a frame of it: collect()." if lazy else ""
-        raise DataError(NotATable(f"it is {shown(data)}", hint))
+        raise _not_a_table(data, hint)
     names = table.schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(ColumnTwice(twice))
-    used = named_columns(table.schema)
+        raise DataError(NamesRepeat(twice, twice))
+    used = data_columns(table.schema)
     return table if len(used) == len(names) else table.select(used)
+
+
+def _not_a_table(value: object, hint: str) -> DataError:
+    rule = (
+        "be one of cutscore.tables, pyarrow, pandas or polars, or a mapping from names to columns "
+        "of one length"
+    )
+    return DataError(BadArgument("table", rule, value, hint, "a table"))

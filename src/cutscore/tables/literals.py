@@ -6,7 +6,10 @@ Patterns are those of Python's ``re`` and of Arrow's RE2 alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # What a file of CSV has, without quotes, where there is no value.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null")
@@ -19,7 +22,7 @@ NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 EXACT = 2**53
 
 
-def unmarked(column: Any, marks: Sequence[str] = MISSING) -> Any:
+def unmarked(column: pa.Array, marks: Sequence[str] = MISSING) -> Any:
     """Text without the words for what is missing.
 
     Examples
@@ -36,7 +39,7 @@ def unmarked(column: Any, marks: Sequence[str] = MISSING) -> Any:
     return pc.if_else(gone, pa.scalar(None, column.type), column)
 
 
-def parsed(column: Any) -> Any:
+def parsed(column: pa.Array) -> Any:
     """Text that is known to be numbers, with decimal points or commas, as float64."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -44,7 +47,7 @@ def parsed(column: Any) -> Any:
     return pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".").cast(pa.float64())
 
 
-def first_inexact(values: Any, numbers: Any) -> int | None:
+def first_inexact(values: pa.Array, numbers: pa.Array) -> int | None:
     """The first row of a whole number that is too long for the float that it became; None if there
     is none. Values are integers, or text."""
     import pyarrow as pa
@@ -60,7 +63,7 @@ def first_inexact(values: Any, numbers: Any) -> int | None:
     return next((k for k in rows if abs(int(values[k].as_py())) > EXACT), None)
 
 
-def floats(column: Any) -> Any:
+def floats(column: pa.Array) -> Any:
     """Numbers of Arrow as float64, each the nearest float there is.
 
     Arrow's own conversion of decimals is off by one or two in the last place for one in eight, so

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import IO, Any, Protocol
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +20,11 @@ import pyarrow.compute as pc
 
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings import Finding, Fix, Where
-from cutscore.core.findings.rows import Inexact, ValueMissing
-from cutscore.core.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
-from cutscore.core.names import in_sql
+from cutscore.core.findings.cluster import RowsChanged
+from cutscore.core.findings.rows import Inexact, NoRows, ValueMissing
+from cutscore.core.findings.tables import FileUnreadable, NamesRepeat
+from cutscore.core.names import quote_sql
+from cutscore.core.types import Array
 from cutscore.tables.literals import NUMBER, floats
 
 # Rows that are handed on at a time.
@@ -55,7 +61,7 @@ class File:
             reason = os.strerror(error.errno) if error.errno else first_line(error)
             raise DataError(FileUnreadable(reason, where=Where(file=where))) from error
         if not start:
-            raise DataError(FileEmpty(where=Where(file=where)))
+            raise empty_file(where)
         return cls(path, where, start, packed)
 
     def stream(self) -> Any:
@@ -66,6 +72,19 @@ class File:
     def is_small(self) -> bool:
         """Whether all of it can be kept in memory without a thought."""
         return self.packed is None and os.path.getsize(self.path) < BLOCK
+
+
+class TemporaryFile:
+    """The path of a temporary file, which is removed when nobody holds this any more."""
+
+    def __init__(self) -> None:
+        self.path = os.path.join(tempfile.gettempdir(), f"cutscore-{uuid4().hex}")
+        # Before there is a file: an interrupt at any time leaves none.
+        weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
+
+    def create(self) -> IO[bytes]:
+        """Make the file, for its owner alone."""
+        return open(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
 
 
 @dataclass(frozen=True)
@@ -164,11 +183,11 @@ class Part(ABC):
         schema = self.schema(columns)
         return pa.Table.from_batches(self.batches(columns, schema), schema)
 
-    def number(self, text: Any) -> Any:
+    def number(self, text: pa.Array) -> Any:
         """A column that is :attr:`coded` as float64."""
         return text.cast(pa.float64())
 
-    def first_not_number(self, text: Any) -> int:
+    def first_not_number(self, text: pa.Array) -> int:
         """The first row of text that is no number, as they are written there; 0 if all are."""
         return max(int(pc.index(pc.match_substring_regex(text, NUMBER), False).as_py()), 0)
 
@@ -266,10 +285,10 @@ class HeldPart(Part):
     def read(self, columns: Sequence[str]) -> pa.Table:
         return self._table.select(list(columns))
 
-    def number(self, text: Any) -> Any:
+    def number(self, text: pa.Array) -> Any:
         return self._part.number(text)
 
-    def first_not_number(self, text: Any) -> int:
+    def first_not_number(self, text: pa.Array) -> int:
         return self._part.first_not_number(text)
 
     @property
@@ -324,18 +343,18 @@ def row_of(where: str, start: int = 0) -> Callable[[int], Place]:
     return lambda row: Place(row=start + row, file=where)
 
 
-def cell(place: Any, column: str) -> Where:
+def cell(place: Place, column: str) -> Where:
     """The place of a value: a row, and a column."""
     return Where(place.row, place.parameter, column, place.file)
 
 
-def decoded(column: Any) -> Any:
+def decoded(column: pa.Array) -> Any:
     """The values of an array, or of a chunked one, whether they stand in a dictionary or not."""
     t = value_type(column.type)
     return column if t.equals(column.type) else column.cast(t)
 
 
-def plain(column: Any) -> Any:
+def plain(column: pa.Array) -> Any:
     """The same, with decimals as float64, which NumPy has, or as int64 if they have no fraction.
 
     Examples
@@ -360,7 +379,7 @@ def plain(column: Any) -> Any:
     return floats(column)
 
 
-def whole(column: Any) -> Any:
+def whole(column: pa.Array) -> Any:
     """Decimals without a fraction as integers, or as text if those are too short: they may be names
     of groups, and floats would make several one. Anything else as it is."""
     if not pa.types.is_decimal(column.type) or column.type.scale > 0:
@@ -371,32 +390,51 @@ def whole(column: Any) -> Any:
         return column.cast(pa.string())
 
 
-def inexact(value: Any, name: str, place: Any) -> DataError:
+def inexact(value: object, name: str, place: Place) -> DataError:
     """The error for a number that is compared, and that floats can't tell from others."""
     return DataError(Inexact("number", value, where=cell(place, name)))
 
 
-def filled(column: Any, name: str, row_at: Callable[[int], Any]) -> Any:
+def filled(column: pa.Array, name: str, row_at: Callable[[int], Any]) -> Any:
     """A column that has a value in every row; the error of one that lacks some says which row, by
     ``row_at(row)``. (Of a dictionary that holds a null itself the values, in which it counts.)"""
     if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
         column = column.dictionary_decode()
     if column.null_count:
         row = pc.index(pc.is_null(column), True).as_py()
-        query = f"select * from data where {in_sql(name)} is not null"
+        query = f"select * from data where {quote_sql(name)} is not null"
         raise DataError(
             ValueMissing(name, where=cell(row_at(row), name), fixes=(Fix("sql", query),))
         )
     return column
 
 
-def check_names_in_floats(values: Any, column: str, row_at: Callable[[int], Any]) -> None:
+def empty_file(where: str) -> DataError:
+    """The error for a file that has nothing in it."""
+    hint = "A table has a header line, then rows."
+    return DataError(NoRows(where, hint, where=Where(file=where)))
+
+
+def changed_file(where: str) -> DataError:
+    """The error for a file that has other rows than when it was read before."""
+    hint = "Try again when it is complete."
+    return DataError(RowsChanged(where, hint=hint, where=Where(file=where)))
+
+
+def damaged_file(where: str, reason: str, part: str | None = None) -> FileUnreadable:
+    """The finding for a file that is not whole, or has a damaged part."""
+    hint = "Copy it or write it again."
+    return FileUnreadable(f"it is damaged ({reason})", hint, where=Where(file=where, part=part))
+
+
+def check_names_in_floats(values: Array, column: str, row_at: Callable[[int], Any]) -> None:
     """Raise if floats that name something, a label or a group, may each stand for several."""
     big = np.isfinite(values) & (np.abs(values) >= 2**53)
     if big.any():
         row = int(big.argmax())
         place = cell(row_at(row), column)
-        raise DataError(NamesInexact(column, float(values[row]), where=place))
+        hint = "Store such names as integers or as text."
+        raise DataError(Inexact("label or group", float(values[row]), hint, where=place))
 
 
 def check_names(names: Sequence[str], where: str) -> None:
@@ -404,7 +442,8 @@ def check_names(names: Sequence[str], where: str) -> None:
     seen: dict[str, int] = {}
     for k, name in enumerate(names):
         if name in seen:
-            raise DataError(NamesRepeat(name, seen[name], k, where=Where(file=where)))
+            places = (seen[name], k)
+            raise DataError(NamesRepeat(name, name, places, where=Where(file=where)))
         seen[name] = k
 
 

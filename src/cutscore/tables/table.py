@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Finding, Where
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.rows import NoRows, NotNumbers
-from cutscore.core.findings.tables import FilesDiffer, TypesDiffer, TypeUnfit
-from cutscore.core.names import no_column
+from cutscore.core.findings.rows import NoRows, TypeUnfit, ValueUnfit
+from cutscore.core.findings.tables import FilesDiffer, TypesDiffer
+from cutscore.core.names import missing_column_error
 from cutscore.tables import parts
 from cutscore.tables.formats.libsvm import LibsvmPart
 from cutscore.tables.formats.query import Scratch
@@ -48,7 +48,7 @@ class Table:
     Nothing but names is read until rows or types are asked for. Small text files are read once.
     """
 
-    def __init__(self, files: Sequence[Part], keep: Any = None) -> None:
+    def __init__(self, files: Sequence[Part], keep: object = None) -> None:
         self._parts = list(files)
         self._keep = keep
         self._types: dict[str, pa.DataType] = {}
@@ -295,7 +295,7 @@ class Table:
         known = set(self.names)
         for name in wanted:
             if not isinstance(name, str) or not (name in known or self._parts[0].has(name)):
-                raise no_column(name, self.names, self.where)
+                raise missing_column_error(name, self.names, self.where)
         if not wanted or len(set(wanted)) < len(wanted):
             raise DataError(BadArgument("columns", "be different names, at least one", wanted))
         return wanted
@@ -346,7 +346,8 @@ class Table:
         if not number and pa.types.is_temporal(t):
             column, known = column.cast(pa.string()), True
         if not known and not is_text(t):
-            raise DataError(TypeUnfit(name, kind_of(t), where=Where(file=self.where)))
+            what = f"{shown(name)} of {self.where}"
+            raise DataError(TypeUnfit(what, kind_of(t), where=Where(file=self.where)))
         one = column.chunk(0) if column.num_chunks == 1 else column
         out: NDArray[Any] = (
             one.to_numpy(zero_copy_only=False) if isinstance(one, pa.Array) else one.to_numpy()
@@ -361,7 +362,7 @@ class Table:
         row = 0 if text is None else self._parts[0].first_not_number(text)
         value, place = column[row].as_py(), cell(self.place(row), name)
         hint = "Correct it, cast it in a query, or name another column."
-        return DataError(NotNumbers(shown(name), value, hint=hint, where=place))
+        return DataError(ValueUnfit(shown(name), value, hint=hint, where=place))
 
     def __repr__(self) -> str:
         names = self.names
@@ -404,7 +405,12 @@ def _cast_piece(
 
 
 def _cast(
-    data: Any, schema: pa.Schema, part: Part, row_at: Callable[[int], Place], *, exact: bool = False
+    data: pa.Table | pa.RecordBatch,
+    schema: pa.Schema,
+    part: Part,
+    row_at: Callable[[int], Place],
+    *,
+    exact: bool = False,
 ) -> Any:
     """Columns in the types that all files share. What is compared must be ``exact``; what a
     detector adds up, which comes in batches, need not."""

@@ -7,18 +7,24 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 
 from cutscore.core.errors import DataError
 from cutscore.core.files import written_aside
 from cutscore.core.findings import BadArgument
+from cutscore.core.types import ArrayLike
 from cutscore.tables.formats.registry import WRITTEN, named, written_as
 from cutscore.tables.parts import Format, first_line
 
 
-def write_table(path: str | os.PathLike[str], columns: Any, *, format: str | None = None) -> int:
+def write_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, ArrayLike] | pa.Table | Iterable[pa.RecordBatch],
+    *,
+    format: str | None = None,
+) -> int:
     """Write columns to a file, and say how many rows there were.
 
     The file is written aside and renamed at the end: if anything fails, what was there before is
@@ -70,7 +76,9 @@ def _format(path: str, format: str | None) -> Format:
     return found
 
 
-def _batches(columns: Any) -> Iterator[pa.RecordBatch]:
+def _batches(
+    columns: Mapping[str, ArrayLike] | pa.Table | Iterable[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
     if isinstance(columns, pa.RecordBatch):
         return iter([columns])
     if isinstance(columns, Mapping):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.checks import threads
 from cutscore.core.errors import DataError
-from cutscore.core.findings.training import ClassTooSmall
+from cutscore.core.findings.statistics import TooFew
 from cutscore.detector.columns import CategoryColumn
 from cutscore.detector.scorers.trees import (
     CatBoost,
@@ -86,7 +86,7 @@ def _splits(part: Part) -> Splits:
     whole units."""
     rare = int(min(part.y.sum(), (~part.y).sum()))
     if rare < 2:
-        raise DataError(ClassTooSmall(rare))
+        raise DataError(TooFew("early stopping", 2, "rows of each class", rare))
     rng = np.random.default_rng(part.data.seed)
     fold = deal(part.y, part.unit, min(_INNER, rare), rng)
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]

@@ -20,15 +20,8 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.base import Finding
-from cutscore.core.findings.training import (
-    FoldHasClass,
-    LearnerEmpty,
-    LearnerFailed,
-    LearnerLeftOut,
-    LearnerNeedsMemory,
-    LearnerSampled,
-    LearnerUnfinished,
-)
+from cutscore.core.findings.statistics import FoldOneClass, NotConverged
+from cutscore.core.findings.training import LearnerEmpty, LearnerSampled, LearnerSkipped
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
@@ -39,6 +32,8 @@ from cutscore.training.rows import HELD, Data
 
 # Told how much is done, from 0 to 1, and what comes next.
 Report = Callable[[float, str], None]
+# What is said of learners that take columns as they are, where the table is elsewhere.
+NEEDS_MEMORY = "it needs the whole table in memory, with all its zeros."
 # Rows at the most on which scales are compared.
 _SAMPLE = 50_000
 # Rows at least on which scales are compared, however wide they are.
@@ -181,9 +176,11 @@ def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
     tries: dict[str, _Attempt] = {}
     for learner in plan.learners:
         if plan.auto and learner.dense_below and data.features > learner.dense_below:
-            out.notes[learner.name] = (LearnerLeftOut(learner.dense_below),)
+            out.notes[learner.name] = (
+                LearnerSkipped(f"left out: there are more than {learner.dense_below:,} features."),
+            )
         elif not learner.is_line and data.values is None:
-            out.notes[learner.name] = (LearnerNeedsMemory(learner.name),)
+            out.notes[learner.name] = (LearnerSkipped(NEEDS_MEMORY),)
         else:
             tries[learner.name] = _Attempt(learner, np.empty(len(data.y)))
     for k in range(data.folds):
@@ -202,7 +199,7 @@ def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
                 one.scores[held.at] = fitted.scores(held)
             except (CutscoreError, np.linalg.LinAlgError, MemoryError) as error:
                 reason = str(error) or "there is not enough memory for it."
-                out.notes[name] = (LearnerFailed(reason),)
+                out.notes[name] = (LearnerSkipped(reason),)
                 del tries[name]
                 continue
             one.fitted.append(fitted)
@@ -219,7 +216,7 @@ def _check_classes(data: Data) -> None:
     negatives = np.bincount(data.fold, ~data.y, data.folds)
     for k in range(data.folds):
         if positives[k] == positives.sum() or negatives[k] == negatives.sum():
-            raise DataError(FoldHasClass(k + 1, data.folds))
+            raise DataError(FoldOneClass(k + 1, data.folds))
 
 
 def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
@@ -232,7 +229,7 @@ def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             scores, out.scales[name] = out.yardstick.together(lines, scores, data.fold)
     if not (np.isfinite(scores).all() and np.isfinite(out.scales.get(name, 0.0)).all()):
-        out.notes[name] = (LearnerFailed("its scores are not finite."),)
+        out.notes[name] = (LearnerSkipped("its scores are not finite."),)
         return
     out.scores[name], out.seconds[name] = scores, one.seconds
     out.fitted[name] = tuple(one.fitted)
@@ -241,7 +238,7 @@ def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
         out.empty.add(name)
         notes.append(LearnerEmpty(one.empty, data.folds))
     elif one.unfinished and one.learner.converges:
-        notes.append(LearnerUnfinished(name, one.unfinished, data.folds))
+        notes.append(NotConverged(name, one.unfinished, data.folds, of="folds"))
     if one.sampled and one.learner.sample_above:
         notes.append(LearnerSampled(one.learner.sample_above))
     if notes:

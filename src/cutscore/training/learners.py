@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 if TYPE_CHECKING:
     from cutscore.linear.detector import Fit
     from cutscore.linear.rows import Rows
+    from cutscore.measures.measure import Objective
     from cutscore.training.fitted import Fitted
     from cutscore.training.rows import Part
 
@@ -100,43 +101,43 @@ class TreeLearner(Learner):
         return find_spec(self.library) is not None
 
 
-def _mean_difference(rows: Rows, _: Any) -> Fit:
+def _mean_difference(rows: Rows, _: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.mean_difference(rows)
 
 
-def _fisher(rows: Rows, _: Any) -> Fit:
+def _fisher(rows: Rows, _: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.fisher(rows, shrinkage="auto")
 
 
-def _least_squares(rows: Rows, _: Any) -> Fit:
+def _least_squares(rows: Rows, _: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.least_squares(rows)
 
 
-def _gaussian(rows: Rows, _: Any) -> Fit:
+def _gaussian(rows: Rows, _: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.gaussian(rows, shrinkage="auto")
 
 
-def _logistic(rows: Rows, _: Any) -> Fit:
+def _logistic(rows: Rows, _: object) -> Fit:
     from cutscore.linear.logistic import logistic
 
     return logistic(rows)
 
 
-def _perceptron(rows: Rows, _: Any) -> Fit:
+def _perceptron(rows: Rows, _: object) -> Fit:
     from cutscore.linear.perceptron import perceptron
 
     return perceptron(rows, max_passes=20, variant="averaged")
 
 
-def _structural(rows: Rows, objective: Any) -> Fit:
+def _structural(rows: Rows, objective: Objective) -> Fit:
     """For the measure, if it is one that a line can be trained for, else for the AUC."""
     from cutscore.core.errors import CutscoreError
     from cutscore.linear.logistic import logistic

@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 from cutscore.calibration.fitting import assign_folds
 from cutscore.core.checks import Columns, check_rows
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument, Fix, shown
 from cutscore.core.findings.base import Finding, Where
 from cutscore.core.findings.rows import BadWeight
+from cutscore.core.findings.statistics import OneClass, TooFew
 from cutscore.core.findings.training import (
-    ClassMissing,
-    ClassTooSmall,
     NothingToLearnFrom,
     RowsWeightless,
-    UnitsTooFew,
 )
 from cutscore.core.frozen import derived
-from cutscore.core.labels import against, labelled
-from cutscore.core.names import no_column
+from cutscore.core.labels import binarize, one_versus_rest_note
+from cutscore.core.names import missing_column_error
 from cutscore.detector import Encoding
 from cutscore.detector.column_summaries import Limits
 from cutscore.detector.scorers.model import matrix_of
@@ -38,6 +36,7 @@ from cutscore.tables.roles import Roles
 
 if TYPE_CHECKING:
     from cutscore.tables import Table
+    from cutscore.tables.frames import TableLike
 
 
 class Elsewhere(Rows, Protocol):
@@ -117,7 +116,8 @@ class TrainingLabels:
             unit = None if unit is None else unit[kept]
         if y.all() or not y.any():
             only = "positive" if y.all() else "negative"
-            raise DataError(ClassMissing(roles.label, len(y), only))
+            have, need = f"{only} ({len(y):,} of them)", "positives and negatives"
+            raise DataError(OneClass(f"training on {shown(roles.label)}", need, have))
         return cls(y, positive, other, weight, unit, kept, warnings)
 
     def folds(self, asked: int, seed: int) -> NDArray[np.intp]:
@@ -126,7 +126,7 @@ class TrainingLabels:
         if asked < 2:
             raise DataError(BadArgument("folds", "be at least 2", asked))
         if rare < 2:
-            raise DataError(ClassTooSmall(rare))
+            raise DataError(TooFew("cross-validation", 2, "rows of each class", rare))
         count = min(asked, rare)
         return deal(self.y, self.unit, count, np.random.default_rng(check_seed(seed)))
 
@@ -140,7 +140,8 @@ def deal(
     _, code = np.unique(unit, return_inverse=True)
     units = int(code.max()) + 1
     if units < count:
-        raise DataError(UnitsTooFew(units, count))
+        what, fix = f"cross-validation in {count} folds", Fix("folds", max(units, 2))
+        raise DataError(TooFew(what, count, "clusters", units, fixes=(fix,)))
     # Positives and negatives of each unit, as shares of all: a row of the rarer class counts for
     # more. The largest first, each to where those like it are fewest, then to where all are:
     # squares of the folds' loads grow least there.
@@ -211,7 +212,7 @@ class Data:
     table."""
 
     @classmethod
-    def of(cls, table: Any, roles: Roles, options: Options = _USUAL) -> Data:
+    def of(cls, table: TableLike, roles: Roles, options: Options = _USUAL) -> Data:
         """The table, wherever it is; a file in the format of LIBSVM is in memory."""
         from cutscore.tables import Table
         from cutscore.tables.frames import as_table
@@ -258,7 +259,7 @@ class Data:
         place = {name: k for k, name in enumerate(names)}
         for name in (*(roles.columns or ()), *roles.exclude, *roles.numbers, *roles.used):
             if name not in place:
-                raise no_column(name, names, table.where)
+                raise missing_column_error(name, names, table.where)
         w, g = (
             None if name is None else X[:, [place[name]]].toarray().ravel()
             for name in (roles.weight, roles.unit)
@@ -417,14 +418,14 @@ def _places(fold: NDArray[np.intp], kept: Flags | None) -> NDArray[np.intp]:
     return out
 
 
-def _values(table: Any, encoding: Encoding, labels: TrainingLabels) -> Floats:
+def _values(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> Floats:
     """What the rows that count have in each column."""
     parts = [matrix_of(encoding.columns, has) for _, has in read_columns(table, encoding.columns)]
     whole = np.concatenate(parts)
     return whole if labels.kept is None else whole[labels.kept]
 
 
-def _streamed(table: Any, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
+def _streamed(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
 
@@ -462,7 +463,7 @@ def scores_of(rows: Rows, line: LinearDetector) -> Floats:
     return np.concatenate(rows.reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q))
 
 
-def column_of(X: Any, j: int) -> Floats:
+def column_of(X: Matrix, j: int) -> Floats:
     """A copy: what is kept of a block keeps all of it."""
     return X[:, j].copy() if isinstance(X, np.ndarray) else X[:, [j]].toarray().ravel()
 
@@ -471,8 +472,8 @@ def _labels(values: NDArray[Any], roles: Roles) -> tuple[Flags, Any, Any, tuple[
     """Which rows are positive, the label of these as it stands in the table, the only other one or
     None, and what to say."""
     if roles.positive is not None:
-        found = labelled(values, roles.positive, roles.label, count=True)
-        note = against(found, roles.label)
+        found = binarize(values, roles.positive, roles.label, count=True)
+        note = one_versus_rest_note(found, roles.label)
         other = found.others[0] if len(found.others) == 1 else None
         return found.y, found.positive, other, () if note is None else (note,)
     nothing = np.zeros(len(values), np.float32)

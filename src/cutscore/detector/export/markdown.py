@@ -17,7 +17,7 @@ from cutscore.measures.measure import WORDS
 from cutscore.policy.artefact import calibration_words
 from cutscore.policy.export.card import costs_in_words as _in_words
 from cutscore.policy.export.card import table as _table
-from cutscore.policy.export.card import text
+from cutscore.policy.export.card import text, to_card
 from cutscore.policy.export.card import total as _total
 
 _MOST_LEVELS = 12
@@ -54,7 +54,7 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     """
     d = detector
     if isinstance(d.scorer, ColumnScorer):
-        return str(d.policy.export("card", title=title))
+        return to_card(d.policy, title=title)
     labels = d.policy.labels
     target = "positives"
     if labels.column is not None:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.models import NoColumns
-from cutscore.core.findings.scorers import ScorerNotExportable
+from cutscore.core.findings.models import NoColumns, ScorerUnfit
 from cutscore.detector.artefact import Detector, as_text
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.export.trees import Ensemble, Leaf, Split, walk
@@ -26,7 +25,10 @@ from cutscore.detector.values import stream
 from cutscore.policy.export.onnx import ML, Graph
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from onnx import ModelProto
+
+    from cutscore.tables.frames import TableLike
 
 # As the operator TreeEnsemble numbers them.
 _AT_MOST, _MEMBER, _SUM = 0, 6, 1
@@ -85,7 +87,7 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
 
 
 def onnx_inputs(
-    detector: Detector, data: object, *, dtype: Literal["float64", "float32"] = "float64"
+    detector: Detector, data: TableLike, *, dtype: Literal["float64", "float32"] = "float64"
 ) -> dict[str, NDArray[Any]]:
     """The inputs of :func:`to_onnx` for the rows of a table, ready for a runtime.
 
@@ -127,12 +129,12 @@ def _columns_of(scorer: Scorer) -> Sequence[Column]:
     return [term.column for term in line_of(scorer, "ONNX").terms]
 
 
-def _booleans(column: CategoryColumn, values: Any, start: int) -> NDArray[np.float64]:
+def _booleans(column: CategoryColumn, values: pa.Array, start: int) -> NDArray[np.float64]:
     known = {"true": 1.0, "false": 0.0, None: np.nan}
     return np.array([known[v] for v in column.texts(values, start).to_pylist()])
 
 
-def _strings(column: CategoryColumn, values: Any, start: int) -> NDArray[Any]:
+def _strings(column: CategoryColumn, values: pa.Array, start: int) -> NDArray[Any]:
     texts = column.texts(values, start).to_pylist()
     out = np.empty(len(texts), object)
     out[:] = ["" if v is None else v for v in texts]
@@ -234,7 +236,7 @@ class _TreeGraph(_Graph):
         ensemble = Ensemble.of(scorer, "ONNX")
         if self.dtype == np.float32 and not ensemble.single:
             reason = "its trees split at float64 numbers, which float32 can't tell apart"
-            raise DataError(ScorerNotExportable("ONNX in float32", reason))
+            raise DataError(ScorerUnfit("model", "ONNX in float32", reason))
         double, one = self.types.DOUBLE, self.types.FLOAT if ensemble.single else self.types.DOUBLE
         values = [self.add("Cast", self.value(column), to=double) for column in self.columns]
         matrix = self.add("Concat", *values, axis=1)

@@ -9,14 +9,12 @@ from math import inf
 import numpy as np
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Fix
+from cutscore.core.findings import BadArgument, shown
 from cutscore.core.findings.models import (
     ColumnReserved,
-    DialectNeeded,
-    NamesCoincide,
+    ScorerUnfit,
 )
-from cutscore.core.findings.scorers import ScorerNotExportable
+from cutscore.core.findings.tables import NamesRepeat
 from cutscore.detector.artefact import Detector
 from cutscore.detector.columns import Column, NumberColumn
 from cutscore.detector.export.trees import Ensemble, Leaf, Node
@@ -146,10 +144,10 @@ def _trees(scorer: ModelScorer, table: str, kept: Sequence[str], dialect: str) -
     count, leaves = len(ensemble.trees), ensemble.leaves
     if count > _TREES or leaves > _LEAVES:
         reason = f"it has {count:,} trees and {leaves:,} leaves, more than {_TREES} and {_LEAVES:,}"
-        raise DataError(ScorerNotExportable("SQL", reason))
+        raise DataError(ScorerUnfit("model", "SQL", reason))
     if ensemble.single and dialect != "duckdb":
         reason = "XGBoost adds up in float32, which DuckDB can do (dialect duckdb) and others can't"
-        raise DataError(ScorerNotExportable("SQL", reason))
+        raise DataError(ScorerUnfit("model", "SQL", reason))
     prefix = "x"
     while any(name.casefold().startswith(prefix) for name in kept):
         prefix += "x"
@@ -199,7 +197,7 @@ def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
     for name in names:
         key = name.casefold()
         if folded.setdefault(key, name) != name:
-            raise DataError(NamesCoincide(folded[key], name))
+            raise DataError(NamesRepeat(folded[key], name))
     for name in kept:
         if name.casefold() in _GIVEN:
             raise DataError(ColumnReserved(name))
@@ -263,8 +261,8 @@ def _microseconds(name: str, column: str, dialect: str) -> str:
             f"AND SUBSTR({column}, 12, 2) < '24' AND {column} NOT LIKE '% ' "
             f"AND {column} NOT LIKE '%.' THEN 1000000 * {seconds} + {rest} END"
         )
-    ways = (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))
-    raise DataError(DialectNeeded(name, fixes=ways))
+    rule = f"be duckdb or sqlite, since {shown(name)} is a date, which databases write differently"
+    raise DataError(BadArgument("dialect", rule))
 
 
 def _days(microseconds: str) -> str:

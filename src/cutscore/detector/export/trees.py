@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.scorers import ScorerNotExportable
+from cutscore.core.findings.models import ScorerUnfit
 from cutscore.detector.scorers.model import ModelScorer
 from cutscore.detector.scorers.trees import LightGbm, XGBoost
 
@@ -60,7 +60,7 @@ class Ensemble:
             return cls(tuple(_lightgbm(t["tree_structure"], to) for t in trees), 0.0, False)
         if isinstance(model, XGBoost):
             return _xgboost(json.loads(bytes(model.booster.save_raw("json"))))
-        raise DataError(ScorerNotExportable(to, f"it is a model of {model.name}"))
+        raise DataError(ScorerUnfit("model", to, f"it is a model of {model.name}"))
 
     @property
     def leaves(self) -> int:
@@ -88,7 +88,7 @@ def _lightgbm(node: dict[str, Any], to: str) -> Node:
         return Split(column, levels, False, yes, no)
     at = float(node["threshold"])
     if kind == "Zero":
-        raise DataError(ScorerNotExportable(to, "it takes 0 for a missing value"))
+        raise DataError(ScorerUnfit("model", to, "it takes 0 for a missing value"))
     # Where training rows had no missing value, one counts as 0.
     missing = bool(node["default_left"]) if kind == "NaN" else at >= 0
     return Split(column, at, missing, yes, no)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.models import FieldMissing, FieldUnfit
-from cutscore.core.json import plain, read_fields
+from cutscore.core.findings.models import FieldUnfit
+from cutscore.core.json import read_fields, to_plain
 from cutscore.detector.novelty import Novelty
 from cutscore.sweeps.sweep import Floats
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 # Where the scorer of each kind lives. It is imported when a file asks for it.
 KINDS = {
@@ -100,7 +103,7 @@ class Scorer(ABC):
     @abstractmethod
     def scored(
         self,
-        data: Any,
+        data: TableLike,
         keep: Sequence[str] = (),
         *,
         explain: bool = False,
@@ -124,24 +127,24 @@ class Scorer(ABC):
     def facts(self) -> list[tuple[str, str]]:
         """What there is to know about it, by name."""
 
-    def scores(self, data: Any) -> Floats:
+    def scores(self, data: TableLike) -> Floats:
         """The score of each row of a table."""
         parts = [part.score for part in self.scored(data)]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists, with the kind."""
-        values = {f.name: plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        values = {f.name: to_plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
         return {"kind": self.kind} | values
 
     @classmethod
-    def of_dict(cls, data: dict[str, Any], where: str) -> Scorer:
+    def of_dict(cls, data: Mapping[str, object], where: str) -> Scorer:
         """The scorer of this kind that has these fields."""
         scorer: Scorer = read_fields(cls, data, where)
         return scorer
 
     @staticmethod
-    def from_dict(data: Any, where: str = "scorer") -> Scorer:
+    def from_dict(data: object, where: str = "scorer") -> Scorer:
         """The scorer that :meth:`to_dict` wrote, of whatever kind.
 
         Examples
@@ -153,7 +156,7 @@ class Scorer(ABC):
         if not isinstance(data, dict):
             raise DataError(FieldUnfit(where, "an object", data))
         if "kind" not in data:
-            raise DataError(FieldMissing(f"{where}.kind"))
+            raise DataError(FieldUnfit(f"{where}.kind", "there"))
         kind = data["kind"]
         if not isinstance(kind, str) or kind not in KINDS:
             raise DataError(FieldUnfit(f"{where}.kind", " or ".join(KINDS), kind))

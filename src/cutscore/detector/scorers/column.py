@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from cutscore.detector.novelty import Novelty
 from cutscore.detector.scorers.base import Scored, Scorer
 from cutscore.detector.values import scores, stream
 from cutscore.tables.literals import parsed
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class ColumnScorer(Scorer):
 
     def scored(
         self,
-        data: Any,
+        data: TableLike,
         keep: Sequence[str] = (),
         *,
         explain: bool = False,  # noqa: ARG002

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from cutscore.detector.scorers.reading import numbers_of, read_columns, texts_of
 from cutscore.detector.terms import CategoryTerm, Term, folded
 from cutscore.linear.detector import LinearDetector
 from cutscore.sweeps.sweep import Floats
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 # Terms are added up in groups, so that a sum written as one expression is nowhere deep.
 GROUP = 256
@@ -104,7 +107,7 @@ class LinearScorer(Scorer):
 
     def scored(
         self,
-        data: Any,
+        data: TableLike,
         keep: Sequence[str] = (),
         *,
         explain: bool = False,

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.models import FieldUnfit, ModelUnreadable
+from cutscore.core.findings.base import Where
+from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.findings.scorers import ScorerFileChanged, ScoresUnusable
+from cutscore.core.findings.tables import FileUnreadable
 from cutscore.core.frozen import derived
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.novelty import Novelty
@@ -109,7 +111,8 @@ def _read(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise DataError(ModelUnreadable(path, error.strerror or str(error))) from error
+        reason = error.strerror or str(error)
+        raise DataError(FileUnreadable(reason, where=Where(file=path))) from error
 
 
 def sha256(data: bytes) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cutscore.decision.choice import natural
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
-from cutscore.measures.measure import WORDS
+from cutscore.policy.artefact import WORDS
 
 if TYPE_CHECKING:
     from cutscore.policy.artefact import Policy

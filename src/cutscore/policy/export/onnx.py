@@ -7,7 +7,7 @@ from math import inf, log
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from cutscore import __version__
 from cutscore.calibration.calibrators import (
@@ -23,6 +23,7 @@ from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import LibraryMissing
 from cutscore.core.findings.models import NotExportable
+from cutscore.core.types import ArrayLike
 from cutscore.measures.prior import log_odds
 from cutscore.policy.artefact import rounded
 
@@ -104,7 +105,7 @@ class Graph:
         self.taken.add(f"{hint}_{k}")
         return f"{hint}_{k}"
 
-    def constant(self, value: Any, dtype: Any = None) -> str:
+    def constant(self, value: ArrayLike, dtype: DTypeLike | None = None) -> str:
         name = self.name("constant")
         array = np.asarray(value, self.dtype if dtype is None else dtype)
         self.constants.append(self.from_array(array, name))

@@ -14,6 +14,7 @@ from cutscore.calibration.calibrators import (
     Gaussian,
     Monotone,
 )
+from cutscore.core.types import Array
 from cutscore.measures.prior import log_odds
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _monotone(c: Monotone, _: int) -> list[str]:
     return [*lines, "return y"]
 
 
-def _list(values: Any) -> str:
+def _list(values: Array) -> str:
     return "[" + ", ".join(map(_number, values.tolist())) + "]"
 
 

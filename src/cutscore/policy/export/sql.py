@@ -18,9 +18,8 @@ from cutscore.calibration.calibrators import (
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Fix
-from cutscore.core.findings.models import ColumnReserved, DialectNeeded, NotExportable
-from cutscore.core.names import in_sql
+from cutscore.core.findings.models import ColumnReserved, NotExportable
+from cutscore.core.names import quote_sql
 from cutscore.measures.prior import log_odds
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def check_kept(keep: Sequence[str]) -> list[str]:
 
 def name_of(name: str) -> str:
     """A name in quotes."""
-    return in_sql(printed(name))
+    return quote_sql(printed(name))
 
 
 def printed(text: str) -> str:
@@ -164,8 +163,8 @@ def literal(x: float, dialect: str = "sqlite") -> str:
         text = repr(float(x))
         return text if "e" in text else text + "e0"
     if dialect == "standard":
-        ways = tuple(Fix("dialect", name) for name in DIALECTS[1:])
-        raise DataError(DialectNeeded("llr", "infinite", fixes=ways))
+        rule = f"be one of {', '.join(DIALECTS[1:])}, since an LLR is infinite"
+        raise DataError(BadArgument("dialect", rule))
     if dialect == "postgresql":
         return f"CAST('{'' if x > 0 else '-'}Infinity' AS DOUBLE PRECISION)"
     return "(1e308 * 10)" if x > 0 else "(-1e308 * 10)"

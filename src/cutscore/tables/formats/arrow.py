@@ -9,9 +9,18 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from cutscore.core.findings import Finding
-from cutscore.core.findings.tables import FileDamaged
-from cutscore.core.names import named_columns
-from cutscore.tables.parts import BATCH, File, Format, Part, Style, Writer, check_names, first_line
+from cutscore.core.names import data_columns
+from cutscore.tables.parts import (
+    BATCH,
+    File,
+    Format,
+    Part,
+    Style,
+    Writer,
+    check_names,
+    damaged_file,
+    first_line,
+)
 
 
 class ArrowPart(Part):
@@ -24,7 +33,7 @@ class ArrowPart(Part):
         with self.guard(), pa.memory_map(file.path) as mapped:
             self._schema = self._reader(mapped, None).schema
         check_names(self._schema.names, self.where)
-        self._names = named_columns(self._schema)
+        self._names = data_columns(self._schema)
 
     def _reader(self, file: Any, columns: list[int] | None) -> Any:
         options = ipc.IpcReadOptions(included_fields=columns)
@@ -62,7 +71,7 @@ class ArrowPart(Part):
             yield batch.select(list(columns))
 
     def explain(self, error: Exception) -> Finding:
-        return FileDamaged("Arrow", first_line(error), where=self.at)
+        return damaged_file(self.where, first_line(error))
 
 
 def _writer(file: IO[bytes], schema: pa.Schema) -> Writer:

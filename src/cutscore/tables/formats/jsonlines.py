@@ -15,7 +15,7 @@ import pyarrow.json as pajson
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Finding
-from cutscore.core.findings.tables import FileEmpty, LineInvalid, TypesDiffer
+from cutscore.core.findings.tables import LineInvalid, TypesDiffer
 from cutscore.tables import parts
 from cutscore.tables.literals import EXACT
 from cutscore.tables.parts import (
@@ -25,6 +25,7 @@ from cutscore.tables.parts import (
     Part,
     Style,
     common_type,
+    empty_file,
     first_line,
     inexact,
     is_text,
@@ -43,7 +44,7 @@ class JsonPart(Part):
         long: dict[str, tuple[int, int]] = {}
         small: list[pa.Table] = []
         for row, block in self._blocks():
-            table = self._parsed(block, row, None)
+            table = self._parse(block, row, None)
             if file.is_small:
                 small.append(table)
             for field, column in zip(table.schema, table.columns, strict=True):
@@ -51,7 +52,7 @@ class JsonPart(Part):
                 if field.name not in long and _may_be_inexact(column):
                     long |= _first_inexact(block, row, field.name)
         if not self._found:
-            raise DataError(FileEmpty(where=self.at))
+            raise empty_file(self.where)
         self._whole = small[0] if len(small) == 1 else None
         for name, (row, value) in long.items():
             if pa.types.is_floating(self._found[name]):
@@ -90,7 +91,7 @@ class JsonPart(Part):
                 if not piece:
                     return
 
-    def _parsed(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
+    def _parse(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
         self._row = row
         odd = "infer" if schema is None else "ignore"
         with self.guard():
@@ -118,14 +119,14 @@ class JsonPart(Part):
             yield from self._whole.select(list(columns)).to_batches(BATCH)
             return
         for row, block in self._blocks():
-            table = self._parsed(block, row, schema).select(list(columns))
+            table = self._parse(block, row, schema).select(list(columns))
             yield from table.to_batches(BATCH)
 
     def explain(self, error: Exception) -> Finding:
         return LineInvalid("jsonl", first_line(error), where=self.at)
 
 
-def _may_be_inexact(column: Any) -> bool:
+def _may_be_inexact(column: pa.Array) -> bool:
     """Whether some number is so large that floats don't tell it from its neighbours."""
     t = column.type
     if not (pa.types.is_integer(t) or pa.types.is_floating(t)):
@@ -177,7 +178,7 @@ def _plain(values: list[Any]) -> list[Any]:
     return [v if v is None or isinstance(v, (str, int)) else _valued(v) for v in values]
 
 
-def _valued(value: Any) -> Any:
+def _valued(value: object) -> Any:
     """A value as JSON has it: decimals are numbers, dates are text."""
     if isinstance(value, (float, Decimal)):
         return float(value) if math.isfinite(value) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 from pyarrow import orc
@@ -49,7 +49,7 @@ class OrcWriter(orc.ORCWriter):  # type: ignore[misc]
         super().__init__(pa.PythonFile(file, mode="w"))
         self._schema = schema
 
-    def write_batch(self, batch: Any) -> None:
+    def write_batch(self, batch: pa.RecordBatch) -> None:
         """Write some more rows."""
         self.write(pa.Table.from_batches([batch], self._schema))
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings import Finding, Where
-from cutscore.core.findings.tables import FileDamaged
-from cutscore.core.names import named_columns
+from cutscore.core.findings import Finding
+from cutscore.core.names import data_columns
 from cutscore.tables.parts import (
     BATCH,
     File,
@@ -22,6 +21,7 @@ from cutscore.tables.parts import (
     Style,
     Writer,
     check_names,
+    damaged_file,
     first_line,
 )
 
@@ -33,13 +33,12 @@ UNREADABLE = (pa.ArrowException, OSError, ValueError)
 
 def damaged(where: str, k: int, of: int, error: Exception) -> DataError:
     """The error for a row group that can't be read."""
-    place = Where(file=where)
-    return DataError(FileDamaged("Parquet", first_line(error), k, of, where=place))
+    return DataError(damaged_file(where, first_line(error), f"row group {k + 1} of {of}"))
 
 
-def cut_off(where: str, error: Exception) -> FileDamaged:
+def cut_off(where: str, error: Exception) -> Finding:
     """What is said of a file that can't be opened."""
-    return FileDamaged("Parquet", first_line(error), where=Where(file=where))
+    return damaged_file(where, first_line(error))
 
 
 class ParquetPart(Part):
@@ -53,7 +52,7 @@ class ParquetPart(Part):
             self._schema = opened.schema_arrow
             self._rows = int(opened.metadata.num_rows)
         check_names(self._schema.names, self.where)
-        self._names = named_columns(self._schema)
+        self._names = data_columns(self._schema)
 
     def _open(self) -> pq.ParquetFile:
         return pq.ParquetFile(self.path, memory_map=True)
@@ -136,7 +135,7 @@ class ParquetPart(Part):
                         raise damaged(self.where, k, of, cause) from cause
                     raise
 
-    def _where(self, error: DataError, file: Any, columns: Sequence[str]) -> DataError:
+    def _where(self, error: DataError, file: pq.ParquetFile, columns: Sequence[str]) -> DataError:
         """The same error with the row group that can't be read."""
         for k in range(file.num_row_groups):
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Where
@@ -26,7 +25,7 @@ WRITTEN = tuple(f".{name}" for f in FORMATS if f.write is not None for name in f
 _PACKED = {".gz", ".bz2", ".zst"}
 
 
-def named(name: Any, *, to_write: bool = False) -> Format:
+def named(name: object, *, to_write: bool = False) -> Format:
     """The format of that name.
 
     Examples

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from cutscore.core import _native
 from cutscore.core.checks import number
@@ -23,7 +22,7 @@ for _k, _letter in enumerate("kmgt", 1):
     _UNITS |= {_letter: 1000**_k, f"{_letter}b": 1000**_k, f"{_letter}ib": 1024**_k}
 
 
-def limit_of(limit: Any) -> int:
+def limit_of(limit: int | str | None) -> int:
     """A limit of memory in bytes. If none is given: half of what is free now."""
     if limit is None:
         return max(_free() // 2, 2 * _LEAST)
@@ -52,7 +51,7 @@ def _free() -> int:
     return min(found)
 
 
-def bytes_of(limit: Any) -> int:
+def bytes_of(limit: int | str) -> int:
     """A size in bytes, from a number or from text such as "2 GB" or "512MiB".
 
     Examples
@@ -61,7 +60,8 @@ def bytes_of(limit: Any) -> int:
     >>> bytes_of("1.5 GB"), bytes_of("64MiB")
     (1500000000, 67108864)
     """
-    value, unit = limit, ""
+    value: float | str = limit
+    unit = ""
     if isinstance(limit, str):
         text = limit.strip().lower().replace(" ", "")
         digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")

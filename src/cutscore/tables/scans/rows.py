@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
@@ -17,25 +18,26 @@ from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import shown
 from cutscore.core.findings.rows import NoRows
 from cutscore.core.findings.statistics import NotFinite
+from cutscore.core.types import Label
 from cutscore.linear.rows import Block, Floats, block_rows
 from cutscore.linear.streams import Later, StreamRows
 from cutscore.tables import Table, open_table
 from cutscore.tables.parts import cell, filled, plain, row_of
 from cutscore.tables.scans.memory import bytes_of
-from cutscore.tables.scans.scan import Labels, as_weights, check_number, opened, placed
+from cutscore.tables.scans.scan import Labels, Source, as_weights, check_number, opened, placed
 
 # Numbers that stay in the second-level cache while columns become rows.
 _CACHED = 1 << 17
 
 
 def rows_file(  # noqa: PLR0913 - what the columns are for has many sides
-    data: Any,
+    data: Source,
     *,
     features: Sequence[str],
     label: str,
     weight: str | None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     memory_limit: int | str | None = None,
 ) -> StreamRows:
     """Rows in files of any size, for the learners in :mod:`cutscore.linear`.
@@ -96,7 +98,7 @@ def rows_file(  # noqa: PLR0913 - what the columns are for has many sides
     return rows if again else rows.spooled()
 
 
-def _names(features: Any, label: Any, weight: Any) -> list[str]:
+def _names(features: Sequence[str], label: str, weight: str | None) -> list[str]:
     """All columns that are wanted: features, label, weight."""
     if isinstance(features, str) or not isinstance(features, Sequence) or not features:
         raise DataError(BadArgument("features", "be a list of columns, at least one", features))
@@ -114,7 +116,7 @@ class _Reader:
     """Blocks of a table, each row of which is checked."""
 
     def __init__(
-        self, data: Any, names: list[str], weighted: bool, positive: Any, filter: Any
+        self, data: Source, names: list[str], weighted: bool, positive: Label, filter: pc.Expression
     ) -> None:
         self.names, self.weighted = names, weighted
         self.features = len(names) - 1 - weighted

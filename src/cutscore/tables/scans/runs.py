@@ -178,7 +178,7 @@ def stacked(pieces: Sequence[Sweep]) -> Sweep:
     weighted = any(s.weighted for s in some)
     squares = all(s.pos2 is not None or not s.weighted for s in some)
 
-    def joined(name: str, instead: str, dtype: Any) -> Any:
+    def joined(name: str, instead: str, dtype: type[np.generic]) -> Any:
         columns = [getattr(s, name) for s in some]
         there = [
             getattr(s, instead) if c is None else c for s, c in zip(some, columns, strict=True)

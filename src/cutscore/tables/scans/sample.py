@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from cutscore.comparison.class_samples import ClassSample
 from cutscore.sweeps.sweep import Floats
+from cutscore.tables.frames import TableLike
 from cutscore.tables.parts import Piece
 from cutscore.tables.scans.scan import Batch, Scan, workers_for
 
 
 def draw(
-    data: Any, *, scores: Sequence[str], most: int, **roles: Any
+    data: TableLike, *, scores: Sequence[str], most: int, **roles: Any
 ) -> tuple[ClassSample, ClassSample]:
     """At most so many rows of the positives and of the negatives, with all of their scores.
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,33 +20,30 @@ from numpy.typing import NDArray
 
 from cutscore.core.checks import threads
 from cutscore.core.errors import CutscoreError, DataError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Fix, Shown, Where, shown, spelled
 from cutscore.core.findings.rows import (
     BadWeight,
-    NotNumbers,
     PositiveUnstated,
-    ScoreMissing,
     TooManyLabels,
-    ValueMissing,
-)
-from cutscore.core.findings.tables import (
-    FileChanged,
-    FileDamaged,
-    FileUnreadable,
-    NamesRepeat,
-    TypesDiffer,
     TypeUnfit,
+    ValueMissing,
+    ValueUnfit,
 )
-from cutscore.core.labels import other_kind, typed
-from cutscore.core.names import no_column
+from cutscore.core.findings.tables import FileUnreadable, NamesRepeat, TypesDiffer
+from cutscore.core.labels import label_type_error, parse_label
+from cutscore.core.names import missing_column_error
+from cutscore.core.types import Label
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables import Table, open_table
+from cutscore.tables.files import Paths
 from cutscore.tables.parts import (
     Piece,
     cell,
+    changed_file,
     check_names_in_floats,
     common_type,
+    damaged_file,
     decoded,
     filled,
     first_line,
@@ -79,13 +76,15 @@ class Batch(NamedTuple):
 class Labels:
     """What the labels of a column mean, and which were seen: one for all threads."""
 
-    def __init__(self, name: str, positive: Any) -> None:
+    def __init__(self, name: str, positive: Label) -> None:
         self.name, self.positive = name, positive
         self._lock = threading.Lock()
         self.others: list[Any] = []
         """Labels other than the positive one, at most a few."""
 
-    def flags(self, column: Any, where: str, row_at: Callable[[int], Any]) -> NDArray[np.uint8]:
+    def flags(
+        self, column: pa.Array, where: str, row_at: Callable[[int], Any]
+    ) -> NDArray[np.uint8]:
         """1 where a label is the positive one. ``where`` the rows are, and what each is called."""
         if pa.types.is_decimal(value_type(column.type)):
             column = plain(column)
@@ -115,7 +114,9 @@ class Labels:
             return np.asarray(ones.view(np.uint8))
         return self._named(column, where, row_at)
 
-    def _named(self, column: Any, where: str, row_at: Callable[[int], Any]) -> NDArray[np.uint8]:
+    def _named(
+        self, column: pa.Array, where: str, row_at: Callable[[int], Any]
+    ) -> NDArray[np.uint8]:
         t = column.type
         if self.positive is None:
             place = Where(column=self.name, file=where)
@@ -140,7 +141,7 @@ class Labels:
                 self._saw(value, where)
         return np.asarray(hit[code])
 
-    def _saw(self, value: Any, where: str) -> None:
+    def _saw(self, value: Label, where: str) -> None:
         if value in self.others:
             return
         with self._lock:
@@ -155,7 +156,7 @@ class Labels:
             self.others.append(value)
 
 
-def as_label(positive: Any, t: pa.DataType, name: str) -> Any:
+def as_label(positive: Label, t: pa.DataType, name: str) -> Any:
     """The positive label in the type of its column: on the command line all are text.
 
     Examples
@@ -171,9 +172,9 @@ def as_label(positive: Any, t: pa.DataType, name: str) -> Any:
     boolean = pa.types.is_boolean(t)
     if not boolean and not isinstance(positive, str):
         return positive
-    asked = typed(str(positive), boolean=boolean)
+    asked = parse_label(str(positive), boolean=boolean)
     if asked is None:
-        raise other_kind(positive, kind_of(t), name)
+        raise label_type_error(positive, kind_of(t), name)
     return asked
 
 
@@ -182,7 +183,7 @@ def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert 
     if kind_of(t) not in ("numbers", "booleans"):
         hint = f"Name another column, or {way_out}."
         place = Where(column=name, file=where)
-        raise DataError(NotNumbers(shown(name), type=kind_of(t), hint=hint, where=place))
+        raise DataError(ValueUnfit(shown(name), type=kind_of(t), hint=hint, where=place))
 
 
 def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], Any]) -> Floats:
@@ -200,14 +201,14 @@ class Scan:
 
     def __init__(  # noqa: PLR0913 - what the columns are for
         self,
-        data: Any,
+        data: Source,
         *,
         label: str,
         score: str,
         weight: str | None = None,
         group: str | None = None,
-        positive: Any = None,
-        filter: Any = None,
+        positive: Label | None = None,
+        filter: pc.Expression | None = None,
         more: Sequence[str] = (),
     ) -> None:
         names = [name for name in (label, score, weight, group, *more) if name is not None]
@@ -255,7 +256,7 @@ class Scan:
                 yield self._checked(batch, where, start)
             rows += batch.num_rows
         if piece.rows is not None and rows != piece.rows:
-            raise DataError(FileChanged(where=Where(file=where)))
+            raise changed_file(where)
 
     def _checked(self, batch: pa.RecordBatch, where: str, start: int) -> Batch:
         row_at = row_of(where, start)
@@ -265,7 +266,9 @@ class Scan:
             score = self._numbers(columns[name], name, row_at)
             bad = np.isnan(score)
             if bad.any():
-                raise DataError(ScoreMissing(where=cell(row_at(int(bad.argmax())), name)))
+                raise DataError(
+                    ValueMissing("score", "NaN", where=cell(row_at(int(bad.argmax())), name))
+                )
             scores.append(score)
         w = None
         if self.weight is not None:
@@ -276,7 +279,7 @@ class Scan:
         group = None if self.group is None else self._grouped(columns[self.group], row_at)
         return Batch(scores[0], label, w, group, tuple(scores[1:]))
 
-    def _grouped(self, column: Any, row_at: Callable[[int], Any]) -> Any:
+    def _grouped(self, column: pa.Array, row_at: Callable[[int], Any]) -> Any:
         if pa.types.is_floating(value_type(column.type)):
             values = plain(column).to_numpy(zero_copy_only=False)
             bad = np.isnan(values)
@@ -287,7 +290,7 @@ class Scan:
             check_names_in_floats(values, str(self.group), row_at)
         return column
 
-    def _numbers(self, column: Any, name: str, row_at: Callable[[int], Any]) -> NDArray[Any]:
+    def _numbers(self, column: pa.Array, name: str, row_at: Callable[[int], Any]) -> NDArray[Any]:
         column = plain(column)
         if pa.types.is_boolean(column.type):
             column = column.cast(pa.uint8())
@@ -404,8 +407,12 @@ def workers_for(pieces: int) -> int:
     return max(1, min(threads(), pieces))
 
 
+Source: TypeAlias = Paths | Table | ds.Dataset
+"""Paths, an opened table, or a dataset of Arrow."""
+
+
 def opened(
-    data: Any, names: list[str], filter: Any, numbers: Sequence[str]
+    data: Source, names: list[str], filter: pc.Expression, numbers: Sequence[str]
 ) -> tuple[str, list[Piece], pa.Schema]:
     """What a table is called, its pieces with these columns, and their types. Codes with zeros in
     front are text, but for ``numbers``."""
@@ -416,7 +423,9 @@ def opened(
     return source.where, pieces, source.types(names, numbers=numbers)
 
 
-def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list[Piece], pa.Schema]:
+def _opened_dataset(
+    data: Source, names: list[str], filter: pc.Expression
+) -> tuple[str, list[Piece], pa.Schema]:
     if filter is not None and not isinstance(filter, pc.Expression):
         rule = "be an expression of pyarrow, such as pyarrow.compute.field('day') > 3"
         raise DataError(BadArgument("filter", rule, filter))
@@ -435,8 +444,8 @@ def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list
             if name in data.schema.names:
                 first, second, *_ = (k for k, one in enumerate(data.schema.names) if one == name)
                 place = Where(file=where)
-                raise DataError(NamesRepeat(name, first, second, where=place))
-            raise no_column(name, data.schema.names, where)
+                raise DataError(NamesRepeat(name, name, (first, second), where=place))
+            raise missing_column_error(name, data.schema.names, where)
     pieces = []
     for fragment in _fragments(data, filter):
         _check_schema(fragment, data.schema, names)
@@ -446,7 +455,7 @@ def _opened_dataset(data: Any, names: list[str], filter: Any) -> tuple[str, list
     return where, pieces, pa.schema([data.schema.field(name) for name in names])
 
 
-def _check_schema(fragment: Any, schema: pa.Schema, names: list[str]) -> None:
+def _check_schema(fragment: ds.Fragment, schema: pa.Schema, names: list[str]) -> None:
     """Raise if the numbers of a file would be rounded to those of the dataset."""
     own = fragment.physical_schema
     for name in names:
@@ -458,7 +467,7 @@ def _check_schema(fragment: Any, schema: pa.Schema, names: list[str]) -> None:
                 raise DataError(TypesDiffer(name, (str(wanted), str(t)), places))
 
 
-def _fragments(data: Any, filter: Any) -> Iterable[Any]:
+def _fragments(data: ds.Dataset, filter: pc.Expression) -> Iterable[Any]:
     try:
         found = list(data.get_fragments(filter))
     except (pa.ArrowException, KeyError) as error:
@@ -469,14 +478,14 @@ def _fragments(data: Any, filter: Any) -> Iterable[Any]:
             try:
                 yield from fragment.split_by_row_group(filter, schema=data.schema)
             except (pa.ArrowException, OSError) as error:
-                place = Where(file=fragment.path)
-                raise DataError(FileDamaged("Parquet", first_line(error), where=place)) from error
+                reason = first_line(error)
+                raise DataError(damaged_file(fragment.path, "it, as Parquet,", reason)) from error
         else:
             yield fragment
 
 
 def _read_fragment(
-    fragment: Any, schema: pa.Schema, names: list[str], filter: Any
+    fragment: ds.Fragment, schema: pa.Schema, names: list[str], filter: pc.Expression
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
     path = getattr(fragment, "path", None)
     where = "the table" if path is None else spelled(path)
@@ -497,7 +506,7 @@ def _read_fragment(
         raise DataError(FileUnreadable(first_line(error), where=Where(file=where))) from error
 
 
-def _check_plain(t: Any, name: str, where: str) -> None:
+def _check_plain(t: pa.DataType, name: str, where: str) -> None:
     t = value_type(t)
     if pa.types.is_nested(t) or pa.types.is_null(t):
-        raise DataError(TypeUnfit(name, kind_of(t), where=Where(file=where)))
+        raise DataError(TypeUnfit(f"{shown(name)} of {where}", kind_of(t), where=Where(file=where)))

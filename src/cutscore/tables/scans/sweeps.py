@@ -7,23 +7,27 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cutscore.core import _native
 from cutscore.core.checks import Columns, threads
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.cluster import MemoryTooSmall
-from cutscore.core.labels import no_label
+from cutscore.core.findings import BadArgument, Conflict
+from cutscore.core.labels import unknown_label_error
+from cutscore.core.types import Label
 from cutscore.sweeps.binned import BinnedSweep
-from cutscore.sweeps.sweep import Sweep, found, squared, sweep_of
+from cutscore.sweeps.sweep import Sweep, adopt_counts, square_weights, sweep_of
 from cutscore.tables.parts import Piece
 from cutscore.tables.scans.memory import Spill, limit_of
 from cutscore.tables.scans.runs import merged, pack, unpack
-from cutscore.tables.scans.scan import Batch, Scan, workers_for
+from cutscore.tables.scans.scan import Batch, Scan, Source, workers_for
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["sweep_file"]
 
@@ -45,15 +49,15 @@ _Place = tuple[int, int]
 
 @overload
 def sweep_file(
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     binned: Literal[True],
     weight: str | None = None,
     group: None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     bits: int = 16,
@@ -62,14 +66,14 @@ def sweep_file(
 ) -> BinnedSweep: ...
 @overload
 def sweep_file(
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     group: str,
     weight: str | None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     binned: Literal[False] = False,
@@ -79,14 +83,14 @@ def sweep_file(
 ) -> dict[Any, Sweep]: ...
 @overload
 def sweep_file(
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     weight: str | None = None,
     group: None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     binned: Literal[False] = False,
@@ -95,14 +99,14 @@ def sweep_file(
     report: Report | None = None,
 ) -> Sweep: ...
 def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about it
-    data: Any,
+    data: Source,
     *,
     label: str,
     score: str,
     weight: str | None = None,
     group: str | None = None,
-    positive: Any = None,
-    filter: Any = None,
+    positive: Label | None = None,
+    filter: pc.Expression | None = None,
     squares: bool = False,
     compact: bool = False,
     binned: bool = False,
@@ -162,7 +166,7 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
     >>> cs.sweep_file(file, label="fraud", score="score", group="country")["de"].auc
     1.0
     >>> cs.sweep_file(file, label="fraud", score="score", binned=True).auc
-    [0.75, 0.75] for certain
+    [0.75, 0.75] guaranteed
     """
     if binned and (group is not None or compact or squares):
         rule = "a binned sweep has neither groups nor runs nor squares"
@@ -184,10 +188,10 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         return _binned(scan, bits, limit, _Told(report))
     if group is not None:
         return _by_group(scan, _Plan(scan, limit, squares, compact), _Told(report))
-    return swept(scan, limit=limit, squares=squares, compact=compact, report=report)
+    return sweep_scan(scan, limit=limit, squares=squares, compact=compact, report=report)
 
 
-def swept(
+def sweep_scan(
     scan: Scan,
     *,
     limit: int,
@@ -199,7 +203,9 @@ def swept(
     s = _streamed(scan, _Plan(scan, limit, squares, compact), _Told(report))
     # As for arrays: a part of the rows may lack the positive label, but not beside two others.
     if not s.P and len(scan.labels.others) > 1:
-        raise no_label(scan.labels.positive, sorted(scan.labels.others, key=str), scan.labels.name)
+        raise unknown_label_error(
+            scan.labels.positive, sorted(scan.labels.others, key=str), scan.labels.name
+        )
     return s
 
 
@@ -271,7 +277,7 @@ class _Stream:
         weights: list[Any] = [batch.weight]
         if self.plan.squares:
             assert batch.weight is not None
-            weights.append(squared(batch.weight))
+            weights.append(square_weights(batch.weight))
         for stream, weight, spill in zip(self.streams, weights, self.spills, strict=True):
             with spill.guard():
                 stream.add(worker, batch.score, batch.label, weight)
@@ -284,7 +290,7 @@ class _Stream:
                 threshold, pos, neg, top = stream.finish(
                     plan.threads, plan.compact, plan.entries, file.fileno()
                 )
-            s = found(threshold, pos, neg)
+            s = adopt_counts(threshold, pos, neg)
             sweeps.append(replace(s, top=top) if len(top) else s)
         s, *rest = sweeps
         return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
@@ -338,8 +344,9 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     # As many as have room for bins of their own.
     workers = max(1, min(workers_for(len(scan.pieces)), limit // 2 // (16 << bits)))
     if 16 << bits > limit:
-        what = f"2**{bits} bins of two classes, {16 << bits:,} bytes,"
-        raise DataError(MemoryTooSmall(what, limit, "Take fewer bits, or a larger limit."))
+        rule = f"hold 2**{bits} bins of two classes, {16 << bits:,} bytes"
+        hint = "Take fewer bits, or a larger limit."
+        raise DataError(BadArgument("memory_limit", rule, limit, hint))
     if weighted:
         # Runs that depend on the table alone, so that sums of weights do too; few, where there are
         # many bins to add up.
@@ -361,7 +368,7 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
     number: dict[Any, int] = {}
     spill = Spill()
 
-    def codes(column: Any) -> NDArray[np.int32]:
+    def codes(column: pa.Array) -> NDArray[np.int32]:
         coded = column if hasattr(column, "indices") else column.dictionary_encode()
         index_of = coded.indices.to_numpy(zero_copy_only=False)
         values = coded.dictionary.to_pylist()
@@ -408,9 +415,9 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
             out[value] = s.compact() if plan.compact else s
             entries += len(out[value])
             if entries > plan.entries:
-                what = f"the sweeps of all groups, with more than {plan.entries:,} entries,"
+                rule = f"hold the sweeps of all groups, with more than {plan.entries:,} entries"
                 hint = "Pass compact=True, a filter for some of the groups, or a larger limit."
-                raise DataError(MemoryTooSmall(what, plan.limit, hint))
+                raise DataError(BadArgument("memory_limit", rule, plan.limit, hint))
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))
@@ -437,7 +444,7 @@ def _keep(
             yield g, spill.write(blob)
 
 
-def _blocks(blobs: Iterable[Any], dtype: Any) -> Iterator[Columns]:
+def _blocks(blobs: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[Columns]:
     """The rows of a group in blocks that depend on these alone, not on how they were kept: so do
     the sums of their weights."""
     held: list[tuple[NDArray[Any], ...]] = []
@@ -464,5 +471,5 @@ def _columns(held: list[tuple[NDArray[Any], ...]]) -> Columns:
     return Columns(score, label, 0.0, 1.0, weight, None)
 
 
-def _order(value: Any) -> tuple[str, Any]:
+def _order(value: Label) -> tuple[str, Any]:
     return ("", value) if isinstance(value, (int, float)) else (type(value).__name__, str(value))
