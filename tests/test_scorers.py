@@ -39,9 +39,9 @@ def test_line_explains_and_keeps() -> None:
         "age +25",
     ]
     assert [found.code for found in seen.found(3)] == [
-        "unseen-level",
-        "unseen-missing",
-        "unseen-number",
+        "unseen-values",
+        "unseen-values",
+        "unseen-values",
     ]
 
 
@@ -86,13 +86,13 @@ def test_file(scorer: Scorer) -> None:
 
 
 def test_bad_file() -> None:
-    with finding("field-missing", field="scorer.kind"):
+    with finding("field-unfit", field="scorer.kind"):
         Scorer.from_dict({})
     with finding("field-unfit", field="scorer.kind"):
         Scorer.from_dict({"kind": "forest"})
     with finding("field-unfit", field="scorer"):
         Scorer.from_dict([])
-    with finding("field-missing", field="scorer.column"):
+    with finding("field-unfit", field="scorer.column"):
         Scorer.from_dict({"kind": "column"})
 
 
