@@ -64,7 +64,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # pictures, training and exports, what is for other libraries, and what is marked slow are for
 # `make test`.
 SLOW := $(addprefix tests/test_,$(addsuffix .py,alike browser export figures layouts metrics notebook plot \
-  power readme rows rows_files start stories torch training training_files)) src/cutscore/torch.py
+  policy_export power readme rows rows_files start stories torch training training_files types)) \
+  src/cutscore/torch.py
 check: lint
 	HYPOTHESIS_PROFILE=quick $(PYTEST) --dist worksteal -m 'not slow and not spark' \
 	  $(SLOW:%=--ignore=%) tests src

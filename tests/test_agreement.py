@@ -131,6 +131,7 @@ def test_rows_of_weight_0_are_ignored() -> None:
     assert found.kappa == cs.cohen_kappa([1, 0, 1], [1, 0, 0]).kappa
 
 
+@pytest.mark.slow
 def test_coverage_where_the_asymptotic_interval_fails() -> None:
     rng, hits, draws = np.random.default_rng(3), 0, 400
     for _ in range(draws):

@@ -252,7 +252,7 @@ def test_bad_tables() -> None:
         ({"income": [1.0]}, "column-missing"),
         ({"income": ["x"], "colour": ["red"], HOSTILE: [True]}, "value-unfit"),
         ({"income": [np.inf], "colour": ["red"], HOSTILE: [True]}, "value-unfit"),
-        (3, "not-a-table"),
+        (3, "bad-argument"),
         (TABLE.slice(0, 0), "no-rows"),
     ):
         with finding(code):
@@ -512,7 +512,7 @@ def test_every_change_is_noticed() -> None:
     [
         ("format", "cutscore.detector/1", "format-unknown", {"format": "cutscore.detector/1"}),
         ("format", "other", "format-unknown", {"format": "other"}),
-        ("format", 1, "field-missing", {"field": "format"}),
+        ("format", 1, "field-unfit", {"field": "format"}),
         (
             "policy.cuts.thresholds.0",
             "high",
@@ -532,7 +532,7 @@ def test_every_change_is_noticed() -> None:
             "field-unfit",
             {"field": "policy.aim.objective", "rule": "text"},
         ),
-        ("policy.aim.costs.fp", -5, "bad-costs", {}),
+        ("policy.aim.costs.fp", -5, "bad-argument", {}),
         ("policy.aim.confidence", 3, "bad-argument", {"parameter": "confidence"}),
         ("scorer.base", "inf", "field-unfit", {"field": "scorer.base", "rule": "a finite number"}),
         ("scorer.terms", {}, "field-unfit", {"field": "scorer.terms", "rule": "a list"}),
@@ -605,15 +605,15 @@ def test_a_change_by_hand_is_noticed_and_can_be_meant() -> None:
             (other, "not-a-model", {})
             for other in (b"\xff\xfe", b"[]", b"3", b"null", b"a,b\n1,2\n", b"PAR1", b"\x80\x04K.")
         ),
-        (b" \n{}", "field-missing", {"field": "format"}),
+        (b" \n{}", "field-unfit", {"field": "format"}),
         (b'\xef\xbb\xbf{"a": 1}', "not-json", {"line": 1}),
         (b'{"a": "\xff"}', "not-json", {"reason": "this is not UTF-8"}),
         (b'{"a": NaN}', "field-unfit", {"value": "NaN"}),
         (b'{"a": -Infinity}', "field-unfit", {"value": "-Infinity"}),
-        (b'{"a": 1, "a": 2}', "field-unknown", {"field": "a", "twice": True}),
+        (b'{"a": 1, "a": 2}', "field-unfit", {"field": "a"}),
         (b'{"a": ' + b"[" * 200_000, "not-json", {"reason": "this is nested too deeply"}),
         (b'{"format": ' + b"9" * 10_000 + b"}", "not-json", {}),
-        (b'{"format": "cutscore.detector/3"}', "field-missing", {"field": "scorer"}),
+        (b'{"format": "cutscore.detector/3"}', "field-unfit", {"field": "scorer"}),
     ],
 )
 def test_files_that_are_no_detectors(
@@ -637,12 +637,14 @@ def test_files_cut_off_anywhere(tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path in (tmp_path / "nix.json", tmp_path, "a\0b"):
-        with finding("model-unreadable", path=str(path)):
+    with finding("file-missing", file=str(tmp_path / "nix.json")):
+        Detector.load(tmp_path / "nix.json")
+    for path in (tmp_path, "a\0b"):
+        with finding("file-unreadable", file=str(path)):
             Detector.load(path)
     monkeypatch.setattr("cutscore.policy.file._MOST", 10)
     full().save(tmp_path / "m.json")
-    with finding("model-unreadable", reason="it is larger than 256 MB"):
+    with finding("file-unreadable", reason="it is larger than 256 MB"):
         Detector.load(tmp_path / "m.json")
 
 

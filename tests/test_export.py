@@ -188,7 +188,7 @@ def test_dates_in_sql(engine: Any, dialect: str) -> None:
     d = made(rows(300, dates=True, empty=empty))
     new = rows(300, seed=1, dates=True, empty=empty)
     agree(d.apply(new), engine(to_sql(d, dialect=dialect), new))
-    with finding("dialect-needed", column="day"):
+    with finding("bad-argument", parameter="dialect"):
         to_sql(d)
 
 
@@ -347,7 +347,7 @@ def test_nan_is_missing_in_duckdb() -> None:
 
 def test_what_sql_can_not_say() -> None:
     d = made(pa.table({"a": [1.0, 2.0], "A": [3.0, 5.0]}))
-    with finding("names-coincide", first="a", second="A"):
+    with finding("names-repeat", first="a", second="A"):
         to_sql(d)
     with finding("not-exportable", format="SQL"):
         to_sql(made(pa.table({"a\0": [1.0, 2.0]})))

@@ -98,8 +98,8 @@ ELSEWHERE = {
         sensitivity_at smooth_roc specificity_at
     """,
     "functions of other results": """
-        compare_groups corrected_prevalence ClassMoments.needs_both_classes
-        ClassMoments.check_finite
+        compare_groups corrected_prevalence
+        ClassMoments.needs_both_classes ClassMoments.check_finite
         LinearDetector.then LinearDetector.unit Calibrator.then Affine.then Beta.then Chain.then
         Gaussian.then Monotone.then Detector.of_policy LinearScorer.of Encoding.from_raw
         torch.AUROC.merge
@@ -138,8 +138,9 @@ ELSEWHERE = {
     """,
     "has no inverse, and says so": "Beta.inverse Chain.inverse Gaussian.inverse Monotone.inverse",
     "made by functions that are here; Frozen owns its arrays, tested below": """
-        Agreement AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain Lift
-        GroupAuc Hull JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
+        Agreement
+        AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain Lift GroupAuc Hull
+        JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
         Estimates NetBenefitAt NetBenefitDifference SmoothRoc
     """,
     "made by functions that are here; they hold no arrays": """

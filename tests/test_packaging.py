@@ -140,6 +140,7 @@ def _third_party() -> set[str]:
     return {BROUGHT.get(name, DISTRIBUTIONS.get(name, name)) for name in modules}
 
 
+@pytest.mark.slow
 def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None:
     required = _names(PROJECT["dependencies"])
     optional = _names(line for extra in OFFERED for line in EXTRAS[extra])

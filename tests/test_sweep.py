@@ -396,6 +396,7 @@ def test_many_rows(crowd: str, rare: float, dtype: type, monkeypatch: pytest.Mon
     assert_array_equal(w.neg, np.bincount(at, weight[kept] * (y[kept] == 0), len(w)))
 
 
+@pytest.mark.slow
 def test_more_rows_than_float32_counts() -> None:
     """2^25 rows: a float32 that counts by ones stops at 2^24."""
     n = 2**25
@@ -519,15 +520,15 @@ def test_from_counts_of_large_counts() -> None:
         (([1], [2**62], [2**62]), {"code": "sum-too-large", "most": "2**53"}),
         (([1, 1], [2**62, 2**62], [0, 0]), {"code": "sum-too-large", "most": "2**53"}),
         (([1], np.array([2**63], np.uint64), [0]), {"code": "sum-too-large", "most": "2**53"}),
-        (([1, 2], [1, -1], [1, 1]), {"code": "bad-mass", "where": Where(1, "pos")}),
-        (([1, 2], [1, 1], [1, np.nan]), {"code": "bad-mass", "where": Where(1, "neg")}),
-        (([1, 2], [1, 1], [np.inf, 1]), {"code": "bad-mass", "where": Where(0, "neg")}),
+        (([1, 2], [1, -1], [1, 1]), {"code": "bad-weight", "where": Where(1, "pos")}),
+        (([1, 2], [1, 1], [1, np.nan]), {"code": "bad-weight", "where": Where(1, "neg")}),
+        (([1, 2], [1, 1], [np.inf, 1]), {"code": "bad-weight", "where": Where(0, "neg")}),
         (([1, 2], [1e308, 1e308], [0, 0]), {"code": "sum-too-large", "most": "2**1023"}),
         (([1, 2], [1], [1, 1]), {"code": "lengths-differ", "name": "pos", "have": 1, "need": 2}),
         (([1, np.nan], [1, 1], [1, 1]), {"code": "value-missing", "where": Where(1, "threshold")}),
-        (([1, 2], ["a", "b"], [1, 1]), {"code": "not-numbers", "name": "pos", "value": "a"}),
+        (([1, 2], ["a", "b"], [1, 1]), {"code": "value-unfit", "name": "pos", "value": "a"}),
         (([1, 2], [1, None], [1, 1]), {"code": "value-missing", "where": Where(1, "pos")}),
-        (([[1], [2]], [1, 1], [1, 1]), {"code": "not-a-column", "name": "threshold"}),
+        (([[1], [2]], [1, 1], [1, 1]), {"code": "bad-argument", "parameter": "threshold"}),
     ],
 )
 def test_from_counts_refuses(args: Any, found: dict[str, Any]) -> None:

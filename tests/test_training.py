@@ -21,13 +21,13 @@ import cutscore as cs
 from cutscore.calibration.methods import candidate
 from cutscore.core.findings import Fix, Where
 from cutscore.core.findings.report import FlagsAlike
+from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.findings.training import (
     ColumnUnused,
     FoldsApart,
     Leak,
     LearnerEmpty,
     LearnerSampled,
-    LearnerUnfinished,
     RowsWeightless,
 )
 from cutscore.detector import Detector, Encoding
@@ -400,16 +400,19 @@ def test_scores_of_no_use_are_said_to_be():
     data = {"y": rng.integers(2, size=300), "x": rng.normal(size=300)}
     data["y"][:2], data["x"][:2] = 1, [9, -9]  # positives last, either way
     t = train(data, "y", learner="fisher", costs=cs.Costs(fp=1, fn=999))
-    auc, all_ = t.warnings
+    (auc,) = t.warnings
     assert (auc.code, auc.auc) == ("no-better-than-chance", t.detector.training.auc)
-    assert all_ == FlagsAlike("everything", costs=True)
-    assert [found.code for found in summarise_fit(t).notices].count("flags-alike") == 1
+    assert [found.code for found in summarise_fit(t).notices].count(auc.code) == 1
+    limits = ["precision >= 0.99", "recall >= 0.5"]
+    limited = train(data, "y", learner="fisher", maximize="recall", subject_to=limits)
+    assert [found.code for found in limited.warnings] == ["no-better-than-chance", "infeasible"]
+    # Scores that rank well, and decide nothing at these costs.
+    data["x"] += data["y"]
+    always = train(data, "y", learner="fisher", costs=cs.Costs(fp=1, fn=999)).warnings
+    assert always == (FlagsAlike("everything", costs=True),)
     data["y"][:2] = 0
     never = train(data, "y", learner="fisher", costs=cs.Costs(fp=1000, fn=1)).warnings
-    assert FlagsAlike("nothing", costs=True) in never
-    # Under limits that may be all there is.
-    limited = train(data, "y", learner="fisher", maximize="recall", subject_to="precision >= 0.99")
-    assert "flags-alike" not in {found.code for found in limited.warnings}
+    assert never == (FlagsAlike("nothing", costs=True),)
     assert train(table(), "y", learner="fisher").warnings == ()
 
 
@@ -513,8 +516,8 @@ def test_a_learner_that_stopped_early_says_so(monkeypatch):
 
     monkeypatch.setitem(LEARNERS, "logistic", replace(own, fit=early))
     t = train(table(), "y", learner="logistic")
-    assert t.compared[0].notes == (LearnerUnfinished("logistic", 5, 5),)
-    assert LearnerUnfinished("logistic") in t.warnings
+    assert t.compared[0].notes == (NotConverged("logistic", 5, 5, of="folds"),)
+    assert "not-converged" in [w.code for w in t.warnings]
 
 
 def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
@@ -524,7 +527,7 @@ def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
     monkeypatch.setitem(LEARNERS, "gaussian", replace(LEARNERS["gaussian"], fit=fails))
     t = train(table(), "y")
     (note,) = {c.name: c.notes for c in t.compared}["gaussian"]
-    assert note.code == "learner-failed"
+    assert note.code == "learner-skipped"
     assert "–" in summarise_fit(t).text()
     assert summarise_fit(t).as_dict()["learners"]["rows"][1]["value"]["value"] is None
 
@@ -615,8 +618,8 @@ def test_warnings_about_the_data():
 @pytest.mark.parametrize(
     ("change", "options", "code", "fields"),
     [
-        ({"y": np.zeros(60, int)}, {}, "class-missing", {"rows": 60, "only": "negative"}),
-        ({"y": np.r_[1, np.zeros(59, int)]}, {}, "class-too-small", {"rows": 1}),
+        ({"y": np.zeros(60, int)}, {}, "one-class", {"have": "negative (60 of them)"}),
+        ({"y": np.r_[1, np.zeros(59, int)]}, {}, "too-few", {"have": 1}),
         ({"y": np.arange(60) % 3}, {}, "labels-many", {}),
         ({"y": np.arange(60) % 2 + 1}, {}, "positive-unstated", {}),
         ({}, {"learner": "forest"}, "bad-argument", {"parameter": "learner", "value": "forest"}),
@@ -627,10 +630,15 @@ def test_warnings_about_the_data():
             {"parameters": ("costs", "maximize")},
         ),
         ({}, {"target": "yy"}, "column-missing", {"column": "yy", "near": ["y"]}),
-        ({}, {"weight": "c"}, "value-unfit", {"column": "c", "wanted": "numbers"}),
+        ({}, {"weight": "c"}, "value-unfit", {"name": "'c'", "wanted": "numbers"}),
         ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "bad-weight", {"value": -1.0}),
-        ({}, {"weight": "y"}, "roles-conflict", {"column": "y", "roles": ("target", "weight")}),
-        ({"g": np.zeros(60, int)}, {"unit": "g"}, "units-too-few", {"units": 1, "folds": 5}),
+        (
+            {},
+            {"weight": "y"},
+            "arguments-conflict",
+            {"column": "y", "parameters": ("target", "weight")},
+        ),
+        ({"g": np.zeros(60, int)}, {"unit": "g"}, "too-few", {"have": 1, "need": 5}),
         ({}, {"folds": 1}, "bad-argument", {"parameter": "folds", "value": 1}),
         ({}, {"exclude": ["a", "b", "c"]}, "no-features", {"first": None}),
         ({}, {"positive": "x"}, "positive-unknown", {"positive": "x", "kind": "numbers"}),

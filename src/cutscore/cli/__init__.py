@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             # Whatever goes wrong is one sentence. Those who look for its cause ask for more.
             if os.environ.get("CUTSCORE_TRACEBACK"):
                 raise
-            return _failed(error, arguments, as_json)
+            return _report_failure(error, arguments, as_json)
         except KeyboardInterrupt:
             _drop_output()
             several = getattr(arguments, "command", "") == "demo"
@@ -68,7 +68,7 @@ def _quiet_and_interruptible() -> Iterator[None]:
 
     before = None
     with suppress(ValueError):  # only the main thread may set handlers
-        before = signal.signal(signal.SIGTERM, _terminated)
+        before = signal.signal(signal.SIGTERM, _terminate)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -78,7 +78,7 @@ def _quiet_and_interruptible() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _terminated(*_: object) -> NoReturn:
+def _terminate(*_: object) -> NoReturn:
     _drop_output()
     sys.exit(TERMINATED)
 
@@ -112,7 +112,7 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _failed(error: Exception, arguments: Namespace | None, as_json: bool) -> int:
+def _report_failure(error: Exception, arguments: Namespace | None, as_json: bool) -> int:
     # A file has a name, so does a table that is read; the standard output has none.
     if isinstance(error, OSError) and error.filename is None and error.errno is not None:
         _drop_output()
@@ -135,7 +135,9 @@ _EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sk
 def _finding(error: Exception, arguments: Namespace | None) -> Finding:
     """What went wrong, as a fact."""
     from cutscore.core.findings.arguments import LibraryMissing
-    from cutscore.core.findings.command import NoAccess, OutOfMemory, Unexpected
+    from cutscore.core.findings.base import Where
+    from cutscore.core.findings.command import OutOfMemory, Unexpected
+    from cutscore.core.findings.tables import FileUnreadable, FileUnwritable
 
     if isinstance(error, CutscoreError):
         return error.finding
@@ -145,9 +147,11 @@ def _finding(error: Exception, arguments: Namespace | None) -> Finding:
         return OutOfMemory()
     if isinstance(error, OSError) and error.filename is not None:
         path, reason = os.fsdecode(error.filename), error.strerror or str(error)
+        place = Where(file=path)
         for option in ("output", "report"):
             own = getattr(arguments, option, None)
             if own and (path == own or path.startswith(os.path.join(own, ""))):
-                return NoAccess(path, reason, option)
-        return NoAccess(path, reason)
+                hint = f"Choose another place with {COMMAND.parameter(option)}."
+                return FileUnwritable(reason, hint, where=place)
+        return FileUnreadable(reason, where=place)
     return Unexpected(type(error).__name__, str(error))

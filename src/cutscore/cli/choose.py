@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     whole = reverse or few or arguments.output is not None
     for compact in (False,) if whole else (True, False):
         with progress("sweeping", not arguments.quiet) as tell:
-            found = engines.swept(arguments, what, tell=tell, compact=compact)
+            found = engines.sweep_tables(arguments, what, tell=tell, compact=compact)
         s = found.sweeps[name]
         s = s.negated() if reverse else s
         try:

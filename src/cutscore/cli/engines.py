@@ -42,7 +42,7 @@ def limit(arguments: Namespace) -> int:
         raise UsageError(error.finding) from None
 
 
-def chosen(arguments: Namespace, table: Table, columns: int) -> str:
+def choose_engine(arguments: Namespace, table: Table, columns: int) -> str:
     """The engine that was named; or memory, if so many columns of the table fit into it well."""
     if arguments.master and arguments.engine != "spark":
         raise UsageError(Usage("--master is for --engine spark"))
@@ -72,7 +72,7 @@ def _check_paths(arguments: Namespace, table: Table) -> None:
         raise UsageError(Usage(rule, "Write it as Parquet: cutscore.tables.write_table does."))
 
 
-def swept(
+def sweep_tables(
     arguments: Namespace,
     what: shared.Named,
     group: str | None = None,
@@ -82,7 +82,7 @@ def swept(
 ) -> Swept:
     """The sweeps of all scores; with several scores, what tests their differences. Compact ones,
     for large tables, where that will do."""
-    engine = chosen(arguments, what.source, len(what.scores) + 2)
+    engine = choose_engine(arguments, what.source, len(what.scores) + 2)
     if engine == "memory":
         rows = shared.rows(arguments, what)
         weighted = rows.weight is not None
@@ -102,7 +102,7 @@ def _by_arrow(
     from cutscore.tables.scans.groups import by_group_file
     from cutscore.tables.scans.sample import draw
     from cutscore.tables.scans.scan import Scan
-    from cutscore.tables.scans.sweeps import swept
+    from cutscore.tables.scans.sweeps import sweep_scan
 
     table, label, scores = what
     roles: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _by_arrow(
     for k, name in enumerate(scores):
         scan = Scan(table, score=name, **roles)
         told = _Told(tell, name, k / passes, 1 / passes, scan.rows)
-        sweeps[name] = swept(scan, limit=most, squares=squares, compact=compact, report=told)
+        sweeps[name] = sweep_scan(scan, limit=most, squares=squares, compact=compact, report=told)
         rows = told.rows
         if arguments.positive is not None and not k:
             note = _about_labels(arguments.positive, scan.labels, label, sweeps[name])

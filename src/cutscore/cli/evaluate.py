@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         }
         if arguments.positive is not None:
             said["label"] += f" = {quote_if_spaced(arguments.positive)}"
-        engine = engines.chosen(arguments, what.source, len(what.scores) + 2)
+        engine = engines.choose_engine(arguments, what.source, len(what.scores) + 2)
         if arguments.unit and arguments.engine not in ("auto", "memory"):
             rule = "intervals of clusters need all rows in memory"
             raise UsageError(Usage(rule, f"Leave out --unit, or --engine {arguments.engine}."))
@@ -58,7 +58,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 **said,
             )
         else:
-            found = engines.swept(arguments, what, arguments.group, tell=tell)
+            found = engines.sweep_tables(arguments, what, arguments.group, tell=tell)
             note = found.note
             summary = summarise_sweeps(
                 found.sweeps, rows=found.rows, samples=found.samples, groups=found.groups, **said

@@ -23,7 +23,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments)
     shared.points(arguments)
     table = shared.source(arguments)
-    engine = engines.chosen(arguments, table, len(table.names))
+    engine = engines.choose_engine(arguments, table, len(table.names))
     with ExitStack() as stack:
         tell = stack.enter_context(progress("fitting", not arguments.quiet))
         stream: Any = engine == "arrow"

@@ -320,7 +320,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
         raise UsageError(Usage(f"there is no command {name!r}", _near(name, commands)))
     made, options = commands[name], _options(commands[name])
     # First: an option that was meant to be another may be why that one is missing.
-    for word in takewhile("--".__ne__, marked := _marked(words[1:], options)):
+    for word in takewhile("--".__ne__, marked := _mark(words[1:], options)):
         option = word.partition("=")[0]
         if option.startswith("--") and " " not in option and option not in options:
             _unknown(name, option, commands)
@@ -335,10 +335,10 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     if unknown:
         _unknown(name, unknown[0], commands)
     arguments.words = words
-    return _checked(arguments, next(one for one in COMMANDS if one.name == name))
+    return _check(arguments, next(one for one in COMMANDS if one.name == name))
 
 
-def _checked(arguments: argparse.Namespace, command: Command) -> argparse.Namespace:
+def _check(arguments: argparse.Namespace, command: Command) -> argparse.Namespace:
     """The same, if nothing is missing and values are what they should be."""
     for one in (one for group in command.groups.values() for one in group):
         value = getattr(arguments, one.name)
@@ -357,7 +357,7 @@ def _checked(arguments: argparse.Namespace, command: Command) -> argparse.Namesp
     return arguments
 
 
-def _marked(words: Sequence[str], options: Sequence[str]) -> list[str]:
+def _mark(words: Sequence[str], options: Sequence[str]) -> list[str]:
     """The same, with the values of --missing such that argparse takes them: it takes -n/a for an
     option, and drops what is nothing but two dashes."""
     out: list[str] = []

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cutscore.cli import UsageError
 from cutscore.core.errors import DataError
 from cutscore.core.files import written_aside
-from cutscore.core.findings import COMMAND, BadArgument, Conflict, Finding, either, some
+from cutscore.core.findings import COMMAND, BadArgument, Conflict, Finding, Where, either, some
 from cutscore.core.findings.command import (
     ColumnUnstated,
     LessIsBetter,
-    OptionNeeds,
     TakenByName,
-    Unwritable,
     Usage,
 )
+from cutscore.core.findings.tables import FileUnwritable
 from cutscore.core.interval import Interval
 from cutscore.core.labels import binarize, one_versus_rest_note
 from cutscore.inference.guarantee import check_guarantee
@@ -217,11 +216,17 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+# What to do about an option that is nothing without another.
+NEEDS = "{0} needs {1} as well."
+
+
 def _check_limits(arguments: Namespace, limits_known: bool) -> None:
     if arguments.costs is not None and arguments.maximize is not None:
         raise UsageError(Conflict(("costs", "maximize"), "there must be one aim"))
     if arguments.confidence is not None and not arguments.subject_to and not limits_known:
-        raise UsageError(OptionNeeds("confidence", ("subject_to",)))
+        raise UsageError(
+            Conflict(("confidence", "subject_to"), "a confidence is that of limits", NEEDS)
+        )
     if arguments.confidence is not None:
         for limit in as_limits(arguments.subject_to):
             try:
@@ -272,7 +277,7 @@ def check_outputs(arguments: Namespace) -> None:
         if path not in (None, "-")
     ]
     if len(outputs) == 2 and os.path.realpath(outputs[0]) == os.path.realpath(outputs[1]):
-        raise UsageError(Unwritable(outputs[0], "is to be both the model and the report"))
+        raise _unwritable(outputs[0], "it is to be both the model and the report")
     inputs = [path for path in (getattr(arguments, "paths", None) or []) if path != "-"]
     for path in outputs:
         if not path or "\0" in path:
@@ -287,14 +292,18 @@ def check_outputs(arguments: Namespace) -> None:
         models = (getattr(arguments, "model", None), *(getattr(arguments, "models", None) or ()))
         for read in (*inputs, *models):
             if read and os.path.realpath(path) == os.path.realpath(read):
-                raise UsageError(Unwritable(path, "is read from", "Write to another file."))
+                raise _unwritable(path, "it is read from", "Write to another file.")
 
 
 def check_extension(path: str) -> None:
     """Raise if it does not say how to write a table."""
     if path != "-" and written_as(path) is None:
-        rule = "has no extension that says how to write it"
-        raise UsageError(Unwritable(path, rule, f"Choose {either(WRITTEN, show=str)}."))
+        reason = "no extension says how to write it"
+        raise _unwritable(path, reason, f"Choose {either(WRITTEN, show=str)}.")
+
+
+def _unwritable(path: str, reason: str, hint: str = "") -> UsageError:
+    return UsageError(FileUnwritable(reason, hint, where=Where(file=path)))
 
 
 def write_files(contents: Mapping[str, str | bytes]) -> None:
@@ -316,7 +325,7 @@ def write_files(contents: Mapping[str, str | bytes]) -> None:
             signal.signal(signal.SIGINT, before)
 
 
-def page(arguments: Namespace, summary: Any, title: str) -> str:
+def page(arguments: Namespace, summary: Summary, title: str) -> str:
     """The report of a summary."""
     from cutscore.report import render
 
@@ -328,7 +337,8 @@ def points(arguments: Namespace) -> dict[str, tuple[float, float]]:
     """The classifiers that are single points, by name."""
     for option in ("title", "point"):
         if getattr(arguments, option, None) and not arguments.report:
-            raise UsageError(OptionNeeds(option, ("report",)))
+            rule = f"a {option} is a part of the report"
+            raise UsageError(Conflict((option, "report"), rule, NEEDS))
     found: dict[str, tuple[float, float]] = {}
     for name, rates in getattr(arguments, "point", ()):
         if name in found:

@@ -148,3 +148,21 @@ def _decimals(numbers: tuple[float, ...], digits: int, of: Callable[[list[float]
 
 def _fixed(x: float, places: int) -> str:
     return f"{x:,.{places}f}".replace("-", "−")
+
+
+def baselines_text(none: float, every: float, cost: float) -> str:
+    """What it costs to flag nothing, and everything, and what share of that a threshold saves.
+
+    Examples
+    --------
+    >>> from cutscore.core.numbers import baselines_text
+    >>> baselines_text(735, 951, 209)
+    'flag none: 735, flag all: 951; saves 71.6 %'
+    """
+    least = min(none, every)
+    saves = ""
+    if 0 <= cost < least:
+        saves = f"; saves {per_cent((least - cost) / least)}"
+    elif 0 < least <= cost:
+        saves = "; saves nothing"
+    return f"flag none: {number_text(none)}, flag all: {number_text(every)}{saves}"

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
-from cutscore.core.findings.arguments import Conflict
-from cutscore.core.findings.statistics import RowsDependent
+from cutscore.core.findings import Conflict
+from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval
@@ -318,7 +318,7 @@ class OperatingPoint(Card):
         q = self.question
         if q.units is not None:
             hint = "Choose without units to see how the threshold moves if they were."
-            raise UndefinedError(RowsDependent("stability", hint))
+            raise UndefinedError(CountsRows("stability", hint, "units"))
         sampler = Sampler(self.sweep, seed)
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.models import FieldMissing, FormatUnknown, ModelChanged
+from cutscore.core.findings.models import FieldUnfit, FormatUnknown, ModelChanged
 from cutscore.core.json import digest, dumps, loads, read_fields, to_plain
 from cutscore.detector.artefact import Detector
 from cutscore.detector.scorers.column import ColumnScorer
@@ -36,7 +36,7 @@ def from_text(data: str | bytes, *, verify: bool = True) -> Detector:
     parsed = loads(data, "a model")
     known = (FORMAT, policy_file.FORMAT)
     if not isinstance(parsed, dict) or not isinstance(parsed.get("format"), str):
-        raise DataError(FieldMissing("format"))
+        raise DataError(FieldUnfit("format", "there"))
     if parsed["format"] not in known:
         raise DataError(FormatUnknown(parsed["format"], " and ".join(known)))
     checksum = parsed.pop("checksum", None)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding
-from cutscore.core.findings.models import ScoresOutside, UnseenLevel, UnseenMissing, UnseenNumber
+from cutscore.core.findings.models import ScoresOutside, UnseenValues
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
 from cutscore.policy.check import FAR
@@ -116,13 +116,11 @@ class Novelty:
     def found(self, rows: int) -> list[Finding]:
         """What there was among so many rows, the most frequent first."""
         outside = self.scores_outside(rows)
-        out: list[UnseenLevel | UnseenMissing | UnseenNumber] = [
-            UnseenLevel(name, n, rows, example) for name, (n, example) in self._levels.items()
-        ]
-        out += [UnseenMissing(name, n, rows) for name, n in self._missing.items()]
+        out = [UnseenValues(name, n, rows, level) for name, (n, level) in self._levels.items()]
+        out += [UnseenValues(name, n, rows) for name, n in self._missing.items()]
         out += [
-            UnseenNumber(
-                name, o.count, rows, *(in_words(v, o.kind) for v in (o.low, o.high, o.far))
+            UnseenValues(
+                name, o.count, rows, *(in_words(v, o.kind) for v in (o.far, o.low, o.high))
             )
             for name, o in self._numbers.items()
             if o.count

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
+from cutscore.core.findings import shown
 from cutscore.core.findings.base import Where
-from cutscore.core.findings.models import ValueUnfit
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.literals import NUMBER, floats, unmarked
 
@@ -50,11 +51,6 @@ def stream(
             _check_numbers(read, batch.schema, numbers)
         start = False
         yield batch
-
-
-def row_from(start: int) -> Callable[[int], str]:
-    """Names a row by its number, counted from 0 after the first ``start``."""
-    return lambda row: f"row {start + row + 1:,}"
 
 
 def kind_of(t: pa.DataType) -> str | None:
@@ -388,4 +384,5 @@ def _refuse(column: pa.Array, name: str, start: int, kind: str) -> NoReturn:
 
 def unfit(name: str, row: int, wanted: str, value: object) -> DataError:
     """The error for a value of another kind than a column must hold."""
-    return DataError(ValueUnfit(name, wanted, value, where=Where(row, column=name)))
+    hint, place = "Convert the column, or correct that row.", Where(row, column=name)
+    return DataError(ValueUnfit(shown(name), value, None, hint, wanted, where=place))

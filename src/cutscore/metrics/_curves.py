@@ -61,9 +61,9 @@ def roc_curve(
     >>> from cutscore.metrics import roc_curve
     >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> fpr, tpr
-    (as_columns([0. , 0. , 0.5, 0.5, 1. ]), as_columns([0. , 0.5, 0.5, 1. , 1. ]))
+    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     >>> thresholds
-    as_columns([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
+    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
     """
     need_bool(drop_intermediate)
     # Which points are dropped depends on how weights were added up.
@@ -117,9 +117,9 @@ def precision_recall_curve(
     >>> from cutscore.metrics import precision_recall_curve
     >>> precision, recall, thresholds = precision_recall_curve([0, 1, 1], [0.1, 0.4, 0.3])
     >>> precision, recall
-    (as_columns([0.66666667, 1.        , 1.        , 1.        ]), as_columns([1. , 1. , 0.5, 0. ]))
+    (array([0.66666667, 1.        , 1.        , 1.        ]), array([1. , 1. , 0.5, 0. ]))
     >>> thresholds
-    as_columns([0.1, 0.3, 0.4])
+    array([0.1, 0.3, 0.4])
     """
     need_bool(drop_intermediate)
     tp, fp, threshold, dtype = counts(columns(y_true, y_score, sample_weight), pos_label)
@@ -168,7 +168,7 @@ def det_curve(
     --------
     >>> from cutscore.metrics import det_curve
     >>> det_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    (as_columns([0.5, 0.5, 0. ]), as_columns([0. , 0.5, 0.5]), as_columns([0.35, 0.4 , 0.8 ]))
+    (array([0.5, 0.5, 0. ]), array([0. , 0.5, 0.5]), array([0.35, 0.4 , 0.8 ]))
     """
     need_bool(drop_intermediate)
     tp, fp, threshold, _ = counts(columns(y_true, y_score, sample_weight), pos_label, several=False)

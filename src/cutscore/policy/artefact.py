@@ -21,8 +21,8 @@ from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Fix, Shown, Where, shown
-from cutscore.core.findings.rows import ScoreMissing
-from cutscore.core.findings.statistics import CantMerge, RowsDependent, SweepCompact
+from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
 from cutscore.core.interval import Interval
@@ -79,7 +79,7 @@ class Cuts:
         object.__setattr__(self, "thresholds", tuple(map(check_threshold, self.thresholds)))
 
 
-def is_label(value: Any) -> bool:
+def is_label(value: object) -> bool:
     """Whether JSON can keep a label as it is."""
     return isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
 
@@ -412,7 +412,9 @@ class Policy(Card):
         with np.errstate(over="ignore", invalid="ignore"):
             total = x.sum(dtype=np.float64)
         if np.isnan(total) and (missing := np.isnan(x)).any():
-            raise DataError(ScoreMissing(where=Where(int(missing.argmax()), "score")))
+            raise DataError(
+                ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score"))
+            )
         return np.asarray(flagged.reshape(a.shape))
 
     def llr(self, scores: ArrayLike) -> Floats:
@@ -494,7 +496,7 @@ class Policy(Card):
         """What the evidence says for an aim; with ``reverse`` of −score."""
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
+            raise UndefinedError(CountsRows("a limit with a confidence", hint, "units"))
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
@@ -762,7 +764,7 @@ def merged(a: Policy, b: Policy) -> Policy:
     both = (a.evidence.units, b.evidence.units)
     if both != (None, None):
         hint = "Choose one policy on the rows of both."
-        raise UndefinedError(RowsDependent("addition of policies", hint))
+        raise UndefinedError(CountsRows("addition of policies", hint, "units"))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
     t = _turned(a.threshold, a.reverse)

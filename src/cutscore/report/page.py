@@ -46,7 +46,7 @@ from cutscore.report.summary import (
     listed,
     rows_text,
 )
-from cutscore.report.words import measured, word_for
+from cutscore.report.words import measure_word, word_for
 from cutscore.sweeps.hull import check_points
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "estimate": Estimate.text,
         "number": number_text,
-        "measured": measured,
+        "measure_word": measure_word,
         "said": lambda found: found.render(PAGE),
         "parts": _parts,
     }

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from cutscore.core.findings.base import COMMAND, Surface
 from cutscore.core.interval import Interval
-from cutscore.core.numbers import difference_text, number_text, per_cent
+from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
 from cutscore.decision.choice import (
     OperatingPoint,
     cases_text,
@@ -38,7 +38,7 @@ from cutscore.report.summary import (
     listed,
     rows_text,
 )
-from cutscore.report.words import measured, shown, word_for
+from cutscore.report.words import measure_word, shown, word_for
 
 if TYPE_CHECKING:
     from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary
@@ -104,7 +104,7 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     said = {id(found) for found in _said(summary)}
     for notice in summary.notices:
         if id(notice) not in said:
-            yield _marked("!", shown(notice.render(on), 1000), "yellow")
+            yield _mark("!", shown(notice.render(on), 1000), "yellow")
     yield _overview(summary)
     if summary.differences:
         aucs = {one.name: one.auc.value for one in summary.scores}
@@ -184,7 +184,7 @@ def point_lines(p: OperatingPoint, level: float) -> list[str]:
 def _value(p: OperatingPoint, level: float) -> str:
     """The value of the goal, on new rows and on these."""
     costs = p.question.costs is not None
-    words = "cost of 1,000 cases" if costs else measured(p.objective)
+    words = "cost of 1,000 cases" if costs else measure_word(p.objective)
     if np.isnan(p.value):
         return f"{words}: undefined (0/0)"
     factor, rate = (1000.0, False) if costs else (1.0, is_rate(p.objective))
@@ -201,18 +201,12 @@ def baselines(p: OperatingPoint) -> list[str]:
     costs = p.trivial_costs
     if costs is None:
         return []
-    none, every = (1000 * cost for cost in costs)
     expected = expectation(p)
-    cost = 1000 * (p.value if expected is None else expected.value)
-    best = min(none, every)
-    saves = ""
-    if best > 0:
-        saved = (best - cost) / best
-        saves = f"; saves {per_cent(saved)}" if saved > 0 else "; saves nothing"
-    return [f"flag none: {number_text(none)}, flag all: {number_text(every)}{saves}"]
+    cost = p.value if expected is None else expected.value
+    return [baselines_text(1000 * costs[0], 1000 * costs[1], 1000 * cost)]
 
 
-def _marked(mark: str, text: str, style: str = "") -> Table:
+def _mark(mark: str, text: str, style: str = "") -> Table:
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_row(Text(mark, style=style), Text(text))
     return grid
@@ -298,9 +292,9 @@ def _learners(learners: Learners) -> Group:
         value = one.value.text(rate=rate)
         less = "" if one.difference is None else one.difference.text(rate=rate)
         rows.append((f"{mark} {shown(one.name)}", value, less))
-    head = ("  learner", measured(learners.measure), "difference")
+    head = ("  learner", measure_word(learners.measure), "difference")
     return Group(
-        Text(f"Learners by {measured(learners.measure)}, cross-validated"),
+        Text(f"Learners by {measure_word(learners.measure)}, cross-validated"),
         _table(rows, head),
         *(
             Padding(Text(f"{shown(one.name)}: {shown(one.note, 300)}"), (0, 0, 0, 4))

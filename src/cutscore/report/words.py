@@ -15,7 +15,7 @@ def shown(name: str, most: int = 40) -> str:
     return f"{line[: most - 1 - tail]}…{line[len(line) - tail :]}"
 
 
-def measured(name: str) -> str:
+def measure_word(name: str) -> str:
     """What learners were compared by."""
     return {"auc": "AUC"}.get(name) or WORDS.get(name) or shown(name)
 

@@ -31,7 +31,7 @@ from cutscore.spark.messages import (
 from cutscore.spark.sources import Files, Paths, open_source, parallelism
 from cutscore.sweeps.sweep import area
 from cutscore.tables.parts import check_names_in_floats
-from cutscore.tables.scans.groups import dealt, evaluated, joined, packed, unpacked
+from cutscore.tables.scans.groups import deal, evaluate, joined, pack, unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -90,7 +90,7 @@ def by_group(  # noqa: PLR0913 - names of columns
     dealt = source.messages(_Deal(columns, slots), columns.names)
     messages = collect(map_tasks(shuffle(dealt, slots), _Evaluate()))
     one_other((o for message in messages for o in json.loads(message.note or "[]")), label)
-    tables = [unpacked(message.blob) for message in messages if message.blob is not None]
+    tables = [unpack(message.blob) for message in messages if message.blob is not None]
     return joined(tables, weighted=weight is not None)
 
 
@@ -110,8 +110,8 @@ class _Deal:
         for number, chunk in enumerate(some):
             table, other = chunk.blamed(self._rows)
             note = json.dumps([] if other is None else [other])
-            for k, part in dealt(table, self.slots):
-                yield Message(k, origin(task, number), part.num_rows, note, blob=packed(part))
+            for k, part in deal(table, self.slots):
+                yield Message(k, origin(task, number), part.num_rows, note, blob=pack(part))
 
     def _rows(self, c: dict[str, NDArray[Any]]) -> tuple[pa.Table, str | None]:
         names = self.columns
@@ -152,8 +152,8 @@ class _Evaluate:
         found = [m for m in in_order(receive(batches)) if m.blob is not None]
         if not found:
             return
-        tables = [(m.origin, unpacked(m.blob)) for m in found if m.blob is not None]
+        tables = [(m.origin, unpack(m.blob)) for m in found if m.blob is not None]
         rows = sum(table.num_rows for _, table in tables)
-        result = evaluated(tables)
+        result = evaluate(tables)
         others = sorted({o for m in found for o in json.loads(m.note or "[]")})
-        yield Message(0, found[0].origin, rows, json.dumps(others), blob=packed(result))
+        yield Message(0, found[0].origin, rows, json.dumps(others), blob=pack(result))

@@ -6,8 +6,6 @@ import glob
 import os
 import shutil
 import sys
-import tempfile
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,12 +19,11 @@ from cutscore.core.findings.tables import (
     FileUnreadable,
     FolderUnfit,
     NeedsQuery,
-    NotCsv,
 )
 from cutscore.tables.formats.parquet import PARQUET
 from cutscore.tables.formats.query import DuckPart
 from cutscore.tables.formats.registry import format_of, named
-from cutscore.tables.parts import File, Format, Style
+from cutscore.tables.parts import File, Format, Style, TemporaryFile
 from cutscore.tables.table import Table
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -111,13 +108,13 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     keep: list[Any] = []
     files = [File.at(path, name) for path, name in _files(paths, keep)]
     formats = [kind or format_of(file) for file in files]
-    source = _opened(files, formats, style, sql, keep)
+    source = _open_files(files, formats, style, sql, keep)
     if columns is not None:
         source.wanted(columns)
     return source
 
 
-def _opened(
+def _open_files(
     files: list[File], formats: list[Format], style: Style, sql: str | None, keep: list[Any]
 ) -> Table:
     for file, format in zip(files, formats, strict=True):
@@ -151,7 +148,9 @@ def check_decimal(decimal: object, separator: str | None) -> None:
 def _check_style(style: Style, format: str, where: Where | None = None) -> None:
     for name in ("header", "separator", "decimal", "missing"):
         if vars(style)[name] != vars(Style())[name]:
-            raise DataError(NotCsv(name, format, where=where))
+            table = "this" if where is None or where.file is None else spelled(where.file)
+            rule, hint = f"{table} is {format}, not CSV", "Leave {0} out, or use a query."
+            raise DataError(Conflict((name, "format"), rule, hint, where=where))
 
 
 def _marks(missing: object) -> tuple[str, ...]:
@@ -183,7 +182,7 @@ def _files(paths: object, keep: list[Any]) -> list[tuple[str, str]]:
         if not isinstance(text, str) or not text or "\0" in text:
             raise DataError(BadArgument("paths", "be text", path, subject="a path"))
         if text == "-":
-            out.append((_spooled(keep), "the standard input"))
+            out.append((_spool_input(keep), "the standard input"))
         elif os.path.isdir(text):
             out += _folder(text)
         elif os.path.exists(text):
@@ -231,24 +230,14 @@ def _folder(text: str) -> list[tuple[str, str]]:
     return [(p, spelled(p)) for p in hits]
 
 
-def _spooled(keep: list[Any]) -> str:
+def _spool_input(keep: list[Any]) -> str:
     """The standard input in a file, since tables are read more than once."""
-    handle, path = tempfile.mkstemp(prefix="cutscore-")
-
-    class Spool:
-        pass
-
-    spool = Spool()
-    weakref.finalize(spool, _removed, path)
+    spool = TemporaryFile()
     keep.append(spool)
     try:
-        with open(handle, "wb") as file:
+        with spool.create() as file:
             shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
     except OSError as error:
         place = Where(file="the standard input")
         raise DataError(FileUnreadable(str(error.strerror), where=place)) from error
-    return path
-
-
-def _removed(path: str) -> None:
-    Path(path).unlink(missing_ok=True)
+    return spool.path

@@ -2,31 +2,27 @@
 
 How to add one
 --------------
-Write a small frozen dataclass in the module of its topic (``rows`` for columns of arrays,
-``statistics``, ``tables``, ``models``, ``training``, ``report``, ``cluster``): a ``code`` of its
-own, its fields, an ``example`` of them for the page of messages, and ``text``, which words it::
+Subclass ``Finding``, or ``Warn`` or ``Note`` if nothing failed, in the module of its topic
+(``rows`` for columns of arrays, ``statistics``, ``tables``, ``models``, ``training``, ``report``,
+``cluster``). Every subclass is a frozen dataclass. It has a ``code`` of its own, its fields, a
+``template`` that words them, and an ``example`` of them for the page of messages::
 
-    @dataclass(frozen=True)
-    class ColumnMissing(Finding):
-        \"\"\"A column that was asked for is not in the table.\"\"\"
+    class FilesDiffer(Finding, code="files-differ"):
+        \"\"\"The files of one table have different columns.\"\"\"
 
-        code = "column-missing"
-        example = {"column": "fraud", "table": "a.csv"}
         column: str
-        table: str
-        near: tuple[str, ...] = ()
+        has: str
+        lacks: str
+        template = "{lacks} lacks {column!r}, which {has} has. Read them separately."
+        example = {"column": "y", "has": "a.csv", "lacks": "b.csv"}
 
-        def text(self, on: Surface) -> str:
-            hint = f"Did you mean {either(self.near)}?" if self.near else ""
-            return sentence(f"{self.table} has no column {shown(self.column)}.", hint)
-
-Then raise it, ``raise DataError(ColumnMissing(name, where, near))``, or hand it on as a warning or
-a note (``severity = Severity.WARNING``). A wrong argument needs no kind of its own:
+Then raise it, ``raise DataError(FilesDiffer(name, has, lacks))``, or hand it on. If the words
+depend on the values, override ``text(on)`` instead. A wrong argument needs no kind of its own:
 ``DataError(BadArgument("folds", "be a whole number from 2 on", folds))``.
 
-``where=Where(...)`` is the place; ``fixes=(Fix("positive", "yes"),)`` are ways out. A text names
-them by ``on.place(self.where)``, ``on.parameter("positive")`` and ``on.fix(self.fixes[0])``: in
-Python ``score[3]`` and ``positive='yes'``, on the command line "the score of row 4" and
+``where=Where(...)`` is the place; ``fixes=(Fix("positive", "yes"),)`` are ways out. A template
+names them as ``{place}`` and ``{fix[positive]}``, a text by ``on.place`` and ``on.fix``: in Python
+``score[3]`` and ``positive='yes'``, on the command line "the score of row 4" and
 ``--positive yes``. Nobody reads a text: ask for ``error.finding.code`` and its fields.
 """
 

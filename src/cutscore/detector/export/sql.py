@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Fix
+from cutscore.core.findings import BadArgument, shown
 from cutscore.core.findings.models import (
     ColumnReserved,
-    DialectNeeded,
-    NamesCoincide,
 )
+from cutscore.core.findings.tables import NamesRepeat
 from cutscore.detector.artefact import Detector
 from cutscore.detector.scorers.column import ColumnScorer
 from cutscore.detector.scorers.linear import GROUP, line_of
@@ -127,7 +125,7 @@ def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
     for name in names:
         key = name.casefold()
         if folded.setdefault(key, name) != name:
-            raise DataError(NamesCoincide(folded[key], name))
+            raise DataError(NamesRepeat(folded[key], name))
     for name in kept:
         if name.casefold() in _GIVEN:
             raise DataError(ColumnReserved(name))
@@ -191,8 +189,8 @@ def _microseconds(name: str, column: str, dialect: str) -> str:
             f"AND SUBSTR({column}, 12, 2) < '24' AND {column} NOT LIKE '% ' "
             f"AND {column} NOT LIKE '%.' THEN 1000000 * {seconds} + {rest} END"
         )
-    ways = (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))
-    raise DataError(DialectNeeded(name, fixes=ways))
+    rule = f"be duckdb or sqlite, since {shown(name)} is a date, which databases write differently"
+    raise DataError(BadArgument("dialect", rule))
 
 
 def _days(microseconds: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.models import FieldMissing, FieldUnfit
+from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.json import read_fields, to_plain
 from cutscore.detector.novelty import Novelty
 from cutscore.sweeps.sweep import Floats
@@ -155,7 +155,7 @@ class Scorer(ABC):
         if not isinstance(data, dict):
             raise DataError(FieldUnfit(where, "an object", data))
         if "kind" not in data:
-            raise DataError(FieldMissing(f"{where}.kind"))
+            raise DataError(FieldUnfit(f"{where}.kind", "there"))
         kind = data["kind"]
         if not isinstance(kind, str) or kind not in KINDS:
             raise DataError(FieldUnfit(f"{where}.kind", " or ".join(KINDS), kind))

@@ -7,7 +7,7 @@ from math import inf, log
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from cutscore import __version__
 from cutscore.calibration.calibrators import (
@@ -105,7 +105,7 @@ class Graph:
         self.taken.add(f"{hint}_{k}")
         return f"{hint}_{k}"
 
-    def constant(self, value: ArrayLike, dtype: Any = None) -> str:
+    def constant(self, value: ArrayLike, dtype: DTypeLike | None = None) -> str:
         name = self.name("constant")
         array = np.asarray(value, self.dtype if dtype is None else dtype)
         self.constants.append(self.from_array(array, name))

@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import IO, Any
@@ -21,9 +22,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings import Finding, Where
 from cutscore.core.findings.tables import (
     ColumnsUnnamed,
-    FileChanged,
-    FileEmpty,
-    NotUtf8,
+    LineInvalid,
     RowRagged,
     SeparatorFound,
 )
@@ -36,8 +35,10 @@ from cutscore.tables.parts import (
     Part,
     Style,
     Writer,
+    changed_file,
     check_names,
     decoded,
+    empty_file,
     is_text,
 )
 
@@ -69,7 +70,6 @@ class CsvPart(Part):
         self._file, self._style = file, style
         self.is_small = file.is_small
         self._types: dict[str, pa.DataType] = {}
-        self._invalid: list[Any] = []
         with self.guard(), _text(file) as lines:
             self._blank, first = next(
                 ((k, line) for k, line in enumerate(lines) if line.strip()), (0, "")
@@ -80,8 +80,10 @@ class CsvPart(Part):
             except csv.Error as error:
                 raise DataError(super().explain(error)) from error
         if not row:
-            raise DataError(FileEmpty(where=self.at))
-        self._names = self._named(row) if style.header else [f"c{k + 1}" for k in range(len(row))]
+            raise empty_file(self.where)
+        self._names = (
+            self._name_columns(row) if style.header else [f"c{k + 1}" for k in range(len(row))]
+        )
 
     def _find_separator(self, line: str) -> str:
         outside = "".join(line.split('"')[::2])
@@ -92,7 +94,7 @@ class CsvPart(Part):
             self.notes.append(SeparatorFound(best, where=self.at))
         return best
 
-    def _named(self, row: Sequence[str]) -> list[str]:
+    def _name_columns(self, row: Sequence[str]) -> list[str]:
         names = [name if name.strip() else f"column {k}" for k, name in enumerate(row, 1)]
         new = [name for name, raw in zip(names, row, strict=True) if not raw.strip()]
         if new:
@@ -126,24 +128,24 @@ class CsvPart(Part):
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         for block in self._blocks(columns):
             pairs = zip(block.columns, schema.types, strict=True)
-            arrays = [self._typed(column, t) for column, t in pairs]
+            arrays = [self._cast_text(column, t) for column, t in pairs]
             batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
             for start in range(0, batch.num_rows, BATCH):
                 yield batch.slice(start, BATCH)
 
-    def _typed(self, text: pa.Array, t: pa.DataType) -> Any:
+    def _cast_text(self, text: pa.Array, t: pa.DataType) -> Any:
         if is_text(t):
             return text
         if pa.types.is_null(t):
             return pa.nulls(len(text))
         with self.guard():
-            out = _cast(_trimmed(text), t, self._style.decimal)
+            out = _cast(_trim(text), t, self._style.decimal)
         if out is None:
-            raise DataError(FileChanged(where=self.at))
+            raise changed_file(self.where)
         return out
 
     def read(self, columns: Sequence[str]) -> pa.Table:
-        with self._parsing():
+        with self.guard():
             table = pacsv.read_csv(self._file.stream(), **self._options(columns))
         texts = dict(zip(columns, table.columns, strict=True))
         del table
@@ -153,20 +155,20 @@ class CsvPart(Part):
             return pa.table(list(found), names=list(columns))
 
     def _read_column(self, name: str, text: pa.Array) -> Any:
-        text = self._filled(text)
+        text = self._drop_marks(text)
         if name in self._types:
             t = self._types[name]
-            return text if is_text(t) else self._typed_chunks(text, t)
-        column, coded = _fitted(text, self._style.decimal)
+            return text if is_text(t) else self._cast_chunks(text, t)
+        column, coded = _fit_type(text, self._style.decimal)
         self._settle(name, column.type, coded=coded)
         return column
 
-    def _typed_chunks(self, text: pa.Array, t: pa.DataType) -> Any:
-        return pa.chunked_array([self._typed(chunk, t) for chunk in text.chunks], t)
+    def _cast_chunks(self, text: pa.Array, t: pa.DataType) -> Any:
+        return pa.chunked_array([self._cast_text(chunk, t) for chunk in text.chunks], t)
 
     def number(self, text: pa.Array) -> Any:
         chunked = isinstance(text, pa.ChunkedArray)
-        return self._typed_chunks(text, _FLOAT) if chunked else self._typed(text, _FLOAT)
+        return self._cast_chunks(text, _FLOAT) if chunked else self._cast_text(text, _FLOAT)
 
     def first_not_number(self, text: pa.Array) -> int:
         if self._style.decimal == ",":
@@ -174,10 +176,6 @@ class CsvPart(Part):
         return super().first_not_number(text)
 
     def _options(self, columns: Sequence[str]) -> dict[str, Any]:
-        def ragged(row: pacsv.InvalidRow) -> str:
-            self._invalid.append(row)
-            return "error"
-
         return {
             "read_options": pacsv.ReadOptions(
                 block_size=parts.BLOCK,
@@ -185,9 +183,9 @@ class CsvPart(Part):
                 skip_rows=self._blank,
                 skip_rows_after_names=int(self._style.header),
             ),
-            "parse_options": pacsv.ParseOptions(
-                delimiter=self._separator, newlines_in_values=True, invalid_row_handler=ragged
-            ),
+            # No handler of invalid rows: a thread that reads ahead could be the last to let go of
+            # it, and abort the process if Python has ended meanwhile.
+            "parse_options": pacsv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
             "convert_options": pacsv.ConvertOptions(
                 include_columns=list(columns),
                 column_types=dict.fromkeys(columns, pa.string()),
@@ -199,45 +197,47 @@ class CsvPart(Part):
 
     def _blocks(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All rows of these columns as text."""
-        with self._parsing():
-            stream = pacsv.open_csv(self._file.stream(), **self._options(columns))
-        for batch in self.guarded(stream):
-            yield pa.RecordBatch.from_arrays(
-                [self._filled(column) for column in batch.columns], schema=batch.schema
-            )
+        # Closed where they are left, by a consumer that has seen enough too.
+        with self.guard(), self._file.stream() as file:
+            reader = pacsv.open_csv(file, **self._options(columns))
+            with reader:
+                for batch in self.guarded(reader):
+                    yield pa.RecordBatch.from_arrays(
+                        [self._drop_marks(column) for column in batch.columns], schema=batch.schema
+                    )
 
-    def _parsing(self) -> Any:
-        self._invalid.clear()
-        return self.guard()
-
-    def _filled(self, text: pa.Array) -> Any:
+    def _drop_marks(self, text: pa.Array) -> Any:
         """Without the marks of missing values that are in quotes: others pyarrow takes out."""
         marks = pa.array(["", *self._style.missing])
         gone = pc.equal(text, "") if len(marks) == 1 else pc.is_in(text, value_set=marks)
         return pc.if_else(gone, None, text) if pc.any(gone).as_py() else text
 
     def explain(self, error: Exception) -> Finding:
-        if self._invalid:
-            return self._ragged()
+        if isinstance(error, pa.ArrowInvalid) and (row := self._first_ragged()) is not None:
+            # pyarrow counts from 1, and the line of names.
+            place = Where(row=row.number - 1 - self._style.header, file=self.where)
+            return RowRagged(row.expected_columns, row.actual_columns, where=place)
         # As text, all that can be wrong with a value is that it is none.
         line = _first_not_utf8(self._file)
         if line is not None:
-            return NotUtf8(where=Where(file=self.where, line=line))
+            return LineInvalid("utf-8", where=Where(file=self.where, line=line))
         return super().explain(error)
 
-    def _ragged(self) -> Finding:
-        (row, *_) = self._invalid
-        if row.number is None:  # several threads don't count
-            with self._file.stream() as stream:
-                options = self._options(self._names)
-                options["read_options"].use_threads = False
-                try:
-                    pacsv.read_csv(stream, **options)
-                except pa.ArrowInvalid:
-                    row = self._invalid[-1]
-        # pyarrow counts from 1, and the line of names.
-        place = Where(row=row.number - 1 - self._style.header, file=self.where)
-        return RowRagged(row.expected_columns, row.actual_columns, where=place)
+    def _first_ragged(self) -> Any:
+        """The first row with too many columns or too few; None if there is none. One thread reads
+        all again: several don't count rows."""
+        found: list[Any] = []
+
+        def handle(row: pacsv.InvalidRow) -> str:
+            found.append(row)
+            return "error"
+
+        options = self._options(self._names)
+        options["read_options"].use_threads = False
+        options["parse_options"].invalid_row_handler = handle
+        with suppress(pa.ArrowException, OSError), self._file.stream() as stream:
+            pacsv.read_csv(stream, **options)
+        return next(iter(found), None)
 
 
 def _text(file: File) -> IO[str]:
@@ -263,12 +263,12 @@ def _first_not_utf8(file: File) -> int | None:
 # ------------------------------------------------------------------------------------------- types
 
 
-def _fitted(text: pa.ChunkedArray, decimal: str) -> tuple[Any, bool]:
+def _fit_type(text: pa.ChunkedArray, decimal: str) -> tuple[Any, bool]:
     """A column in the first type that all of its values fit; and whether it is text only since its
     numbers would lose digits."""
     if text.null_count == len(text):
         return pa.chunked_array([pa.nulls(len(text))]), False
-    trimmed = [_trimmed(chunk) for chunk in text.chunks]
+    trimmed = [_trim(chunk) for chunk in text.chunks]
     for t in _LADDER:
         column = _cast_all(trimmed, t, decimal)
         if column is None:
@@ -291,7 +291,7 @@ class _Fit:
         """Look at some more values."""
         if text.null_count == len(text):
             return
-        self._seen, trimmed = True, _trimmed(text)
+        self._seen, trimmed = True, _trim(text)
         casts = {t: _cast(trimmed, t, self._decimal) for t in self._types}
         self._types = [t for t, column in casts.items() if column is not None]
         for t in _NUMBERS:
@@ -340,7 +340,7 @@ def _cast_all(chunks: Sequence[Any], t: pa.DataType, decimal: str) -> list[Any] 
     return out
 
 
-def _trimmed(text: pa.Array) -> pa.Array:
+def _trim(text: pa.Array) -> pa.Array:
     """Without blanks around the values, if there are any."""
     at, data = _bytes(text)
     some = at[1:] > at[:-1]

@@ -15,7 +15,7 @@ import pyarrow.json as pajson
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Finding
-from cutscore.core.findings.tables import FileEmpty, LineInvalid, TypesDiffer
+from cutscore.core.findings.tables import LineInvalid, TypesDiffer
 from cutscore.tables import parts
 from cutscore.tables.literals import EXACT
 from cutscore.tables.parts import (
@@ -25,6 +25,7 @@ from cutscore.tables.parts import (
     Part,
     Style,
     common_type,
+    empty_file,
     first_line,
     inexact,
     is_text,
@@ -43,7 +44,7 @@ class JsonPart(Part):
         long: dict[str, tuple[int, int]] = {}
         small: list[pa.Table] = []
         for row, block in self._blocks():
-            table = self._parsed(block, row, None)
+            table = self._parse(block, row, None)
             if file.is_small:
                 small.append(table)
             for field, column in zip(table.schema, table.columns, strict=True):
@@ -51,7 +52,7 @@ class JsonPart(Part):
                 if field.name not in long and _may_be_inexact(column):
                     long |= _first_inexact(block, row, field.name)
         if not self._found:
-            raise DataError(FileEmpty(where=self.at))
+            raise empty_file(self.where)
         self._whole = small[0] if len(small) == 1 else None
         for name, (row, value) in long.items():
             if pa.types.is_floating(self._found[name]):
@@ -90,7 +91,7 @@ class JsonPart(Part):
                 if not piece:
                     return
 
-    def _parsed(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
+    def _parse(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
         self._row = row
         odd = "infer" if schema is None else "ignore"
         with self.guard():
@@ -118,7 +119,7 @@ class JsonPart(Part):
             yield from self._whole.select(list(columns)).to_batches(BATCH)
             return
         for row, block in self._blocks():
-            table = self._parsed(block, row, schema).select(list(columns))
+            table = self._parse(block, row, schema).select(list(columns))
             yield from table.to_batches(BATCH)
 
     def explain(self, error: Exception) -> Finding:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import tempfile
 import threading
-import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -27,6 +24,7 @@ from cutscore.tables.parts import (
     File,
     Format,
     Part,
+    TemporaryFile,
     called,
     check_names,
     common_type,
@@ -59,7 +57,7 @@ class DuckPart(Part):
     ) -> None:
         self._called = f"the query {shown(query)}"
         super().__init__(query, called(of, self._called) if of else self._called)
-        self._duckdb = _imported()
+        self._duckdb = _import_duckdb()
         self._make, self._database, self._of, self._texts = data, database, of, set(texts)
         self._data: Any = None
         self._keep: Any = None
@@ -167,14 +165,11 @@ class Scratch:
     def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
         import pyarrow.dataset as ds
 
-        handle, path = tempfile.mkstemp(prefix="cutscore-", suffix=".arrow")
-        os.close(handle)
-        # Removed when nobody needs it any more.
-        weakref.finalize(self, Path(path).unlink, missing_ok=True)
-        with ipc.new_file(path, schema) as file:
+        self._file = TemporaryFile()
+        with self._file.create() as file, ipc.new_file(file, schema) as writer:
             for batch in batches:
-                file.write_batch(batch)
-        self.dataset = ds.dataset(path, schema, format="ipc")
+                writer.write_batch(batch)
+        self.dataset = ds.dataset(self._file.path, schema, format="ipc")
 
 
 class SqlitePart(Part):
@@ -212,7 +207,7 @@ class SqlitePart(Part):
                     joined = common_type(types[k], array.type)
                     if joined is None:
                         kinds = kind_of(types[k]), kind_of(array.type)
-                        raise self._mixed(names[k], kinds, kept.rows)
+                        raise self._types_differ(names[k], kinds, kept.rows)
                     types[k] = joined
                 kept.add(pa.RecordBatch.from_arrays(arrays, names))
         kept.schema = pa.schema(list(zip(names, types, strict=True)))
@@ -226,11 +221,11 @@ class SqlitePart(Part):
             first = next(kind for kind in kinds if kind is not None)
             other = next((k for k, kind in enumerate(kinds) if kind not in (None, first)), None)
             if other is not None:
-                raise self._mixed(name, (first, str(kinds[other])), start + other) from None
+                raise self._types_differ(name, (first, str(kinds[other])), start + other) from None
             k = next(k for k, v in enumerate(values) if v is not None and abs(v) > EXACT)
             raise inexact(values[k], name, row_of(self.where)(start + k)) from None
 
-    def _mixed(self, name: str, kinds: tuple[str, str], row: int) -> DataError:
+    def _types_differ(self, name: str, kinds: tuple[str, str], row: int) -> DataError:
         place = Where(row=row, column=name, file=self.where)
         return DataError(TypesDiffer(name, kinds, where=place))
 
@@ -254,7 +249,7 @@ class SqlitePart(Part):
 _KINDS = {int: "numbers", float: "numbers", str: "text", bytes: "bytes"}
 
 
-def _imported() -> Any:
+def _import_duckdb() -> Any:
     try:
         import duckdb
     except ImportError:

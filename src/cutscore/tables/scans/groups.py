@@ -78,9 +78,9 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
 
     def keep(origin: int, table: pa.Table) -> None:
-        for k, part in dealt(table, slots):
+        for k, part in deal(table, slots):
             with spill.guard():
-                where = spill.write(packed(part))
+                where = spill.write(pack(part))
             with lock:
                 index[k].append((origin, *where))
 
@@ -112,10 +112,10 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         found = []
         for some in index:
             # In the order of the rows, whoever read them.
-            tables = [(o, unpacked(spill.read(start, length))) for o, start, length in some]
+            tables = [(o, unpack(spill.read(start, length))) for o, start, length in some]
             tables.sort(key=lambda one: (one[0], one[1].column("row")[0].as_py()))
             if tables:
-                found.append(evaluated(tables))
+                found.append(evaluate(tables))
         return joined(found, weighted=weight is not None)
     finally:
         spill.close()
@@ -129,7 +129,7 @@ def _values(column: pa.Array, some: Any) -> Any:
     return values + 0.0 if values.dtype.kind == "f" else values  # -0.0 becomes 0.0
 
 
-def dealt(table: pa.Table, slots: int) -> Iterator[tuple[int, pa.Table]]:
+def deal(table: pa.Table, slots: int) -> Iterator[tuple[int, pa.Table]]:
     """The rows of each slot that has some, by the hash of their group."""
     slot = slots_of(table.column("group"), slots)
     # Stable: rows of a slot stay in their order.
@@ -146,21 +146,21 @@ def slots_of(column: pa.ChunkedArray, slots: int) -> NDArray[Any]:
         coded = pa.concat_arrays(column.dictionary_encode().unify_dictionaries().chunks)
         text = (str(value).encode() for value in coded.dictionary.to_pylist())
         code = np.fromiter((crc32(t) for t in text), np.uint64, len(coded.dictionary))
-        return np.asarray(_scattered(code, slots)[coded.indices.to_numpy()])
+        return np.asarray(_scatter(code, slots)[coded.indices.to_numpy()])
     group = column.to_numpy()
     if group.dtype.kind == "f":
         # As numbers: of files one may have float32 and another float64.
-        return _scattered(group.astype(np.float64).view(np.uint64), slots)
-    return _scattered(group.astype(np.int64).view(np.uint64), slots)
+        return _scatter(group.astype(np.float64).view(np.uint64), slots)
+    return _scatter(group.astype(np.int64).view(np.uint64), slots)
 
 
-def _scattered(code: NDArray[np.uint64], slots: int) -> NDArray[Any]:
+def _scatter(code: NDArray[np.uint64], slots: int) -> NDArray[Any]:
     """Codes that follow a pattern go everywhere all the same: Fibonacci hashing, twice."""
     code = (code ^ (code >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray(((code >> np.uint64(40)) % np.uint64(slots)).astype(np.int32))
 
 
-def packed(table: pa.Table) -> bytes:
+def pack(table: pa.Table) -> bytes:
     """A table as bytes."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
@@ -168,12 +168,12 @@ def packed(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def unpacked(blob: bytes | bytearray | memoryview) -> pa.Table:
+def unpack(blob: bytes | bytearray | memoryview) -> pa.Table:
     """The table that was packed."""
     return pa.ipc.open_stream(blob).read_all()
 
 
-def evaluated(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
+def evaluate(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
     """The groups of rows (row, one, score, group and perhaps weight) that hold all rows of theirs,
     with where each first appears: the number that came with its table, and the row."""
     rows = [table.num_rows for _, table in tables]
