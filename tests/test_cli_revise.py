@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cutscore.core.numbers import number_text
 
 import cutscore as cs
 from cutscore.cli import main
 from cutscore.cli.revise import _promise
+from cutscore.core.numbers import number_text
 from cutscore.detector import Detector
 from cutscore.tables import write_table
 
