@@ -51,8 +51,8 @@ class BinnedSweep(Frozen):
     >>> b
     BinnedSweep of 4 rows: 2 positive, 2 negative in 4 of 65,536 bins, AUC [1, 1] guaranteed
     >>> b + cs.BinnedSweep.of([0, 1], [0.5, 0.5])
-    BinnedSweep of 6 rows: 3 positive, 3 negative in 5 of 65,536 bins, AUC [0.777778, 0.888889] for
-    certain
+    BinnedSweep of 6 rows: 3 positive, 3 negative in 5 of 65,536 bins, AUC [0.777778, 0.888889]
+    guaranteed
     """
 
     bin_pos: Masses

@@ -167,7 +167,7 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
     >>> cs.sweep_file(file, label="fraud", score="score", group="country")["de"].auc
     1.0
     >>> cs.sweep_file(file, label="fraud", score="score", binned=True).auc
-    [0.75, 0.75] for certain
+    [0.75, 0.75] guaranteed
     """
     if binned and (group is not None or compact or squares):
         rule = "a binned sweep has neither groups nor runs nor squares"
