@@ -39,7 +39,7 @@ DEPTH = {
 
 # Optional or slow to import: only inside functions, but for the modules that are made for them.
 HEAVY = {"sklearn", "torch", "matplotlib", "pandas", "polars", "pyarrow", "scipy", "rich"}
-HEAVY |= {"pyspark", "onnx", "duckdb", "threadpoolctl", "jinja2"}
+HEAVY |= {"pyspark", "mlflow", "onnx", "duckdb", "threadpoolctl", "jinja2"}
 MADE_FOR = {"torch": {"torch"}, "estimators": {"sklearn"}, "tables": {"pyarrow"}}
 MADE_FOR |= {"report": {"rich"}, "detector": {"sklearn"}, "spark": {"pyarrow", "pyspark"}}
 

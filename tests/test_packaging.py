@@ -30,9 +30,9 @@ PROJECT = PYPROJECT["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
 # For users; `test` and `docs` are for the repository.
-OFFERED = {"plot", "sklearn", "torch", "sql", "onnx", "spark"}
+OFFERED = {"plot", "sklearn", "torch", "sql", "onnx", "mlflow", "spark"}
 # Where the module has another name than the distribution.
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "mlflow": "mlflow-skinny"}
 # Imported by what needs them, and brought along by it.
 BROUGHT = {"py4j": "pyspark"}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +86,12 @@ def test_revision_from_corners_is_the_choice_on_the_rows(aim: dict[str, Any]) ->
     assert same(p.revised(**aim), chosen(s, aim))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", ["scores", "corners"])
 def test_revision_for_random_aims(keep: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cutscore.policy.artefact.promises_of", lambda *_, **__: {})  # for speed
     answered = 0
-    for seed in range(400):
+    for seed in range(300):
         rng = np.random.default_rng((seed, 3))
         s = cs.sweep(*rows(int(rng.integers(20, 400)), seed, ties=bool(seed % 2)))
         p = Policy.choose(s, "youden", calibrator=cs.Affine(1.0, 0.0), keep=keep)
@@ -102,7 +105,7 @@ def test_revision_for_random_aims(keep: str, monkeypatch: pytest.MonkeyPatch) ->
             continue
         assert found == wanted, (seed, aim)
         answered += 1
-    assert answered >= 395
+    assert answered >= 296
 
 
 @pytest.mark.parametrize("aim", AIMS, ids=str)
@@ -164,7 +167,7 @@ def test_decisions_at_the_threshold() -> None:
     single = np.array([near, np.nextafter(near, np.float32(0))])
     assert p.decide(single).tolist() == [float(v) >= t for v in single] == [True, False]
     assert p.decide(0.5).shape == ()
-    with finding("score-missing"):
+    with finding("value-missing"):
         p.decide([0.1, np.nan, np.inf, -np.inf])
 
 
@@ -253,7 +256,7 @@ def _edited(text: str, **changes: Any) -> str:
     ("change", "code"),
     [
         ({"format": "cutscore.policy/2"}, "format-unknown"),
-        ({"extra": 1}, "field-unknown"),
+        ({"extra": 1}, "field-unfit"),
         ({"score": "other"}, "model-changed"),
         ({"cuts": {"thresholds": ["low"], "groups": {}}}, "field-unfit"),
     ],
@@ -286,6 +289,42 @@ def test_evidence_that_no_rows_have(change: dict[str, Any]) -> None:
         Evidence.from_dict(good | change)
 
 
+ODD: list[Any] = [None, -1, 0, "x", "inf", [], {}, True, 1e308, 2**70, 0.5, [1], {"a": 1}, "AAAA"]
+
+
+def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of a file, of long lists the first few."""
+    pairs = value.items() if isinstance(value, dict) else []
+    if isinstance(value, list):
+        pairs = list(enumerate(value))[:2]
+    for key, one in pairs:
+        yield (*at, key)
+        yield from _places(one, (*at, key))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", ["scores", "corners", "packed"])
+def test_odd_values_anywhere_are_refused_or_make_sense(keep: str) -> None:
+    """No other error than ours, and no warning, whatever a file says."""
+    n, how = (5000, "corners") if keep == "packed" else (60, keep)
+    text = policy(n, aim=cs.Aim("recall", "fpr <= 20 %"), keep=how).to_json()
+    base = json.loads(text)
+    assert base["evidence"]["packed"] == (keep == "packed")
+    for place in _places(base):
+        for odd in ODD:
+            data = json.loads(text)
+            inside = data
+            for key in place[:-1]:
+                inside = inside[key]
+            inside[place[-1]] = odd
+            with suppress(cs.CutscoreError):
+                p = Policy.from_json(json.dumps(data), verify=False)
+                assert repr(p)
+                assert p.decide([0.1]).shape == (1,)
+                for to in ("sql", "python", "card"):
+                    assert p.export(to)
+
+
 def test_weighted_evidence() -> None:
     y, x = rows()
     w = np.random.default_rng(3).random(len(y))
@@ -304,6 +343,6 @@ def test_rows_that_come_in_units() -> None:
     aim = cs.Aim("recall", "fpr <= 20 %", confidence=0.9, units=u)
     p = Policy.from_json(Policy.choose(cs.sweep(y, x), aim).to_json())
     assert p.evidence.units == 100
-    with finding("rows-dependent"):
+    with finding("counts-rows"):
         p.revised(confidence=0.8)
     assert p.revised(costs=cs.Costs(fp=1, fn=1), drop_limits=True).promises == {}

@@ -138,7 +138,7 @@ class Evidence(Frozen):
         """The evidence that :meth:`to_dict` described; anything else is a DataError."""
         packed = isinstance(data, dict) and data.get("packed") is True
         saved: Any = read_fields(_Packed if packed else _Listed, data, where)
-        arrays = _unpacked(saved, where) if packed else _listed(saved)
+        arrays = _unpacked(saved, where) if packed else _listed(saved, where)
         for column in arrays.values():
             if column is not None and len(column) != saved.entries:
                 raise DataError(FieldUnfit(_at(where, "entries"), "the length of each column"))
@@ -202,8 +202,11 @@ def _packed(name: str) -> Any:
     return pack_falling if name == "threshold" else pack
 
 
-def _listed(saved: _Listed) -> dict[str, NDArray[Any] | None]:
+def _listed(saved: _Listed, where: str) -> dict[str, NDArray[Any] | None]:
     whole = all(isinstance(v, int) for v in (saved.positives, saved.negatives))
+    for name in ("pos", "neg"):
+        if whole and not all(isinstance(v, int) and v < 2**63 for v in getattr(saved, name)):
+            raise DataError(FieldUnfit(_at(where, name), "whole numbers, as their sums are"))
     kinds = dict.fromkeys(_COLUMNS, np.float64) | dict.fromkeys(
         ("pos", "neg"), np.int64 if whole else np.float64
     )

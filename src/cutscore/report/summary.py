@@ -317,6 +317,26 @@ class Summary:
 
         return text(self, width, on)
 
+    def log(self, prefix: str = "") -> None:
+        """Write it to the active run of MLflow: measures with their intervals as metrics, the
+        thresholds as parameters, the page as the artefact ``report.html``.
+
+        Of several scores each has its name in front of its metrics; ``prefix`` stands in front of
+        all names.
+        """
+        from cutscore.policy.tracking import log
+        from cutscore.report.page import render
+
+        metrics: dict[str, tuple[float, float | None, float | None]] = {}
+        params = {"aim": self.asked.words, "digest": self.digest}
+        for one in self.scores:
+            head = f"{one.name}." if len(self.scores) > 1 else ""
+            for name, e in {"auc": one.auc, **one.measures}.items():
+                ends = (None, None) if e.interval is None else tuple(e.interval)
+                metrics[head + name] = (e.value, ends[0], ends[1])
+            params[f"{head}threshold"] = repr(one.point.threshold)
+        log(metrics, params, {"report.html": render(self)}, prefix)
+
     def __repr__(self) -> str:
         return self.text()
 

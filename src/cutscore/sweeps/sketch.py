@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +95,7 @@ def sketch(s: Sweep, points: int, keep: Sequence[int] = ()) -> Sketch:
     return _merged(c, _kept(along, fixed, most))
 
 
-def _check_points(points: Any) -> int:
+def _check_points(points: object) -> int:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
         raise DataError(BadArgument("points", "be a whole number from 2 on", points))
     return int(points)
