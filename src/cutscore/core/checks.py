@@ -408,7 +408,7 @@ def as_vector(values: ArrayLike, name: str) -> Array:
     return a
 
 
-def not_a_column(name: str, value: Any, hint: str = "") -> DataError:
+def not_a_column(name: str, value: object, hint: str = "") -> DataError:
     """The error for something that is not an array of one dimension."""
     if getattr(value, "ndim", 0) > 1:
         hint = "Pass one column: a[:, 1], a.ravel() or frame['column']."

@@ -132,7 +132,7 @@ def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
     return table if len(used) == len(names) else table.select(used)
 
 
-def _not_a_table(value: Any, hint: str) -> DataError:
+def _not_a_table(value: object, hint: str) -> DataError:
     rule = (
         "be one of cutscore.tables, pyarrow, pandas or polars, or a mapping from names to columns "
         "of one length"
