@@ -214,7 +214,7 @@ def test_low_scores_that_mean_positive(capsys: Capture, tmp_path: Path) -> None:
         ("model.json t.csv --prior 0.1", "unexpected argument 't.csv'", 2),
         ("model.json --prior 2", "--prior must lie between 0 and 1; it is 2.0.", 2),
         ("model.json --threshold nan", "a threshold must be a number; it is nan.", 2),
-        ("model.json --prior 0.1 -o ./model.json", "./model.json can't be written: it is read from", 2),
+        ("model.json --prior 0.1 -o ./model.json", "model.json can't be written: it is read", 2),
         ("model.json --prior 0.1 -o - --json", "-o - and --json both write", 2),
         ("none.json --prior 0.1", "there is no file none.json", 1),
         ("t.csv --prior 0.1", "t.csv is not a cutscore model", 1),
