@@ -29,9 +29,10 @@ from pyarrow import feather, ipc
 
 import cutscore as cs
 from cutscore.cli import main
-from cutscore.detector import CategoryColumn, Detector, Encoding
+from cutscore.detector import CategoryColumn, Detector, Encoding, LinearScorer
 from cutscore.detector.export import onnx_inputs, to_onnx, to_sklearn, to_sql
 from cutscore.tables import open_table, write_table
+from detectors import hand_made
 from raising import finding
 
 ROWS = 20_000
@@ -89,19 +90,18 @@ def made() -> Detector:
     e = Encoding.fit(table, categories=["shop", "since"], min_rows=1)
     rng = np.random.default_rng(5)
     line = cs.LinearDetector(rng.normal(size=len(e.features)), 0.1)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.5, 0.2), aim=cs.Aim(prior=0.2), threshold=0.0)
+    d = hand_made((e, line), calibrator=cs.Affine(1.5, 0.2), aim=cs.Aim(prior=0.2), threshold=0.0)
     scores, count = np.unique(d.scores(rows(ROWS, seed=1)), return_counts=True)
     common = scores[count >= 3]
     middle = common[np.abs(common - np.median(scores)).argmin()]
-    return Detector.of(
-        e,
-        line,
+    return hand_made(
+        (e, line),
         calibrator=cs.Affine(1.5, 0.2),
         aim=cs.Aim(prior=0.2),
         threshold=float(middle),
-        target="y",
-        positive="1",
-        labels=(0, 1),
+        column="y",
+        positive=1,
+        negative=0,
     )
 
 
@@ -111,12 +111,12 @@ WANTED = D.scores(NEW)
 
 
 def test_what_is_compared() -> None:
-    kinds = {c.name: c for c in (term.column for term in D.terms)}
+    kinds = {c.name: c for c in (term.column for term in D.scorer.terms)}
     assert set(kinds) == set(TYPES)
     levels = {n: c.level_type for n, c in kinds.items() if isinstance(c, CategoryColumn)}
     assert levels == {"flag": "text", "word": "text", "shop": "whole", "since": "date"}
-    assert np.count_nonzero(D.threshold == WANTED) >= 3
-    assert 0.2 < np.mean(D.threshold <= WANTED) < 0.8
+    assert np.count_nonzero(D.policy.threshold == WANTED) >= 3
+    assert 0.2 < np.mean(D.policy.threshold <= WANTED) < 0.8
 
 
 def texts(table: pa.Table, missing: str = "") -> list[list[str]]:
@@ -262,7 +262,7 @@ def test_every_format(way: str, tmp_path: Path) -> None:
     same(D.scores(data))
     applied = D.apply(data, reasons=0)
     same(applied["score"].to_numpy())
-    assert np.array_equal(applied["decision"].to_numpy(), D.threshold <= WANTED)
+    assert np.array_equal(applied["decision"].to_numpy(), D.policy.threshold <= WANTED)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -288,7 +288,7 @@ def test_the_command(way: str, tmp_path: Path) -> None:
         assert main([*arguments, "-o", str(tmp_path / out)]) == 0
         decided = open_table(tmp_path / out).read(["score", "decision"])
         same(decided["score"].to_numpy())
-        assert np.array_equal(decided["decision"].to_numpy(), D.threshold <= WANTED)
+        assert np.array_equal(decided["decision"].to_numpy(), D.policy.threshold <= WANTED)
         # And what was kept is decided about alike once more.
         same(D.scores(open_table(tmp_path / out)))
 
@@ -333,7 +333,7 @@ def test_sql_in_duckdb() -> None:
     for table in (NEW, floats_of_whole(NEW), as_text, other, blank):
         same([row["score"] for row in in_duckdb(table, query)])
         decided = [row["decision"] for row in in_duckdb(table, query)]
-        assert np.array_equal(decided, D.threshold <= WANTED)
+        assert np.array_equal(decided, D.policy.threshold <= WANTED)
 
 
 def test_sql_in_sqlite(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_sql_in_sqlite(tmp_path: Path) -> None:
             found = lite.execute(query).fetchall()
         lite.close()
         same([row[0] for row in found])
-        assert np.array_equal([row[3] for row in found], D.threshold <= WANTED)
+        assert np.array_equal([row[3] for row in found], D.policy.threshold <= WANTED)
 
 
 def test_sql_in_sqlite_of_imported_text(tmp_path: Path) -> None:
@@ -360,13 +360,8 @@ def test_sql_in_sqlite_of_imported_text(tmp_path: Path) -> None:
 def test_standard_sql(tmp_path: Path) -> None:
     """Without dates, which databases write in different ways."""
     dates = ("day", "at", "since")
-    d = Detector(
-        tuple(term for term in D.terms if term.column.name not in dates),
-        D.base,
-        D.calibrator,
-        D.aim,
-        D.threshold,
-    )
+    terms = tuple(term for term in D.scorer.terms if term.column.name not in dates)
+    d = replace(D, scorer=LinearScorer(terms, D.scorer.base))
     wanted = d.scores(NEW)
     for table in (NEW, floats_of_whole(NEW)):
         same([row["score"] for row in in_duckdb(table, in_full(d))], wanted)
@@ -382,14 +377,14 @@ def test_onnx(way: str, tmp_path: Path) -> None:
     session = runtime.InferenceSession(to_onnx(D).SerializeToString())
     score, decision = session.run(["score", "decision"], onnx_inputs(D, write(way, NEW, tmp_path)))
     same(score.ravel())
-    assert np.array_equal(decision.ravel(), D.threshold <= WANTED)
+    assert np.array_equal(decision.ravel(), D.policy.threshold <= WANTED)
 
 
 def test_scikit_learn() -> None:
     classifier = to_sklearn(D)
     for data in (NEW.to_pandas(), pl.from_arrow(NEW)):
         same(classifier.scores(data))
-        assert np.array_equal(classifier.predict(data), D.threshold <= WANTED)
+        assert np.array_equal(classifier.predict(data), D.policy.threshold <= WANTED)
 
 
 def test_files_that_are_scanned(tmp_path: Path) -> None:
@@ -426,8 +421,9 @@ def test_infinite_numbers_are_refused_everywhere(value: float, tmp_path: Path) -
     assert [row[0] for row in rows_of] == [fine[0], None, fine[1]]
     assert rows_of[1] == (None,) * 4
     runtime = pytest.importorskip("onnxruntime")
-    for calibrator in (D.calibrator, cs.Monotone(np.array([0.0, -np.inf]), np.array([1.0, -1.0]))):
-        d = replace(D, calibrator=calibrator)
+    steps = cs.Monotone(np.array([0.0, -np.inf]), np.array([1.0, -1.0]))
+    for calibrator in (D.policy.calibrator, steps):
+        d = replace(D, policy=replace(D.policy, calibrator=calibrator))
         inputs = onnx_inputs(d, NEW.slice(0, 3))
         inputs["x"] = np.array([[1.5], [value], [np.nan]])
         session = runtime.InferenceSession(to_onnx(d).SerializeToString())
@@ -443,7 +439,7 @@ def test_training_from_every_format(way: str, tmp_path: Path) -> None:
     table = rows(900, seed=0)
     e = Encoding.fit(write(way, table, tmp_path), categories=["shop", "since"], min_rows=1)
     line = cs.LinearDetector(np.random.default_rng(1).normal(size=len(e.features)), 0.5)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0)
+    d = hand_made((e, line))
     wanted = line.scores(e.transform(write(way, table, tmp_path)))
     assert d.scores(write(way, table, tmp_path)) == pytest.approx(wanted, abs=1e-9)
     assert len(np.unique(np.round(wanted, 9))) > 500
@@ -462,7 +458,7 @@ def test_nanoseconds_are_cut_alike(categories: list[str], tmp_path: Path) -> Non
     table = nanoseconds()
     e = Encoding.fit(table, categories=categories, min_rows=1)
     line = cs.LinearDetector(np.arange(1.0, 1 + len(e.features)), 0.0)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0)
+    d = hand_made((e, line))
     wanted = d.scores(table)
     same([row["score"] for row in in_duckdb(table, in_full(d, "duckdb"))], wanted)
     text = table.column("t").cast(pa.string()).to_pylist()
@@ -478,9 +474,7 @@ def test_nanoseconds_are_cut_alike(categories: list[str], tmp_path: Path) -> Non
 def of_whole() -> Detector:
     e = Encoding.fit({"k": [10, 20, 20, 10**15]}, categories=["k"], min_rows=1)
     line = cs.LinearDetector(np.array([1.0, 2.0]), 0.0)
-    return Detector.of(
-        e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0
-    )
+    return hand_made((e, line))
 
 
 @pytest.mark.parametrize("dialect", ["standard", "duckdb"])
@@ -519,7 +513,7 @@ def test_whole_numbers_as_floats_in_sqlite() -> None:
 def test_days_that_are_not_in_the_calendar_have_no_score_in_sqlite() -> None:
     e = Encoding.fit({"t": pa.array([0, 10**15]).cast(pa.timestamp("us"))})
     line = cs.LinearDetector(np.array([1.0]), 0.0)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0)
+    d = hand_made((e, line))
     odd = ["2024-02-30", "2024-01-01 24:00:00", "2024-01-01 ", "2024-01-01 10:00:00.", "x"]
     with sqlite3.connect(":memory:") as lite:
         lite.execute("create table data (t text)")

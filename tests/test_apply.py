@@ -13,7 +13,7 @@ import pytest
 from cutscore.cli import main
 from cutscore.core.errors import DataError
 from cutscore.core.findings import COMMAND
-from cutscore.core.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
+from cutscore.core.findings.models import UnseenValues
 from cutscore.detector import CategoryTerm, Detector
 from cutscore.detector.novelty import Novelty
 from cutscore.tables import open_table, write_table
@@ -61,20 +61,20 @@ def test_values_out_of_the_range_of_training(capsys: pytest.CaptureFixture[str])
     day[:200] = np.datetime64("2019-12-31")
     rows = {"amount": amount, "day": day}
     wanted = [
-        UnseenNumber("day", 200, n, "2020-01-01", "2022-09-26", "2019-12-31"),
-        UnseenNumber("amount", 12, n, "0", "950", "1.2e+09"),
+        UnseenValues("day", 200, n, "2019-12-31", "2020-01-01", "2022-09-26"),
+        UnseenValues("amount", 12, n, "1.2e+09", "0", "950"),
     ]
     write_table("new.parquet", rows)
     d = Detector.load("m.json")
     assert d.novelty(open_table("new.parquet")) == wanted
     assert d.novelty(pa.table(rows).slice(9_000)) == [
-        UnseenNumber("amount", 12, 1_000, "0", "950", "1.2e+09")
+        UnseenValues("amount", 12, 1_000, "1.2e+09", "0", "950")
     ]
     assert said(capsys, rows) == [found.render(COMMAND) for found in wanted]
     assert said(capsys, rows, "-q") == []
     # The ends themselves are in it, and a missing value is no number out of it.
     assert d.novelty({"amount": [0.0, 950.0, None], "day": days(3)}) == [
-        UnseenMissing("amount", 1, 3)
+        UnseenValues("amount", 1, 3)
     ]
 
 
@@ -91,7 +91,7 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detector:
     words = ["fit", "t.parquet", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
     assert main(words) == 0
     d = Detector.load("m.json")
-    term = d.terms[0]
+    term = d.scorer.terms[0]
     assert isinstance(term, CategoryTerm)
     assert (len(term.column.levels), term.column.other) == (4, 0.06)
     return d
@@ -105,7 +105,7 @@ def test_levels_that_no_training_row_had(
     line[:90] = "D-01"  # training rows had rare levels too, which count as 'other'
     shift[:7], shift[7:16] = "la\n<b>", "early"
     rows = {"line": line, "shift": shift}
-    wanted = [UnseenLevel("shift", 16, n, "la\n<b>")]
+    wanted = [UnseenValues("shift", 16, n, "la\n<b>")]
     assert lines.novelty(rows) == wanted
     assert said(capsys, rows) == [found.render(COMMAND) for found in wanted]
     # A dictionary is what its values are.
@@ -118,8 +118,8 @@ def test_levels_are_counted_over_batches(lines: Detector) -> None:
     seen, rows = Novelty(), 0
     for shift in (["day"] * 3, ["day"] + ["c"] * 4, ["b"] * 5 + ["c"] * 4):
         batch = {"line": ["A-01"] * len(shift), "shift": shift}
-        rows += sum(b.num_rows for b in lines.apply_batches(batch, watch=seen.watch))
-    assert seen.found(rows) == [UnseenLevel("shift", 13, 17, "c")]
+        rows += sum(b.num_rows for b in lines.apply_batches(batch, seen=seen))
+    assert seen.found(rows) == [UnseenValues("shift", 13, 17, "c")]
 
 
 def test_all_columns_of_a_frame_are_kept_if_that_is_said(lines: Detector) -> None:
@@ -144,7 +144,7 @@ def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.Monke
     words = ["fit", "t.csv", "--target", "y", "--learner", "fisher", "-q", "-o", "m.json"]
     assert main([*words, "--number", "n"]) == 0
     d = Detector.load("m.json")
-    assert d.numbers == ["n"]
+    assert d.scorer.numbers == ["n"]
     for keep in ([], ["--keep", "n"]):
         assert main(["apply", "m.json", "t.csv", "-q", "-o", "out.csv", *keep]) == 0
         rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
@@ -158,7 +158,7 @@ def test_kept_columns_are_as_they_were(tmp_path: Path, monkeypatch: pytest.Monke
     assert both["n"].to_pylist() == ["1,5", " 05"]
     assert both["score"].to_pylist() == d.scores({"n": [1.5, 5.0]}).tolist()
     (tmp_path / "b.csv").write_text("n;y\n07;1\n0x1F;1\n")
-    with pytest.raises(DataError, match="'n' must hold numbers; row 2 has '0x1F'"):
+    with finding("value-unfit", DataError, row=1, value="0x1F"):
         d.apply(open_table("b.csv"), keep=["n"])
 
 
@@ -166,8 +166,9 @@ def test_the_ways_out_of_an_edited_model_work(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     original = model.read_text()
-    prior = json.loads(original)["aim"]["prior"]
-    model.write_text(original.replace(f'"prior": {prior}', '"prior": 0.25'))
+    prior = json.loads(original)["policy"]["aim"]["prior"]
+    assert prior is None
+    model.write_text(original.replace('"prior": null', '"prior": 0.25'))
     assert main(["apply", "m.json", "t.parquet", "-o", "out.csv"]) == 1
     assert "m.json: the checksum does not match" in capsys.readouterr().err
     with finding("model-changed") as error:
@@ -177,7 +178,7 @@ def test_the_ways_out_of_an_edited_model_work(
     meant = "Detector.load(path, verify=False).save(path)"
     assert meant in message
     eval(meant, {"Detector": Detector, "path": model})
-    assert Detector.load(model).prior == 0.25
+    assert Detector.load(model).policy.prior == 0.25
     assert main(["apply", "m.json", "t.parquet", "-o", "out.csv"]) == 0
     model.write_text(original)
     revised = "Detector.load(original).revised(costs=..., prior=...).save(path)"
@@ -187,5 +188,5 @@ def test_the_ways_out_of_an_edited_model_work(
     filled = revised.replace("costs=...", "costs=Costs(1, 9)").replace("prior=...", "prior=0.01")
     eval(filled, {"Detector": Detector, "Costs": Costs, "original": model, "path": "new.json"})
     d = Detector.load("new.json")
-    assert (d.prior, d.aim.costs) == (0.01, Costs(1, 9))
-    assert d.threshold != Detector.load(model).threshold
+    assert (d.policy.prior, d.policy.aim.costs) == (0.01, Costs(1, 9))
+    assert d.policy.threshold != Detector.load(model).policy.threshold

@@ -222,7 +222,7 @@ def test_bad_input() -> None:
     for bad in (1, -0.1, [0.2, np.nan], 20):
         with finding("bad-argument", parameter="at", subject="a threshold probability"):
             cs.net_benefit_at(FAMILY, bad)
-    for bad, code in (("0.1", "not-a-column"), ([[0.1]], "bad-argument"), (None, "not-a-column")):
+    for bad, code in (("0.1", "bad-argument"), ([[0.1]], "bad-argument"), (None, "bad-argument")):
         with finding(code, cs.DataError):
             cs.net_benefit_at(FAMILY, bad)
     with finding("not-probabilities", what="net benefit", score=2.0):

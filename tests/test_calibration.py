@@ -37,7 +37,7 @@ from cutscore.calibration import (
     venn_abers,
 )
 from cutscore.calibration.methods import candidate, merge_neighbours, splines
-from cutscore.core.findings.base import Where
+from cutscore.core.findings.base import Shown, Where
 from cutscore.sweeps.proper_scores import cllr, decompose, log_loss, min_cllr
 from raising import finding, warned
 from strategies import Case, rows, weights
@@ -581,14 +581,14 @@ BAD_JSON: list[tuple[str, str, dict[str, Any]]] = [
     (edited(version=True), "format-unknown", {"format": "cutscore calibrator True"}),
     (edited(kind="spline"), "field-unfit", {"field": "kind", "value": "spline"}),
     (edited(kind=["affine"]), "field-unfit", {"field": "kind"}),
-    (edited(d0=None), "field-missing", {"field": "affine.d0"}),
-    (edited(extra=1), "field-unknown", {"field": "extra", "of": "affine"}),
+    (edited(d0=None), "field-unfit", {"field": "affine.d0"}),
+    (edited(extra=1), "field-unfit", {"field": "affine.extra"}),
     (edited(gamma="2"), "field-unfit", {"field": "affine.gamma", "value": "2"}),
     (edited(gamma=True), "field-unfit", {"field": "affine.gamma", "value": True}),
     (edited(gamma=nan), "field-unfit", {"value": "NaN"}),
     (edited(gamma="inf"), "field-unfit", {"field": "affine.gamma", "value": "inf"}),
     (edited(method=3), "field-unfit", {"field": "affine.method", "rule": "text"}),
-    ('{"format": 1, "format": 2}', "field-unknown", {"field": "format", "twice": True}),
+    ('{"format": 1, "format": 2}', "field-unfit", {"field": "format"}),
     (monotone_json(value=3), "field-unfit", {"field": "monotone.value", "rule": "a list"}),
     (monotone_json(value=["a"]), "field-unfit", {"field": "monotone.value[0]", "value": "a"}),
     (monotone_json(interpolate=1), "field-unfit", {"rule": "true or false", "value": 1}),
@@ -664,7 +664,7 @@ def test_infinite_scores_of_affine_calibrators() -> None:
 def test_nan_is_refused(c: Calibrator) -> None:
     x = np.full(40_000, 0.5)
     x[33_333] = nan
-    with finding("score-missing", where=Where(33_333, "score")):
+    with finding("value-missing", where=Where(33_333, "score")):
         c.llr(x)
 
 
@@ -1094,7 +1094,7 @@ def test_cross_fit_of_labels_and_weights() -> None:
     assert cross_fit(y, x, "platt", smooth=True).tolist() != cross_fit(y, x, "platt").tolist()
     with finding("one-class", cs.UndefinedError):
         cross_fit([1, 1], [1, 2])
-    with finding("score-missing", where=Where(1, "score")):
+    with finding("value-missing", where=Where(1, "score")):
         cross_fit([1, 0], [1, nan])
 
 
@@ -1121,7 +1121,7 @@ def test_folds_that_are_given_are_kept() -> None:
     for bad in (fold / 1, fold[:, None], fold + 1, fold - 1, 0 * fold, fold + 10**15):
         with finding("bad-argument", parameter="folds"):
             cross_fit(y, x, "platt", folds=bad)
-    with finding("fold-one-class", cs.UndefinedError, fold=0):
+    with finding("fold-one-class", cs.UndefinedError, fold=1):
         cross_fit(y, x, "platt", folds=y)
 
 
@@ -1368,7 +1368,7 @@ def test_prior_shift_of_bad_input() -> None:
         prior_shift(cs.sweep([1, 1, 0, 0], [1, 2, 1, 2]), [1, 2])
     with finding("value-missing", where=Where(1, "score")):
         prior_shift(s, [0.0, nan])
-    with finding("not-a-column", shape=(1, 2)):
+    with finding("bad-argument", value=Shown("of the shape (1, 2)")):
         prior_shift(s, [[0.0, 1.0]])
     with finding("bad-argument", cs.DataError, parameter="s"):
         prior_shift([1.0, 2.0], [1.0, 2.0])  # type: ignore[arg-type]
@@ -1509,10 +1509,10 @@ def test_binding_keeps_the_shape(shape: tuple[int, ...]) -> None:
     [
         (lambda: llr([0.5, 1.5], 0.1), "not-probabilities"),
         (lambda: llr([0.5, nan], 0.1), "value-missing"),
-        (lambda: llr("0.5", 0.1), "not-a-column"),
+        (lambda: llr("0.5", 0.1), "bad-argument"),
         (lambda: llr([0.5], 1), "bad-argument"),
         (lambda: probability([0.5], 0), "bad-argument"),
-        (lambda: probability(["x"], 0.5), "not-numbers"),
+        (lambda: probability(["x"], 0.5), "value-unfit"),
     ],
 )
 def test_binding_of_bad_input(call: Callable[[], Any], code: str) -> None:
@@ -1598,9 +1598,9 @@ def test_venn_abers_by_hand() -> None:
 def test_venn_abers_of_bad_input() -> None:
     with finding("too-few", cs.UndefinedError, need=1, have=0):
         venn_abers(cs.sweep([], []), [1])
-    with finding("score-missing", where=Where(1, "score")):
+    with finding("value-missing", where=Where(1, "score")):
         venn_abers(cs.sweep([1, 0], [2, 1]), [1, nan])
-    with finding("not-a-column", name="score"):
+    with finding("bad-argument", parameter="score"):
         venn_abers(cs.sweep([1, 0], [2, 1]), 1.0)
 
 

@@ -82,9 +82,9 @@ def test_each_class_needs_rows() -> None:
     X, y = four_clouds(100)
     m = ClassMoments.of_rows(ArrayRows(X, y), classes=5)
     for learn in (gaussian_classes, least_squares_classes):
-        with finding("class-empty", UndefinedError, index=4):
+        with finding("too-few", UndefinedError, of="row of class 4"):
             learn(m)
-    with finding("class-empty", UndefinedError, index=4):
+    with finding("too-few", UndefinedError, of="row of class 4"):
         multinomial(ArrayRows(X, y), 5)
     with finding("bad-argument", parameter="W"):
         Discriminants(np.zeros((3, 2)), np.zeros(2))

@@ -72,7 +72,7 @@ def test_what_can_not_be_written_is_said_in_one_sentence(tmp_path, capsys):
     assert main(["demo", "-o", str(tmp_path / "file")]) == 1
     out = capsys.readouterr()
     assert out.out == ""
-    assert "can't write" in out.err
+    assert "[file-unwritable]" in out.err
     assert out.err.count("\n") == 1
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -99,7 +99,7 @@ def test_unknown_words_exit_with_2(capsys):
         (["--vers"], "there must be a command before --vers"),
         (["demo", "-x"], "cutscore demo has no option -x. cutscore demo --help lists the"),
         (["demo", "again"], "unexpected argument 'again'"),
-        (["export", "m.json", "--to", "card"], "sql, onnx, sklearn or markdown; it is 'card'."),
+        (["export", "m.json", "--to", "pmml"], "python, sklearn or card; it is 'pmml'."),
         (["export", "m.json"], "--to FORMAT is missing. Usage: cutscore export MODEL --to FORMAT"),
         (["fit", "t.csv"], "--target NAME is missing. Usage: cutscore fit FILE --target NAME"),
         (["evaluate"], "FILE is missing. Usage: cutscore evaluate FILE --label NAME"),
@@ -135,11 +135,13 @@ def test_options_are_those_of_aim_and_roles():
 
     from cutscore.cli.parser import COMMANDS as KNOWN
     from cutscore.core.parameters import AIM, ROLES
+    from cutscore.measures.aim import AimOptions
     from cutscore.tables.roles import Roles
     from cutscore.training.learners import LEARNERS
 
-    asked = [name for name in signature(cutscore.Aim.asked).parameters if name != "level"]
-    assert [one.name for one in AIM] == asked
+    asked = list(signature(cutscore.Aim.asked).parameters)
+    assert [*AimOptions.__annotations__] == asked
+    assert [*(one.name for one in AIM), "level"] == asked
     assert {one.name for one in ROLES} == {f.name for f in fields(Roles)}
     fit = {one.name: one for group in KNOWN[0].groups.values() for one in group}
     assert {one.name for one in (*AIM, *ROLES)} <= set(fit)
@@ -200,7 +202,7 @@ def test_a_disk_that_is_full_costs_nothing_that_was_there(tmp_path):
     env = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     done = command("demo", cwd=tmp_path, preexec_fn=limit, env=env)
     assert done.returncode == 1
-    assert done.stderr.startswith("cutscore: can't write demo/payments.csv: ")
+    assert done.stderr.startswith("cutscore: demo/payments.csv can't be written: ")
     assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in folder.iterdir()) == ["report.html", "scores.csv"]
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
@@ -294,8 +296,8 @@ def test_the_page_shows_what_commands_print(loans):
         assert shell(line, loans) == printed, line
 
 
-COMMANDS = ("fit", "evaluate", "choose", "compare", "apply", "revise", "export", "demo")
-COMMANDS += ("completion",)
+COMMANDS = ("fit", "evaluate", "choose", "compare", "apply", "revise", "check", "report", "merge")
+COMMANDS += ("export", "demo", "completion")
 
 
 @pytest.mark.slow
@@ -322,9 +324,13 @@ def test_help_has_an_example_that_runs(name, tmp_path, capsys, monkeypatch):
         "new": [draw() + one for one in y],
     }
     monkeypatch.chdir(tmp_path)
-    for file in ("loans.csv", "scores.csv", "scores.parquet", "new.csv"):
+    for file in ("loans.csv", "scores.csv", "scores.parquet", "new.csv", "labelled.csv"):
         write_table(file, table)
     assert main(["fit", "loans.csv", "--target", "defaulted", "-o", "model.json", "-q"]) == 0
+    if name != "choose":
+        chosen = ["choose", "scores.csv", "--label", "y", "--score", "s", "--cost", "fp=1,fn=25"]
+        for file in ("policy.json", "north.json", "south.json"):
+            assert main([*chosen, "-o", file, "-q"]) == 0
     capsys.readouterr()
     if name == "completion":
         example = example.removeprefix('eval "$(').removesuffix(')"')
@@ -423,7 +429,7 @@ def test_completion_in_a_real_bash(capsys):
     assert completed("cutscore", "fit", "--le") == {"--learner"}
     assert completed("cutscore", "fit", "--learner", "lo") == {"logistic"}
     assert completed("cutscore", "export", "m.json", "--to", "") == {
-        *("sql", "onnx", "sklearn", "markdown")
+        *("sql", "onnx", "python", "sklearn", "card")
     }
     assert completed("cutscore", "completion", "f") == {"fish"}
     for shell_name in ("zsh", "fish"):
@@ -484,7 +490,7 @@ def test_a_key_is_kept_in_sql(capsys):
     words = ["export", "m.json", "--keep", "id", "--keep", "city"]
     assert main([*words, "--to", "sql", "--dialect", "duckdb"]) == 0
     assert 'SELECT "id", "city", "score"' in capsys.readouterr().out
-    assert main([*words, "--to", "markdown"]) == 2
+    assert main([*words, "--to", "card"]) == 2
     assert "--keep is for --to sql" in capsys.readouterr().err
 
 
@@ -553,7 +559,7 @@ def test_shares_in_percent_and_errors_in_options(capsys):
         assert main([*words, "--prior", wrong]) == 2
         assert "must be a share, such as 0.02 or '2 %'" in capsys.readouterr().err
     assert main(["export", "m.json", "--to", "sql"]) == 1
-    assert "--dialect duckdb or --dialect sqlite" in capsys.readouterr().err
+    assert "--dialect must be duckdb or sqlite" in capsys.readouterr().err
     limits = ["--subject-to", "precision >= 0.5", "--confidence", "90 %", "--weight", "x"]
     assert main([*words, *limits]) == 1
     assert json.loads(capsys.readouterr().out)["schema"] == "cutscore.error/1"

@@ -235,7 +235,7 @@ def test_float_labels_that_may_be_several_are_refused(
     for engine in ("memory", "arrow"):
         got, _, error = ran(capsys, "evaluate", file, "--positive", "5", "--engine", engine)
         assert got == 1
-        assert "names-inexact" in error
+        assert "number-inexact" in error
 
 
 def test_spark_reads_parquet_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

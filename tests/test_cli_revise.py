@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 import re
-import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cutscore.report.numbers import number
 
 import cutscore as cs
 from cutscore.cli import main
-from cutscore.cli.revise import Revision
-from cutscore.core.findings import COMMAND, Fix
-from cutscore.core.findings.models import CostsMissing, LimitsKept
+from cutscore.cli.revise import _promise
 from cutscore.detector import Detector
-from cutscore.detector.artefact import Training
-from cutscore.detector.export import to_markdown
 from cutscore.tables import write_table
-from raising import finding
 
 Capture = pytest.CaptureFixture[str]
 
@@ -80,17 +73,41 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     out, err = asked(capsys, "model.json", "--cost", "fp=1,fn=50", "--prior", "2 %", "-o", str(new))
     assert err == ""
     assert f"\n\nWrote {new}\n\nnext: cutscore apply {new} new.csv" in out
-    old = Detector.load("model.json")
-    costs = cs.Costs(fp=1, fn=50)
-    expected = old.revised(costs=costs, prior=0.02)
+    old = Detector.load("model.json").policy
+    expected = Detector.load("model.json").revised(costs=cs.Costs(fp=1, fn=50), prior=0.02)
     assert new.read_text() == expected.to_json() + "\n"
-    shown = rows_of(out)
+    shown, p = rows_of(out), expected.policy
     assert out.splitlines()[0].split() == ["was", "is"]
     assert shown["costs"] == ["fp=1, fn=10", "fp=1, fn=50"]
     assert shown["prior"] == ["20.0 %", "2.00 %"]
-    assert shown["threshold"] == [repr(old.threshold), repr(expected.threshold)]
-    assert shown["probability at threshold"][1] == f"{100 / 51:.3g} %"  # what the costs ask for
+    assert shown["threshold"] == [repr(old.threshold), repr(p.threshold)]
+    assert shown["recall"] == [_promise("recall", of.promises["recall"]) for of in (old, p)]
+    assert shown["cost of 1,000 cases"][1].startswith(number(1000 * p.promises["cost"].value))
+    flagged = old.confusion.flagged, p.confusion.flagged
+    assert f"it flags {flagged[1]:,} cases instead of {flagged[0]:,}." in out
     assert all(len(line) <= 80 or str(new) in line for line in out.splitlines())
+
+
+def test_it_is_the_choice_on_the_rows(capsys: Capture, tmp_path: Path) -> None:
+    """What choose finds on the rows, revise finds in the file: threshold, promises and limits."""
+    rng = np.random.default_rng(8)
+    y = rng.random(900) < 0.2
+    write_table(tmp_path / "s.csv", {"y": y.astype(int), "s": (rng.normal(size=900) + y).round(2)})
+    table, policy, again = (str(tmp_path / name) for name in ("s.csv", "p.json", "q.json"))
+    named = ["choose", table, "--label", "y", "--score", "s", "-q"]
+    assert main([*named, "--maximize", "f1", "-o", policy]) == 0
+    for words in (
+        ["--cost", "fp=1,fn=7"],
+        ["--cost", "fp=1,fn=7", "--prior", "0.02"],
+        ["--maximize", "recall", "--subject-to", "precision >= 0.4"],
+        ["--maximize", "recall", "--subject-to", "fpr <= 10 %", "--confidence", "0.9"],
+        ["--maximize", "recall", "--subject-to", "fpr <= 10 %", "--subject-to", "precision >= 0.2"],
+    ):
+        asked(capsys, policy, *words, "-o", str(tmp_path / "r.json"))
+        assert main([*named, *words, "-o", again]) == 0
+        a, b = (cs.Policy.load(path) for path in (tmp_path / "r.json", again))
+        assert (a.aim, a.cuts, a.promises, a.feasible) == (b.aim, b.cuts, b.promises, b.feasible)
+        (tmp_path / "r.json").unlink()
 
 
 def test_nothing_is_written_unless_asked(made: Path, capsys: Capture) -> None:
@@ -107,139 +124,85 @@ def test_json_has_all_digits_and_its_schema(capsys: Capture, tmp_path: Path) -> 
     new = str(tmp_path / "new.json")
     found = as_json(capsys, "model.json", "--cost", "fp=1,fn=3", "-o", new)
     assert set(found) == {
-        *("schema", "model", "written", "before", "after", "rates", "cost_per_1000_if_kept"),
+        *("schema", "model", "written", "before", "after", "verdict", "cost_per_1000_if_kept"),
         "text",
     }
-    assert found["schema"] == "cutscore.revision/1"
+    assert found["schema"] == "cutscore.revision/2"
     assert (found["model"], found["written"]) == ("model.json", new)
     for which, path in (("before", "model.json"), ("after", new)):
-        d, saved = Detector.load(path), json.loads(Path(path).read_text())
-        assert found[which]["threshold"] == d.threshold
+        d, saved = Detector.load(path), json.loads(Path(path).read_text())["policy"]
+        assert found[which]["threshold"] == d.policy.threshold
         assert found[which]["flags"] == "from"
-        for name in ("given", "aim"):
+        for name in ("given", "aim", "feasible", "promises"):
             assert found[which][name] == saved[name]
-    assert found["after"]["probability"] == pytest.approx(1 / 4, rel=1e-12)
+    c = Detector.load("model.json").policy.confusion
+    assert found["cost_per_1000_if_kept"] == pytest.approx(1000 * cs.Costs(1, 3)(c))
     # A threshold that JSON has no number for.
-    for costs, flags, end in (("fp=1,fn=0", "nothing", 0), ("fp=0,fn=1", "everything", 1)):
-        found = as_json(capsys, "model.json", "--cost", costs)
+    for threshold, flags in (("inf", "nothing"), ("-inf", "everything")):
+        found = as_json(capsys, "model.json", "--threshold", threshold)
         assert (found["after"]["threshold"], found["after"]["flags"]) == (None, flags)
         assert found["after"]["probability"] is None
-        assert all(rate["after"] == {"low": end, "high": end} for rate in found["rates"].values())
-    out, _ = asked(capsys, "model.json", "--cost", "fp=1,fn=0")
-    assert "The new threshold flags no case." in out
+        assert found["verdict"] is None
+    out, _ = asked(capsys, "model.json", "--threshold", "inf")
+    assert rows_of(out)["threshold"][1] == "flag nothing"
 
 
-@pytest.mark.parametrize("threshold", [-9.0, -0.7, 0.3, 9.0])
-@pytest.mark.parametrize("prior", [0.02, 0.2, 0.9])
-def test_rates_lie_between_what_is_said(threshold: float, prior: float) -> None:
-    rng = np.random.default_rng(5)
-    y = rng.random(400) < 0.3
-    s = cs.sweep(y, rng.normal(size=400).round(1) + y)
-    old = Detector(
-        (), 0.0, cs.Affine(1.0, 0.0), aim=cs.Aim(cs.Costs(1, 4), prior=0.3), threshold=0.3,
-        training=Training(400, int(y.sum()), confusion=s.at(0.3)),
-    )  # fmt: skip
-    new = old.revised(prior=prior, threshold=threshold)
-    revision = Revision(old, new, None)
-    rates = revision.rates()
-    c = s.at(threshold)
-    truth = {
-        "recall": c.recall,
-        "false alarm rate": c.fpr,
-        "share flagged": c.deployed(prior).flagged_rate,
-    }
-    for name, value in truth.items():
-        _, span = rates[name]
-        assert span is not None
-        assert span.low - 1e-15 <= value <= span.high + 1e-15
-        assert (span.low == span.high) == (threshold == old.threshold)
-    assert rates["share flagged"][0] == pytest.approx(s.at(0.3).deployed(0.3).flagged_rate)
-    assert revision.kept == pytest.approx(1000 * cs.Costs(1, 4)(s.at(0.3).deployed(prior)))
-    # Of a threshold that has moved nothing is claimed; one that stays keeps what is known of it.
-    assert new.training.confusion == (s.at(0.3) if threshold == 0.3 else None)
+def test_limits_stay_unless_they_are_dropped_or_given(capsys: Capture) -> None:
+    out, _ = asked(capsys, "limited.json", "--cost", "fp=1,fn=5")
+    assert rows_of(out)["chosen for"] == ["recall, fpr <= 0.2", "cost, fpr <= 0.2"]
+    assert "\nfpr <= 0.2: holds; " in out
+    out, _ = asked(capsys, "limited.json", "--cost", "fp=1,fn=5", "--drop-limits")
+    assert rows_of(out)["chosen for"] == ["recall, fpr <= 0.2", "cost"]
+    assert "It no longer respects fpr <= 0.2." in out
+    out, _ = asked(capsys, "limited.json", "--subject-to", "fpr <= 0.1", "--confidence", "0.9")
+    assert rows_of(out)["chosen for"][1] == "recall, fpr <= 0.1, with 90 % confidence"
+    # A confidence alone is for the limits that are there.
+    out, _ = asked(capsys, "limited.json", "--confidence", "0.9")
+    assert rows_of(out)["chosen for"][1] == "recall, fpr <= 0.2, with 90 % confidence"
 
 
-def test_words_for_rates() -> None:
-    def said(confusion: cs.Confusion | None, threshold: float) -> str:
-        d = Detector(
-            (), 0.0, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), 0.0, target="y", positive="1",
-            training=Training(20, 10, confusion=confusion),
-        )  # fmt: skip
-        return Revision(d, d.revised(threshold=threshold), "n.json").text(80)
-
-    c = cs.Confusion(tp=8, fp=2, fn=2, tn=8)
-    assert rows_of(said(c, 1.0))["recall"] == ["80.0 %", "≤ 80.0 %"]
-    assert rows_of(said(c, -1.0))["false alarm rate"] == ["20.0 %", "≥ 20.0 %"]
-    assert "only bounds are known for the new threshold" in " ".join(said(c, -1.0).split())
-    same = said(c, 0.0)
-    assert rows_of(same)["recall"] == ["80.0 %", "80.0 %"]
-    assert "The threshold is unchanged" in same
-    assert "only bounds" not in same
-    # All are caught already, but more false alarms there may be.
-    all_caught = said(cs.Confusion(tp=10, fp=2, fn=0, tn=8), -1.0)
-    assert rows_of(all_caught)["recall"] == ["100 %", "100 %"]
-    assert "only bounds" in " ".join(all_caught.split())
-    assert rows_of(said(cs.Confusion(10, 2, 0, 8), 1.0))["recall"] == ["100 %", "unknown"]
-    for unknown in (None, cs.Confusion(tp=0, fp=2, fn=0, tn=8)):
-        text = said(unknown, 1.0)
-        assert "recall" not in rows_of(text)
-        assert "The model does not say" in text
-        assert rows_of(said(unknown, -math.inf))["recall"] == ["-", "100 %"]
-
-
-def test_the_way_that_is_named_works(
-    made: Path, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    out, _ = asked(capsys, str(made / "model.json"), "--cost", "fp=1,fn=3", "-o", "new one.json")
-    text = " ".join(out.split())
-    first, _, rest = text.partition("To measure it on labelled rows: ")[2].partition(", then ")
-    second = rest.partition(". ")[0].removesuffix(".")
-    (tmp_path / "rows.csv").write_bytes((made / "t.csv").read_bytes())
-    assert main(shlex.split(first)[1:]) == 0
-    assert main(shlex.split(second)[1:]) == 0
-    d = Detector.load("new one.json")
-    columns = cs.tables.open_table("rows.csv").columns(["is bad", "x"])
-    c = cs.sweep(columns["is bad"], d.scores(columns), positive="yes").at(d.threshold)
-    assert repr(c) in " ".join(capsys.readouterr().out.split())
-
-
-def test_limits_are_let_go_only_when_told(capsys: Capture) -> None:
-    for words in (["--cost", "fp=1,fn=5"], ["--threshold", "0"]):
-        _, err = asked(capsys, "limited.json", *words, code=1)
-        said = LimitsKept(("fpr <= 0.2",), fixes=(Fix("drop_limits", True),)).render(COMMAND)
-        assert err.startswith(f"cutscore: {said}")
-        assert "--drop-limits" in err
-        out, _ = asked(capsys, "limited.json", *words, "--drop-limits")
-        assert "The model no longer respects fpr <= 0.2." in out
-        now = "cost" if "--cost" in words else "as given"
-        assert rows_of(out)["chosen for"] == ["recall, fpr <= 0.2", now]
-    _, err = asked(capsys, "limited.json", "--prior", "0.1", "--drop-limits", code=1)
-    assert err.startswith(f"cutscore: {CostsMissing().render(COMMAND)}")
-    assert "--cost fp=1,fn=20" in err
+def test_limits_that_no_threshold_meets(capsys: Capture) -> None:
+    words = ("limited.json", "--subject-to", "precision >= 0.999", "--subject-to", "recall >= 0.9")
+    out, _ = asked(capsys, *words, code=3)
+    assert ": fails; " in out
+    found = json.loads(asked(capsys, *words, "--json", "-q", code=3)[0])
+    assert found["after"]["feasible"] is False
+    assert [one["holds"] for one in found["after"]["limits"]].count(False) >= 1
 
 
 @pytest.mark.parametrize("text", ["-1e-05", "-0.25", "-.5", "1.5", "-inf", "inf"])
 def test_thresholds_are_taken_as_they_are(text: str, capsys: Capture, tmp_path: Path) -> None:
     new = str(tmp_path / "new.json")
-    asked(capsys, "model.json", "--threshold", text, "-o", new)
-    d = Detector.load(new)
-    assert d.threshold == float(text)
-    assert (d.given, d.aim.costs) == (True, cs.Costs(fp=1, fn=10))
-    assert d.training.confusion is None
-    assert "of 600 cases" not in to_markdown(d)
+    out, _ = asked(capsys, "model.json", "--threshold", text, "-o", new)
+    p = Detector.load(new).policy
+    assert p.threshold == float(text)
+    assert (p.given, p.aim.costs) == (True, cs.Costs(fp=1, fn=10))
+    assert p.confusion == p.sweep.at(float(text))
+    assert rows_of(out)["chosen for"] == ["cost", "as given"]
 
 
 def test_the_model_on_the_standard_output(capsys: Capture) -> None:
     out, err = asked(capsys, "model.json", "--prior", "0.1", "-o", "-")
     assert err == ""
-    assert Detector.from_json(out) == Detector.load("model.json").revised(prior=0.1)
+    assert out == Detector.load("model.json").revised(prior=0.1).to_json() + "\n"
 
 
-def test_costs_that_are_no_others_are_told(capsys: Capture) -> None:
+def test_an_aim_that_is_the_same(capsys: Capture) -> None:
     out, _ = asked(capsys, "model.json", "--cost", "fp=1,fn=10")
-    assert "Costs and prior are unchanged" in out
-    assert "are unchanged" not in asked(capsys, "model.json", "--cost", "fp=2,fn=10")[0]
+    assert "The threshold is unchanged, and so is every decision." in out
+
+
+def test_low_scores_that_mean_positive(capsys: Capture, tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    y = rng.random(500) < 0.3
+    s = cs.sweep(y, (600 - 80 * y + 60 * rng.normal(size=500)).round())
+    p = cs.Policy.choose(s, cs.Costs(fp=1, fn=2), score="bureau", reverse=True)
+    p.save(tmp_path / "p.json")
+    found = as_json(capsys, str(tmp_path / "p.json"), "--cost", "fp=1,fn=9")
+    assert (found["before"]["flags"], found["after"]["flags"]) == ("up to", "up to")
+    assert found["after"]["threshold"] == p.revised(costs=cs.Costs(fp=1, fn=9)).threshold
+    assert found["after"]["threshold"] > p.threshold
+    assert found["after"]["probability"] < found["before"]["probability"]
 
 
 @pytest.mark.parametrize(
@@ -268,21 +231,3 @@ def test_what_can_not_be_done(
     assert err.count("\n") == 1
     assert message in err
     assert {path.name: path.read_bytes() for path in made.iterdir()} == before
-
-
-def test_costs_without_a_gain_flag_nothing() -> None:
-    # An LLR may overflow, and no score is worth a false alarm then either.
-    d = Detector((), 0.0, cs.Affine(1.1, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0)
-    assert d.revised(costs=cs.Costs(fp=1, fn=0)).threshold == math.inf
-    assert d.revised(costs=cs.Costs(fp=0, fn=1)).threshold == -math.inf
-
-
-def test_a_given_threshold_needs_no_costs() -> None:
-    d = Detector((), 0.0, cs.Affine(1.0, 0.0), aim=cs.Aim("f1", prior=0.5), threshold=0.0)
-    assert d.revised(threshold=2, prior=0.1) == replace(
-        d, threshold=2, aim=cs.Aim("f1", prior=0.1), given=True
-    )
-    with finding("bad-argument", parameter="threshold"):
-        d.revised(threshold=math.nan)
-    with finding("costs-missing"):
-        d.revised(prior=0.1)

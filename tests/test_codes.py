@@ -116,7 +116,7 @@ def test_codes_in_one_of_several_files_are_codes_in_all(tmp_path: Path) -> None:
     word = file(tmp_path / "d.csv", "x,n\nhigh,3\n")
     with finding("types-differ", column="x"):
         open_table([one, word]).read()
-    with finding("not-numbers", value="high", column="x", row=0, file=str(word)):
+    with finding("value-unfit", value="high", column="x", row=0, file=str(word)):
         open_table([two, word]).column("x", number=True)
 
 
@@ -252,7 +252,7 @@ def test_queries_over_several_files_of_csv(tmp_path: Path) -> None:
     with finding("files-differ", column="y", has=str(paths[0]), lacks=str(paths[1])):
         open_table(paths, sql=q)
     for options in ({"separator": ";"}, {"header": False}):
-        with finding("not-csv", parameter=next(iter(options)), format="a query"):
+        with finding("arguments-conflict", parameters=(next(iter(options)), "format")):
             open_table(sql=f"from '{paths[0]}'", **options)
 
 
@@ -280,7 +280,7 @@ def test_scores_with_fractions_here_and_zeros_there(tmp_path: Path) -> None:
         assert sorted(scores.tolist()) == [1.5, 5.0]
     assert cs.sweep_file([a, b], label="y", score="s").auc == 0
     file(b, "y;s\n0;05\n1;0x1F\n")
-    with finding("not-numbers", value="0x1F", column="s", row=1, file=str(b)):
+    with finding("value-unfit", value="0x1F", column="s", row=1, file=str(b)):
         open_table(b).column("s", number=True)
     with finding("types-differ", column="s"):
         open_table([a, b]).column("s", number=True)
@@ -292,7 +292,7 @@ def test_groups_that_are_long_numbers_stay_apart(tmp_path: Path) -> None:
         open_table(file(tmp_path / "a.jsonl", text))
     floats = pa.table({"g": [float(LONG), 1.0]})
     write_table(tmp_path / "f.parquet", floats)
-    with finding("names-inexact", column="g", row=0):
+    with finding("number-inexact", column="g", row=0):
         open_table(tmp_path / "f.parquet").column("g")
     wide = pa.table({"g": pa.array([LONG, LONG + 1], pa.decimal128(38, 0)), "s": [1, 2]})
     write_table(tmp_path / "a.parquet", wide)
@@ -335,7 +335,7 @@ def test_codes_from_the_file_to_every_decision(
     assert main([*words, *sign, "--engine", engine, "-o", "m.json"]) == 0
     d = Detector.load("m.json")
     assert d.columns == ["branch", "amount"]
-    assert set(d.terms[0].column.levels) == {"007", "07", "7"}
+    assert set(d.scorer.terms[0].column.levels) == {"007", "07", "7"}
     capsys.readouterr()
     kept = ["--keep", "branch", "--keep", "unit"]
     assert main(["apply", "m.json", "t.csv", *sign, *kept, "-q"]) == 0

@@ -145,7 +145,8 @@ column-text-among-numbers column-unseen-level column-rare-level column-unknown c
 column-lengths
 
 detector-missing detector-infinite detector-no-column detector-no-rows detector-on-threshold
-detector-prior-percent detector-calibrator detector-no-costs detector-json detector-json-version
+detector-prior-percent detector-calibrator detector-revised detector-column-missing-score
+detector-column-infinite detector-other-scale detector-json detector-json-version
 detector-json-changed detector-json-meant detector-json-cut-off detector-json-nan
 detector-json-twice detector-json-other detector-no-file
 
@@ -201,7 +202,9 @@ def _names() -> dict[str, Any]:
     x = names["NumberTerm"](
         names["NumberColumn"]("x", mean=0.0, scale=1.0), weight=1.0, missing=0.0
     )
-    names["d"] = names["Detector"]((x,), 0.5, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), threshold=0.0)
+    s, aim = cs.sweep([0, 1], [-1, 1]), cs.Aim("youden", prior=0.5)
+    policy = cs.Policy.choose(s, aim, calibrator=cs.Affine(1.0, 0.0))
+    names["d"] = names["Detector"](names["LinearScorer"]((x,), 0.5), policy)
     numbers = {"nan": math.nan, "inf": math.inf, "Decimal": Decimal, "Fraction": Fraction}
     return names | numbers | {"np": np}
 

@@ -142,7 +142,7 @@ def test_refuses() -> None:
     y, a, b = rows(20, 0)
     with finding("counts-rows", cs.UndefinedError):
         cs.compare_curves_unpaired(cs.sweep(y, a), cs.sweep(y, b, np.ones(20)))
-    with finding("score-missing", where=Where(0, "score", part="score_b")):
+    with finding("value-missing", where=Where(0, "score", part="score_b")):
         cs.compare_curves(y, a, np.full(20, np.nan))
     with finding("bad-argument", parameter="n", value=0):
         cs.compare_curves(y, a, b, n=0)

@@ -147,16 +147,16 @@ def test_bad_signs(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.jsonl", "t.arrow"):
         write_table(tmp_path / name, {"x": [1.5]})
         for more in ({}, {"sql": "from data"}):
-            with finding("not-csv", parameter="decimal"):
+            with finding("arguments-conflict", parameters=("decimal", "format")):
                 open_table(tmp_path / name, decimal=",", **more)  # type: ignore[arg-type]
         assert open_table(tmp_path / name, decimal=".").names == ["x"]
-    with finding("not-csv", parameter="decimal"):
+    with finding("arguments-conflict", parameters=("decimal", "format")):
         open_table(sql="select 1 as x", decimal=",")
 
 
 def test_the_row_that_is_no_number_is_named(tmp_path: Path) -> None:
     source = open_table(file(tmp_path / "a.csv", rows(["12,5", "3.5"])), decimal=",")
-    with finding("not-numbers", column="x", row=1, value="3.5"):
+    with finding("value-unfit", column="x", row=1, value="3.5"):
         source.column("x", number=True)
 
 
@@ -222,7 +222,7 @@ def test_every_command_reads_it(tables: Path, capsys: Any, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("words", "exit", "code"),
     [
-        ("evaluate comma.csv --label y --score s", 1, "not-numbers"),
+        ("evaluate comma.csv --label y --score s", 1, "value-unfit"),
         ("evaluate point.csv --label y --score s --decimal ,", 1, "column-missing"),
         ("evaluate comma.csv --decimal ;", 2, "bad-argument"),
         ("evaluate comma.csv --decimal , --separator ,", 2, "bad-argument"),

@@ -19,10 +19,11 @@ from scipy.sparse import csc_array, csr_array
 import cutscore as cs
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.training import ColumnUnused
-from cutscore.detector import CategoryColumn, Detector, Encoding, NumberColumn, column_summaries
+from cutscore.detector import CategoryColumn, Encoding, NumberColumn, column_summaries
 from cutscore.tables import open_table, write_table
 from cutscore.tables.frames import Frame
 from cutscore.training import train
+from detectors import hand_made
 from raising import finding
 
 TABLE = {
@@ -212,15 +213,15 @@ def test_what_has_another_role_is_no_feature(what: str) -> None:
         ("columns", {"columns": ["x"]}),
         ("target", {"target": "u"}),
     ):
-        with finding("roles-conflict", column="u", roles=(role, own)):
+        with finding("arguments-conflict", column="u", parameters=(role, own)):
             Encoding.fit(table, **said, **others)
-    with finding("roles-conflict", column="u", roles=("unit", own)):
+    with finding("arguments-conflict", column="u", parameters=("unit", own)):
         train(table, "y", unit="u", **said)
 
 
 def test_what_is_said_of_a_column_must_fit() -> None:
     table = {"x": [1, 2, 3], "c": ["007", "8", "9"]}
-    with finding("roles-conflict", column="x", roles=("categories", "numbers")):
+    with finding("arguments-conflict", column="x", parameters=("categories", "numbers")):
         Encoding.fit(table, numbers=["x"], categories=["x"])
     with finding("column-missing", column="y"):
         Encoding.fit(table, numbers=["y"])
@@ -323,7 +324,7 @@ def test_nan_is_missing_and_infinity_an_error() -> None:
             e.transform(data)
         with unfit("x", 1, wanted="finite numbers"):
             fitted(data)
-    with finding("numbers-too-large", column="x", low=-1e300, high=1e300):
+    with finding("beyond-floats", what="squares of 'x'"):
         fitted({"x": [1e300, -1e300]})
 
 
@@ -373,21 +374,25 @@ def test_wrong_arguments() -> None:
         ({"columns": ["agee"]}, "column-missing", {"column": "agee", "near": ["age"]}),
         ({"exclude": ["z"]}, "column-missing", {"column": "z"}),
         ({"columns": "age"}, "bad-argument", {"parameter": "columns", "value": "age"}),
-        ({"columns": ["y"], "target": "y"}, "roles-conflict", {"roles": ("target", "columns")}),
+        (
+            {"columns": ["y"], "target": "y"},
+            "arguments-conflict",
+            {"parameters": ("target", "columns")},
+        ),
         ({"max_categories": 0}, "bad-argument", {"parameter": "max_categories", "value": 0}),
         ({"min_rows": 0}, "bad-argument", {"parameter": "min_rows", "value": 0}),
     ):
         with finding(code, **fields):
             fitted(**options)
     for data in (3, [1, 2], "x.csv", None, {"a": [1], "b": [1, 2]}):
-        with finding("not-a-table"):
+        with finding("bad-argument"):
             Encoding.fit(data)
     with finding("no-rows"):
         Encoding.fit({"a": pa.array([], pa.float64())})
     with finding("no-rows"):
         fitted().transform({k: pa.array([], pa.null()) for k in TABLE})
     twice = pa.Table.from_arrays([pa.array([1])] * 2, names=["a", "a"])
-    with finding("column-twice", column="a"):
+    with finding("names-repeat", first="a"):
         Encoding.fit(twice)
 
 
@@ -567,9 +572,7 @@ def test_libsvm_files_are_tables(tmp_path: Path) -> None:
     X, _ = source.sparse()
     e = Encoding.of_matrix(X, source.names[1:])
     line = cs.LinearDetector(np.array([1.0, -2.0, 0.5]), 0.1)
-    d = Detector.of(
-        e, e.from_raw(line), calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.5), threshold=0.0
-    )
+    d = hand_made((e, e.from_raw(line)))
     assert d.scores(source) == pytest.approx(X @ line.w + 0.1, abs=1e-14)
     # A file without the last feature: it is 0 there, not missing.
     (tmp_path / "b.libsvm").write_text("1 1:1\n")
@@ -616,7 +619,7 @@ def test_categories_of_polars_are_text() -> None:
 def test_a_column_that_was_asked_for_must_be_of_use() -> None:
     table = {"x": [1.0, 2.0], "s": [{"a": 1}, {"a": 2}]}
     assert note(Encoding.fit(table), "s") == ColumnUnused("s", "type", "struct<a: int64>")
-    with finding("column-unreadable", column="s", type="struct<a: int64>"):
+    with finding("type-unfit", name="'s'", kind="struct<a: int64>"):
         Encoding.fit(table, columns=["x", "s"])
 
 

@@ -321,7 +321,7 @@ def put(name: str, value: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "value", "code", "row"),
     [
-        ("s", float("nan"), "score-missing", 1000),
+        ("s", float("nan"), "value-missing", 1000),
         ("w", -1.0, "bad-weight", 1000),
         ("y", 2, "positive-unstated", 1000),
         ("y", -1, "labels-many", None),
@@ -349,14 +349,14 @@ def test_damaged_and_different_files(tmp_path: Path) -> None:
     one = folder / "part-1.parquet"
     whole = one.read_bytes()
     one.write_bytes(whole[: len(whole) // 2])
-    with finding("file-damaged", file=str(one), group=None):
+    with finding("file-unreadable", file=str(one), part=None):
         cs.sweep_file(folder, label="y", score="s")
     meta = pq.ParquetFile(folder / "part-0.parquet").metadata.row_group(0).column(1)
     start = meta.dictionary_page_offset or meta.data_page_offset
     damaged = bytearray(whole)
     damaged[start : start + 40] = b"\xff" * 40
     one.write_bytes(damaged)
-    with finding("file-damaged", file=str(one), group=0, groups=1):
+    with finding("file-unreadable", file=str(one), part="row group 1 of 1"):
         cs.sweep_file(folder, label="y", score="s")
     pq.write_table(pa.table({"y": [1], "s": ["high"]}), one)
     with pytest.raises(cs.DataError, match=r"lacks 'w'|must have the same columns|one type"):
@@ -473,7 +473,7 @@ def test_sweeps_of_groups_larger_than_the_limit(
 ) -> None:
     folder = written(tmp_path, columns(20_000, "plain"))
     few_entries(monkeypatch)
-    with finding("memory-too-small", cs.DataError):
+    with finding("bad-argument", cs.DataError):
         cs.sweep_file(folder, label="y", score="s", group="g")
 
 
@@ -674,7 +674,7 @@ def test_files_that_change_are_found_out(tmp_path: Path) -> None:
     scan = Scan(source, label="y", score="s")
     other = {name: column[:3200] for name, column in data.items()}
     pq.write_table(pa.table(other), file, row_group_size=800)
-    with finding("file-changed", cs.DataError):
+    with finding("rows-changed", cs.DataError):
         files.swept(scan, limit=1 << 30)
     pq.write_table(pa.table({"y": data["y"]}), file, row_group_size=1000)
     with pytest.raises(cs.DataError, match=r"part-0\.parquet"):

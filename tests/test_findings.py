@@ -55,7 +55,7 @@ def test_the_page_of_messages_is_theirs() -> None:
 
 def test_a_code_belongs_to_one_kind() -> None:
     with pytest.raises(TypeError, match="bad-argument"):
-        type("Twin", (Finding,), {"code": "bad-argument"})
+        type("Twin", (Finding,), {}, code="bad-argument")
 
 
 def test_a_kind_that_is_not_known_keeps_its_text() -> None:

@@ -99,10 +99,10 @@ def test_what_is_nearly_a_table(frame: pd.DataFrame) -> None:
     assert len(d.decide(frame.iloc[[0]])) == 1
     dated = frame.assign(day=pd.Timestamp("2024-01-31"), name="a")
     for row in (frame.iloc[0], dated.iloc[0], frame.x, pl.Series("x", [1.0])):
-        with finding("not-a-table"):
+        with finding("bad-argument"):
             d.decide(row)
     plan = pl.from_pandas(frame).lazy()
-    with finding("not-a-table"):
+    with finding("bad-argument"):
         d.decide(plan)
     assert (d.decide(plan.collect()) == d.decide(frame)).all()
     for table in (frame, pl.from_pandas(frame), pa.table(frame), plan, {"x": [1]}):

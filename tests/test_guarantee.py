@@ -178,9 +178,9 @@ def test_nearest_is_measured_by_the_limits_as_given() -> None:
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        ({"subject_to": "f1 >= 0.5"}, {"code": "bad-limit", "limit": "f1 >= 0.5"}),
-        ({"subject_to": "fpr >= 0.5"}, {"code": "bad-limit", "limit": "fpr >= 0.5"}),
-        ({"subject_to": "precision <= 0.5"}, {"code": "bad-limit"}),
+        ({"subject_to": "f1 >= 0.5"}, {"code": "bad-argument", "value": "f1 >= 0.5"}),
+        ({"subject_to": "fpr >= 0.5"}, {"code": "bad-argument", "value": "fpr >= 0.5"}),
+        ({"subject_to": "precision <= 0.5"}, {"code": "bad-argument"}),
         ({}, {"code": "arguments-conflict", "parameters": ("confidence", "subject_to")}),
         (
             {"subject_to": "fpr <= 0.5", "confidence": 95},
@@ -418,9 +418,9 @@ def test_what_units_say() -> None:
     assert "fpr <= 0.05 with 95 % confidence for the mean of 30 units: holds" in repr(p)
     assert "to flag any it takes at least 59 units with negatives; these are 30" in repr(p)
     assert repr(u) == "30 units of 300 rows"
-    with finding("rows-dependent", cs.UndefinedError, what="stability"):
+    with finding("counts-rows", cs.UndefinedError, what="stability"):
         p.stability()
-    with finding("rows-dependent", what="a guarantee of the precision"):
+    with finding("counts-rows", what="a guarantee of the precision"):
         cs.choose(s, "recall", subject_to="precision >= 0.5", confidence=0.9, units=u)
     with finding("arguments-conflict", parameters=("units", "confidence")):
         cs.choose(s, "recall", subject_to="fpr <= 0.5", units=u)

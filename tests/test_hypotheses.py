@@ -129,7 +129,7 @@ def test_resampled_ties(
     """Replicates that tie with what is to be ruled out, as those of AUCs do."""
     hypothesis = Hypothesis(asked[0], 2 * unit if asked[1] else 0.0)
     x = np.array(values) * unit
-    p, interval = hypothesis.resampled(x, level, inf)
+    p, interval = hypothesis.bootstrap_test(x, level, inf)
     assert hypothesis.shown(interval) is (p < 1 - level)
     # The interval is the percentile interval, but for rounding.
     tail, _ = hypothesis.of_interval(level)
@@ -149,12 +149,12 @@ def test_resampled_ties(
 
 def test_resampled_by_hand() -> None:
     x = np.arange(-4.0, 95.0)  # 99 replicates: the k-th is at k %
-    p, interval = Hypothesis("greater").resampled(x, 0.95, inf)
+    p, interval = Hypothesis("greater").bootstrap_test(x, 0.95, inf)
     assert p == pytest.approx(0.05)  # 0 is the fifth
     assert tuple(interval) == (pytest.approx(0.0, abs=1e-12), inf)
-    assert Hypothesis().resampled(x, 0.95, inf)[0] == pytest.approx(0.10)
-    assert Hypothesis("less").resampled(x, 0.95, inf)[0] == pytest.approx(0.95)
-    p, interval = Hypothesis("equivalent", 94.5).resampled(x, 0.95, inf)
+    assert Hypothesis().bootstrap_test(x, 0.95, inf)[0] == pytest.approx(0.10)
+    assert Hypothesis("less").bootstrap_test(x, 0.95, inf)[0] == pytest.approx(0.95)
+    p, interval = Hypothesis("equivalent", 94.5).bootstrap_test(x, 0.95, inf)
     assert (p, interval.level) == (pytest.approx(0.01), pytest.approx(0.9))
     assert tuple(interval) == pytest.approx((0, 90))
 

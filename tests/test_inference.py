@@ -738,7 +738,7 @@ def test_bad_input(call: Any, parameter: str) -> None:
 
 
 def test_an_interval_of_no_measure() -> None:
-    with finding("measure-unknown", name="rcall"):
+    with finding("bad-argument", value="rcall"):
         cs.interval(cs.sweep([1, 1, 0, 0], [4, 2, 3, 1]), "rcall", at=1)
 
 

@@ -105,10 +105,11 @@ ELSEWHERE = {
         sensitivity_at smooth_roc specificity_at
     """,
     "functions of other results": """
-        compare_groups corrected_prevalence ClassMoments.needs_both_classes
-        ClassMoments.check_finite
+        compare_groups corrected_prevalence
+        ClassMoments.needs_both_classes ClassMoments.check_finite
         LinearDetector.then LinearDetector.unit Calibrator.then Affine.then Beta.then Chain.then
-        Gaussian.then Monotone.then Detector.of Encoding.from_raw torch.AUROC.merge
+        Gaussian.then Monotone.then Detector.of_policy LinearScorer.of Encoding.from_raw
+        torch.AUROC.merge
         Sweep.before Sweep.cuts Sweep.flagged Sweep.forget Sweep.inside Sweep.parts Sweep.running
         Sketch Sweep.outline Policy Policy.choose Policy.from_point
         Sweep.sketch Sweep.square_totals Sweep.sums Sweep.thresholds_of Encoding.column_of
@@ -122,28 +123,34 @@ ELSEWHERE = {
         Sweep.needs_negatives ArrayRows.part Encoding.arranged Verdict
         Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
         CutscoreError DataError UndefinedError
-        Detector.revised Detector.facts Training Training.elsewhere
+        Detector.revised Detector.facts Detector.added Detector.check_kept Detector.watch Training
+        ColumnScorer ColumnScorer.facts LinearScorer LinearScorer.facts
         Aim Aim.asked Policy.revised Policy.facts Policy.export Policy.log Policy.save Policy.load
         Policy.to_json Policy.from_json
         NumberColumn NumberTerm CategoryColumn CategoryTerm torch.AUROC.reset
     """,
     "plain lists, for JSON": """
-        Policy.to_dict Policy.from_dict ClassMoments.to_dict ClassMoments.from_dict Calibrator.to_dict Calibrator.from_dict
+        Policy.to_dict Policy.from_dict
+        ClassMoments.to_dict ClassMoments.from_dict Calibrator.to_dict Calibrator.from_dict
         Calibrator.to_json Calibrator.from_json Affine.to_dict Affine.from_dict Affine.to_json
         Affine.from_json Beta.to_dict Beta.from_dict Beta.to_json Beta.from_json Chain.to_dict
         Chain.from_dict Chain.to_json Chain.from_json Gaussian.to_dict Gaussian.from_dict
         Gaussian.to_json Gaussian.from_json Monotone.to_dict Monotone.from_dict Monotone.to_json
         Monotone.from_json Detector.to_dict Detector.to_json Detector.from_json Detector.load
-        Detector.save torch.AUROC.state_dict torch.AUROC.load_state_dict Aim.from_dict Aim.to_dict
+        Detector.save ColumnScorer.from_dict ColumnScorer.of_dict ColumnScorer.to_dict
+        LinearScorer.from_dict LinearScorer.of_dict LinearScorer.to_dict Scorer.from_dict
+        Scorer.of_dict Scorer.to_dict torch.AUROC.state_dict torch.AUROC.load_state_dict
+        Aim.from_dict Aim.to_dict
     """,
     "abstract: its kinds are here": """
         Calibrator Calibrator.llr Calibrator.probability Calibrator.decide Calibrator.inverse Rows
-        Rows.reduce Rows.fold
+        Rows.reduce Rows.fold Scorer Scorer.facts Scorer.scored Scorer.scores
     """,
     "has no inverse, and says so": "Beta.inverse Chain.inverse Gaussian.inverse Monotone.inverse",
     "made by functions that are here; Frozen owns its arrays, tested below": """
-        Agreement AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain Lift
-        GroupAuc Hull JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
+        Agreement
+        AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain Lift GroupAuc Hull
+        JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
         Estimates NetBenefitAt NetBenefitDifference SmoothRoc
     """,
     "made by functions that are here; they hold no arrays": """
@@ -153,7 +160,8 @@ ELSEWHERE = {
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """
-        Detector.novelty Encoding.of
+        Detector.novelty Encoding.of ColumnScorer.scored ColumnScorer.scores LinearScorer.scored
+        LinearScorer.scores
         Encoding Encoding.blocks Detector Detector.apply Detector.apply_batches Detector.decide
         Detector.llr Detector.probability Detector.scores NumberColumn.fill NumberColumn.values
         NumberTerm.contributions CategoryColumn.fill CategoryColumn.texts CategoryColumn.values

@@ -136,9 +136,9 @@ def test_what_can_not_be_a_mark(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.jsonl", "t.arrow"):
         write_table(tmp_path / name, {"x": ["1.5", "it's"]})
         for options in ({}, {"sql": "from data"}):
-            with finding("not-csv", parameter="missing"):
+            with finding("arguments-conflict", parameters=("missing", "format")):
                 open_table(tmp_path / name, missing="it's", **options)  # type: ignore[arg-type]
-    with finding("not-csv", parameter="missing"):
+    with finding("arguments-conflict", parameters=("missing", "format")):
         open_table(sql="select 1 as x", missing="-")
 
 
@@ -149,7 +149,7 @@ def test_features_of_marks(tmp_path: Path) -> None:
     assert e.features == ["x", "x is missing", "n"]
     with pytest.raises(DataError):
         e.transform(open_table(path))
-    with finding("not-numbers", column="x", row=5, value="-"):
+    with finding("value-unfit", column="x", row=5, value="-"):
         open_table(path).column("x", number=True)
 
 
@@ -159,7 +159,7 @@ def test_numbers_that_are_stored_as_text(tmp_path: Path) -> None:
         if name != "t.jsonl":
             table = table.set_column(0, "mcc code", table["mcc code"].dictionary_encode())
         write_table(tmp_path / name, table)
-        with finding("not-numbers", column="mcc code", row=0, value="5411"):
+        with finding("value-unfit", column="mcc code", row=0, value="5411"):
             open_table(tmp_path / name).column("mcc code", number=True)
         query = 'select * replace (cast("mcc code" as double) as "mcc code") from data'
         source = open_table(tmp_path / name, sql=query)
@@ -272,7 +272,7 @@ GONE = "--sql 'select * from data where \"my x\" is not null'"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["evaluate", "dash.csv", "--score", "my x"], "[not-numbers]"),
+        (["evaluate", "dash.csv", "--score", "my x"], "[value-unfit]"),
         (["evaluate", "none.csv", "--score", "my x"], GONE),
         (["choose", "none.csv", "--score", "my x", "--engine", "arrow", "--maximize", "f1"], GONE),
         (["compare", "none.csv", "--score", "s", "--score", "my x"], GONE),

@@ -295,7 +295,7 @@ def test_squares_past_every_float() -> None:
     [
         ([1.0, 2.0], [0, 1], None, {"code": "bad-argument", "value": "float64 of the shape (2,)"}),
         ([["a"], ["b"]], [0, 1], None, {"code": "bad-argument", "parameter": "X"}),
-        (np.array([["a"], [1]], object), [0, 1], None, {"code": "not-numbers", "name": "X"}),
+        (np.array([["a"], [1]], object), [0, 1], None, {"code": "value-unfit", "name": "X"}),
         (np.zeros((2, 0)), [0, 1], None, {"code": "bad-argument", "parameter": "X"}),
         (
             np.zeros((2, 1), complex),

@@ -28,7 +28,7 @@ import oracle
 from cutscore.cli import main
 from cutscore.comparison.costs import _Gains, _RankedRows
 from cutscore.comparison.rows import read_rows
-from cutscore.core.findings.base import Where
+from cutscore.core.findings.base import Shown, Where
 from cutscore.core.numbers import number_text
 from cutscore.inference.auc import score_interval
 from cutscore.inference.placements import auc_variance
@@ -1064,11 +1064,11 @@ def missing(row: int) -> dict[str, Any]:
     [
         (
             lambda: _compare(Y, [1, nan, 3, 4], B),
-            {"code": "score-missing", "where": Where(1, "score", part="score_a")},
+            {"code": "value-missing", "where": Where(1, "score", part="score_a")},
         ),
         (
             lambda: _compare(Y, A, [1, 2, 3, nan]),
-            {"code": "score-missing", "where": Where(3, "score", part="score_b")},
+            {"code": "value-missing", "where": Where(3, "score", part="score_b")},
         ),
         (
             lambda: _compare(Y, A, [1, 2, 3]),
@@ -1107,14 +1107,17 @@ def missing(row: int) -> dict[str, Any]:
         ),
         (
             lambda: cs.bootstrap_rows(Y, [1, 2, nan, 3], cs.auc),
-            {"code": "score-missing", "where": Where(2, "score")},
+            {"code": "value-missing", "where": Where(2, "score")},
         ),
         (
             lambda: cs.by_group(Y, A, [1, 2]),
             {"code": "lengths-differ", "name": "group", "have": 2, "need": 4},
         ),
-        (lambda: cs.by_group(Y, A, "user"), {"code": "not-a-column", "value": "user"}),
-        (lambda: cs.by_group(Y, A, np.zeros((4, 1))), {"code": "not-a-column", "shape": (4, 1)}),
+        (lambda: cs.by_group(Y, A, "user"), {"code": "bad-argument", "value": "user"}),
+        (
+            lambda: cs.by_group(Y, A, np.zeros((4, 1))),
+            {"code": "bad-argument", "value": Shown("of the shape (4, 1)")},
+        ),
         (lambda: cs.by_group(Y, A, [1, nan, 2, 3]), missing(1)),
         (lambda: cs.by_group(Y, A, ["a", None, "b", "b"]), missing(1)),
         (lambda: cs.by_group(Y, A, np.array(["a", nan, "b", "b"], object)), missing(1)),
@@ -1129,7 +1132,7 @@ def missing(row: int) -> dict[str, Any]:
         (lambda: cs.auc_covariance(Y, np.zeros(4)), of_argument("scores")),
         (
             lambda: cs.auc_covariance(Y, {"x": A, "z": [1, 2, 3, nan]}),
-            {"code": "score-missing", "where": Where(3, "score", part="z")},
+            {"code": "value-missing", "where": Where(3, "score", part="z")},
         ),
     ],
 )

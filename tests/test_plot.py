@@ -11,6 +11,7 @@ import pytest
 import cutscore as cs
 from cutscore.core.findings.base import Where
 from cutscore.core.numbers import format_like
+from detectors import hand_made
 from raising import finding
 
 pytest.importorskip("matplotlib")
@@ -1116,14 +1117,14 @@ def test_a_surface_of_three_dimensions(two_features):
 def test_surfaces_of_frames_estimators_and_detectors(two_features):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
-    from cutscore.detector import Detector, Encoding
+    from cutscore.detector import Encoding
     from cutscore.estimators import DecisionClassifier
 
     X, y = two_features
     frame = pd.DataFrame({"age": X[:, 0], "dose": X[:, 1]})
     e = Encoding.fit(frame)
     line = cs.LinearDetector(np.array([1.0, 2.0]), 0.5)
-    d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.2), threshold=1.0)
+    d = hand_made((e, line), calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.2), threshold=1.0)
     words = np.where(y, "ill", "well")
     model = DecisionClassifier(calibration="platt").fit(frame, words)
     for ax, ask in (

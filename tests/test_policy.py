@@ -167,7 +167,7 @@ def test_decisions_at_the_threshold() -> None:
     single = np.array([near, np.nextafter(near, np.float32(0))])
     assert p.decide(single).tolist() == [float(v) >= t for v in single] == [True, False]
     assert p.decide(0.5).shape == ()
-    with finding("score-missing"):
+    with finding("value-missing"):
         p.decide([0.1, np.nan, np.inf, -np.inf])
 
 
@@ -266,7 +266,7 @@ def _edited(text: str, **changes: Any) -> str:
     ("change", "code"),
     [
         ({"format": "cutscore.policy/2"}, "format-unknown"),
-        ({"extra": 1}, "field-unknown"),
+        ({"extra": 1}, "field-unfit"),
         ({"score": "other"}, "model-changed"),
         ({"cuts": {"thresholds": ["low"], "groups": {}}}, "field-unfit"),
     ],
@@ -353,6 +353,6 @@ def test_rows_that_come_in_units() -> None:
     aim = cs.Aim("recall", "fpr <= 20 %", confidence=0.9, units=u)
     p = Policy.from_json(Policy.choose(cs.sweep(y, x), aim).to_json())
     assert p.evidence.units == 100
-    with finding("rows-dependent"):
+    with finding("counts-rows"):
         p.revised(confidence=0.8)
     assert p.revised(costs=cs.Costs(fp=1, fn=1), drop_limits=True).promises == {}

@@ -295,11 +295,14 @@ def of_argument(parameter: str, **more: Any) -> dict[str, Any]:
         ),
         (
             lambda: power.limit_sample_size("precision >= 0.9"),
-            {"code": "bad-limit", "limit": "precision >= 0.9"},
+            {"code": "bad-argument", "value": "precision >= 0.9"},
         ),
-        (lambda: power.limit_sample_size("fpr >= 0.9"), {"code": "bad-limit"}),
+        (lambda: power.limit_sample_size("fpr >= 0.9"), {"code": "bad-argument"}),
         (lambda: power.limit_sample_size(["fpr <= 0.1", "recall >= 0.5"]), of_argument("limit")),
-        (lambda: power.limit_sample_size("fpr <= 0"), {"code": "bad-limit", "limit": "fpr <= 0"}),
+        (
+            lambda: power.limit_sample_size("fpr <= 0"),
+            {"code": "bad-argument", "value": "fpr <= 0"},
+        ),
         (
             lambda: power.limit_sample_size("fpr <= 0.1", expected=0.1),
             of_argument("expected", value=0.1),
@@ -330,7 +333,7 @@ def test_what_no_number_of_rows_shows() -> None:
         lambda: power.auc_sample_size(0.6, against=0.7, alternative="greater"),
         lambda: power.difference_sample_size(AucPair(0.7, 0.8, 0.5), alternative="greater"),
     ):
-        with finding("out-of-reach", cs.UndefinedError):
+        with finding("undefined", cs.UndefinedError):
             call()
-    with finding("out-of-reach", cs.UndefinedError):
+    with finding("undefined", cs.UndefinedError):
         power.detectable_auc(3, 3, against=0.9)

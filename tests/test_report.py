@@ -446,7 +446,7 @@ def test_bad_questions() -> None:
             summarise([1, 0], {"a": [2, 1]}, costs=costs)  # type: ignore[arg-type]
     with finding("arguments-conflict", parameters=("costs", "maximize")):
         summarise([1, 0], {"a": [2, 1]}, costs=cs.Costs(1, 1), maximize="f1")
-    with finding("score-missing", where=Where(1, "score", part="b")):
+    with finding("value-missing", where=Where(1, "score", part="b")):
         summarise([1, 0], {"a": [2, 1], "b": [2, np.nan]})
     with finding("bad-argument", parameter="level", value=95):
         summarise([1, 0], {"a": [2, 1]}, level=95)
@@ -982,9 +982,9 @@ def test_the_page_says_everything_without_its_script(two: Summary) -> None:
     assert natural(p.confusion, p.question.prior) in words
     assert p.expected is not None
     cost = Estimate.of(p.expected).times(1000).text()
-    assert f"Cost per 1,000 cases expected on new rows: {cost}; flag none" in words
-    for word in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
-        assert word in words.lower()
+    assert f"Cost per 1,000 cases expected on new rows: {cost}; flag none: " in words
+    for told in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
+        assert told in words.lower()
     for one in two.scores:
         assert one.auc.text() in words
         assert number_text(one.average_precision) in words
@@ -1046,8 +1046,10 @@ def test_costs_stand_beside_their_baselines() -> None:
     cost = summary.scores[0].measures["cost"].value
     none, every = (1000 * x for x in summary.baselines)
     saved = number_text(100 * (1 - cost / min(summary.baselines)))
-    both = f"flag none {number_text(none)}, flag all {number_text(every)}"
-    assert f"; {both}; saves {saved} %<" in render(summary)
+    assert (
+        f"; flag none: {number_text(none)}, flag all: {number_text(every)}; saves {saved} %<"
+        in render(summary)
+    )
     assert summarise(y, {"a": a}).baselines is None
 
 

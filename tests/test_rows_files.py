@@ -371,7 +371,7 @@ def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
     spool = Spool(str(tmp_path))
     (place,) = spool.write([np.arange(10.0)])
     os.ftruncate(spool._file.fileno(), 40)
-    with finding("file-changed", DataError):
+    with finding("rows-changed", DataError):
         spool.read(place)
 
 
@@ -777,12 +777,12 @@ def test_features_are_finite(value: float, tmp_path: Path) -> None:
         ({}, {"features": ["x0", 3]}, "bad-argument"),
         ({}, {"features": ["x0", "y"]}, "arguments-conflict"),
         ({}, {"features": ["x0", "x0"]}, "arguments-conflict"),
-        ({}, {"features": ["x0", "skipped"]}, "not-numbers"),
+        ({}, {"features": ["x0", "skipped"]}, "value-unfit"),
         ({}, {"label": "gone"}, "column-missing"),
         ({}, {"label": "skipped"}, "positive-unstated"),
         ({}, {"positive": 2}, "one-class"),
         ({"y": [0] * 300}, {"positive": 2}, "one-class"),
-        ({}, {"weight": "skipped"}, "not-numbers"),
+        ({}, {"weight": "skipped"}, "value-unfit"),
         ({}, {"weight": "x0", "features": ["x1"]}, "bad-weight"),
         ({"y": [0, 1, 2] * 100}, {}, "positive-unstated"),
         ({}, {"memory_limit": 100}, "bad-argument"),

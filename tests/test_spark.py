@@ -361,7 +361,7 @@ def test_what_is_no_source(spark: Any, tmp_path: Path) -> None:
     for data, words in ((path, "has no column 'ss'"), (frame, "the DataFrame has no column 'ss'")):
         with pytest.raises(cs.DataError, match=words):
             cs.spark.sweep(data, label="y", score="ss")
-        with finding("not-numbers", type="text"):
+        with finding("value-unfit", type="text"):
             cs.spark.sweep(data, label="y", score="t")
     with finding("bad-argument", parameter="data", value=3):
         cs.spark.sweep(3, label="y", score="s")

@@ -22,7 +22,7 @@ from hypothesis.extra import numpy as hnp
 
 import cutscore as cs
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.base import Where
+from cutscore.core.findings.base import Shown, Where
 from raising import finding
 
 torch = pytest.importorskip("torch")
@@ -206,10 +206,10 @@ def test_other_shape_is_the_right_error(put):
         ct.roc_auc_score(put([1, 0]), put([0.1, 0.2, 0.3]))
     with finding("lengths-differ", name="weight", have=1, need=2):
         ct.sweep(put([1, 0]), put([0.1, 0.2]), put([1.0]))
-    with finding("not-a-column", name="score"):
+    with finding("bad-argument", parameter="score"):
         ct.sweep(put([1]), put(0.5))
     for shape in ((2, 2), (4, 1, 1), (1, 1, 4)):
-        with finding("not-a-column", shape=shape):
+        with finding("bad-argument", value=Shown(f"of the shape {shape}")):
             ct.roc_auc_score(put([1, 0, 1, 0]), put(torch.arange(4.0).reshape(shape)))
 
 
@@ -588,7 +588,7 @@ def test_one_class_empty_and_refused_batches(put):
     metric.update(put([0, 0]), put([0.5, 0.25]))
     with finding("one-class", UndefinedError):
         metric.compute()
-    with finding("score-missing", where=Where(1, "score")):
+    with finding("value-missing", where=Where(1, "score")):
         metric.update(put([1, 0]), put([0.5, NAN]))
     metric.update(put([1]), put([0.5]))
     assert metric.compute() == 0.75
@@ -705,11 +705,11 @@ def test_bad_states_change_nothing():
     metric = ct.AUROC()
     metric.update(torch.tensor([1, 0]), torch.tensor([2.0, 1.0]))
     state = metric.state_dict()
-    with finding("field-missing", field="pos"):
+    with finding("field-unfit", field="pos"):
         metric.load_state_dict({k: v for k, v in state.items() if k not in ("pos", "neg")})
-    with finding("field-missing", field="threshold"):
+    with finding("field-unfit", field="threshold"):
         metric.load_state_dict({})
-    with finding("bad-mass", where=Where(0, "pos")):
+    with finding("bad-weight", where=Where(0, "pos")):
         metric.load_state_dict(state | {"pos": -state["pos"]})
     with finding("field-unfit", field="classes[1]", value=1.0):
         ct.AUROC(positive=3).load_state_dict(state)

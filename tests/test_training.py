@@ -21,13 +21,13 @@ import cutscore as cs
 from cutscore.calibration.methods import candidate
 from cutscore.core.findings import Fix, Where
 from cutscore.core.findings.report import FlagsAlike
+from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.findings.training import (
     ColumnUnused,
     FoldsApart,
     Leak,
     LearnerEmpty,
     LearnerSampled,
-    LearnerUnfinished,
     RowsWeightless,
 )
 from cutscore.detector import Detector, Encoding
@@ -142,7 +142,7 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
     fold = labels.folds(options.get("folds", 5), options.get("seed", 0))
     score = t.scores["fisher"]
     prior = cs.sweep(t.y, score, t.weight).prevalence
-    methods = [e.method for e in t.detector.calibrator.comparison.entries if not e.note]
+    methods = [e.method for e in t.detector.policy.calibrator.comparison.entries if not e.note]
     for k in range(fold.max() + 1):
         own = fold == k
         # The other folds fit it, and choose the method.
@@ -160,8 +160,8 @@ def test_probabilities_out_of_fold_come_from_the_other_rows(options):
         t.probability.max(),
     )
     assert one.cross_fitted
-    shipped = candidate(sweep_of(t, score), t.detector.calibrator.comparison.chosen)
-    assert t.detector.calibrator.llr(score).tolist() == shipped.llr(score).tolist()
+    shipped = candidate(sweep_of(t, score), t.detector.policy.calibrator.comparison.chosen)
+    assert t.detector.policy.calibrator.llr(score).tolist() == shipped.llr(score).tolist()
 
 
 def sweep_of(t: Any, score: Any, some: Any = slice(None)) -> cs.Sweep:
@@ -178,7 +178,7 @@ def test_probabilities_of_labels_drawn_at_random_are_not_believed():
         t = train(data, "y", learner="fisher", seed=seed)
         s = sweep_of(t, t.scores["fisher"])
         known = cs.log_loss(sweep_of(t, np.full(200, s.prevalence)))
-        p = t.detector.calibrator.probability(t.scores["fisher"], s.prevalence)
+        p = t.detector.policy.calibrator.probability(t.scores["fisher"], s.prevalence)
         inside.append(cs.log_loss(sweep_of(t, p)) - known)
         outside.append(cs.log_loss(sweep_of(t, t.probability)) - known)
     assert np.mean(inside) < -0.001
@@ -258,12 +258,12 @@ def test_the_threshold_is_what_choose_says_of_the_scores(aim):
     scores = t.scores[t.learner]
     objective = aim.get("costs") or aim.get("maximize") or "balanced"
     point = cs.choose(cs.sweep(data["y"], scores), objective, prior=t.point.question.prior)
-    assert t.detector.threshold == point.threshold
-    assert t.detector.training.confusion == point.confusion
-    assert np.count_nonzero(scores >= t.detector.threshold) == point.confusion.flagged
-    assert t.detector.aim.costs == aim.get("costs")
-    assert t.detector.prior == (0.05 if "costs" in aim else np.mean(data["y"]))
-    assert t.detector.aim.goal.name == point.objective
+    assert t.detector.policy.threshold == point.threshold
+    assert t.detector.policy.confusion == point.confusion
+    assert np.count_nonzero(scores >= t.detector.policy.threshold) == point.confusion.flagged
+    assert t.detector.policy.aim.costs == aim.get("costs")
+    assert t.detector.policy.prior == (0.05 if "costs" in aim else np.mean(data["y"]))
+    assert t.detector.policy.aim.goal.name == point.objective
 
 
 def test_limits_and_confidence_go_into_the_detector():
@@ -273,9 +273,9 @@ def test_limits_and_confidence_go_into_the_detector():
     )  # fmt: skip
     s = cs.sweep(t.y, t.scores["fisher"])
     sure = cs.choose(s, "recall", subject_to=["precision >= 0.5"], confidence=0.9)
-    assert t.detector.threshold == sure.threshold
-    assert t.detector.aim.limit_texts == ("precision >= 0.5",)
-    assert t.detector.aim.confidence == 0.9
+    assert t.detector.policy.threshold == sure.threshold
+    assert t.detector.policy.aim.limit_texts == ("precision >= 0.5",)
+    assert t.detector.policy.aim.confidence == 0.9
 
 
 def test_auto_takes_the_best():
@@ -400,16 +400,19 @@ def test_scores_of_no_use_are_said_to_be():
     data = {"y": rng.integers(2, size=300), "x": rng.normal(size=300)}
     data["y"][:2], data["x"][:2] = 1, [9, -9]  # positives last, either way
     t = train(data, "y", learner="fisher", costs=cs.Costs(fp=1, fn=999))
-    auc, all_ = t.warnings
+    (auc,) = t.warnings
     assert (auc.code, auc.auc) == ("no-better-than-chance", t.detector.training.auc)
-    assert all_ == FlagsAlike("everything", costs=True)
-    assert [found.code for found in summarise_fit(t).notices].count("flags-alike") == 1
+    assert [found.code for found in summarise_fit(t).notices].count(auc.code) == 1
+    limits = ["precision >= 0.99", "recall >= 0.5"]
+    limited = train(data, "y", learner="fisher", maximize="recall", subject_to=limits)
+    assert [found.code for found in limited.warnings] == ["no-better-than-chance", "infeasible"]
+    # Scores that rank well, and decide nothing at these costs.
+    data["x"] += data["y"]
+    always = train(data, "y", learner="fisher", costs=cs.Costs(fp=1, fn=999)).warnings
+    assert always == (FlagsAlike("everything", costs=True),)
     data["y"][:2] = 0
     never = train(data, "y", learner="fisher", costs=cs.Costs(fp=1000, fn=1)).warnings
-    assert FlagsAlike("nothing", costs=True) in never
-    # Under limits that may be all there is.
-    limited = train(data, "y", learner="fisher", maximize="recall", subject_to="precision >= 0.99")
-    assert "flags-alike" not in {found.code for found in limited.warnings}
+    assert never == (FlagsAlike("nothing", costs=True),)
     assert train(table(), "y", learner="fisher").warnings == ()
 
 
@@ -431,7 +434,7 @@ def test_folds_are_laid_together_on_one_scale(learner: str):
     t = train(data, "y", learner=learner, costs=cs.Costs(fp=1, fn=20))
     scores = t.scores[learner]
     raw = cs.sweep(more["y"], t.detector.scores(more))
-    promised, kept = t.point.confusion, raw.at(t.detector.threshold)
+    promised, kept = t.point.confusion, raw.at(t.detector.policy.threshold)
     assert kept.fpr == pytest.approx(promised.fpr, abs=0.006)
     assert kept.tpr == pytest.approx(promised.tpr, abs=0.12)
     span = t.detector.training.auc_interval
@@ -482,9 +485,9 @@ def test_limits_with_a_confidence_count_units():
     units = cs.units(t.y, t.scores[t.learner], data["who"])
     s = cs.sweep(t.y, t.scores[t.learner])
     limit = {"subject_to": "fpr <= 0.2", "confidence": 0.9}
-    assert t.detector.threshold == cs.choose(s, "recall", units=units, **limit).threshold
-    assert t.detector.threshold != cs.choose(s, "recall", **limit).threshold
-    assert summarise_fit(t).scores[0].point.threshold == t.detector.threshold
+    assert t.detector.policy.threshold == cs.choose(s, "recall", units=units, **limit).threshold
+    assert t.detector.policy.threshold != cs.choose(s, "recall", **limit).threshold
+    assert summarise_fit(t).scores[0].point.threshold == t.detector.policy.threshold
     heavy = data | {"w": np.arange(600) % 3 + 1.0}
     with finding("counts-rows", cs.UndefinedError):
         train(heavy, "y", unit="who", weight="w", confidence=0.9, **asked)
@@ -513,8 +516,8 @@ def test_a_learner_that_stopped_early_says_so(monkeypatch):
 
     monkeypatch.setitem(LEARNERS, "logistic", replace(own, fit=early))
     t = train(table(), "y", learner="logistic")
-    assert t.compared[0].notes == (LearnerUnfinished("logistic", 5, 5),)
-    assert LearnerUnfinished("logistic") in t.warnings
+    assert t.compared[0].notes == (NotConverged("logistic", 5, 5, of="folds"),)
+    assert "not-converged" in [w.code for w in t.warnings]
 
 
 def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
@@ -524,7 +527,7 @@ def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
     monkeypatch.setitem(LEARNERS, "gaussian", replace(LEARNERS["gaussian"], fit=fails))
     t = train(table(), "y")
     (note,) = {c.name: c.notes for c in t.compared}["gaussian"]
-    assert note.code == "learner-failed"
+    assert note.code == "learner-skipped"
     assert "–" in summarise_fit(t).text()
     assert summarise_fit(t).as_dict()["learners"]["rows"][1]["value"]["value"] is None
 
@@ -538,7 +541,7 @@ def test_weights_are_repetitions():
     again = train(many, "y", learner="least-squares")
     a, b = heavy.detector.scores(data), again.detector.scores(data)
     assert np.allclose(a, b, rtol=1e-9, atol=1e-9)
-    assert heavy.detector.prior == pytest.approx(again.detector.prior, rel=1e-14)
+    assert heavy.detector.policy.prior == pytest.approx(again.detector.policy.prior, rel=1e-14)
     assert RowsWeightless(int(np.sum(w == 0))) in heavy.warnings
     assert len(heavy.y) == np.count_nonzero(w)
 
@@ -548,9 +551,11 @@ def test_all_weights_equal_change_nothing_but_counts():
     asked = {"costs": cs.Costs(fp=1, fn=5), "learner": "mean-difference"}  # no penalty counts rows
     plain = train(data, "y", **asked)
     double = train(data | {"w": np.full(300, 2.0)}, "y", weight="w", **asked)
-    assert double.detector.threshold == pytest.approx(plain.detector.threshold, rel=1e-9)
+    assert double.detector.policy.threshold == pytest.approx(
+        plain.detector.policy.threshold, rel=1e-9
+    )
     assert double.detector.training.auc == pytest.approx(plain.detector.training.auc, rel=1e-12)
-    assert double.detector.training.confusion.tp == 2 * plain.detector.training.confusion.tp
+    assert double.detector.policy.confusion.tp == 2 * plain.detector.policy.confusion.tp
 
 
 def test_the_same_seed_gives_the_same_file():
@@ -578,12 +583,12 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
     monkeypatch.setattr("cutscore.tables.formats.libsvm.LibsvmPart.batches", refuse)
     t = train(source, "label")
     assert t.detector.training.auc > 0.85
-    assert t.detector.positive == "1"
+    assert t.detector.policy.labels.positive == 1
     assert len(t.detector.columns) == len(np.unique(X.indices))
     # The line is in standardised numbers; in raw ones it scores the matrix itself.
-    weights = {term.column.name: term.weight for term in t.detector.terms}
+    weights = {term.column.name: term.weight for term in t.detector.scorer.terms}
     dense = np.array([weights.get(str(i), 0.0) for i in source.indices])
-    expected = X @ dense + t.detector.bias
+    expected = X @ dense + t.detector.scorer.bias
     raw = LEARNERS[t.learner].fit(rows(X, label == 1), None).detector
     assert np.allclose(expected, raw.scores(X), rtol=1e-9, atol=1e-9)
     only = train(source, "label", columns=["3"], learner="fisher")
@@ -613,8 +618,8 @@ def test_warnings_about_the_data():
 @pytest.mark.parametrize(
     ("change", "options", "code", "fields"),
     [
-        ({"y": np.zeros(60, int)}, {}, "class-missing", {"rows": 60, "only": "negative"}),
-        ({"y": np.r_[1, np.zeros(59, int)]}, {}, "class-too-small", {"rows": 1}),
+        ({"y": np.zeros(60, int)}, {}, "one-class", {"have": "negative (60 of them)"}),
+        ({"y": np.r_[1, np.zeros(59, int)]}, {}, "too-few", {"have": 1}),
         ({"y": np.arange(60) % 3}, {}, "labels-many", {}),
         ({"y": np.arange(60) % 2 + 1}, {}, "positive-unstated", {}),
         ({}, {"learner": "forest"}, "bad-argument", {"parameter": "learner", "value": "forest"}),
@@ -625,10 +630,15 @@ def test_warnings_about_the_data():
             {"parameters": ("costs", "maximize")},
         ),
         ({}, {"target": "yy"}, "column-missing", {"column": "yy", "near": ["y"]}),
-        ({}, {"weight": "c"}, "value-unfit", {"column": "c", "wanted": "numbers"}),
+        ({}, {"weight": "c"}, "value-unfit", {"name": "'c'", "wanted": "numbers"}),
         ({"w": np.r_[-1.0, np.ones(59)]}, {"weight": "w"}, "bad-weight", {"value": -1.0}),
-        ({}, {"weight": "y"}, "roles-conflict", {"column": "y", "roles": ("target", "weight")}),
-        ({"g": np.zeros(60, int)}, {"unit": "g"}, "units-too-few", {"units": 1, "folds": 5}),
+        (
+            {},
+            {"weight": "y"},
+            "arguments-conflict",
+            {"column": "y", "parameters": ("target", "weight")},
+        ),
+        ({"g": np.zeros(60, int)}, {"unit": "g"}, "too-few", {"have": 1, "need": 5}),
         ({}, {"folds": 1}, "bad-argument", {"parameter": "folds", "value": 1}),
         ({}, {"exclude": ["a", "b", "c"]}, "no-features", {"first": None}),
         ({}, {"positive": "x"}, "positive-unknown", {"positive": "x", "kind": "numbers"}),
@@ -644,7 +654,7 @@ def test_one_label_against_the_rest_is_said():
     data = table(300)
     data["y"] = np.where(data["y"] == 1, "bad", np.where(np.arange(300) % 2, "good", "fair"))
     t = train(data, "y", positive="bad", learner="fisher")
-    assert t.detector.positive == "bad"
+    assert t.detector.policy.labels.positive == "bad"
     assert np.array_equal(t.y, data["y"] == "bad")
     (said,) = t.warnings
     assert (said.code, said.column, said.positive) == ("one-vs-rest", "y", "bad")
@@ -774,10 +784,10 @@ def test_rows_of_weight_0_are_absent(learner: str, stream: bool) -> None:
     none = pa.table({"y": [True] * 5, "a": [1e9] * 5, "c": ["never"] * 5, "w": [0.0] * 5})
     both = pa.concat_tables([none, table])
     plain, more = (train(t, "y", weight="w", learner=learner, stream=stream) for t in (table, both))
-    assert more.detector.terms == plain.detector.terms
-    assert more.detector.threshold == plain.detector.threshold
+    assert more.detector.scorer.terms == plain.detector.scorer.terms
+    assert more.detector.policy.threshold == plain.detector.policy.threshold
     assert more.detector.training.auc == plain.detector.training.auc
-    assert more.detector.fingerprint == plain.detector.fingerprint
+    assert more.detector.training.fingerprint == plain.detector.training.fingerprint
 
 
 def test_folds_are_brought_to_one_scale_by_weight() -> None:

@@ -62,8 +62,8 @@ def agree(a: Trained, b: Trained) -> None:
     for name, scores in b.scores.items():
         top = np.abs(scores).max()
         assert_allclose(a.scores[name], scores, rtol=1e-8, atol=1e-8 * top)
-    assert_allclose(a.detector.threshold, b.detector.threshold, rtol=1e-8, atol=1e-12)
-    assert a.detector.training.confusion == b.detector.training.confusion
+    assert_allclose(a.detector.policy.threshold, b.detector.policy.threshold, rtol=1e-8, atol=1e-12)
+    assert a.detector.policy.confusion == b.detector.policy.confusion
     # The last digits of a score decide whether rows of different folds tie: a pair or two.
     pairs = np.count_nonzero(a.y) * np.count_nonzero(~a.y)
     assert abs(a.detector.training.auc - b.detector.training.auc) <= 2 / pairs
@@ -175,12 +175,12 @@ def test_libsvm_stays_in_memory(tmp_path: Path) -> None:
 def test_bad_rows_are_said_at_once(stream: bool) -> None:
     data = table()
     bad = data | {"a": [np.inf, *data["a"][1:]]}
-    with finding("value-unfit", column="a", where=Where(0, column="a")):
+    with finding("value-unfit", name="'a'", where=Where(0, column="a")):
         train(bad, "y", stream=stream)
     bad = data | {"w": [-1, *data["w"][1:]]}
     with finding("bad-weight", value=-1.0, where=Where(0, column="w")):
         train(bad, "y", weight="w", stream=stream)
-    with finding("class-missing", rows=900):
+    with finding("one-class", have="negative (900 of them)"):
         train(data | {"y": np.zeros(900, int)}, "y", stream=stream)
 
 

@@ -220,7 +220,7 @@ def lesson_coverage(task: tuple[Lesson, int, int]) -> Array:
         flagged = t.detector.decide(rows)
         recall, fpr = float(flagged[new].mean()), float(flagged[~new].mean())
         cost = 20 * lesson.share * (1 - recall) + (1 - lesson.share) * fpr
-        told, caught = t.detector.training.expected["cost"], t.detector.training.expected["recall"]
+        told, caught = t.detector.policy.promises["cost"], t.detector.policy.promises["recall"]
         out[:4] += t.point.value, told.value, cost, _in(cost, told)
         out[4:] += t.point.confusion.recall, caught.value, recall, _in(recall, caught)
     return out

@@ -249,7 +249,7 @@ def _() -> None:
     X, y = two_classes(300)
     t = train({"y": y, "a": X[:, 0], "b": X[:, 1]}, "y", learner="fisher")
     s = summarise_fit(t).grid
-    calibrator, line = t.detector.calibrator, t.line
+    calibrator, line = t.detector.policy.calibrator, t.line
     z = [
         (v - c.mean) / c.scale for v, c in zip((s.x1[3], s.x2[9]), t.encoding.columns, strict=True)
     ]

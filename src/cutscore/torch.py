@@ -18,9 +18,9 @@ from operator import add
 import numpy as np
 
 from cutscore.core.errors import DataError, missing_library
-from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.models import FieldMissing, FieldUnfit
+from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.rows import TooManyLabels
 from cutscore.core.findings.statistics import CantMerge
 
@@ -237,7 +237,7 @@ class AUROC:
             raise DataError(FieldUnfit("state", "what state_dict() returned", state))
         missing = [name for name in _STATE if name not in state]
         if missing:
-            raise DataError(FieldMissing(missing[0]))
+            raise DataError(FieldUnfit(missing[0], "there"))
         for name in _STATE:
             if not isinstance(state[name], Tensor):
                 raise DataError(FieldUnfit(name, "a tensor", state[name]))

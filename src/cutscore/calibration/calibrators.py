@@ -18,10 +18,10 @@ from cutscore.calibration.odds import probability, reshape
 from cutscore.core import _native
 from cutscore.core.checks import as_array, score_column
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.models import FieldUnfit, FormatUnknown
-from cutscore.core.findings.rows import LengthsDiffer, ScoreMissing
+from cutscore.core.findings.rows import LengthsDiffer, ValueMissing
 from cutscore.core.findings.statistics import NotProbabilities, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table
@@ -202,7 +202,7 @@ class Calibrator(Frozen):
         row = int(ok.argmin())
         where = Where(start + row, "score")
         if np.isnan(x[row]):
-            raise DataError(ScoreMissing(where=where))
+            raise DataError(ValueMissing("score", "NaN", where=where))
         raise DataError(NotProbabilities(f"a {self.kind} calibrator", float(x[row]), where=where))
 
     def _facts(self) -> list[tuple[str, str]]:

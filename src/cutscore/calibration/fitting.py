@@ -22,7 +22,7 @@ from cutscore.calibration.methods import (
 )
 from cutscore.core.checks import check_rows, one_of
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Finding, either, shown
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.findings.statistics import FoldOneClass, TooFew
@@ -473,7 +473,7 @@ def _check_fold(folds: ArrayLike, ones: Flags) -> Folds:
     for k in range(int(fold.max()) + 1):
         rest = ones[fold != k]
         if rest.all() or not rest.any():
-            raise UndefinedError(FoldOneClass(k))
+            raise UndefinedError(FoldOneClass(k + 1, int(fold.max()) + 1))
     return fold.astype(np.intp)
 
 

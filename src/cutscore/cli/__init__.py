@@ -135,7 +135,9 @@ _EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sk
 def _finding(error: Exception, arguments: Namespace | None) -> Finding:
     """What went wrong, as a fact."""
     from cutscore.core.findings.arguments import LibraryMissing
-    from cutscore.core.findings.command import NoAccess, OutOfMemory, Unexpected
+    from cutscore.core.findings.base import Where
+    from cutscore.core.findings.command import OutOfMemory, Unexpected
+    from cutscore.core.findings.tables import FileUnreadable, FileUnwritable
 
     if isinstance(error, CutscoreError):
         return error.finding
@@ -145,9 +147,11 @@ def _finding(error: Exception, arguments: Namespace | None) -> Finding:
         return OutOfMemory()
     if isinstance(error, OSError) and error.filename is not None:
         path, reason = os.fsdecode(error.filename), error.strerror or str(error)
+        place = Where(file=path)
         for option in ("output", "report"):
             own = getattr(arguments, option, None)
             if own and (path == own or path.startswith(os.path.join(own, ""))):
-                return NoAccess(path, reason, option)
-        return NoAccess(path, reason)
+                hint = f"Choose another place with {COMMAND.parameter(option)}."
+                return FileUnwritable(reason, hint, where=place)
+        return FileUnreadable(reason, where=place)
     return Unexpected(type(error).__name__, str(error))

@@ -15,7 +15,6 @@ from cutscore.core.findings.command import RowsFlagged
 from cutscore.core.findings.models import NotAModel
 from cutscore.core.progress import progress
 from cutscore.detector import Detector
-from cutscore.detector.artefact import check_kept
 from cutscore.detector.novelty import Novelty
 from cutscore.tables import Table, write_table
 from cutscore.tables.writer import is_text_format
@@ -31,12 +30,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
     table = shared.source(arguments)
     keep = arguments.keep or table.names
     flagged = 0
-    seen = Novelty()
+    seen = detector.watch()
 
     def batches(tell: Any) -> Iterator[Any]:
         nonlocal flagged
         done = 0
-        for batch in _decided(detector, table, keep, arguments, seen.watch):
+        for batch in _decided(detector, table, keep, arguments, seen):
             flagged += batch.column("decision").true_count
             done += batch.num_rows
             if tell:
@@ -53,17 +52,17 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 
 def _decided(
-    detector: Detector, table: Table, keep: Sequence[str], arguments: Namespace, watch: Any
+    detector: Detector, table: Table, keep: Sequence[str], arguments: Namespace, seen: Novelty
 ) -> Iterator[Any]:
     """Batches of the columns that are kept, and of what the detector adds.
 
     From CSV to CSV columns are kept as they are written: TRUE and 1e5 are not true and 100000. The
     detector reads some of them as numbers, so that there are two readers then, side by side.
     """
-    decide = partial(detector.apply_batches, table, reasons=arguments.reasons, watch=watch)
+    decide = partial(detector.apply_batches, table, reasons=arguments.reasons, seen=seen)
     if not (keep and table.is_text and is_text_format(arguments.output)):
         return decide(keep=keep)
-    check_kept(keep, arguments.reasons)
+    detector.check_kept(keep, arguments.reasons)
     return _beside(table.batches(keep, texts=keep), decide())
 
 

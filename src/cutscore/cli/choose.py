@@ -5,23 +5,30 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, engines, shared
+from cutscore.calibration.fitting import calibrate
+from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
 from cutscore.core.errors import UndefinedError
-from cutscore.core.findings import COMMAND, BadArgument, Conflict, some
+from cutscore.core.findings import BadArgument, Conflict, some
+from cutscore.core.findings.base import spelled
+from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import Inverted
 from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
 from cutscore.decision.verdict import State, Verdict, judge
-from cutscore.report.summary import aim_words
-from cutscore.report.terminal import flagged_by, point_lines, rendered, verdict_block
+from cutscore.policy import Labels, Policy, Provenance
+from cutscore.report.terminal import verdict_text
+from cutscore.tables.scans.scan import as_label
 
 _FEW = 1_000_000
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """The best threshold of one score."""
+    shared.check_outputs(arguments)
     costs = shared.costs(arguments)
     shared.check_options(arguments)
+    if arguments.output == "-" and arguments.json:
+        raise UsageError(Usage("-o - and --json both write to standard output"))
     if costs is None and arguments.maximize is None:
         aim = "Give {0} fp=1,fn=20 or {1} f1."
         raise UsageError(Conflict(("costs", "maximize"), "there must be one aim", aim))
@@ -32,9 +39,10 @@ def run(arguments: Namespace) -> tuple[str, int]:
     point = None
     reverse = name in arguments.reverse
     # Most aims need no more than a compact sweep, which can't be turned round, and has no folds: of
-    # few rows all scores are kept.
+    # few rows, or for a policy, all scores are kept.
     few = (what.source.rows or _FEW + 1) <= _FEW
-    for compact in (False,) if reverse or few else (True, False):
+    whole = reverse or few or arguments.output is not None
+    for compact in (False,) if whole else (True, False):
         with progress("sweeping", not arguments.quiet) as tell:
             found = engines.swept(arguments, what, tell=tell, compact=compact)
         s = found.sweeps[name]
@@ -57,20 +65,38 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if s.P > 0 and s.N > 0 and s.auc < 0.5 and not isinstance(verdict.finding, Inverted):
         shared.remark(arguments, Inverted(s.auc, name, reverse))
     code = 0 if point.feasible else INFEASIBLE
+    if arguments.output is not None:
+        policy = _policy(arguments, what, point, reverse)
+        if arguments.output == "-":
+            return policy.to_json(), code
+        shared.write_files({arguments.output: policy.to_json() + "\n"})
     if arguments.json:
         return shared.as_json(_plain(name, point, verdict, reverse)), code
-    text = _text(point, verdict, reverse, shared.width(), shared.color())
-    if verdict.state is not State.UNUSABLE and not arguments.sql:
+    text = verdict_text(point, verdict, reverse, shared.width(), shared.color())
+    if arguments.output is not None:
+        text += f"\n\nWrote {spelled(arguments.output)}"
+        text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")
+    elif verdict.state is not State.UNUSABLE and not arguments.sql:
         text += shared.next_step("evaluate", *arguments.words[1:], "--report", "report.html")
     return text, code
 
 
-def _text(
-    point: OperatingPoint, verdict: Verdict, reverse: bool, width: int, color: bool = False
-) -> str:
-    rule = flagged_by(point, verdict, reverse)
-    lines = [f"{rule}for {aim_words(point.question)}", *point_lines(point, point.question.level)]
-    return rendered(iter([verdict_block(verdict, lines, COMMAND)]), width, color=color)
+def _policy(
+    arguments: Namespace, what: shared.Named, point: OperatingPoint, reverse: bool
+) -> Policy:
+    """The decision as an artefact, with the sweep it was chosen on."""
+    positive = arguments.positive
+    if positive is not None:
+        column = what.source.types([what.label]).field(what.label)
+        positive = as_label(positive, column.type, what.label)
+    return Policy.from_point(
+        point,
+        calibrate(point.sweep),
+        score=what.scores[0],
+        reverse=reverse,
+        labels=Labels(positive, column=what.label),
+        provenance=policies.made_by(arguments, Provenance()),
+    )
 
 
 def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
@@ -96,11 +122,7 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
         "schema": "cutscore.choice/1",
         "score": name,
         "feasible": point.feasible,
-        "verdict": {
-            "state": verdict.state.value,
-            "headline": verdict.headline,
-            "findings": [found.as_dict(COMMAND) for found in verdict.findings],
-        },
+        "verdict": shared.plain_verdict(verdict),
         "threshold": number(threshold),
         "flags": rule,
         "objective": point.objective,
@@ -112,5 +134,5 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
             for s in point.status
         ],
         "confusion": {k: getattr(c, k) for k in ("tp", "fp", "fn", "tn")},
-        "text": _text(point, verdict, reverse, 80),
+        "text": verdict_text(point, verdict, reverse, 80),
     }

@@ -9,8 +9,7 @@ from typing import Any
 
 from cutscore.cli import UsageError, shared
 from cutscore.comparison.comparison import Comparison, compare
-from cutscore.core.findings import BadArgument, some
-from cutscore.core.findings.command import OptionNeeds
+from cutscore.core.findings import BadArgument, Conflict, some
 from cutscore.core.findings.report import Inverted
 from cutscore.core.numbers import number_text
 from cutscore.core.progress import progress
@@ -22,7 +21,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_options(arguments)
     costs = shared.costs(arguments)
     if arguments.prior is not None and costs is None:
-        raise UsageError(OptionNeeds("prior", ("costs",)))
+        raise UsageError(Conflict(("prior", "costs"), "a prior belongs to costs", shared.NEEDS))
     what = shared.named(arguments)
     rows = shared.rows(arguments, what, unit=arguments.unit)
     shared.remark(arguments, rows.note)

@@ -10,7 +10,8 @@ from cutscore.cli import UsageError, shared
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.detector import Detector
-from cutscore.detector.export import to_markdown, to_onnx, to_sql
+from cutscore.detector.export import to_markdown, to_onnx, to_python, to_sql
+from cutscore.detector.scorers.linear import line_of
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
 
@@ -43,9 +44,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
         content = model.SerializeToString()
     elif arguments.to == "sql":
         content = to_sql(detector, arguments.table, dialect=arguments.dialect, keep=arguments.keep)
+    elif arguments.to == "python":
+        content = to_python(detector)
     elif arguments.to == "sklearn":
         name = Path(arguments.output).stem
         name = name if name.isidentifier() else "this_file"
+        line_of(detector.scorer, "a scikit-learn classifier")
         content = _MODULE.format(name=name, model=detector.to_json()).rstrip()
     else:
         content = to_markdown(detector)

@@ -61,6 +61,8 @@ def _table(what: str) -> tuple[Parameter, ...]:
 
 _OUTPUT = ("report", "title", "json", "quiet")
 _MODEL = "file to write the model to, such as model.json"
+_POLICY = "file to write the policy to, such as policy.json"
+_NEW = "file to write, such as new.json"
 _CLUSTER = f"{PARAMETERS['unit'].help}. "
 _LEARNERS = ("auto", *LEARNERS)
 _LEARNER = LEARNING[0].but(
@@ -116,14 +118,15 @@ COMMANDS = (
         "choose",
         "FILE --label NAME --score NAME (--cost fp=1,fn=20 | --maximize MEASURE) [options]",
         "find the best threshold of a score",
-        "The search is exact, over all thresholds. The exit code is 3 if none meets the limits.",
-        "cutscore choose scores.csv --label y --score s --maximize recall --subject-to "
-        "'precision >= 0.9' --confidence 0.95",
+        "The search is exact, over all thresholds. With -o the decision is written as a policy: "
+        "threshold, calibration and the evidence it was chosen on. The exit code is 3 if no "
+        "threshold meets the limits.",
+        "cutscore choose scores.parquet --label y --score s --cost fp=1,fn=25 -o policy.json",
         {
             "table": _table("labels and a score"),
             "columns": _rows("score column"),
             "objective": AIM,
-            "output": _of("json", "quiet"),
+            "output": _of("output", "json", "quiet", output=_POLICY),
             "large tables": ENGINE,
         },
         ("paths",),
@@ -150,8 +153,10 @@ COMMANDS = (
     Command(
         "apply",
         "MODEL FILE [options]",
-        "score new rows with a model and decide",
-        "Adds the columns score, llr (log-likelihood ratio), probability, decision and why.",
+        "decide about new rows by a model or a policy",
+        "Adds the columns score, llr (log-likelihood ratio), probability, decision and why; by a "
+        "policy, whose score is a column of the table, only llr, probability and decision. They "
+        "are empty where the score is missing.",
         "cutscore apply model.json new.csv -o decided.parquet",
         {
             "model": _of("model"),
@@ -171,32 +176,78 @@ COMMANDS = (
     ),
     Command(
         "revise",
-        "MODEL [--cost fp=1,fn=50] [--prior SHARE] [--threshold SCORE] [options]",
-        "move the threshold of a model: costs or the prior have changed",
-        "Nothing is refitted: the new threshold follows from the model's calibration. Without -o "
-        "the change is only shown.",
-        "cutscore revise model.json --cost fp=1,fn=50 -o revised.json",
+        "MODEL [--cost fp=1,fn=50] [--prior SHARE] [--subject-to LIMIT] [options]",
+        "choose the threshold of a model or a policy anew: the aim has changed",
+        "Nothing is refitted: the threshold is chosen on the evidence in the file, as cutscore "
+        "choose would on its rows. What is not given stays. Without -o the change is only shown.",
+        "cutscore revise policy.json --cost fp=1,fn=50 -o revised.json",
         {
             "model": _of("model"),
             "changes": _of(
-                "costs",
-                "prior",
-                "threshold",
-                "drop_limits",
-                costs=f"{PARAMETERS['costs'].help}. Default: as in the model",
-                prior="share of positives where the detector will be used: 0.02 or '2 %'. Default: "
-                "as in the model",
+                *("costs", "maximize", "subject_to", "prior", "confidence"),
+                *("threshold", "drop_limits"),
+                costs=f"{PARAMETERS['costs'].help}. Default: as in the file",
+                subject_to=f"{PARAMETERS['subject_to'].help}. Default: as in the file",
+                prior="share of positives where decisions are made: 0.02 or '2 %'. Default: as in "
+                "the file",
+                confidence=f"{PARAMETERS['confidence'].help}. Default: as in the file",
             ),
-            "output": _of("output", "json", "quiet", output=_MODEL),
+            "output": _of("output", "json", "quiet", output=_NEW),
         },
         ("model",),
     ),
     Command(
+        "check",
+        "MODEL FILE [options]",
+        "compare what a model or a policy promised with labelled rows",
+        "Each promise stands beside what happened, with intervals and a test whether they agree. "
+        "The exit code is 3 if a limit is broken.",
+        "cutscore check policy.json labelled.csv",
+        {
+            "model": _of("model"),
+            "table": _table("labelled rows"),
+            "columns": _of(
+                *("label", "positive", "weight"),
+                label="label column. Default: as in the file",
+                positive="label of the positive class. Default: as in the file",
+            ),
+            "output": _of("json", "quiet"),
+        },
+        ("model", "paths"),
+    ),
+    Command(
+        "report",
+        "MODEL [-o report.html] [options]",
+        "report what a model or a policy does, from its evidence",
+        "Curves, intervals, threshold and verdict; no rows are needed.",
+        "cutscore report policy.json -o report.html",
+        {
+            "model": _of("model"),
+            "output": _of(
+                *("output", "title", "json", "quiet"),
+                output="HTML page to write, such as report.html",
+            ),
+        },
+        ("model",),
+    ),
+    Command(
+        "merge",
+        "MODEL MODEL ... -o FILE [options]",
+        "add up the evidence of policies with one aim, from several sites",
+        "The threshold is chosen anew on all of the evidence.",
+        "cutscore merge north.json south.json -o all.json",
+        {
+            "models": _of("models"),
+            "output": _of("output", "json", "quiet", output=_NEW),
+        },
+        ("models",),
+    ),
+    Command(
         "export",
         "MODEL --to FORMAT [options]",
-        "export a model to SQL, ONNX, scikit-learn or Markdown",
+        "export a model or a policy to SQL, ONNX, Python or a model card",
         "",
-        "cutscore export model.json --to sql --table payments --keep id -o score.sql",
+        "cutscore export policy.json --to sql --table payments --keep id -o decide.sql",
         {
             "model": _of("model"),
             "output": _of(
@@ -244,7 +295,7 @@ exit codes:
   0    done
   1    could not be done
   2    the command line is wrong
-  3    done, but no threshold meets the limits
+  3    done, but a limit is broken, or no threshold meets the limits
   130  interrupted
   143  terminated
 

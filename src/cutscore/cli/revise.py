@@ -2,57 +2,66 @@
 
 from __future__ import annotations
 
-import shlex
 from argparse import Namespace
 from collections.abc import Iterator
-from math import inf, isinf
+from dataclasses import dataclass
+from math import isinf
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
-from cutscore.calibration.odds import sigmoid
-from cutscore.cli import UsageError, shared
+from cutscore.cli import INFEASIBLE, UsageError, policies, shared
 from cutscore.core.checks import check_threshold
 from cutscore.core.errors import DataError
+from cutscore.core.findings import COMMAND
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
+from cutscore.core.frozen import derived
 from cutscore.core.numbers import number_text, per_cent
+from cutscore.decision.choice import limit_outcome
+from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector
-from cutscore.measures.confusion import Confusion
-from cutscore.measures.prior import log_odds
+from cutscore.measures.measure import WORDS, measure_text
+from cutscore.policy import Policy
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
-    """A model for other costs, another prior or another threshold."""
+    """A model or a policy for another aim."""
     costs = shared.costs(arguments)
     _check(arguments)
     before = Detector.load(arguments.model)
     after = before.revised(
         costs=costs,
+        maximize=arguments.maximize,
+        subject_to=arguments.subject_to or None,
         prior=arguments.prior,
+        confidence=arguments.confidence,
         threshold=arguments.threshold,
         drop_limits=arguments.drop_limits,
     )
+    code = 0 if after.policy.feasible else INFEASIBLE
     if arguments.output == "-":
-        return after.to_json(), 0
-    revision = Revision(before, after, arguments.output)
+        return after.to_json(), code
+    revision = Revision(before.policy, after.policy, arguments.output)
     if arguments.json:
         text = shared.as_json(revision.as_dict(arguments.model))
     else:
         text = revision.text(shared.width())
     if not arguments.output:
         shared.remark(arguments, NothingWritten("new.json"))
-        return text, 0
+        return text, code
     shared.write_files({arguments.output: after.to_json() + "\n"})
     if not arguments.json:
         text += f"\n\nWrote {spelled(arguments.output)}"
         text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")
-    return text, 0
+    return text, code
+
+
+_CHANGES = ("costs", "maximize", "subject_to", "prior", "confidence", "threshold", "drop_limits")
 
 
 def _check(arguments: Namespace) -> None:
-    shared.check_options(arguments)
-    given = (arguments.costs, arguments.prior, arguments.threshold)
-    if all(value is None for value in given) and not arguments.drop_limits:
+    shared.check_options(arguments, limits_known=True)
+    if not any(getattr(arguments, name) not in (None, [], False) for name in _CHANGES):
         ways = "Give --cost fp=1,fn=50, --prior 0.02, both, or --threshold."
         raise UsageError(Usage("there is nothing to revise", ways))
     if arguments.threshold is not None:
@@ -65,189 +74,117 @@ def _check(arguments: Namespace) -> None:
     shared.check_outputs(arguments)
 
 
-class Span(NamedTuple):
-    """Bounds of a rate."""
+@dataclass(frozen=True, eq=False)
+class Revision:
+    """Two policies on the same evidence, for two aims."""
 
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        if self.low == self.high:
-            return per_cent(self.low)
-        if self == (0, 1):
-            return "unknown"
-        return f"≥ {per_cent(self.low)}" if self.high == 1 else f"≤ {per_cent(self.high)}"
-
-
-class Revision(NamedTuple):
-    """Two detectors that differ in their threshold, costs and prior."""
-
-    before: Detector
-    after: Detector
+    before: Policy
+    after: Policy
     output: str | None
 
-    def rates(self) -> dict[str, tuple[float | None, Span | None]]:
-        """What is known of each threshold, on cross-fitted scores of the training rows. A model has
-        no scores, but a lower threshold never flags less."""
-        recall, fpr = self.before.training.rates or (None, None)
-        old, new = self.before.threshold, self.after.threshold
-        recalls, alarms = (_span(value, old, new) for value in (recall, fpr))
-        share = shares = None
-        if recall is not None and fpr is not None:
-            share = _flagged(recall, fpr, self.before.prior)
-        if recalls is not None and alarms is not None:
-            ends = zip(recalls, alarms, strict=True)
-            shares = Span(*(_flagged(r, f, self.after.prior) for r, f in ends))
-        return {
-            "recall": (recall, recalls),
-            "false alarm rate": (fpr, alarms),
-            "share flagged": (share, shares),
-        }
+    @derived
+    def verdict(self) -> Verdict | None:
+        """What speaks against the new threshold; None of one that was given."""
+        p = self.after
+        return None if p.given else judge(p.point, score=p.score, reverse=p.reverse)
 
     @property
-    def kept(self) -> float | None:
-        """What 1,000 cases would cost by now if the threshold stayed."""
-        rates, costs, prior = self.before.training.rates, self.after.aim.costs, self.after.prior
-        if rates is None or costs is None:
+    def costs(self) -> tuple[float, float] | None:
+        """What 1,000 cases of the evidence cost by now, at the old threshold and at the new."""
+        costs, prior = self.after.aim.costs, self.after.aim.prior
+        if costs is None:
             return None
-        tp, fp = prior * rates[0], (1 - prior) * rates[1]
-        return 1000 * float(costs(Confusion(tp, fp, prior - tp, 1 - prior - fp)))
+        old, new = (
+            c if prior is None else c.deployed(prior)
+            for c in (self.before.confusion, self.after.confusion)
+        )
+        return 1000 * float(costs(old)), 1000 * float(costs(new))
 
     def text(self, width: int) -> str:
         """Old and new side by side, then what they mean."""
         both = (self.before, self.after)
         rows = [
             ("", "was", "is" if self.output else "would be"),
-            ("costs", *(repr(d.aim.costs)[6:-1] if d.aim.costs else "-" for d in both)),
-            ("prior", *(per_cent(d.prior) for d in both)),
+            ("costs", *(repr(p.aim.costs)[6:-1] if p.aim.costs else "-" for p in both)),
+            ("prior", *(per_cent(p.prior) for p in both)),
             ("chosen for", *map(_aim, both)),
             ("threshold", *map(_threshold, both)),
             ("probability at threshold", *map(_percent, both)),
+            *self._promised(),
         ]
-        rates = self.rates()
-        if any(pair != (None, None) for pair in rates.values()):
-            for name, (then, now) in rates.items():
-                known = "-" if then is None else per_cent(then)
-                rows.append((name, known, "-" if now is None else str(now)))
         sizes = [max(len(row[k]) for row in rows) for k in range(2)]
         lines = [f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c}".rstrip() for a, b, c in rows]
-        for sentence in self._sentences(rates["share flagged"][1]):
+        for sentence in self._sentences():
             # Options are not torn at their dashes.
             lines += wrap(sentence, width, break_on_hyphens=False, break_long_words=False)
         lines.insert(len(rows), "")
         return "\n".join(lines)
 
-    def _sentences(self, flagged: Span | None) -> Iterator[str]:
-        old, new = self.before.threshold, self.after.threshold
-        if old == new:
-            yield "The threshold is unchanged, and so is every decision."
-        elif isinf(new):
-            yield f"The new threshold flags {'every' if new < 0 else 'no'} case."
-        else:
-            what = "lower: it flags more" if new < old else "higher: it flags fewer"
-            yield f"The new threshold is {what} cases."
-        kept = self.kept
-        if kept is not None and old != new:
-            yield f"With the old threshold, 1,000 cases would now cost {number_text(kept)}."
-        limits = self.before.aim.limit_texts
-        if limits:
-            yield f"The model no longer respects {' and '.join(limits)}."
-        if flagged is None:
+    def _promised(self) -> Iterator[tuple[str, str, str]]:
+        old, new = self.before.promises, self.after.promises
+        names = [name for name in dict.fromkeys((*new, *old)) if name != "auc"]
+        if names:
+            yield f"on new rows ({100 * self.after.aim.level:g} % CI)", "", ""
+        for name in sorted(names, key=lambda name: name in _RATES):
+            word = "cost of 1,000 cases" if name == "cost" else WORDS.get(name, name)
             yield (
-                "The model does not say what the new threshold does: its threshold was moved "
-                f"before, or given. {self._way()}"
-            )
-        elif not isinf(new):
-            yield "Rates are those expected on new rows." + (
-                ""
-                if flagged.low == flagged.high
-                else " The model stores no scores, so only bounds are known for the new "
-                f"threshold. {self._way()}"
-            )
-        both = (self.before, self.after)
-        same = len({(d.aim.costs, d.prior, d.given) for d in both}) == 1
-        if same and old != new and self.after.aim.costs and not self.after.given:
-            yield (
-                "Costs and prior are unchanged: the old threshold was the best one on the "
-                "training rows, the new one follows from the calibration."
+                f"  {word}",
+                policies.promise_text(name, old.get(name)),
+                policies.promise_text(name, new.get(name)),
             )
 
-    def _way(self) -> str:
-        """How to know more."""
-        d = self.after
-        label = "NAME" if d.target is None else shlex.quote(d.target)
-        if d.positive is not None:
-            label += f" --positive {shlex.quote(str(d.positive))}"
-        model = shlex.quote(self.output or "new.json")
-        return (
-            f"To measure it on labelled rows: cutscore apply {model} rows.csv -o decided.csv, then "
-            f"cutscore choose decided.csv --label {label} --score decision --maximize youden."
-        )
+    def _sentences(self) -> Iterator[str]:
+        old, new = self.before.threshold, self.after.threshold
+        flagged = self.before.confusion.flagged, self.after.confusion.flagged
+        if old == new:
+            yield "The threshold is unchanged, and so is every decision."
+        else:
+            yield f"On the evidence it flags {flagged[1]:,.6g} cases instead of {flagged[0]:,.6g}."
+        costs = self.costs
+        if costs is not None and old != new:
+            yield (
+                f"There, 1,000 cases cost {number_text(costs[1])}; at the old threshold they would "
+                f"cost {number_text(costs[0])}."
+            )
+        point = self.after.point
+        for limit, status in zip(self.after.aim.limits, point.status, strict=True):
+            value = measure_text(limit.measure.name, status.value)
+            yield f"{status.limit}: {limit_outcome(point, status)}; {value} on the evidence."
+        dropped = set(self.before.aim.limit_texts) - set(self.after.aim.limit_texts)
+        if dropped:
+            yield f"It no longer respects {' and '.join(sorted(dropped))}."
+        if not self.after.promises:
+            yield "What to expect on new rows is not known: rows of the evidence are correlated."
+        for finding in self.verdict.findings if self.verdict else ():
+            yield finding.render(COMMAND)
 
     def as_dict(self, model: str) -> dict[str, Any]:
         """For machines."""
+        verdict, costs = self.verdict, self.costs
         return {
-            "schema": "cutscore.revision/1",
+            "schema": "cutscore.revision/2",
             "model": model,
             "written": self.output or None,
-            "before": _plain(self.before),
-            "after": _plain(self.after),
-            "rates": {
-                name.replace(" ", "_"): {
-                    "before": then,
-                    "after": None if now is None else now._asdict(),
-                }
-                for name, (then, now) in self.rates().items()
-            },
-            "cost_per_1000_if_kept": shared.finite(self.kept),
+            "before": policies.plain(self.before),
+            "after": policies.plain(self.after),
+            "verdict": None if verdict is None else shared.plain_verdict(verdict),
+            "cost_per_1000_if_kept": None if costs is None else shared.finite(costs[0]),
             "text": self.text(80),
         }
 
 
-def _span(then: float | None, old: float, new: float) -> Span | None:
-    if isinf(new):
-        end = 0.0 if new > 0 else 1.0
-        return Span(end, end)
-    if then is None:
-        return None
-    return Span(0.0 if new > old else then, 1.0 if new < old else then)
+_RATES = ("recall", "fpr", "precision", "flagged_rate")
 
 
-def _flagged(recall: float, fpr: float, prior: float) -> float:
-    # Written so that everything is exactly 1.
-    return fpr + prior * (recall - fpr)
+def _aim(p: Policy) -> str:
+    return "as given" if p.given else p.aim.words
 
 
-def _aim(d: Detector) -> str:
-    return "as given" if d.given else d.aim.words
-
-
-def _flags(d: Detector) -> str:
-    return {inf: "nothing", -inf: "everything"}.get(d.threshold, "from")
-
-
-def _threshold(d: Detector) -> str:
+def _threshold(p: Policy) -> str:
     # In full: a rounded threshold may be another rule.
-    return f"flag {_flags(d)}" if isinf(d.threshold) else repr(d.threshold)
+    return f"flag {policies.flags(p)}" if isinf(p.threshold) else repr(p.threshold)
 
 
-def _probability(d: Detector) -> float | None:
-    """Of a case at the threshold, where the share of its prior is positive."""
-    if isinf(d.threshold):
-        return None
-    return float(sigmoid(d.calibrator.llr(d.threshold) + log_odds(d.prior)))
-
-
-def _percent(d: Detector) -> str:
-    p = _probability(d)
-    return "-" if p is None else per_cent(p)
-
-
-def _plain(d: Detector) -> dict[str, Any]:
-    return {
-        "threshold": shared.finite(d.threshold),
-        "flags": _flags(d),
-        "probability": _probability(d),
-        "given": d.given,
-        "aim": d.aim.to_dict(),
-    }
+def _percent(p: Policy) -> str:
+    at = policies.probability(p)
+    return "-" if at is None else per_cent(at)

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cutscore.cli import UsageError
 from cutscore.core.errors import DataError
 from cutscore.core.files import written_aside
-from cutscore.core.findings import COMMAND, BadArgument, Conflict, Finding, either, some
+from cutscore.core.findings import COMMAND, BadArgument, Conflict, Finding, Where, either, some
 from cutscore.core.findings.command import (
     ColumnUnstated,
     LessIsBetter,
-    OptionNeeds,
     TakenByName,
-    Unwritable,
     Usage,
 )
+from cutscore.core.findings.tables import FileUnwritable
 from cutscore.core.interval import Interval
 from cutscore.core.labels import binarize, one_versus_rest_note
 from cutscore.inference.guarantee import check_guarantee
@@ -41,6 +40,7 @@ from cutscore.tables.files import check_decimal
 from cutscore.tables.formats.registry import WRITTEN, written_as
 
 if TYPE_CHECKING:
+    from cutscore.decision.verdict import Verdict
     from cutscore.report.summary import Summary
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
@@ -120,6 +120,13 @@ def named(arguments: Namespace) -> Named:
     return Named(table, label, scores)
 
 
+def label_of(arguments: Namespace, table: Table) -> str:
+    """The label column that goes without saying."""
+    (label,) = _by_name(table, _LABELS, "label")
+    remark(arguments, TakenByName("label", (label,)))
+    return label
+
+
 def rows(
     arguments: Namespace, what: Named, group: str | None = None, unit: str | None = None
 ) -> Rows:
@@ -178,9 +185,10 @@ def costs(arguments: Namespace) -> Costs | None:
         raise UsageError(error.finding) from None
 
 
-def check_options(arguments: Namespace) -> None:
+def check_options(arguments: Namespace, *, limits_known: bool = False) -> None:
     """Raise, before a table is read, if the options can't be meant: a value that is none of theirs,
-    two aims, a confidence that is given for nothing or can't be had."""
+    two aims, a confidence that is given for nothing or can't be had. ``limits_known``: limits may
+    be in a file."""
     given = {
         name: value
         for name in ("prior", "confidence", "maximize", "subject_to", "seed")
@@ -196,7 +204,7 @@ def check_options(arguments: Namespace) -> None:
     if getattr(arguments, "folds", 2) < 2:
         raise UsageError(BadArgument("folds", "be at least 2", arguments.folds))
     if "subject_to" in given:
-        _check_limits(arguments)
+        _check_limits(arguments, limits_known)
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
@@ -208,11 +216,17 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _check_limits(arguments: Namespace) -> None:
+# What to do about an option that is nothing without another.
+NEEDS = "{0} needs {1} as well."
+
+
+def _check_limits(arguments: Namespace, limits_known: bool) -> None:
     if arguments.costs is not None and arguments.maximize is not None:
         raise UsageError(Conflict(("costs", "maximize"), "there must be one aim"))
-    if arguments.confidence is not None and not arguments.subject_to:
-        raise UsageError(OptionNeeds("confidence", ("subject_to",)))
+    if arguments.confidence is not None and not arguments.subject_to and not limits_known:
+        raise UsageError(
+            Conflict(("confidence", "subject_to"), "a confidence is that of limits", NEEDS)
+        )
     if arguments.confidence is not None:
         for limit in as_limits(arguments.subject_to):
             try:
@@ -241,6 +255,15 @@ def estimate(value: float, interval: Interval | Expected | None) -> dict[str, An
     }
 
 
+def plain_verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict, for JSON."""
+    return {
+        "state": verdict.state.value,
+        "headline": verdict.headline,
+        "findings": [found.as_dict(COMMAND) for found in verdict.findings],
+    }
+
+
 def check_outputs(arguments: Namespace) -> None:
     """Raise before the work begins if a file could not be written after it."""
     for name, option in (("output", "-o"), ("report", "--report")):
@@ -254,7 +277,7 @@ def check_outputs(arguments: Namespace) -> None:
         if path not in (None, "-")
     ]
     if len(outputs) == 2 and os.path.realpath(outputs[0]) == os.path.realpath(outputs[1]):
-        raise UsageError(Unwritable(outputs[0], "is to be both the model and the report"))
+        raise _unwritable(outputs[0], "it is to be both the model and the report")
     inputs = [path for path in (getattr(arguments, "paths", None) or []) if path != "-"]
     for path in outputs:
         if not path or "\0" in path:
@@ -266,16 +289,21 @@ def check_outputs(arguments: Namespace) -> None:
             raise FileNotFoundError(errno.ENOENT, "its folder is not there", path)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        for read in (*inputs, getattr(arguments, "model", None)):
+        models = (getattr(arguments, "model", None), *(getattr(arguments, "models", None) or ()))
+        for read in (*inputs, *models):
             if read and os.path.realpath(path) == os.path.realpath(read):
-                raise UsageError(Unwritable(path, "is read from", "Write to another file."))
+                raise _unwritable(path, "it is read from", "Write to another file.")
 
 
 def check_extension(path: str) -> None:
     """Raise if it does not say how to write a table."""
     if path != "-" and written_as(path) is None:
-        rule = "has no extension that says how to write it"
-        raise UsageError(Unwritable(path, rule, f"Choose {either(WRITTEN, show=str)}."))
+        reason = "no extension says how to write it"
+        raise _unwritable(path, reason, f"Choose {either(WRITTEN, show=str)}.")
+
+
+def _unwritable(path: str, reason: str, hint: str = "") -> UsageError:
+    return UsageError(FileUnwritable(reason, hint, where=Where(file=path)))
 
 
 def write_files(contents: Mapping[str, str | bytes]) -> None:
@@ -309,7 +337,8 @@ def points(arguments: Namespace) -> dict[str, tuple[float, float]]:
     """The classifiers that are single points, by name."""
     for option in ("title", "point"):
         if getattr(arguments, option, None) and not arguments.report:
-            raise UsageError(OptionNeeds(option, ("report",)))
+            rule = f"a {option} is a part of the report"
+            raise UsageError(Conflict((option, "report"), rule, NEEDS))
     found: dict[str, tuple[float, float]] = {}
     for name, rates in getattr(arguments, "point", ()):
         if name in found:

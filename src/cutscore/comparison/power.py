@@ -17,11 +17,11 @@ from cutscore.comparison.covariance import AucCovariance
 from cutscore.comparison.hypotheses import Hypothesis, as_hypothesis, quantile
 from cutscore.core.checks import number, one_of
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.statistics import BadLimit, NoVariation, OutOfReach
+from cutscore.core.findings import BadArgument, Conflict
+from cutscore.core.findings.statistics import NoVariation, Undefined
 from cutscore.inference.guarantee import max_errors
 from cutscore.inference.placements import placement_variances
-from cutscore.measures.limits import Limit, as_limits
+from cutscore.measures.limits import Limit, as_limits, bad_limit
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import auc as area_under
 from cutscore.sweeps.sweep import Sweep
@@ -671,14 +671,14 @@ def _of_limit(limit: str | Limit, expected: float | None) -> tuple[str, float, f
     counted = measure.of_class is not None or measure.name == "flagged_rate"
     if not counted or one.sign[0] not in measure.guaranteed:
         rule = (
-            "sample sizes exist for upper limits on fpr and fnr, lower limits on recall and "
-            "specificity, and limits on flagged_rate"
+            "be an upper one on fpr or fnr, a lower one on recall or specificity, or one on "
+            "flagged_rate, to have a sample size"
         )
-        raise DataError(BadLimit(one.text, rule))
+        raise bad_limit(one.text, rule)
     of, upper = _COUNTED[measure.of_class], one.sign[0] == "<"
     bound = one.bound if upper else 1 - one.bound
     if not 0 < bound < 1:
-        raise DataError(BadLimit(one.text, "a limit must need rows to be shown"))
+        raise bad_limit(one.text, "need rows to be shown")
     if expected is None:
         return of, bound, 0.0
     given = number(expected)
@@ -706,11 +706,9 @@ def _least_rows(bound: float, rate: float, error: float, power: float) -> tuple[
             at = int(np.argmax(found >= power))
             return int(high[at]), int(k[at]), float(found[at])
         first, size = first + size, min(4 * size, 2**16)
-    what = (
-        f"a rate of {rate:g} is too near to the limit of {bound:g}: it would take more than 10⁷ "
-        "errors to tell them apart"
-    )
-    raise UndefinedError(OutOfReach(what, "Expect a better one, or ask for less."))
+    why = f"is too near to the limit of {bound:g}: more than 10⁷ errors would be needed"
+    hint = "Expect a better one, or ask for less."
+    raise UndefinedError(Undefined(f"a rate of {rate:g}", why, hint))
 
 
 def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> int:
@@ -822,9 +820,9 @@ def _fewest_rows(power: Callable[[float], float], wanted: float, ratio: float) -
     while power(high) < wanted:
         low, high = high, 2 * high
         if high > _MOST:
-            what = "no number of rows has that power: what is expected is not what is to be shown"
+            why = "has that power: what is expected is not what is to be shown"
             hint = "Expect a larger difference, or allow a wider margin."
-            raise UndefinedError(OutOfReach(what, hint))
+            raise UndefinedError(Undefined("no number of rows", why, hint))
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (low, middle) if power(middle) >= wanted else (middle, high)
@@ -851,8 +849,9 @@ def _nearest(power: Callable[[float], float], wanted: float, start: float, end: 
     """The value nearest to ``start``, on the way to ``end``, that has the power."""
     inner, outer = start, end + (start - end) * 1e-12
     if power(outer) < wanted:
-        what = "so few rows have that power for no AUC, not even a perfect one"
-        raise UndefinedError(OutOfReach(what, "Take more rows, or ask for less power."))
+        why = "have that power for no AUC, not even a perfect one"
+        hint = "Take more rows, or ask for less power."
+        raise UndefinedError(Undefined("so few rows", why, hint))
     for _ in range(100):
         middle = (inner + outer) / 2
         inner, outer = (inner, middle) if power(middle) >= wanted else (middle, outer)

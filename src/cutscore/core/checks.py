@@ -17,23 +17,19 @@ from numpy.typing import NDArray
 
 from cutscore.core import _native
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Where, either
+from cutscore.core.findings import BadArgument, shown
+from cutscore.core.findings.base import Shown, Where, either
 from cutscore.core.findings.rows import (
-    BadMass,
     BadWeight,
-    ElsewhereInMemory,
     Inexact,
-    LabelType,
     LengthsDiffer,
-    NotAColumn,
-    NotNumbers,
     PositiveUnknown,
     PositiveUnstated,
-    ScoreMissing,
     TooManyLabels,
     TooMuch,
+    TypeUnfit,
     ValueMissing,
+    ValueUnfit,
 )
 from cutscore.core.types import ArrayLike, Label
 
@@ -91,7 +87,7 @@ class Columns:
         what, _, where = fault.partition(":")
         row = int(where)
         if what == "score":
-            raise DataError(ScoreMissing(where=Where(row, "score")))
+            raise DataError(ValueMissing("score", "NaN", where=Where(row, "score")))
         if what == "weight":
             assert self.weight is not None
             raise _bad_weight(row, self.weight)
@@ -187,7 +183,7 @@ def check_counts(
         # A count past every float is infinite here; there are too many of it, which is said below.
         bad = np.flatnonzero(~((mass >= 0) & (np.isfinite(mass) | counts)))
         if len(bad):
-            raise DataError(BadMass(column[bad[0]], where=Where(int(bad[0]), name)))
+            raise DataError(BadWeight(column[bad[0]], "count", where=Where(int(bad[0]), name)))
         whole = whole and counts
         masses.append(mass)
         rows.append(Columns(t, np.full(len(t), label, np.uint8), 0.0, 1.0, mass, None))
@@ -265,7 +261,7 @@ def _label_column(values: ArrayLike, positive: Label | None) -> Array:
         return _encode_numbers(a, positive)
     if kind in "OSTU":
         return _encode_labels(a, positive)
-    raise DataError(LabelType(str(a.dtype)))
+    raise DataError(TypeUnfit("label", str(a.dtype), "Pass y == positive instead."))
 
 
 def _encode_numbers(a: Array, positive: Label | None) -> Array:
@@ -318,7 +314,7 @@ def _encode_labels(a: Array, positive: Label | None) -> Array:
     try:
         seen = list(dict.fromkeys(values))
     except TypeError:
-        raise DataError(LabelType(value=values)) from None
+        raise DataError(TypeUnfit("label", shown(values))) from None
     row = missing_row(values, seen)
     if row is not None:
         how = f"missing ({values[row]!r})"
@@ -349,7 +345,7 @@ def _as_floats(a: Array, name: str, *, exact: bool = False) -> Array:
         if is_missing(value):
             raise DataError(ValueMissing(name, f"missing ({value!r})", where=Where(row, name)))
         if not isinstance(value, (Real, Decimal, np.bool_)):
-            raise DataError(NotNumbers(name, value, where=Where(row, name)))
+            raise DataError(ValueUnfit(name, value, where=Where(row, name)))
         try:
             out[row] = float(value)
         except OverflowError:
@@ -389,7 +385,7 @@ def _refuse_inexact(name: str, row: int, value: object) -> NoReturn:
 
 def _refuse_type(a: Array, name: str) -> NoReturn:
     first = a[:1].tolist()[0] if len(a) else ...
-    found = NotNumbers(name, first, str(a.dtype), "Convert it first.", where=Where(0, name))
+    found = ValueUnfit(name, first, str(a.dtype), "Convert it first.", where=Where(0, name))
     raise DataError(found)
 
 
@@ -407,11 +403,17 @@ def is_missing(value: object) -> bool:
 
 def as_vector(values: ArrayLike, name: str) -> Array:
     a = as_array(values, name)
-    if a.ndim == 0:
-        raise DataError(NotAColumn(name, values))
     if a.ndim != 1:
-        raise DataError(NotAColumn(name, shape=a.shape))
+        raise not_a_column(name, a)
     return a
+
+
+def not_a_column(name: str, value: Any, hint: str = "") -> DataError:
+    """The error for something that is not an array of one dimension."""
+    if getattr(value, "ndim", 0) > 1:
+        hint = "Pass one column: a[:, 1], a.ravel() or frame['column']."
+        value = Shown(f"of the shape {tuple(value.shape)}")
+    return DataError(BadArgument(name, "be a column of values", value, hint))
 
 
 def _readable(a: Array) -> Array:
@@ -425,7 +427,7 @@ def as_array(values: ArrayLike, name: str) -> Array:
     if type(values) is np.ndarray:
         return values
     if values is None or isinstance(values, (str, bytes)):
-        raise DataError(NotAColumn(name, values))
+        raise not_a_column(name, values)
     library = type(values).__module__.partition(".")[0]
     if library == "torch":
         values = _from_torch(values, name)
@@ -445,12 +447,14 @@ def as_array(values: ArrayLike, name: str) -> Array:
             return np.array(values, object) if big.any() else a
         return a
     except (ValueError, TypeError, RuntimeError) as error:
-        raise DataError(NotAColumn(name, reason=str(error))) from error
+        raise not_a_column(name, ..., f"NumPy says: {error}") from error
 
 
 def _from_torch(values: Any, name: str) -> Any:
     if values.device.type != "cpu":
-        raise DataError(ElsewhereInMemory(name, str(values.device)))
+        rule, value = "be in the host's memory", Shown(f"on {values.device}")
+        hint = "Use cutscore.torch, which computes there, or pass tensor.cpu()."
+        raise DataError(BadArgument(name, rule, value, hint))
     values = values.detach()
     short = values.dtype.is_floating_point and values.dtype.itemsize < 4
     return values.float() if short else values

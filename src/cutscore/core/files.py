@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import Where
-from cutscore.core.findings.tables import FileChanged
+from cutscore.core.findings.cluster import RowsChanged
 
 
 @contextmanager
@@ -158,7 +157,7 @@ class Nameless:
         while into:
             done = self._read_at(into, start)
             if not done:
-                raise DataError(FileChanged(where=Where(file=f"a temporary file in {self.folder}")))
+                raise DataError(RowsChanged(f"a temporary file in {self.folder}"))
             into, start = into[done:], start + done
 
     def _read_at(self, into: memoryview, at: int) -> int:

@@ -23,7 +23,7 @@ import numpy as np
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Finding, Shown
-from cutscore.core.findings.models import FieldMissing, FieldUnfit, FieldUnknown, NotJson
+from cutscore.core.findings.models import FieldUnfit, NotJson
 
 
 @dataclass(frozen=True)
@@ -116,10 +116,10 @@ def read_fields(kind: Any, data: object, where: str = "") -> Any:
     hints, there = _field_types(kind), _require_object(data, where)
     odd = [name for name in there if name not in hints]
     if odd:
-        raise DataError(FieldUnknown(odd[0], where or "it"))
+        raise DataError(FieldUnfit(_join_path(where, odd[0]), "a known field"))
     for name in hints:
         if name not in there:
-            raise DataError(FieldMissing(_join_path(where, name)))
+            raise DataError(FieldUnfit(_join_path(where, name), "there"))
     values = {
         name: read(hint, there[name], _join_path(where, name)) for name, hint in hints.items()
     }
@@ -228,7 +228,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(FieldUnknown(twice, "it", twice=True))
+        raise DataError(FieldUnfit(twice, "there once"))
     return out
 
 

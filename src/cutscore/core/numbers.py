@@ -61,9 +61,12 @@ def interval_text(low: str, high: str) -> str:
     return f"{low} to {high}" if "−" in low + high else f"{low}–{high}"
 
 
-def estimate_text(value: float, interval: Interval | None = None, *, rate: bool = False) -> str:
-    """A value with its confidence interval, in per cent if it is a rate. Decimals are those that
-    the value needs for three digits, or the larger end where the interval contains 0.
+def estimate_text(
+    value: float, interval: Interval | None = None, *, rate: bool = False, level: bool = True
+) -> str:
+    """A value with its confidence interval, in per cent if it is a rate, and with the level unless
+    that is said elsewhere. Decimals are those that the value needs for three digits, or the larger
+    end where the interval contains 0.
 
     Examples
     --------
@@ -84,7 +87,8 @@ def estimate_text(value: float, interval: Interval | None = None, *, rate: bool 
     _, shown, *ends = format_like(*(scale * x for x in (size, value, low, high)))
     if low == high:  # certain: everything is flagged, or nothing
         return f"{shown}{unit}"
-    return f"{shown}{unit} ({100 * interval.level:g} % CI {interval_text(*ends)}{unit})"
+    of = f"{100 * interval.level:g} % CI " if level else ""
+    return f"{shown}{unit} ({of}{interval_text(*ends)}{unit})"
 
 
 def difference_text(  # noqa: PLR0913, PLR0917 - what a sentence needs
@@ -144,3 +148,21 @@ def _decimals(numbers: tuple[float, ...], digits: int, of: Callable[[list[float]
 
 def _fixed(x: float, places: int) -> str:
     return f"{x:,.{places}f}".replace("-", "−")
+
+
+def baselines_text(none: float, every: float, cost: float) -> str:
+    """What it costs to flag nothing, and everything, and what share of that a threshold saves.
+
+    Examples
+    --------
+    >>> from cutscore.core.numbers import baselines_text
+    >>> baselines_text(735, 951, 209)
+    'flag none: 735, flag all: 951; saves 71.6 %'
+    """
+    least = min(none, every)
+    saves = ""
+    if 0 <= cost < least:
+        saves = f"; saves {per_cent((least - cost) / least)}"
+    elif 0 < least <= cost:
+        saves = "; saves nothing"
+    return f"flag none: {number_text(none)}, flag all: {number_text(every)}{saves}"

@@ -229,7 +229,13 @@ OUTPUT = (
 )
 
 OTHERS = (
-    Parameter("model", "model file written by cutscore fit", "MODEL", option="MODEL"),
+    Parameter(
+        "model",
+        "model file written by cutscore fit, or policy file written by cutscore choose",
+        "MODEL",
+        option="MODEL",
+    ),
+    Parameter("models", "model or policy files", "MODEL", option="MODEL", many=True),
     Parameter(
         "point",
         "classifier without a score, by its false alarm rate and recall, to show in the report's "
@@ -247,23 +253,23 @@ OTHERS = (
         "SCORE",
         "number",
     ),
-    Parameter("drop_limits", "drop the limits that the model was fitted under"),
+    Parameter("drop_limits", "drop the limits that the threshold was chosen under"),
     Parameter(
         "to",
-        "target format: sql (a query), onnx (an ONNX file), sklearn (a Python module for "
-        "scikit-learn) or markdown (a model card)",
+        "target format: sql (a query), onnx (an ONNX file), python (of a policy: a module without "
+        "dependencies), sklearn (of a model: a module for scikit-learn) or card (a model card)",
         "FORMAT",
         "choice",
-        choices=("sql", "onnx", "sklearn", "markdown"),
+        choices=("sql", "onnx", "python", "sklearn", "card"),
     ),
     Parameter("table", "SQL: name of the table of input rows", "NAME", default="data"),
     Parameter(
         "dialect",
-        "SQL: standard, duckdb or sqlite",
+        "SQL: standard, duckdb or sqlite; of a policy also postgresql",
         "NAME",
         "choice",
         default="standard",
-        choices=("standard", "duckdb", "sqlite"),
+        choices=("standard", "duckdb", "sqlite", "postgresql"),
     ),
     Parameter("float32", "ONNX: single precision"),
     Parameter("code", "code of a message, printed in brackets", "CODE", option="CODE"),

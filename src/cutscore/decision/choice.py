@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
-from cutscore.core.findings.arguments import Conflict
-from cutscore.core.findings.statistics import RowsDependent
+from cutscore.core.findings import Conflict
+from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval
@@ -70,6 +70,42 @@ class Baseline(NamedTuple):
         return self.difference is not None and self.difference.high < 0
 
 
+@dataclass(frozen=True, eq=False)
+class Promised:
+    """What was promised of a choice whose alternatives are not known any more: in place of a
+    :class:`Selection`, for those who have a policy and not its rows.
+
+    Parameters
+    ----------
+    aim
+        What the choice was for.
+    promises
+        What to expect on new rows, by the name of the measure.
+    rest
+        What is known of everything else.
+    """
+
+    aim: Aim
+    promises: Mapping[str, Expected]
+    rest: Selection | None = None
+
+    def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
+        """What was promised; of other measures, other costs and other levels what is known."""
+        found = self.promises.get(goal.name)
+        same = not isinstance(goal, Costs) or goal == self.aim.goal
+        if found is not None and same and found.level == level:
+            return found
+        return None if self.rest is None else self.rest.expect(goal, level)
+
+    def confusion_of(self, c: Confusion) -> Confusion | None:
+        """What to expect of as many rows as these."""
+        known = [self.promises.get(name) for name in ("recall", "fpr")]
+        if known[0] is None or known[1] is None:
+            return None
+        tp, fp = known[0].value * c.positives, known[1].value * c.negatives
+        return Confusion(tp, fp, c.positives - tp, c.negatives - fp)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoint(Card):
     """A threshold, why it was chosen and what it does; see :func:`cutscore.choose`.
@@ -116,7 +152,7 @@ class OperatingPoint(Card):
     cut: int
     sweep: Sweep
     question: Aim
-    among: Selection | None = None
+    among: Selection | Promised | None = None
 
     @property
     def objective(self) -> str:
@@ -176,6 +212,8 @@ class OperatingPoint(Card):
         (0.4125, 0.559 (95 % CI 0.339–0.873), 0.891 (95 % CI 0.671–0.970))
         """
         goal = as_objective(measure)
+        if isinstance(self.among, Promised):
+            return self.among.expect(goal, level)
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
         if self._trivial or is_large(self.sweep):
@@ -192,6 +230,8 @@ class OperatingPoint(Card):
     @property
     def typical(self) -> Confusion | None:
         """What to expect of as many new rows as these; None where :meth:`expect` knows nothing."""
+        if isinstance(self.among, Promised):
+            return self.among.confusion_of(self.confusion)
         if self._trivial or is_large(self.sweep):
             return self.confusion
         return None if self._selection is None else self._selection.confusion
@@ -255,7 +295,8 @@ class OperatingPoint(Card):
 
     @derived
     def _selection(self) -> Selection | None:
-        return self.among or select(self.sweep, self.question)
+        known = self.among if isinstance(self.among, Selection) else None
+        return known or select(self.sweep, self.question)
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
         """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
@@ -277,7 +318,7 @@ class OperatingPoint(Card):
         q = self.question
         if q.units is not None:
             hint = "Choose without units to see how the threshold moves if they were."
-            raise UndefinedError(RowsDependent("stability", hint))
+            raise UndefinedError(CountsRows("stability", hint, "units"))
         sampler = Sampler(self.sweep, seed)
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])

@@ -5,14 +5,18 @@ from __future__ import annotations
 from cutscore.detector.artefact import Detector, Training
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.encoding import Encoding
+from cutscore.detector.scorers import ColumnScorer, LinearScorer, Scorer
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 
 __all__ = [
     "CategoryColumn",
     "CategoryTerm",
+    "ColumnScorer",
     "Detector",
     "Encoding",
+    "LinearScorer",
     "NumberColumn",
     "NumberTerm",
+    "Scorer",
     "Training",
 ]

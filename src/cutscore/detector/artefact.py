@@ -1,74 +1,56 @@
-"""The detector: from a table's rows to scores, likelihood ratios, probabilities and decisions."""
+"""The detector: a scorer and a policy. From a table's rows to scores, likelihood ratios,
+probabilities and decisions."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite, isnan
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore import __version__
-from cutscore.calibration.calibrators import Calibrator, Chain, Gaussian
-from cutscore.calibration.odds import sigmoid
-from cutscore.core.checks import check_threshold, number
-from cutscore.core.errors import DataError, UndefinedError
+from cutscore.calibration.calibrators import Chain
+from cutscore.core.errors import DataError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Finding, Fix, Shown, shown
-from cutscore.core.findings.models import ColumnReserved, CostsMissing, LimitsKept, NoColumns
+from cutscore.core.findings.base import Finding, Shown, shown
+from cutscore.core.findings.models import ColumnReserved
 from cutscore.core.findings.rows import NoRows
-from cutscore.core.findings.statistics import Undefined
 from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
-from cutscore.core.json import Count, Extended
-from cutscore.detector.encoding import Encoding
+from cutscore.core.json import Count
 from cutscore.detector.novelty import Novelty
-from cutscore.detector.terms import CategoryTerm, Term, folded
-from cutscore.detector.values import stream
-from cutscore.inference.selection import Expected
-from cutscore.linear.detector import LinearDetector
-from cutscore.measures.aim import Aim
-from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import Costs, check_costs
-from cutscore.measures.measure import WORDS
-from cutscore.measures.prior import check_prior, log_odds
+from cutscore.detector.scorers.base import Scorer
+from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.measures.aim import GoalLike
+from cutscore.measures.costs import Costs
+from cutscore.measures.limits import LimitsLike
+from cutscore.policy.artefact import Policy
 from cutscore.sweeps.sweep import Floats
-from cutscore.tables.literals import parsed
 
 if TYPE_CHECKING:
     from cutscore.tables.frames import TableLike
 
-# Terms are added up in groups, so that a sum written as one expression is nowhere deep.
-GROUP = 256
-_COLUMNS = ("score", "llr", "probability", "decision", "why")
-Watch = Callable[[Term, NDArray[Any], Any], None]
-Label = bool | int | float | str
-
 
 @dataclass(frozen=True)
 class Training:
-    """What a :class:`cutscore.detector.Detector` was learned from, and what it did on rows it had
-    not seen.
+    """What a :class:`cutscore.detector.Detector` was learned from.
 
     Parameters
     ----------
     rows, positives
         How many rows there were.
     learner
-        What learned the weights.
+        What learned the scorer.
     auc
         The AUC of cross-fitted scores, and its interval.
-    confusion
-        What the threshold does on cross-fitted scores, on which it was chosen.
-    expected
-        What to expect of it on new rows, by the name of the measure: of what was aimed at, of the
-        recall, the false alarm rate, the precision and the share flagged.
     notes
         What was decided about the columns, and warnings: findings.
+    fingerprint
+        A hash of the training rows: see :meth:`cutscore.detector.Encoding.fit`.
     """
 
     rows: Count
@@ -76,70 +58,37 @@ class Training:
     learner: str = ""
     auc: float | None = None
     auc_interval: Interval | None = None
-    confusion: Confusion | None = None
     notes: tuple[Finding, ...] = ()
-    expected: Mapping[str, Expected] = field(default_factory=dict)
-
-    @property
-    def rates(self) -> tuple[float, float] | None:
-        """The recall and the false alarm rate: those to expect, or those on cross-fitted scores
-        where nothing else is known."""
-        known = [self.expected.get(name) for name in ("recall", "fpr")]
-        if known[0] is not None and known[1] is not None:
-            return known[0].value, known[1].value
-        c = self.confusion
-        return None if c is None or isnan(c.recall) or isnan(c.fpr) else (c.recall, c.fpr)
-
-    def elsewhere(self, moved: bool) -> Training:
-        """What still holds for other costs and another prior, or a threshold that was moved."""
-        same = {} if moved else {k: v for k, v in self.expected.items() if k in ("recall", "fpr")}
-        return replace(self, confusion=None if moved else self.confusion, expected=same)
+    fingerprint: str = ""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Detector(Card):
-    """A linear detector with all that it needs to decide about rows of a table.
+    """What decides about rows of a table: a scorer, and a policy for its scores.
 
-    score = base + Σ terms → calibrator → LLR → + ln clr → probability; flagged iff
-    score ≥ threshold. It is saved as JSON that people can read.
+    row → scorer → score → calibrator → LLR → + ln clr → probability; flagged by the policy's
+    threshold. It is saved as JSON that people can read.
 
     Parameters
     ----------
-    terms
-        What each column adds to the score, in its own units.
-    base
-        The score of a row that is average in every column.
-    calibrator
-        From the score to the log-likelihood ratio.
-    aim
-        What the threshold was chosen for. Its prior is the share of positives where the detector is
-        used.
-    threshold
-        A row is flagged iff its score is at least this.
-    given
-        Whether the threshold was given, rather than chosen for the aim.
-    target, positive
-        The column of labels, and the label that is flagged, as text.
-    labels
-        The negative and the positive label as the column has them, (0, 1) or ("legit", "fraud"),
-        if there are just these two.
+    scorer
+        From a row to its score.
+    policy
+        From a score to its log-likelihood ratio, probability and decision, with the evidence.
     training
         What it was learned from.
-    fingerprint
-        A hash of the training rows: see :meth:`cutscore.detector.Encoding.fit`.
-    library
-        What made it.
 
     Examples
     --------
     >>> import numpy as np
     >>> import cutscore as cs
-    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector import Detector, Encoding, LinearScorer
     >>> table = {"age": [30, 40, 50, 60], "colour": ["red", "blue", "red", "red"]}
     >>> e = Encoding.fit(table, min_rows=1)
     >>> line = cs.LinearDetector(np.array([2.0, -1.0]), 0.5)  # by any learner, from e.transform
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0), aim=cs.Aim(prior=0.2),
-    ...                 threshold=1.0)
+    >>> scorer = LinearScorer.of(e, line)
+    >>> s = cs.sweep([0, 0, 1, 1], scorer.scores(table))
+    >>> d = Detector(scorer, cs.Policy.choose(s, "youden", calibrator=cs.Affine(1.0, 0.0)))
     >>> d.apply({"age": [65, None], "colour": ["blue", "green"]}).to_pylist()[0]["why"]
     'age +3.6, colour = blue -0.75'
     >>> d.scores({"age": [65, None], "colour": ["blue", "green"]}).round(3)
@@ -148,111 +97,48 @@ class Detector(Card):
     True
     """
 
-    terms: tuple[Term, ...]
-    base: float
-    calibrator: Calibrator
-    aim: Aim
-    threshold: Extended
-    given: bool = False
-    target: str | None = None
-    positive: str | None = None
+    scorer: Scorer
+    policy: Policy
     training: Training = field(default_factory=lambda: Training(0, 0))
-    fingerprint: str = ""
-    library: str = f"cutscore {__version__}"
-    labels: tuple[Label, Label] | None = None
 
     def __post_init__(self) -> None:
-        base = number(self.base)
-        if not isfinite(base):
-            raise DataError(BadArgument("base", "be a finite number", self.base))
-        first = self.calibrator
-        if isinstance(first, Chain):
-            first = first.steps[0]
-        if not isinstance(first, Calibrator) or first.domain != (-inf, inf):
+        if isinstance(self.scorer, ColumnScorer):
+            if self.scorer.column != self.policy.score:
+                rule = f"be the one of the policy, {shown(self.policy.score)}"
+                raise DataError(BadArgument("column", rule, self.scorer.column))
+            return
+        c = self.policy.calibrator
+        first = c.steps[0] if isinstance(c, Chain) else c
+        if first.domain != (-inf, inf):
             hint = "Calibrate scores, not probabilities."
             kind = Shown(f"a {type(first).__name__}")
             raise DataError(BadArgument("calibrator", "map any number", kind, hint))
-        if not isinstance(self.aim, Aim) or self.aim.prior is None:
-            rule = "be an Aim with a prior, the share of positives where the detector is used"
-            raise DataError(BadArgument("aim", rule, self.aim))
-        object.__setattr__(self, "base", base)
-        object.__setattr__(self, "threshold", check_threshold(self.threshold))
-        if self.labels is not None:
-            object.__setattr__(self, "labels", _check_labels(self.labels, self.positive))
-        names = self.columns
-        if len(set(names)) < len(names):
-            raise DataError(BadArgument("terms", "be one for each column; some column has two"))
 
     @classmethod
-    def of(
-        cls,
-        encoding: Encoding,
-        line: LinearDetector,
-        *,
-        calibrator: Calibrator,
-        aim: Aim,
-        threshold: float,
-        **more: object,
-    ) -> Detector:
-        """The detector of a line in the space of the features: weights go back to the columns.
-
-        ``more`` are further fields: given, target, positive, labels and training. The threshold is
-        on the score of that line.
-        """
-        terms, base = folded(encoding, line.w, line.b)
-        more.setdefault("fingerprint", encoding.fingerprint)
-        return cls(terms, base, calibrator, aim, threshold, **more)  # type: ignore[arg-type]
-
-    @property
-    def prior(self) -> float:
-        """The share of positives where it is used."""
-        assert self.aim.prior is not None
-        return self.aim.prior
+    def of_policy(cls, policy: Policy) -> Detector:
+        """The detector of a policy alone, whose score is a column of the table."""
+        return cls(ColumnScorer(policy.score), policy)
 
     @property
     def columns(self) -> list[str]:
         """The columns it needs."""
-        return [term.column.name for term in self.terms]
-
-    @property
-    def numbers(self) -> list[str]:
-        """Those of them that it takes as numbers."""
-        return [term.column.name for term in self.terms if term.column.kind == "number"]
-
-    @property
-    def texts(self) -> dict[str, tuple[str, ...]]:
-        """Those of them that it takes as they are written, with their levels."""
-        terms = (term for term in self.terms if isinstance(term, CategoryTerm))
-        return {t.column.name: t.column.levels for t in terms if t.column.is_text}
-
-    @property
-    def bias(self) -> float:
-        """b of score = b + Σ weight · value: for people who add up raw values. ``base`` is the
-        same with values counted from their means, which loses no digits."""
-        return self.base - sum(
-            term.weight * term.column.mean
-            for term in self.terms
-            if not isinstance(term, CategoryTerm)
-        )
+        return self.scorer.columns
 
     def scores(self, data: TableLike) -> Floats:
-        """The score of each row of a table."""
-        parts = [score for _, score, _, _ in self._scored(data)]
-        return np.concatenate(parts) if parts else np.empty(0)
+        """The score of each row of a table; NaN where a column that has the score has none."""
+        return self.scorer.scores(data)
 
     def llr(self, data: TableLike) -> Floats:
         """The log-likelihood ratio of each row."""
-        return np.asarray(self.calibrator.llr(self.scores(data)))
+        return self.policy.llr(self.scores(data))
 
     def probability(self, data: TableLike, prior: float | None = None) -> Floats:
         """P(positive) of each row, where the share ``prior`` is positive; its own if not given."""
-        return np.asarray(
-            sigmoid(self.llr(data) + log_odds(self.prior if prior is None else prior))
-        )
+        return self.policy.probability(self.scores(data), prior)
 
     def decide(self, data: TableLike) -> NDArray[np.bool_]:
-        """Whether to flag each row: its score is at least the threshold."""
-        return self.scores(data) >= self.threshold
+        """Whether to flag each row."""
+        return self.policy.decide(self.scores(data))
 
     def apply(self, data: TableLike, *, keep: Sequence[str] = (), reasons: int = 3) -> Any:
         """Decide about each row of a table, and say why.
@@ -272,9 +158,16 @@ class Detector(Card):
         Returns
         -------
         pyarrow.Table
-            score; llr; probability, at the detector's prior; decision; and why, such as
+            score; llr; probability, at the policy's prior; decision; and why, such as
             "income -1.3, colour = red +0.8": what moved the score of the row most, compared with an
-            average row.
+            average row. Where the score is a column of the table already: llr, probability and
+            decision alone, and null where the score is missing.
+
+        Raises
+        ------
+        DataError
+            If most scores are so far outside of the range of the evidence that they must be on
+            another scale.
         """
         import pyarrow as pa
 
@@ -289,175 +182,137 @@ class Detector(Card):
         *,
         keep: Sequence[str] = (),
         reasons: int = 3,
-        watch: Watch | None = None,
+        seen: Novelty | None = None,
     ) -> Iterator[Any]:
-        """As :meth:`apply`, some rows at a time. ``watch`` is told, for each term, what the rows
-        have: numbers, NaN where they are missing, or states of a category by their numbers; and
-        the column that this was read from."""
+        """As :meth:`apply`, some rows at a time. ``seen``, made by :meth:`watch`, counts what no
+        training row had."""
         import pyarrow as pa
 
-        keep = check_kept(keep, reasons)
-        shift = log_odds(self.prior)
-        for batch, score, terms, labels in self._scored(
-            data, keep, explain=bool(reasons), watch=watch
-        ):
-            llr = self.calibrator.llr(score)
+        keep = self.check_kept(keep, reasons)
+        count = self.watch() if seen is None else seen
+        rows = 0
+        parts = self.scorer.scored(data, keep, explain=bool(reasons), seen=seen)
+        for batch, score, contributions in parts:
+            count.watch_scores(score)
+            rows += len(score)
             columns = {name: batch.column(name) for name in keep}
-            columns |= {
-                "score": score,
-                "llr": llr,
-                "probability": sigmoid(llr + shift),
-                "decision": score >= self.threshold,
-            }
-            if reasons:
-                columns["why"] = self._why(terms, labels, reasons)
+            columns |= self._decided(score)
+            if contributions is not None:
+                columns["why"] = contributions.largest(reasons)
             yield pa.RecordBatch.from_pydict(columns)
+        outside = count.scores_outside(rows)
+        if outside is not None and outside.share > 0.5:
+            raise DataError(outside)
 
-    def _scored(
-        self,
-        data: TableLike,
-        keep: Sequence[str] = (),
-        *,
-        explain: bool = False,
-        watch: Watch | None = None,
-    ) -> Iterator[tuple[Any, Floats, list[Floats], list[NDArray[np.int64]]]]:
-        """Batches with their scores and, for explanations, what each term adds."""
-        from cutscore.tables.frames import as_table
-
-        wanted = list(dict.fromkeys((*keep, *self.columns)))
-        if not wanted:
-            raise DataError(NoColumns())
-        at = {name: k for k, name in enumerate(wanted)}
-        # What is handed on is as it was, 009 and not 9, though its number is scored.
-        both = set(keep).intersection(self.numbers)
-        data = as_table(data)
-        written = data.coded(wanted) & both if both else set()
-        start = 0
-        numbers = [name for name in self.numbers if name not in written]
-        for batch in stream(data, wanted, numbers, self.texts):
-            if not batch.num_rows:
-                continue
-            score = np.full(batch.num_rows, self.base)
-            terms: list[Floats] = []
-            labels: list[NDArray[np.int64]] = []
-            for first in range(0, len(self.terms), GROUP):
-                group = None
-                for term in self.terms[first : first + GROUP]:
-                    column = batch.column(at[term.column.name])
-                    if term.column.name in written:
-                        column = parsed(column)
-                    has = term.column.values(column, start)
-                    value, label = term.contributions(has)
-                    group = value if group is None else group + value
-                    if watch is not None:
-                        watch(term, has, column)
-                    if explain:
-                        terms.append(value)
-                        labels.append(label)
-                score += group
-            start += batch.num_rows
-            yield batch, score, terms, labels
-
-    def _why(self, terms: list[Floats], labels: list[NDArray[np.int64]], reasons: int) -> Any:
-        """The largest contributions of each row, as text."""
+    def _decided(self, score: Floats) -> dict[str, Any]:
+        """The columns that follow from scores; null where there is none."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        names = pa.array([name for term in self.terms for name in term.labels], pa.string())
-        ends = np.cumsum([0, *(len(term.labels) for term in self.terms)])
-        value, label = np.stack(terms), np.stack(labels)
-        size = np.abs(value)
-        rows = np.arange(value.shape[1])
-        pieces: list[Any] = []
-        for _ in range(min(reasons, len(terms))):
-            # A few times the largest one: cheaper than sorting all, and ties go to the first.
-            k = size.argmax(axis=0)
-            text = pc.binary_join_element_wise(
-                ", " if pieces else "",
-                names.take(pa.array(ends[k] + label[k, rows])),
-                " ",
-                _signed(value[k, rows]),
-                "",
-            )
-            pieces.append(pc.if_else(pa.array(size[k, rows] > 0), text, ""))
-            size[k, rows] = -1
-        return pc.binary_join_element_wise(*pieces, "")
+        gone = np.isnan(score)
+        known = score[~gone] if gone.any() else score
+        found = {
+            "llr": self.policy.llr(known),
+            "probability": self.policy.probability(known),
+            "decision": self.policy.decide(known),
+        }
+        if gone.any():
+            place = pa.array(np.cumsum(~gone) - 1, mask=gone)
+            found = {name: pa.array(values).take(place) for name, values in found.items()}
+        return found if isinstance(self.scorer, ColumnScorer) else {"score": score} | found
+
+    def added(self, reasons: int = 3) -> list[str]:
+        """The names of the columns that :meth:`apply` adds."""
+        score = [] if isinstance(self.scorer, ColumnScorer) else ["score"]
+        why = ["why"] if reasons and self.scorer.explains else []
+        return [*score, "llr", "probability", "decision", *why]
+
+    def check_kept(self, keep: str | Sequence[str], reasons: int = 3) -> Sequence[str]:
+        """Columns to put in front of what is added, of which none may have the name."""
+        keep = [keep] if isinstance(keep, str) else keep
+        added = self.added(reasons)
+        for name in keep:
+            if name in added:
+                raise DataError(ColumnReserved(name))
+        return keep
+
+    def watch(self) -> Novelty:
+        """A counter of what no training row had, for :meth:`apply_batches`."""
+        # Scorers of rows watch the columns they read instead.
+        if not isinstance(self.scorer, ColumnScorer) or not len(self.policy.sweep):
+            return Novelty()
+        low, high = self.policy.range
+        return Novelty((low, high) if 0 < high - low < inf else None)
 
     def novelty(self, data: TableLike) -> list[Finding]:
         """What the rows of a table have that no training row had: levels, missing values in columns
-        where none was missing, numbers and dates outside of the range; a count for each column, the
-        most frequent first. ``cutscore apply`` says the same.
+        where none was missing, numbers and dates outside of the range, and scores far outside of
+        the range of the evidence; a count for each, the most frequent first. ``cutscore apply``
+        says the same.
 
         Examples
         --------
         >>> import cutscore as cs
-        >>> from cutscore.detector import CategoryColumn, CategoryTerm, Detector
+        >>> from cutscore.detector import CategoryColumn, CategoryTerm, Detector, LinearScorer
         >>> machine = CategoryTerm(CategoryColumn("machine", ("A", "B"), (0.5, 0.5)), (1, -1), 0, 0)
-        >>> d = Detector((machine,), 0.0, cs.Affine(1.0, 0.0), cs.Aim(prior=0.5), threshold=0.0)
+        >>> p = cs.Policy.choose(cs.sweep([1, 0], [1, -1]), "f1", calibrator=cs.Affine(1.0, 0.0))
+        >>> d = Detector(LinearScorer((machine,), 0.0), p)
         >>> print(d.novelty({"machine": ["A", "C", "C"]})[0].render())
         2 of 3 rows (67 %) have a value of 'machine' that was not seen in training, such as 'C'.
         """
-        seen = Novelty()
-        rows = sum(len(score) for _, score, *_ in self._scored(data, watch=seen.watch))
+        seen, rows = self.watch(), 0
+        for part in self.scorer.scored(data, seen=seen):
+            seen.watch_scores(part.score)
+            rows += len(part.score)
         return seen.found(rows)
 
-    def revised(
+    def revised(  # noqa: PLR0913 - the options of users
         self,
         *,
         costs: Costs | None = None,
+        maximize: GoalLike | None = None,
+        subject_to: LimitsLike | None = None,
         prior: float | None = None,
+        confidence: float | None = None,
         threshold: float | None = None,
         drop_limits: bool = False,
     ) -> Detector:
-        """The same detector for other costs or another prior: nothing is learned again.
-
-        The threshold becomes the lowest score whose LLR is at least ln(λ₋/λ₊) − ln clr, by the
-        calibrator. Training took the best cut of its rows, so that at the costs it was given the
-        two need not be the same. What training found of a threshold that moves is left out:
-        ``training.confusion`` becomes None, and ``training.expected`` empty.
+        """The same detector with another aim: its threshold is chosen anew on the evidence, with
+        new promises, and nothing is learned again.
 
         Parameters
         ----------
-        costs, prior
-            What has changed; what is left out stays.
-        threshold
-            Flag from this score on, whatever follows from costs: one that :func:`cutscore.choose`
-            found on rows of today.
-        drop_limits
-            Let go of the limits that the threshold was chosen under. Costs know nothing of them, so
-            a detector that has some is not revised without a word.
+        costs, maximize, subject_to, prior, confidence, threshold, drop_limits
+            What changes, as for :meth:`cutscore.Policy.revised`.
 
         Examples
         --------
         >>> import cutscore as cs
         >>> from cutscore.detector import Detector
-        >>> d = Detector((), 0.0, cs.Affine(2.0, 0.5), cs.Aim(prior=0.5), threshold=0.0)
-        >>> d.revised(costs=cs.Costs(fp=1, fn=1), prior=0.1).threshold.__round__(6)
-        1.598612
+        >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
+        >>> d = Detector.of_policy(cs.Policy.choose(s, cs.Costs(fp=1, fn=20)))
+        >>> d.revised(costs=cs.Costs(fp=1, fn=500)).policy.threshold
+        0.3
         """
-        old = self.aim
-        new = Aim(
-            old.goal if costs is None else check_costs(costs),
-            prior=old.prior if prior is None else prior,
-            level=old.level,
-            assumed=old.assumed and costs is None,
+        policy = self.policy.revised(
+            costs=costs,
+            maximize=maximize,
+            subject_to=subject_to,
+            prior=prior,
+            confidence=confidence,
+            threshold=threshold,
+            drop_limits=drop_limits,
         )
-        if threshold is None and new.costs is None:
-            raise DataError(CostsMissing(fixes=(Fix("costs"), Fix("threshold"))))
-        if old.limit_texts and not drop_limits:
-            raise DataError(LimitsKept(old.limit_texts, fixes=(Fix("drop_limits", True),)))
-        if threshold is None:
-            assert new.costs is not None
-            # Past every LLR where a catch is worth nothing, also past those that overflow.
-            llr = new.costs.llr(self.prior if prior is None else check_prior(prior))
-            moved = inf if llr == inf else lowest_score(self.calibrator, llr)
-        else:
-            moved = check_threshold(threshold)
-        same = (new.goal, new.prior, moved) == (old.goal, old.prior, self.threshold)
-        training = self.training if same else self.training.elsewhere(moved != self.threshold)
-        return replace(
-            self, aim=new, threshold=moved, given=threshold is not None, training=training
-        )
+        return replace(self, policy=policy)
+
+    def __add__(self, other: object) -> Detector:
+        """The detector with the evidence of both, which must score alike."""
+        if not isinstance(other, Detector):
+            return NotImplemented
+        policy = self.policy + other.policy
+        if self.scorer.to_dict() != other.scorer.to_dict():
+            rule = "score as the first does: evidence adds up where scores mean the same"
+            raise DataError(BadArgument("other", rule, subject="the second detector"))
+        return replace(self, policy=policy)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists: what :meth:`to_json` writes."""
@@ -466,14 +321,16 @@ class Detector(Card):
         return as_dict(self)
 
     def to_json(self) -> str:
-        """A readable JSON text; floats are written so that they come back exactly."""
+        """A readable JSON text; floats are written so that they come back exactly. Where the score
+        is a column, that of the policy alone."""
         from cutscore.detector.model_file import as_text
 
         return as_text(self)
 
     @staticmethod
     def from_json(text: str | bytes, *, verify: bool = True) -> Detector:
-        """The detector that :meth:`to_json` wrote; anything else is a DataError.
+        """The detector that :meth:`to_json` wrote, or that of a policy; anything else is a
+        DataError.
 
         ``verify=False`` takes a text that was changed by hand, as long as it makes sense.
         """
@@ -489,156 +346,43 @@ class Detector(Card):
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
-        """Read the file that :meth:`save` wrote."""
+        """Read the file that :meth:`save` wrote, or that of a policy."""
         from cutscore.detector.model_file import from_file
 
         return from_file(path, verify=verify)
 
-    @property
-    def rule(self) -> str:
-        """The decision in words."""
-        if self.threshold == inf:
-            return "flag nothing"
-        # In full: a rounded threshold may be another rule.
-        return (
-            "flag everything"
-            if self.threshold == -inf
-            else f"flag from score {self.threshold!r} on"
-        )
-
-    @property
-    def calibration(self) -> str:
-        """The calibrator in words, without the comparison of methods that it may come with."""
-        c = self.calibrator
-        steps = c.steps if isinstance(c, Chain) else (c,)
-        return ", then ".join(repr(step).partition("\n")[0] for step in steps)
-
     def facts(self) -> list[tuple[str, str]]:
         """What there is to know about it, by name."""
         t = self.training
-        target = "" if self.target is None else f"{self.target} = {self.positive}"
         auc = "" if t.auc is None else f"{t.auc:.4f}"
         if t.auc_interval is not None:
             auc += f" {t.auc_interval!r}"
-        largest = sorted(self.terms, key=lambda term: -term.size)[:5]
+        learned = f"{t.learner} from {t.rows:,} rows, {t.positives:,} positive" if t.rows else ""
         facts = [
-            ("detects", target),
-            ("rule", self.rule),
-            ("chosen for", "" if self.given else self.aim.words),
-            ("costs", repr(self.aim.costs) if self.aim.costs else ""),
-            ("prior", f"{100 * self.prior:.4g} %"),
-            ("calibration", self.calibration),
-            (
-                "columns",
-                f"{len(self.terms):,}, above all {', '.join(x.column.name for x in largest)}",
-            ),
-            ("learned by", f"{t.learner} from {t.rows:,} rows, {t.positives:,} positive"),
+            *self.policy.facts(),
+            *self.scorer.facts(),
+            ("learned by", learned),
             ("AUC, cross-fitted", auc),
-            *((f"{WORDS.get(name, name)} to expect", repr(e)) for name, e in t.expected.items()),
         ]
-        if not self.terms:
-            facts[6] = ("columns", "none")
-        if not t.rows:
-            facts[7] = ("learned by", "")
         return [(name, value) for name, value in facts if value]
 
     def __repr__(self) -> str:
-        facts = dict(self.facts())
-        head = f"Detector of {shown(facts['detects'])}" if "detects" in facts else "Detector"
-        lines = [f"{head}: {self.rule}", *(f"{k}: {v}" for k, v in self.facts() if k not in _HEAD)]
+        words = self.policy.labels.words
+        head = f"Detector of {words}" if words else "Detector"
+        facts = [(k, v) for k, v in self.facts() if k not in ("detects", "rule")]
+        lines = [f"{head}: {self.policy.rule}", *(f"{k}: {v}" for k, v in facts)]
         return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)
 
     def _facts(self) -> Facts:
         return self.facts()
 
+    def _warning(self) -> str:
+        return self.policy._warning()
 
-def check_kept(keep: str | Sequence[str], reasons: int) -> Sequence[str]:
-    """Columns to put in front of what a detector adds, of which none may have the name."""
-    keep = [keep] if isinstance(keep, str) else keep
-    for name in keep:
-        if name in (_COLUMNS if reasons else _COLUMNS[:-1]):
-            raise DataError(ColumnReserved(name))
-    return keep
-
-
-_HEAD = {"detects", "rule"}
+    def _picture(self) -> str:
+        return self.policy._picture()
 
 
 def as_text(label: object) -> str:
     """A label as people write it: 1 for 1.0."""
     return f"{label:.17g}" if isinstance(label, float) else str(label)
-
-
-def is_label(value: object) -> bool:
-    """Whether JSON can keep a label as it is."""
-    return isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
-
-
-def _check_labels(labels: object, positive: str | None) -> tuple[Label, Label]:
-    pair = tuple(labels) if isinstance(labels, (tuple, list)) else ()
-    pair = tuple(v.item() if isinstance(v, np.generic) else v for v in pair)
-    kinds = {next((k for k in (bool, str) if isinstance(v, k)), float) for v in pair}
-    if len(pair) != 2 or not all(map(is_label, pair)) or len(kinds) > 1 or pair[0] == pair[1]:
-        rule = "be two that differ, the negative one first: numbers, booleans or texts"
-        raise DataError(BadArgument("labels", rule, labels))
-    if positive is None or as_text(pair[1]).casefold() != positive.casefold():
-        rule = f"have the positive one, {shown(positive)}, in the second place"
-        raise DataError(BadArgument("labels", rule, labels))
-    return pair[0], pair[1]
-
-
-def lowest_score(calibrator: Calibrator, llr: float) -> float:
-    """The lowest score whose LLR is at least this; inf if there is none.
-
-    Found by halving the floats, of which there are less than 2⁶⁴: for any calibrator that never
-    falls. A quadratic one must not fall among the scores it was fitted to; all beyond them are
-    taken as its lowest and highest.
-    """
-    if not calibrator.monotone:
-        raise UndefinedError(
-            Undefined(
-                "the lowest score to flag from",
-                "does not exist: the calibrator's LLR falls where the score rises",
-                "Calibrate with one that never falls, such as 'monotone'.",
-            )
-        )
-    first = calibrator.steps[0] if isinstance(calibrator, Chain) else calibrator
-    ends = (first.low, first.high) if isinstance(first, Gaussian) else (-inf, inf)
-    if not calibrator.llr(ends[1]) >= llr:
-        return inf
-    if calibrator.llr(ends[0]) >= llr:
-        return -inf
-    low, high = map(_key, ends)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if calibrator.llr(_float(middle)) >= llr:
-            high = middle
-        else:
-            low = middle
-    return _float(high)
-
-
-def _key(x: float) -> int:
-    bits = int(np.float64(x).view(np.int64))
-    return bits if bits >= 0 else -(bits & (2**63 - 1))
-
-
-def _float(key: int) -> float:
-    x = float(np.int64(abs(key)).view(np.float64))
-    return x if key >= 0 else -x
-
-
-def _signed(values: Floats) -> Any:
-    """Numbers with two digits and a sign. There are few different ones, so few are formatted."""
-    import pyarrow as pa
-
-    size = np.abs(values)
-    power = np.zeros(len(size))
-    np.log10(size, where=size > 0, out=power)
-    power = np.clip(np.floor(power), -300, 300)
-    digits = np.rint(values / 10.0 ** (power - 1))
-    # One integer for both, which sorts faster than pairs.
-    code, where = np.unique((digits * 1024 + power + 512).astype(np.int64), return_inverse=True)
-    rounded = [float(f"{c // 1024}e{c % 1024 - 513}") for c in code.tolist()]
-    words = [f"{v:+.0f}" if 100 <= abs(v) < 1e6 else f"{v:+.2g}" for v in rounded]
-    return pa.array(words, pa.string()).take(pa.array(where))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.models import NumbersTooLarge
 from cutscore.core.findings.rows import LengthsDiffer, NoRows
+from cutscore.core.findings.statistics import BeyondFloats
 from cutscore.core.findings.training import ColumnCategory, ColumnNote, ColumnNumber, ColumnUnused
 from cutscore.detector.columns import (
     CategoryColumn,
@@ -184,7 +184,7 @@ class _Numbers(ColumnSummary):
             return None, ColumnUnused(self.name, "constant", in_words(self.low, self.kind))
         scale = sqrt(self.squares / self.known)
         if not (np.isfinite(scale) and np.isfinite(self.mean)):
-            raise DataError(NumbersTooLarge(self.name, self.low, self.high))
+            raise DataError(BeyondFloats(f"squares of {shown(self.name)}"))
         # Of values so small that their squares vanish, half their range; of a single one, 1.
         scale = scale or self.high / 2 - self.low / 2 or 1.0
         column = NumberColumn(

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from cutscore.core.checks import check_weights
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument, shown
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.rows import LengthsDiffer, NoRows
+from cutscore.core.findings.rows import LengthsDiffer, NoRows, TypeUnfit
 from cutscore.core.findings.training import (
     ColumnNote,
     ColumnsNumbers,
-    ColumnUnreadable,
     ColumnUnused,
     NothingToLearnFrom,
 )
@@ -419,7 +418,8 @@ def _kinds(
         if kind == "category" and found == "boolean":
             kind = "boolean"
         if kind is None and name in roles.named:
-            raise DataError(ColumnUnreadable(name, str(t)))
+            hint = "Exclude it, or convert it."
+            raise DataError(TypeUnfit(shown(name), str(t), hint))
         if kind is None:
             notes[name] = ColumnUnused(name, "type", str(t))
         elif kind == "empty":

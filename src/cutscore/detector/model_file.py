@@ -3,76 +3,52 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from typing import Any
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.models import (
-    FieldMissing,
-    FormatUnknown,
-    ModelChanged,
-    ModelUnreadable,
-    NotAModel,
-)
+from cutscore.core.findings.models import FieldUnfit, FormatUnknown, ModelChanged
 from cutscore.core.json import digest, dumps, loads, read_fields, to_plain
 from cutscore.detector.artefact import Detector
+from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.policy import Policy
+from cutscore.policy import file as policy_file
 
-FORMAT = "cutscore.detector/2"
-
-# A file of more bytes is no detector that anybody wrote.
-_MOST = 1 << 28
-# What a file of JSON may have in front: a byte order mark, and space.
-_BEFORE = b"\xef\xbb\xbf \t\r\n"
-_RULE = (
-    "flag iff score >= threshold; score = base + the sum over terms of weight * (value - mean), or "
-    "of the weight of the level"
-)
+FORMAT = "cutscore.detector/3"
+_RULE = "the scorer gives each row a score; the policy says which scores are flagged"
 
 
 def as_dict(d: Detector) -> dict[str, Any]:
-    values = {f.name: to_plain(getattr(d, f.name)) for f in fields(d)}
-    return {"format": FORMAT, "rule": _RULE} | values
+    if isinstance(d.scorer, ColumnScorer):
+        return d.policy.to_dict()
+    # The policy last, since its evidence is long.
+    names = ("scorer", "training", "policy")
+    return {"format": FORMAT, "rule": _RULE} | {n: to_plain(getattr(d, n)) for n in names}
 
 
 def as_text(d: Detector) -> str:
+    if isinstance(d.scorer, ColumnScorer):
+        return d.policy.to_json()
     data = as_dict(d)
     return dumps(data | {"checksum": digest(data)})
 
 
-def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
-    where = os.fspath(path)
-    try:
-        if os.path.isdir(path):
-            raise DataError(ModelUnreadable(where, "it is a folder"))
-        if os.path.getsize(path) > _MOST:
-            raise DataError(ModelUnreadable(where, "it is larger than 256 MB"))
-        with open(path, "rb") as file:
-            data = file.read(_MOST)
-    except DataError:
-        raise
-    except FileNotFoundError:
-        raise DataError(ModelUnreadable(where, "there is no such file")) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(ModelUnreadable(where, str(reason))) from error
-    # An empty file may be the rest of one.
-    if data and not data.lstrip(_BEFORE).startswith(b"{"):
-        raise DataError(NotAModel(where))
-    try:
-        return from_text(data, verify=verify)
-    except DataError as error:
-        raise DataError(error.finding.at(file=where, part=where)) from error
-
-
 def from_text(data: str | bytes, *, verify: bool = True) -> Detector:
-    parsed = loads(data, "a detector")
+    parsed = loads(data, "a model")
+    known = (FORMAT, policy_file.FORMAT)
     if not isinstance(parsed, dict) or not isinstance(parsed.get("format"), str):
-        raise DataError(FieldMissing("format"))
-    if parsed["format"] != FORMAT:
-        raise DataError(FormatUnknown(parsed["format"], FORMAT))
+        raise DataError(FieldUnfit("format", "there"))
+    if parsed["format"] not in known:
+        raise DataError(FormatUnknown(parsed["format"], " and ".join(known)))
     checksum = parsed.pop("checksum", None)
-    values = {name: value for name, value in parsed.items() if name not in ("format", "rule")}
-    detector: Detector = read_fields(Detector, values)
+    if parsed["format"] == FORMAT:
+        values = {name: value for name, value in parsed.items() if name not in ("format", "rule")}
+        detector: Detector = read_fields(Detector, values)
+    else:
+        detector = Detector.of_policy(Policy.from_dict(parsed))
     if verify and checksum != digest(parsed):
         raise DataError(ModelChanged())
     return detector
+
+
+def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
+    return policy_file.read_artefact(path, lambda data: from_text(data, verify=verify))

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding
-from cutscore.core.findings.models import UnseenLevel, UnseenMissing, UnseenNumber
-from cutscore.detector.columns import CategoryColumn, NumberColumn
-from cutscore.detector.terms import Term
+from cutscore.core.findings.models import ScoresOutside, UnseenValues
+from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
+from cutscore.policy.check import FAR
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,12 +43,17 @@ class _Outside:
 class Novelty:
     """Counts values that no training row had, batch by batch.
 
+    Parameters
+    ----------
+    scores
+        The lowest and the highest score of the evidence, if they are known.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from cutscore.detector import NumberColumn, NumberTerm
+    >>> from cutscore.detector import NumberColumn
     >>> from cutscore.detector.novelty import Novelty
-    >>> age = NumberTerm(NumberColumn("age", 40.0, 9.0, low=18.0, high=90.0), 0.1, 0.0)
+    >>> age = NumberColumn("age", 40.0, 9.0, low=18.0, high=90.0)
     >>> seen = Novelty()
     >>> seen.watch(age, np.array([17.0, 20.0, 95.0, np.nan]), None)
     >>> for found in seen.found(4):
@@ -57,14 +62,20 @@ class Novelty:
     1 of 4 rows (25 %) has no 'age', which was never missing in training.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scores: tuple[float, float] | None = None) -> None:
+        # Scores as far beyond the evidence as half its width, which policies call far, too.
+        width = 0.0 if scores is None else FAR * (scores[1] - scores[0])
+        self._range = scores
+        self._scores = (
+            None if scores is None else _Outside(scores[0] - width, scores[1] + width, "number")
+        )
         self._levels: dict[str, tuple[int, str]] = {}
         self._missing: dict[str, int] = {}
         self._numbers: dict[str, _Outside] = {}
 
-    def watch(self, term: Term, has: NDArray[Any], column: pa.Array) -> None:
-        """Take in what some rows have in one column: as the detector takes it, and as it came."""
-        c = term.column
+    def watch(self, c: Column, has: NDArray[Any], column: pa.Array) -> None:
+        """Take in what some rows have in one column: numbers, NaN where they are missing, or states
+        of a category by their numbers; and the column that this was read from."""
         if isinstance(c, CategoryColumn):
             missing = has == len(c.levels) + 1
             self._watch_levels(c, has == len(c.levels), column)
@@ -73,6 +84,19 @@ class Novelty:
             self._watch_range(c, has)
         if not c.missing and missing.any():
             self._missing[c.name] = self._missing.get(c.name, 0) + int(np.count_nonzero(missing))
+
+    def watch_scores(self, score: NDArray[Any]) -> None:
+        """Take in the scores of some rows."""
+        if self._scores is not None:
+            self._scores.add(score)
+
+    def scores_outside(self, rows: int) -> ScoresOutside | None:
+        """What to say of scores that are far outside of the range of the evidence."""
+        if self._range is None or self._scores is None or not self._scores.count:
+            return None
+        low, high = self._range
+        times = FAR + self._scores.away / (high - low)
+        return ScoresOutside(self._scores.count / rows, low, high, self._scores.far, times)
 
     def _watch_levels(
         self, c: CategoryColumn, unknown: NDArray[np.bool_], column: pa.Array
@@ -91,15 +115,15 @@ class Novelty:
 
     def found(self, rows: int) -> list[Finding]:
         """What there was among so many rows, the most frequent first."""
-        out: list[UnseenLevel | UnseenMissing | UnseenNumber] = [
-            UnseenLevel(name, n, rows, example) for name, (n, example) in self._levels.items()
-        ]
-        out += [UnseenMissing(name, n, rows) for name, n in self._missing.items()]
+        outside = self.scores_outside(rows)
+        out = [UnseenValues(name, n, rows, level) for name, (n, level) in self._levels.items()]
+        out += [UnseenValues(name, n, rows) for name, n in self._missing.items()]
         out += [
-            UnseenNumber(
-                name, o.count, rows, *(in_words(v, o.kind) for v in (o.low, o.high, o.far))
+            UnseenValues(
+                name, o.count, rows, *(in_words(v, o.kind) for v in (o.far, o.low, o.high))
             )
             for name, o in self._numbers.items()
             if o.count
         ]
-        return [*sorted(out, key=lambda found: -found.rows)]
+        first = [] if outside is None else [outside]
+        return [*first, *sorted(out, key=lambda found: -found.rows)]

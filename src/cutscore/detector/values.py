@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
+from cutscore.core.findings import shown
 from cutscore.core.findings.base import Where
-from cutscore.core.findings.models import ValueUnfit
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.literals import NUMBER, floats, unmarked
 
@@ -52,11 +53,6 @@ def stream(
         yield batch
 
 
-def row_from(start: int) -> Callable[[int], str]:
-    """Names a row by its number, counted from 0 after the first ``start``."""
-    return lambda row: f"row {start + row + 1:,}"
-
-
 def kind_of(t: pa.DataType) -> str | None:
     """What a column of this type is used as, unless somebody says otherwise."""
     import pyarrow.types as at
@@ -82,7 +78,17 @@ def _is_text(t: pa.DataType) -> bool:
 
 
 def numbers(column: pa.Array, name: str, start: int, kind: str = "number") -> Floats:
-    """A column as float64, NaN where a value is missing; a date in days since 1970."""
+    """A column as finite float64, NaN where a value is missing; a date in days since 1970."""
+    out = scores(column, name, start, kind)
+    bad = np.isinf(out)
+    if bad.any():
+        row = int(bad.argmax())
+        raise unfit(name, start + row, "finite numbers", float(out[row]))
+    return out
+
+
+def scores(column: pa.Array, name: str, start: int, kind: str = "number") -> Floats:
+    """As :func:`numbers`, with infinite ones, which scores may be."""
     import pyarrow as pa
 
     column = _whole(column)
@@ -94,16 +100,8 @@ def numbers(column: pa.Array, name: str, start: int, kind: str = "number") -> Fl
     if found != kind and not (kind == "number" and found == "boolean"):
         _refuse(column, name, start, kind)
     if kind == "date":
-        out = _days(column)
-    else:
-        if found == "boolean":
-            column = column.cast(pa.int8())
-        out = _floats(column)
-    bad = np.isinf(out)
-    if bad.any():
-        row = int(bad.argmax())
-        raise unfit(name, start + row, "finite numbers", float(out[row]))
-    return out
+        return _days(column)
+    return _floats(column.cast(pa.int8()) if found == "boolean" else column)
 
 
 def _check_numbers(
@@ -386,4 +384,5 @@ def _refuse(column: pa.Array, name: str, start: int, kind: str) -> NoReturn:
 
 def unfit(name: str, row: int, wanted: str, value: object) -> DataError:
     """The error for a value of another kind than a column must hold."""
-    return DataError(ValueUnfit(name, wanted, value, where=Where(row, column=name)))
+    hint, place = "Convert the column, or correct that row.", Where(row, column=name)
+    return DataError(ValueUnfit(shown(name), value, None, hint, wanted, where=place))

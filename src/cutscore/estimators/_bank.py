@@ -23,9 +23,9 @@ from sklearn.utils.validation import (
 
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.statistics import BadCosts, TooFew
+from cutscore.core.findings.statistics import TooFew
 from cutscore.core.types import Array, Label, MatrixLike
 from cutscore.estimators._base import check_held_out_once, check_mass, check_positive, one_class
 from cutscore.estimators._cross_fit import (
@@ -373,23 +373,18 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             rule = f"be a {k} × {k} matrix, a row and a column for each class"
             raise DataError(BadArgument("costs", rule, Shown(f"of the shape {costs.shape}")))
         for i, j in np.argwhere(~(np.abs(costs) <= 1e100)):
-            rule = (
-                "a cost must be a finite number, up to 1e100; that of predicting "
-                f"{names[j]!r} for {names[i]!r} is {costs[i, j]:g}"
-            )
-            raise DataError(BadCosts(rule))
+            subject = f"the cost of predicting {names[j]!r} for {names[i]!r}"
+            rule = "be a finite number, up to 1e100"
+            raise DataError(BadArgument("costs", rule, costs[i, j], subject=subject))
         right = np.diag(costs)[:, None]
         for i, j in np.argwhere(costs < right):
-            rule = (
-                "a correct prediction must cost no more than an error; predicting "
-                f"{names[j]!r} for {names[i]!r} costs {costs[i, j]:g}, predicting {names[i]!r} "
-                f"costs {costs[i, i]:g}"
-            )
+            subject = f"the cost of predicting {names[j]!r} for {names[i]!r}"
+            rule = f"be at least that of a correct prediction, {costs[i, i]:g}"
             hint = "costs[i, j] is the cost of predicting j for i; a benefit is negative."
-            raise DataError(BadCosts(rule, hint))
+            raise DataError(BadArgument("costs", rule, costs[i, j], hint, subject))
         if not (costs > right).any():
-            rule = "costs must depend on the prediction; with these they don't"
-            raise DataError(BadCosts(rule, "Leave costs out to count all errors equally."))
+            hint = "Leave costs out to count all errors equally."
+            raise DataError(BadArgument("costs", "depend on the prediction", hint=hint))
         return costs
 
     def _needs_method(self, what: str) -> None:
@@ -476,6 +471,6 @@ def _cost_matrix(given: Mapping[Label, object], names: list[Label]) -> Floats:
             if decided in row:
                 costs[i, j] = number(row[decided])
             elif i != j:
-                rule = f"costs must include that of predicting {decided!r} for {name!r}"
-                raise DataError(BadCosts(rule))
+                rule = f"include that of predicting {decided!r} for {name!r}"
+                raise DataError(BadArgument("costs", rule))
     return costs

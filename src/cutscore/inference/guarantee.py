@@ -52,11 +52,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import Conflict
-from cutscore.core.findings.statistics import BadLimit, CountsRows, RowsDependent
+from cutscore.core.findings import Conflict
+from cutscore.core.findings.statistics import CountsRows
 from cutscore.inference.units import Units, gaffke_p_value
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.limits import Limit
+from cutscore.measures.limits import Limit, bad_limit
 from cutscore.measures.measure import MEASURES
 from cutscore.sweeps.sweep import Floats, Sweep
 
@@ -112,10 +112,10 @@ def check_guarantee(limit: Limit, prior: float | None) -> None:
         raise DataError(Conflict(("prior", "subject_to"), rule, hint))
     if sign not in limit.measure.guaranteed:
         rule = (
-            "guarantees exist for upper limits on fpr and fnr, lower limits on recall, specificity "
-            "and precision, and limits on flagged and flagged_rate"
+            "be an upper one on fpr or fnr, a lower one on recall, specificity or precision, or "
+            "one on flagged or flagged_rate, to be guaranteed"
         )
-        raise DataError(BadLimit(limit.text, rule))
+        raise bad_limit(limit.text, rule)
 
 
 def _certify(
@@ -125,7 +125,7 @@ def _certify(
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     if units is not None and name == "precision":
         hint = "Limit fpr and recall, or keep one row of each unit."
-        raise UndefinedError(RowsDependent("a guarantee of the precision", hint))
+        raise UndefinedError(CountsRows("a guarantee of the precision", hint, "units"))
     if s.weighted and name == "precision":
         hint = "Limit fpr and recall instead."
         raise UndefinedError(CountsRows("a guarantee of the precision", hint))

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.calibration.calibrators import Affine
-from cutscore.core.checks import check_rows
+from cutscore.core.checks import check_rows, not_a_column
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.rows import NotAColumn, NotNumbers
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.types import MatrixLike, SparseMatrix
@@ -53,7 +53,7 @@ class LinearDetector(Frozen):
     def __post_init__(self) -> None:
         w = np.asarray(self.w, np.float64)
         if w.ndim != 1:
-            raise DataError(NotAColumn("w", shape=w.shape))
+            raise not_a_column("w", w)
         object.__setattr__(self, "w", w)
         object.__setattr__(self, "b", float(self.b))
         super().__post_init__()
@@ -255,7 +255,7 @@ def _matrix(data: MatrixLike, features: int) -> Matrix:
     if X.dtype in (np.float32, np.float64):
         return X
     if X.dtype.kind not in "biuf":
-        raise DataError(NotNumbers("X", type=str(X.dtype)))
+        raise DataError(ValueUnfit("X", type=str(X.dtype)))
     return X.astype(np.float64)
 
 

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.models import FieldUnfit, FormatUnknown
-from cutscore.core.findings.rows import NotNumbers
+from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import (
     BeyondFloats,
     CantMerge,
-    ClassEmpty,
     NotFinite,
     OneClass,
+    TooFew,
     Undefined,
 )
 from cutscore.core.frozen import Frozen, derived
@@ -176,7 +176,7 @@ class ClassMoments(Frozen):
     def needs_both_classes(self, what: str) -> None:
         """Raise unless all classes have mass."""
         if self.classes > 2 and not (self.weight > 0).all():
-            raise UndefinedError(ClassEmpty(what, int(self.weight.argmin())))
+            raise UndefinedError(TooFew(what, 1, f"row of class {self.weight.argmin()}", 0))
         if not (self.weight > 0).all():
             only = "positive" if self.weight[1] > 0 else "negative"
             have = f"{only} (weight {self.weight.sum():g})"
@@ -492,7 +492,7 @@ def _rows(
             try:
                 X = X.astype(np.float64)
             except (TypeError, ValueError) as error:
-                raise DataError(NotNumbers("X", type="object")) from error
+                raise DataError(ValueUnfit("X", type="object")) from error
     if X.ndim != 2 or not X.shape[1] or X.dtype.kind not in "biuf":
         value, hint = Shown(f"{X.dtype} of the shape {X.shape}"), "Of one column X[:, None] is one."
         rule = "be a table of numbers with at least one column"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cutscore.core.errors import UndefinedError
-from cutscore.core.findings.statistics import ClassEmpty
+from cutscore.core.findings.statistics import TooFew
 from cutscore.linear.detector import ClassesFit, Discriminants, Step
 from cutscore.linear.logistic import FeatureScale, add_sums, check_options, parts_of
 from cutscore.linear.newton import Conjugate, FactoredHessian, Point, Solve, minimise
@@ -63,7 +63,9 @@ def multinomial(  # noqa: PLR0913 - all but two are options
     with one_thread_blas():
         mass = rows.reduce(partial(_mass, classes=classes), np.add)
         if not (mass > 0).all():
-            raise UndefinedError(ClassEmpty("logistic regression", int(mass.argmin())))
+            raise UndefinedError(
+                TooFew("logistic regression", 1, f"row of class {mass.argmin()}", 0)
+            )
         objective = _MultinomialObjective(rows, mass, C)
         start = np.zeros((classes, rows.features + 1))
         start[:, -1] = np.log(mass) - np.log(mass).mean()

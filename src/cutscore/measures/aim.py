@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -91,6 +91,24 @@ def _top(name: str) -> Top | None:
     measure, number, sign = find_measure(at[1]), at[2].replace("_", ""), " %" if at[3] else ""
     limit = parse_limit(f"flagged{'_rate' if sign else ''} <= {number}{sign}")
     return Top(f"{measure.name}@{number}{sign}", measure, limit)
+
+
+class AimOptions(TypedDict, total=False):
+    """The keywords of functions that are asked for a threshold, such as
+    :func:`cutscore.training.train`: they hand them to :meth:`Aim.asked`, which has no others."""
+
+    costs: Costs | None
+    """The costs to have the least of, or"""
+    maximize: GoalLike | None
+    """the objective of :func:`cutscore.choose`, by name. Of neither, the balanced rate."""
+    subject_to: LimitsLike
+    """Limits, as for :func:`cutscore.choose`."""
+    prior: float | None
+    """The share of positives where decisions are made."""
+    confidence: float | None
+    """With which the limits are to hold on new rows."""
+    level: float
+    """Of all intervals; 0.95."""
 
 
 @dataclass(frozen=True, eq=False)

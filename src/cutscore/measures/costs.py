@@ -10,9 +10,7 @@ import numpy as np
 
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import shown
-from cutscore.core.findings.statistics import BadCosts
+from cutscore.core.findings import BadArgument
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.measure import Gains
 from cutscore.measures.prior import check_prior, log_odds
@@ -57,22 +55,19 @@ class Costs:
             value = getattr(self, field.name)
             cost = number(value)
             if not abs(cost) <= 1e100:
-                rule = "a cost must be a finite number, up to 1e100"
+                rule, subject = "be a finite number, up to 1e100", f"the cost {field.name}"
                 each = "Where each case has its own, weigh rows by it: see 'Weights'."
-                raise DataError(
-                    BadCosts(
-                        f"{rule}; {field.name} is {shown(value)}", each if np.ndim(value) else ""
-                    )
-                )
+                hint = each if np.ndim(value) else ""
+                raise DataError(BadArgument("costs", rule, value, hint, subject))
             object.__setattr__(self, field.name, cost)
         for what, a, b in (("miss", "fn", "tp"), ("false alarm", "fp", "tn")):
             worth = getattr(self, a) + getattr(self, b)
             if worth < 0:
-                rule = f"a {what} must not be a gain; {a} + {b} is {worth:g}"
+                rule, subject = "cost at least 0", f"a {what} ({a} + {b})"
                 hint = "Give costs as positive numbers, fp=1, and benefits as tp and tn."
-                raise DataError(BadCosts(rule, hint))
+                raise DataError(BadArgument("costs", rule, worth, hint, subject))
         if not self.on_positives + self.on_negatives:
-            raise DataError(BadCosts("some error must cost something; all costs are 0"))
+            raise DataError(BadArgument("costs", "be more than 0 for some error"))
 
     @property
     def on_positives(self) -> Fraction:

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import kept
-from cutscore.core.findings.statistics import BadLimit
+from cutscore.core.findings import BadArgument
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.measure import Measure, find_measure
 
@@ -93,19 +92,24 @@ def parse_limit(text: object) -> Limit:
         raise _unreadable(text)
     sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), find_measure(parts[1])
     if measure.is_count and bound < 0:
-        raise DataError(BadLimit(text, "a count is at least 0"))
+        raise bad_limit(text, "be at least 0 on a count")
     if parts[4] and measure.is_count:
         hint = "Limit a rate: recall, fpr, fnr, specificity or flagged_rate."
-        raise DataError(BadLimit(text, "a count has no per cent", hint))
+        raise bad_limit(text, "have no per cent on a count", hint)
     if parts[4]:
         bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
     if measure.rate and not 0 <= bound <= 1:
         hint = "Write a share: 90 % or 0.9."
-        raise DataError(BadLimit(text, f"the {measure.name} lies between 0 and 1", hint))
+        raise bad_limit(text, f"lie between 0 and 1 on the {measure.name}", hint)
     return Limit(measure, sign, bound)
 
 
 def _unreadable(text: object) -> DataError:
-    rule = "a limit must have the form 'measure >= number' or 'measure <= number' (or > or <)"
+    rule = "have the form 'measure >= number' or 'measure <= number' (or > or <)"
     hint = "Write it as 'precision >= 0.9'; numbers have a point, no comma."
-    return DataError(BadLimit(kept(text), rule, hint))
+    return bad_limit(text, rule, hint)
+
+
+def bad_limit(text: object, rule: str, hint: str = "") -> DataError:
+    """The error for a limit that breaks a rule."""
+    return DataError(BadArgument("subject_to", rule, text, hint, "a limit"))

@@ -12,8 +12,7 @@ from math import inf
 from typing import Any, Protocol
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.statistics import MeasureUnknown
+from cutscore.core.findings import BadArgument, either
 from cutscore.core.numbers import number_text, per_cent
 from cutscore.measures.confusion import ALIASES, Confusion, Number
 
@@ -331,19 +330,23 @@ _OTHER_NAMES = {other: m.name for m in MEASURES.values() for other in m.elsewher
 _OF_ALL_CUTS = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "gini"}
 
 
-def _unknown(name: str, key: str) -> MeasureUnknown:
+def _unknown(name: str, key: str) -> BadArgument:
+    return BadArgument("measure", "have a known name", name, _near_names(key), "a measure")
+
+
+def _near_names(key: str) -> str:
+    """What was meant instead of a name that no measure has."""
     if key in _OF_ALL_CUTS:
         what = "2 AUC − 1, " if key == "gini" else ""
-        reason = f"It is {what}of all cuts together: no threshold has one of its own."
-        return MeasureUnknown(name, reason=reason)
+        return f"It is {what}of all cuts together: no threshold has one of its own."
     if key in ("ks", "ks_statistic", "kolmogorov_smirnov"):
-        reason = "The Kolmogorov–Smirnov statistic is the highest Youden index: aim at youden."
-        return MeasureUnknown(name, reason=reason)
-    near = tuple(f"{one} ({MEASURES[one].words})" for one in _similar_names(key))
+        return "The Kolmogorov–Smirnov statistic is the highest Youden index: aim at youden."
+    if near := [f"{one} ({MEASURES[one].words})" for one in _similar_names(key)]:
+        return f"Did you mean {either(near, show=str)}?"
     # What most people aim at comes first.
     names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
     known = (*sorted(names, key=lambda one: MEASURES[one].is_count), "f1", "f2", "f0.5")
-    return MeasureUnknown(name, near, known)
+    return f"Names: {', '.join(known)} …"
 
 
 def _similar_names(key: str) -> list[str]:

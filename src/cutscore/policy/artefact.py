@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutscore import __version__
-from cutscore.calibration.calibrators import Calibrator
+from cutscore.calibration.calibrators import Calibrator, Chain
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
 from cutscore.core.checks import as_array, check_threshold, one_of, score_column
@@ -21,8 +21,8 @@ from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Fix, Shown, Where, shown
-from cutscore.core.findings.rows import ScoreMissing
-from cutscore.core.findings.statistics import CantMerge, RowsDependent, SweepCompact
+from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
 from cutscore.core.interval import Interval
@@ -79,6 +79,11 @@ class Cuts:
         object.__setattr__(self, "thresholds", tuple(map(check_threshold, self.thresholds)))
 
 
+def is_label(value: object) -> bool:
+    """Whether JSON can keep a label as it is."""
+    return isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
+
+
 @dataclass(frozen=True)
 class Labels:
     """What the classes are called.
@@ -103,6 +108,20 @@ class Labels:
     negative: Label | None = None
     column: str | None = None
     others: tuple[Label, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("positive", "negative"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, value.item() if isinstance(value, np.generic) else value)
+        pair = [one for one in (self.negative, self.positive) if one is not None]
+        kinds = {next((k for k in (bool, str) if isinstance(v, k)), float) for v in pair}
+        if (
+            not all(map(is_label, pair))
+            or len(kinds) > 1
+            or (len(pair) == 2 and len(set(pair)) < 2)
+        ):
+            rule = "be two that differ: numbers, booleans or texts"
+            raise DataError(BadArgument("labels", rule, tuple(pair)))
 
     @property
     def words(self) -> str:
@@ -393,7 +412,9 @@ class Policy(Card):
         with np.errstate(over="ignore", invalid="ignore"):
             total = x.sum(dtype=np.float64)
         if np.isnan(total) and (missing := np.isnan(x)).any():
-            raise DataError(ScoreMissing(where=Where(int(missing.argmax()), "score")))
+            raise DataError(
+                ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score"))
+            )
         return np.asarray(flagged.reshape(a.shape))
 
     def llr(self, scores: ArrayLike) -> Floats:
@@ -475,7 +496,7 @@ class Policy(Card):
         """What the evidence says for an aim; with ``reverse`` of −score."""
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(RowsDependent("a limit with a confidence", hint))
+            raise UndefinedError(CountsRows("a limit with a confidence", hint, "units"))
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
@@ -663,7 +684,7 @@ class Policy(Card):
             ("limits", "" if self.feasible else "not met on the evidence"),
             ("costs", repr(self.aim.costs) if self.aim.costs else ""),
             ("prior", f"{100 * self.prior:.4g} %"),
-            ("calibration", repr(self.calibrator).partition("\n")[0]),
+            ("calibration", calibration_words(self.calibrator)),
             ("evidence", f"{self.evidence!r}, {100 * s.prevalence:.3g} % positive"),
             ("scores", self.provenance.scores),
             *((f"{WORDS.get(name, name)} to expect", repr(e)) for name, e in self.promises.items()),
@@ -685,6 +706,12 @@ class Policy(Card):
     def _picture(self) -> str:
         s, c = self.sweep, self.confusion
         return thumbnail(*s.outline(), point=(c.fpr, c.recall)) if s.P > 0 and s.N > 0 else ""
+
+
+def calibration_words(calibrator: Calibrator) -> str:
+    """The calibrator in words, without the comparison of methods that it may come with."""
+    steps = calibrator.steps if isinstance(calibrator, Chain) else (calibrator,)
+    return ", then ".join(repr(step).partition("\n")[0] for step in steps)
 
 
 def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expected]:
@@ -737,7 +764,7 @@ def merged(a: Policy, b: Policy) -> Policy:
     both = (a.evidence.units, b.evidence.units)
     if both != (None, None):
         hint = "Choose one policy on the rows of both."
-        raise UndefinedError(RowsDependent("addition of policies", hint))
+        raise UndefinedError(CountsRows("addition of policies", hint, "units"))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
     t = _turned(a.threshold, a.reverse)

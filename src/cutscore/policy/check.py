@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from cutscore.policy.artefact import Policy
 
 
+FAR = 0.5
+"""Scores are far from the evidence if they are outside of its range by so much of its width."""
+
+
 class CheckState(StrEnum):
     """What follows from a check."""
 
@@ -355,7 +359,7 @@ def novelty(policy: Policy, s: Sweep) -> Iterator[ScoresOutside]:
     threshold = 0.0 - s.threshold if reverse else s.threshold
     width = high - low
     away = np.maximum(np.maximum(low - threshold, threshold - high), 0.0)
-    far = away > 0.5 * width if np.isfinite(width) else np.zeros(len(away), np.bool_)
+    far = away > FAR * width if np.isfinite(width) else np.zeros(len(away), np.bool_)
     if far.any():
         rows = float((s.pos + s.neg)[far].sum())
         farthest = int(np.argmax(away))
@@ -388,4 +392,5 @@ def _verdict(
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
     value, promised = format_like(one.observed.value, one.promised.value)
-    return f"{WORDS.get(one.name, one.name)} {value} instead of {promised}"
+    word = "AUC" if one.name == "auc" else WORDS.get(one.name, one.name)
+    return f"{word} {value} instead of {promised}"

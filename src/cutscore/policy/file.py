@@ -8,13 +8,9 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.models import (
-    FieldMissing,
-    FormatUnknown,
-    ModelChanged,
-    ModelUnreadable,
-    NotAModel,
-)
+from cutscore.core.findings import Where
+from cutscore.core.findings.models import FieldUnfit, FormatUnknown, ModelChanged, NotAModel
+from cutscore.core.findings.tables import FileMissing, FileUnreadable
 from cutscore.core.json import digest, dumps, loads, read_fields, to_plain
 from cutscore.policy.artefact import Policy
 
@@ -49,7 +45,8 @@ def from_dict(data: object, where: str = "") -> Policy:
 
 
 def from_text(data: str | bytes, *, verify: bool = True) -> Policy:
-    parsed = check_format(loads(data, "a policy"), FORMAT)
+    parsed = loads(data, "a policy")
+    check_format(parsed, FORMAT)
     checksum = parsed.pop("checksum", None)
     policy = from_dict(parsed)
     if verify and checksum != digest(parsed):
@@ -64,7 +61,7 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Policy:
 def check_format(data: object, wanted: str) -> dict[str, Any]:
     """An object of this format; what is none, or of another version of it, is refused."""
     if not isinstance(data, dict) or not isinstance(data.get("format"), str):
-        raise DataError(FieldMissing("format"))
+        raise DataError(FieldUnfit("format", "there"))
     if data["format"] != wanted:
         raise DataError(FormatUnknown(data["format"], wanted))
     return data
@@ -73,20 +70,21 @@ def check_format(data: object, wanted: str) -> dict[str, Any]:
 def read_artefact(path: str | os.PathLike[str], parse: Callable[[bytes], _T]) -> _T:
     """What a file holds, by a function of its bytes; errors say which file it is."""
     where = os.fspath(path)
+    place = Where(file=where)
     try:
         if os.path.isdir(path):
-            raise DataError(ModelUnreadable(where, "it is a folder"))
+            raise DataError(FileUnreadable("it is a folder", where=place))
         if os.path.getsize(path) > _MOST:
-            raise DataError(ModelUnreadable(where, "it is larger than 256 MB"))
+            raise DataError(FileUnreadable("it is larger than 256 MB", where=place))
         with open(path, "rb") as file:
             data = file.read(_MOST)
     except DataError:
         raise
     except FileNotFoundError:
-        raise DataError(ModelUnreadable(where, "there is no such file")) from None
+        raise DataError(FileMissing(where=place)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(ModelUnreadable(where, str(reason))) from error
+        raise DataError(FileUnreadable(str(reason), where=place)) from error
     # An empty file may be the rest of one.
     if data and not data.lstrip(_BEFORE).startswith(b"{"):
         raise DataError(NotAModel(where))

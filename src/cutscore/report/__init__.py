@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cutscore.report.analysis import summarise as summarise
     from cutscore.report.analysis import summarise_sweeps as summarise_sweeps
     from cutscore.report.page import render as render
+    from cutscore.report.policies import summarise_policy as summarise_policy
     from cutscore.report.summary import Difference as Difference
     from cutscore.report.summary import Estimate as Estimate
     from cutscore.report.summary import Groups as Groups
@@ -40,6 +41,7 @@ _HOME = {
     "render": "page",
     "summarise": "analysis",
     "summarise_fit": "training",
+    "summarise_policy": "policies",
     "summarise_sweeps": "analysis",
 }
 
@@ -57,6 +59,7 @@ __all__ = [
     "render",
     "summarise",
     "summarise_fit",
+    "summarise_policy",
     "summarise_sweeps",
 ]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from math import exp, log
+from typing import Unpack
 
 import numpy as np
 
@@ -46,9 +47,8 @@ from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
-from cutscore.measures.aim import Aim, GoalLike
+from cutscore.measures.aim import Aim, AimOptions
 from cutscore.measures.costs import Costs
-from cutscore.measures.limits import LimitsLike
 from cutscore.measures.measure import MEASURES as KNOWN
 from cutscore.report.summary import (
     MEASURES,
@@ -82,12 +82,6 @@ def summarise(  # noqa: PLR0913 - options have names
     positive: Label | None = None,
     group: ArrayLike | None = None,
     unit: ArrayLike | None = None,
-    costs: Costs | None = None,
-    maximize: GoalLike | None = None,
-    subject_to: LimitsLike = (),
-    prior: float | None = None,
-    confidence: float | None = None,
-    level: float = 0.95,
     calibrators: Mapping[str, Calibrator] | None = None,
     forecasts: Mapping[str, ArrayLike] | None = None,
     among: Mapping[str, Selection | None] | None = None,
@@ -95,6 +89,7 @@ def summarise(  # noqa: PLR0913 - options have names
     label: str = "",
     group_name: str = "group",
     source: str = "",
+    **asked: Unpack[AimOptions],
 ) -> Summary:
     """Everything worth saying about one score or several of the same rows.
 
@@ -110,14 +105,6 @@ def summarise(  # noqa: PLR0913 - options have names
         The unit each row belongs to (patient, user), where rows of one unit are not independent:
         all intervals count units then, but for those of the share of positives by score; and limits
         with a confidence are on the mean rate of units.
-    costs, maximize
-        What to aim at: costs, or any objective of :func:`cutscore.choose`. Of neither, the mean of
-        recall and specificity ("balanced_rate"), and the summary says so.
-    subject_to, prior, confidence
-        Limits, the share of positives where decisions are made, and the confidence with which
-        limits hold out of sample: as for :func:`cutscore.choose`.
-    level
-        Of all intervals.
     calibrators
         Calibrators by the name of their score: the reliability is that of their probabilities.
     forecasts
@@ -133,6 +120,11 @@ def summarise(  # noqa: PLR0913 - options have names
         are, and so calibrators take them; the ``point`` of a score is of ``-score``.
     label, group_name, source
         For display: what is positive, what groups are, and where the rows are from.
+    **asked
+        What to aim at: ``costs``, or ``maximize`` with any objective of :func:`cutscore.choose`.
+        Of neither, the mean of recall and specificity ("balanced_rate"), and the summary says so.
+        ``subject_to``, ``prior`` and ``confidence`` are as for :func:`cutscore.choose`; ``level``
+        is that of all intervals, 0.95.
 
     Returns
     -------
@@ -152,19 +144,12 @@ def summarise(  # noqa: PLR0913 - options have names
     >>> summary.scores[1].point.threshold, summary.differences[0].difference
     (4.5, -0.25)
     """
+    aim = Aim.asked(**asked)
     if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame
         scores = {str(name): scores[name] for name in scores.columns}
     if not isinstance(scores, Mapping) or not scores:
         rule = "be columns by name, such as {'score': ...}"
         raise DataError(BadArgument("scores", rule, scores))
-    aim = Aim.asked(
-        costs=costs,
-        maximize=maximize,
-        subject_to=subject_to,
-        prior=prior,
-        confidence=confidence,
-        level=level,
-    )
     low = _some_of(scores, reverse, "reverse")
     _some_of(scores, calibrators or (), "calibrators")
     _some_of(calibrators or {}, forecasts or (), "forecasts", "scores with a calibrator")
@@ -268,16 +253,11 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     rows: int | None = None,
     samples: tuple[ClassSample, ClassSample] | None = None,
     groups: Mapping[str, GroupAuc] | None = None,
-    costs: Costs | None = None,
-    maximize: GoalLike | None = None,
-    subject_to: LimitsLike = (),
-    prior: float | None = None,
-    confidence: float | None = None,
-    level: float = 0.95,
     reverse: Collection[str] = (),
     label: str = "",
     group_name: str = "group",
     source: str = "",
+    **asked: Unpack[AimOptions],
 ) -> Summary:
     """The same as :func:`cutscore.report.summarise` where the rows are elsewhere: from sweeps.
 
@@ -293,7 +273,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
         differences between scores are tested with.
     groups
         The AUC inside groups by each score.
-    costs, maximize, subject_to, prior, confidence, level, reverse, label, group_name, source
+    reverse, label, group_name, source, **asked
         As there.
 
     Examples
@@ -304,14 +284,7 @@ def summarise_sweeps(  # noqa: PLR0913 - options have names
     >>> summarise_sweeps({"score": s}, costs=cs.Costs(fp=1, fn=3)).scores[0].auc.value
     0.75
     """
-    aim = Aim.asked(
-        costs=costs,
-        maximize=maximize,
-        subject_to=subject_to,
-        prior=prior,
-        confidence=confidence,
-        level=level,
-    )
+    aim = Aim.asked(**asked)
     for s in sweeps.values():
         s.needs_both_classes("a report")
         s.needs_scores("a report")

@@ -273,8 +273,9 @@
     const p = d.tp + d.fn, n = d.fp + d.tn;
     const [own, none, every] = [d, { tp: 0, fp: 0, fn: p, tn: n }, { tp: p, fp: n, fn: 0, tn: 0 }].map((c) => 1000 * cost(c));
     const least = Math.min(none, every);
-    const saves = own >= 0 && own < least ? `; saves ${perCent((least - own) / least)}` : "";
-    return `Cost per 1,000 cases on these rows: ${number(own)}${data.given ? "" : ", in false alarms"}; flag none ${number(none)}, flag all ${number(every)}${saves}`;
+    const share = own >= 0 && own < least ? perCent((least - own) / least) : own >= least && least > 0 ? "nothing" : "";
+    const saves = share && `; saves ${share}`;
+    return `Cost per 1,000 cases on these rows: ${number(own)}${data.given ? "" : ", in false alarms"}; flag none: ${number(none)}, flag all: ${number(every)}${saves}`;
   };
 
   /** @type {Map<string, HTMLElement[]>} */

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cutscore.core.numbers import number_text, per_cent
+from cutscore.core.numbers import baselines_text, number_text, per_cent
 from cutscore.core.types import Array
 from cutscore.decision.choice import expectation, headline, natural
 from cutscore.decision.verdict import State
@@ -165,20 +165,13 @@ def _worth(summary: Summary, one: ScoreSummary) -> str:
     e = Estimate(p.value) if found is None else Estimate.of(found)
     if summary.baselines is not None:
         e = e.times(1000)
-        beside = _beside(summary.baselines, e.value)
+        none, every = (1000 * x for x in summary.baselines)
+        beside = baselines_text(none, every, e.value)
         return f"Cost per 1,000 cases {where}: {e.text()}; {beside}"
     text = e.text(rate=is_rate(p.objective))
     word = measured(p.objective)
     here = "" if found is None else f"; {measure_text(p.objective, p.value)} on these rows"
     return f"{word[:1].upper()}{word[1:]} {where}: {text}{here}"
-
-
-def _beside(baselines: tuple[float, float], cost: float) -> str:
-    """Costs of 1,000 cases beside those of flagging nothing and everything."""
-    none, every = (1000 * x for x in baselines)
-    words = f"flag none {number_text(none)}, flag all {number_text(every)}"
-    least = min(none, every)
-    return f"{words}; saves {per_cent((least - cost) / least)}" if 0 <= cost < least else words
 
 
 def why(summary: Summary) -> str:

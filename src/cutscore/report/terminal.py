@@ -13,9 +13,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cutscore.core.findings.base import Surface
+from cutscore.core.findings.base import COMMAND, Surface
 from cutscore.core.interval import Interval
-from cutscore.core.numbers import difference_text, number_text, per_cent
+from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
 from cutscore.decision.choice import (
     OperatingPoint,
     cases_text,
@@ -149,6 +149,15 @@ def verdict_block(verdict: Verdict, lines: Sequence[str], on: Surface, who: str 
     return Group(first, *(Padding(Text(line), (0, 0, 0, 2)) for line in (*said, *lines) if line))
 
 
+def verdict_text(
+    p: OperatingPoint, verdict: Verdict, reverse: bool, width: int, color: bool = False
+) -> str:
+    """A verdict and what the threshold does, for the command."""
+    rule = flagged_by(p, verdict, reverse)
+    lines = [f"{rule}for {aim_words(p.question)}", *point_lines(p, p.question.level)]
+    return rendered(iter([verdict_block(verdict, lines, COMMAND)]), width, color=color)
+
+
 def flagged_by(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
     """The threshold, where the headline says something else."""
     if verdict.state is not State.UNUSABLE:
@@ -192,15 +201,9 @@ def baselines(p: OperatingPoint) -> list[str]:
     costs = p.trivial_costs
     if costs is None:
         return []
-    none, every = (1000 * cost for cost in costs)
     expected = expectation(p)
-    cost = 1000 * (p.value if expected is None else expected.value)
-    best = min(none, every)
-    saves = ""
-    if best > 0:
-        saved = (best - cost) / best
-        saves = f"; saves {per_cent(saved)}" if saved > 0 else "; saves nothing"
-    return [f"flag none: {number_text(none)}, flag all: {number_text(every)}{saves}"]
+    cost = p.value if expected is None else expected.value
+    return [baselines_text(1000 * costs[0], 1000 * costs[1], 1000 * cost)]
 
 
 def _marked(mark: str, text: str, style: str = "") -> Table:

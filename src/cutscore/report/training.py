@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite, sqrt
+from math import isfinite
 
 import numpy as np
 
 from cutscore.core.findings.base import shown
 from cutscore.core.findings.training import ColumnUnused
 from cutscore.core.names import quote_if_spaced
-from cutscore.detector import NumberColumn
+from cutscore.detector import LinearScorer
+from cutscore.detector.artefact import as_text
 from cutscore.report.analysis import ScoreEvidence, summary_of
-from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary, Weight
+from cutscore.report.policies import weights_of
+from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary
 from cutscore.sweeps.sweep import sweep
 from cutscore.training import Trained
 
@@ -40,11 +42,12 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         t.learner,
         t.point,
         d.training.auc_interval,
-        d.calibrator,
+        d.policy.calibrator,
         forecast=sweep(t.y, t.probability, t.weight, squares=t.weight is not None),
         clustered=t.unit is not None,
     )
-    label = f"{quote_if_spaced(d.target)} = {quote_if_spaced(d.positive)}"
+    labels = d.policy.labels
+    label = f"{quote_if_spaced(labels.column)} = {quote_if_spaced(as_text(labels.positive))}"
     aim = replace(t.point.question, units=None)
     summary = summary_of([evidence], aim, rows=len(t.y), label=label, source=source)
     rows = tuple(
@@ -64,7 +67,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         notices=(*t.warnings, *(found for found in summary.notices if found.code not in said)),
         learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
         training=_facts(t),
-        weights=_weights(t),
+        weights=weights_of(d.scorer) if isinstance(d.scorer, LinearScorer) else (),
         grid=_grid(t),
     )
 
@@ -117,18 +120,3 @@ def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
         facts.append(("not used", ", ".join(shown(note.column) for note in unused)))
     used = (note for note in t.encoding.notes if not isinstance(note, ColumnUnused))
     return (*facts, *(("column", note.render()) for note in (*unused, *used)))
-
-
-def _weights(t: Trained) -> tuple[Weight, ...]:
-    """Of the features, in the units of their columns; those that move the score most first."""
-    found = []
-    for column, place in zip(t.encoding.columns, t.encoding.places, strict=True):
-        weights = t.line.w[place].tolist()
-        if isinstance(column, NumberColumn):
-            found.append(Weight(column.name, weights[0] / column.scale, weights[0]))
-            names, weights, shares = column.features[1:], weights[1:], [column.missing]
-        else:
-            names, shares = column.features, column.share[column.featured].tolist()
-        for name, w, p in zip(names, weights, shares[: len(names)], strict=True):
-            found.append(Weight(name, w, w * sqrt(p * (1 - p))))
-    return tuple(sorted(found, key=lambda weight: -abs(weight.scaled))[:30])

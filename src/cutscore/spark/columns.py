@@ -15,7 +15,7 @@ from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Where
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.rows import NotNumbers, PositiveUnknown, TooManyLabels
+from cutscore.core.findings.rows import PositiveUnknown, TooManyLabels, ValueUnfit
 from cutscore.tables.parts import filled, is_text, kind_of, plain, row_of
 
 Array = NDArray[Any]
@@ -135,7 +135,7 @@ def _as_numpy(column: pa.Array, name: str, where: str, first: int, text: bool) -
     if not number and not (text and (is_text(t) or pa.types.is_temporal(t))):
         hint = "Convert it, or name another column."
         place = Where(column=name, part=where)
-        raise DataError(NotNumbers(shown(name), type=kind_of(t), hint=hint, where=place))
+        raise DataError(ValueUnfit(shown(name), type=kind_of(t), hint=hint, where=place))
     out: Array = column.to_numpy(zero_copy_only=False)
     return out
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cutscore.core.errors import CutscoreError
-from cutscore.core.findings.spark import SparkFailed
+from cutscore.core.findings.cluster import SparkFailed
 
 
 class SparkError(CutscoreError, RuntimeError):

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings import BadArgument, Where, dumps, loads
+from cutscore.core.findings.cluster import RowsChanged, SparkFailed
 from cutscore.core.findings.rows import NoRows
-from cutscore.core.findings.spark import RowsChanged, SparkFailed
 from cutscore.core.findings.statistics import NotFinite
 from cutscore.linear.rows import Block, one_thread_blas
 from cutscore.spark.columns import Chunk, Located, chunks, encode_labels, one_other

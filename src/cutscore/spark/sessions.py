@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
-from cutscore.core.findings.spark import SparkFailed
+from cutscore.core.findings.cluster import SparkFailed
 from cutscore.spark.errors import SparkError, in_a_sentence
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import shown, spelled
-from cutscore.core.findings.spark import RowsChanged, SparkFailed
+from cutscore.core.findings.cluster import RowsChanged, SparkFailed
 from cutscore.core.names import missing_column_error
 from cutscore.spark.columns import Located
 from cutscore.spark.messages import begin_task, map_tasks

@@ -14,7 +14,7 @@ from cutscore.core import _native
 from cutscore.core.checks import check_rows, run_kernel
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict
-from cutscore.core.findings.spark import RowsChanged
+from cutscore.core.findings.cluster import RowsChanged
 from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
 from cutscore.spark.errors import in_a_sentence
 from cutscore.spark.messages import (

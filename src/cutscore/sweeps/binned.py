@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from cutscore.core import _native
 from cutscore.core.checks import check_rows, check_threshold, check_totals, run_kernel
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.statistics import CantMerge, NotAnEdge, OneClass
+from cutscore.core.findings import BadArgument, either
+from cutscore.core.findings.statistics import CantMerge, OneClass
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import thumbnail
 from cutscore.core.interval import Interval
@@ -199,7 +199,9 @@ class BinnedSweep(Frozen):
         k = int(np.searchsorted(edges, t))  # the first bin whose scores are all at or above t
         inside = k > 0 and (k == len(edges) or edges[k] != t)  # t cuts through bin k - 1
         if inside and k - 1 in self._occupied:
-            raise DataError(NotAnEdge(t, tuple(edges[k - 1 : k + 1].tolist())))
+            around = either(edges[k - 1 : k + 1].tolist(), "and", show="{:.9g}".format)
+            hint = f"The edges around it are {around}."
+            raise DataError(BadArgument("threshold", "be an edge of a bin", t, hint))
         tp, fp = self.bin_pos[k:].sum().item(), self.bin_neg[k:].sum().item()
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
 

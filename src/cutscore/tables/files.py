@@ -6,8 +6,6 @@ import glob
 import os
 import shutil
 import sys
-import tempfile
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,12 +19,11 @@ from cutscore.core.findings.tables import (
     FileUnreadable,
     FolderUnfit,
     NeedsQuery,
-    NotCsv,
 )
 from cutscore.tables.formats.parquet import PARQUET
 from cutscore.tables.formats.query import DuckPart
 from cutscore.tables.formats.registry import format_of, named
-from cutscore.tables.parts import File, Format, Style
+from cutscore.tables.parts import File, Format, Style, TemporaryFile
 from cutscore.tables.table import Table
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -151,7 +148,9 @@ def check_decimal(decimal: object, separator: str | None) -> None:
 def _check_style(style: Style, format: str, where: Where | None = None) -> None:
     for name in ("header", "separator", "decimal", "missing"):
         if vars(style)[name] != vars(Style())[name]:
-            raise DataError(NotCsv(name, format, where=where))
+            table = "this" if where is None or where.file is None else spelled(where.file)
+            rule, hint = f"{table} is {format}, not CSV", "Leave {0} out, or use a query."
+            raise DataError(Conflict((name, "format"), rule, hint, where=where))
 
 
 def _marks(missing: object) -> tuple[str, ...]:
@@ -233,22 +232,12 @@ def _folder(text: str) -> list[tuple[str, str]]:
 
 def _spooled(keep: list[Any]) -> str:
     """The standard input in a file, since tables are read more than once."""
-    handle, path = tempfile.mkstemp(prefix="cutscore-")
-
-    class Spool:
-        pass
-
-    spool = Spool()
-    weakref.finalize(spool, _removed, path)
+    spool = TemporaryFile()
     keep.append(spool)
     try:
-        with open(handle, "wb") as file:
+        with spool.create() as file:
             shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
     except OSError as error:
         place = Where(file="the standard input")
         raise DataError(FileUnreadable(str(error.strerror), where=place)) from error
-    return path
-
-
-def _removed(path: str) -> None:
-    Path(path).unlink(missing_ok=True)
+    return spool.path

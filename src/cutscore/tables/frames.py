@@ -10,9 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.base import Where, shown
-from cutscore.core.findings.models import ColumnTwice, NotATable, ValueUnfit
-from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings import BadArgument
+from cutscore.core.findings.base import Shown, Where, shown
+from cutscore.core.findings.rows import ValueMissing, ValueUnfit
+from cutscore.core.findings.tables import NamesRepeat
 from cutscore.core.names import data_columns, missing_column_error
 from cutscore.core.types import FrameLike
 from cutscore.tables.table import Table
@@ -76,7 +77,8 @@ class Frame:
             raise DataError(ValueMissing(name, where=Where(int(missing.argmax()), column=name)))
         out = np.asarray(column.to_numpy(zero_copy_only=False))
         if number and out.dtype.kind not in "biuf":
-            raise DataError(ValueUnfit(name, "numbers", out[0], where=Where(0, column=name)))
+            place = Where(0, column=name)
+            raise DataError(ValueUnfit(shown(name), out[0], wanted="numbers", where=place))
         return out
 
     def _check(self, name: str) -> None:
@@ -112,20 +114,27 @@ def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
         table = data
     elif hasattr(data, "to_frame") and hasattr(data, "name"):
         hint = "For one row of a frame write frame.iloc[[0]], for one column frame[['name']]."
-        raise DataError(NotATable(f"it is a {type(data).__name__}", hint))
+        raise _not_a_table(Shown(f"a {type(data).__name__}"), hint)
     elif isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
         try:
             table = pa.table(dict(data) if isinstance(data, Mapping) else data)
         except (pa.ArrowException, ValueError, TypeError) as error:
-            reason = str(error).splitlines()[0].rstrip(".")
-            raise DataError(NotATable(f"Arrow says: {reason}")) from error
+            raise _not_a_table(..., f"Arrow says: {str(error).splitlines()[0]}") from error
     else:
         lazy = type(data).__name__ == "LazyFrame"
         hint = "Make a frame of it: collect()." if lazy else ""
-        raise DataError(NotATable(f"it is {shown(data)}", hint))
+        raise _not_a_table(data, hint)
     names = table.schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(ColumnTwice(twice))
+        raise DataError(NamesRepeat(twice, twice))
     used = data_columns(table.schema)
     return table if len(used) == len(names) else table.select(used)
+
+
+def _not_a_table(value: Any, hint: str) -> DataError:
+    rule = (
+        "be one of cutscore.tables, pyarrow, pandas or polars, or a mapping from names to columns "
+        "of one length"
+    )
+    return DataError(BadArgument("table", rule, value, hint, "a table"))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import IO, Any, Protocol
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +20,9 @@ import pyarrow.compute as pc
 
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings import Finding, Fix, Where
-from cutscore.core.findings.rows import Inexact, ValueMissing
-from cutscore.core.findings.tables import FileEmpty, FileUnreadable, NamesInexact, NamesRepeat
+from cutscore.core.findings.cluster import RowsChanged
+from cutscore.core.findings.rows import Inexact, NoRows, ValueMissing
+from cutscore.core.findings.tables import FileUnreadable, NamesRepeat
 from cutscore.core.names import quote_sql
 from cutscore.core.types import Array
 from cutscore.tables.literals import NUMBER, floats
@@ -56,7 +61,7 @@ class File:
             reason = os.strerror(error.errno) if error.errno else first_line(error)
             raise DataError(FileUnreadable(reason, where=Where(file=where))) from error
         if not start:
-            raise DataError(FileEmpty(where=Where(file=where)))
+            raise empty_file(where)
         return cls(path, where, start, packed)
 
     def stream(self) -> Any:
@@ -67,6 +72,19 @@ class File:
     def is_small(self) -> bool:
         """Whether all of it can be kept in memory without a thought."""
         return self.packed is None and os.path.getsize(self.path) < BLOCK
+
+
+class TemporaryFile:
+    """The path of a temporary file, which is removed when nobody holds this any more."""
+
+    def __init__(self) -> None:
+        self.path = os.path.join(tempfile.gettempdir(), f"cutscore-{uuid4().hex}")
+        # Before there is a file: an interrupt at any time leaves none.
+        weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
+
+    def create(self) -> IO[bytes]:
+        """Make the file, for its owner alone."""
+        return open(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
 
 
 @dataclass(frozen=True)
@@ -391,13 +409,32 @@ def filled(column: pa.Array, name: str, row_at: Callable[[int], Any]) -> Any:
     return column
 
 
+def empty_file(where: str) -> DataError:
+    """The error for a file that has nothing in it."""
+    hint = "A table has a header line, then rows."
+    return DataError(NoRows(where, hint, where=Where(file=where)))
+
+
+def changed_file(where: str) -> DataError:
+    """The error for a file that has other rows than when it was read before."""
+    hint = "Try again when it is complete."
+    return DataError(RowsChanged(where, hint=hint, where=Where(file=where)))
+
+
+def damaged_file(where: str, reason: str, part: str | None = None) -> FileUnreadable:
+    """The finding for a file that is not whole, or has a damaged part."""
+    hint = "Copy it or write it again."
+    return FileUnreadable(f"it is damaged ({reason})", hint, where=Where(file=where, part=part))
+
+
 def check_names_in_floats(values: Array, column: str, row_at: Callable[[int], Any]) -> None:
     """Raise if floats that name something, a label or a group, may each stand for several."""
     big = np.isfinite(values) & (np.abs(values) >= 2**53)
     if big.any():
         row = int(big.argmax())
         place = cell(row_at(row), column)
-        raise DataError(NamesInexact(column, float(values[row]), where=place))
+        hint = "Store such names as integers or as text."
+        raise DataError(Inexact("label or group", float(values[row]), hint, where=place))
 
 
 def check_names(names: Sequence[str], where: str) -> None:
@@ -405,7 +442,8 @@ def check_names(names: Sequence[str], where: str) -> None:
     seen: dict[str, int] = {}
     for k, name in enumerate(names):
         if name in seen:
-            raise DataError(NamesRepeat(name, seen[name], k, where=Where(file=where)))
+            places = (seen[name], k)
+            raise DataError(NamesRepeat(name, name, places, where=Where(file=where)))
         seen[name] = k
 
 

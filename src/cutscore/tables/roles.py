@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.models import RolesConflict
+from cutscore.core.findings import BadArgument, Conflict, Where, shown
 from cutscore.core.names import missing_column_error
 
 
@@ -51,12 +50,12 @@ class Roles:
                 raise DataError(BadArgument(what, "be a list of names", getattr(self, what)))
         for what, name in (("weight", self.weight), ("unit", self.unit)):
             if name is not None and name == self.target:
-                raise DataError(RolesConflict(name, ("target", what)))
+                raise _conflict(name, ("target", what))
         if self.target is not None and self.target in (self.columns or ()):
-            raise DataError(RolesConflict(self.target, ("target", "columns")))
+            raise _conflict(self.target, ("target", "columns"))
         for name in self.categories:
             if name in self.numbers:
-                raise DataError(RolesConflict(name, ("categories", "numbers")))
+                raise _conflict(name, ("categories", "numbers"))
 
     @property
     def label(self) -> str:
@@ -86,7 +85,7 @@ class Roles:
         out = list(dict.fromkeys(name for name in wanted if name not in drop))
         for name in (*self.categories, *self.numbers):
             if name not in out:
-                raise DataError(RolesConflict(name, (self._other(name), self._kinds[name])))
+                raise _conflict(name, (self._other(name), self._kinds[name]))
         return out
 
     @property
@@ -101,3 +100,8 @@ class Roles:
     def kind(self, name: str) -> str | None:
         """What a column was said to be, if anything."""
         return {"categories": "category", "numbers": "number"}.get(self._kinds.get(name, ""))
+
+
+def _conflict(name: str, roles: tuple[str, str]) -> DataError:
+    rule, hint = f"{shown(name)} can have one role only", "Name it by {0} or {1}, not by both."
+    return DataError(Conflict(roles, rule, hint, where=Where(column=name)))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Finding, Where
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.rows import NoRows, NotNumbers
-from cutscore.core.findings.tables import FilesDiffer, TypesDiffer, TypeUnfit
+from cutscore.core.findings.rows import NoRows, TypeUnfit, ValueUnfit
+from cutscore.core.findings.tables import FilesDiffer, TypesDiffer
 from cutscore.core.names import missing_column_error
 from cutscore.tables import parts
 from cutscore.tables.formats.libsvm import LibsvmPart
@@ -346,7 +346,8 @@ class Table:
         if not number and pa.types.is_temporal(t):
             column, known = column.cast(pa.string()), True
         if not known and not is_text(t):
-            raise DataError(TypeUnfit(name, kind_of(t), where=Where(file=self.where)))
+            what = f"{shown(name)} of {self.where}"
+            raise DataError(TypeUnfit(what, kind_of(t), where=Where(file=self.where)))
         one = column.chunk(0) if column.num_chunks == 1 else column
         out: NDArray[Any] = (
             one.to_numpy(zero_copy_only=False) if isinstance(one, pa.Array) else one.to_numpy()
@@ -361,7 +362,7 @@ class Table:
         row = 0 if text is None else self._parts[0].first_not_number(text)
         value, place = column[row].as_py(), cell(self.place(row), name)
         hint = "Correct it, cast it in a query, or name another column."
-        return DataError(NotNumbers(shown(name), value, hint=hint, where=place))
+        return DataError(ValueUnfit(shown(name), value, hint=hint, where=place))
 
     def __repr__(self) -> str:
         names = self.names

@@ -8,12 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding, Fix
-from cutscore.core.findings.report import FlagsAlike, NoBetterThanChance, Trivial
 from cutscore.core.findings.training import FoldsApart, Leak
-from cutscore.core.interval import Interval
-from cutscore.decision.choice import OperatingPoint, against_trivial
 from cutscore.linear.rows import Flags, Floats, Matrix
-from cutscore.sweeps.sweep import Sweep
 from cutscore.training.rows import Data, column_of
 
 # One feature alone that ranks the classes so well is likely to know the outcome.
@@ -34,20 +30,6 @@ def apart(data: Data, scores: Floats, auc: float) -> list[Finding]:
             within.append(data.auc(scores[at], at))
     mean = float(np.mean(within)) if within else auc
     return [FoldsApart(mean, auc)] if mean - auc > _APART else []
-
-
-def useless(s: Sweep, auc: Interval | None, point: OperatingPoint) -> list[Finding]:
-    """What to say if decisions would be as good without the scores."""
-    out: list[Finding] = []
-    if auc is not None and auc.low <= 0.5:
-        out.append(NoBetterThanChance(s.auc, auc.low, auc.high))
-    c = point.confusion
-    if not point.question.limits and c.flagged in (0, c.total):
-        what = "everything" if c.flagged else "nothing"
-        out.append(FlagsAlike(what, point.question.costs is not None))
-    elif doubt := against_trivial(point):
-        out.append(Trivial(doubt))
-    return out
 
 
 def leaks(data: Data) -> list[Finding]:

@@ -19,14 +19,8 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.base import Finding
-from cutscore.core.findings.training import (
-    FoldHasClass,
-    LearnerEmpty,
-    LearnerFailed,
-    LearnerLeftOut,
-    LearnerSampled,
-    LearnerUnfinished,
-)
+from cutscore.core.findings.statistics import FoldOneClass, NotConverged
+from cutscore.core.findings.training import LearnerEmpty, LearnerSampled, LearnerSkipped
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
@@ -171,7 +165,9 @@ def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
     tries: dict[str, _Attempt] = {}
     for learner in plan.learners:
         if plan.auto and learner.dense_below and data.features > learner.dense_below:
-            out.notes[learner.name] = (LearnerLeftOut(learner.dense_below),)
+            out.notes[learner.name] = (
+                LearnerSkipped(f"left out: there are more than {learner.dense_below:,} features."),
+            )
         else:
             tries[learner.name] = _Attempt(learner, np.empty(len(data.y)))
     for k in range(data.folds):
@@ -191,7 +187,7 @@ def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
                 one.scores[test] = scores_of(held, fit.detector)
             except (CutscoreError, np.linalg.LinAlgError, MemoryError) as error:
                 reason = str(error) or "there is not enough memory for it."
-                out.notes[name] = (LearnerFailed(reason),)
+                out.notes[name] = (LearnerSkipped(reason),)
                 del tries[name]
                 continue
             one.lines.append(fit.detector)
@@ -208,7 +204,7 @@ def _check_classes(data: Data) -> None:
     negatives = np.bincount(data.fold, ~data.y, data.folds)
     for k in range(data.folds):
         if positives[k] == positives.sum() or negatives[k] == negatives.sum():
-            raise DataError(FoldHasClass(k + 1, data.folds))
+            raise DataError(FoldOneClass(k + 1, data.folds))
 
 
 def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
@@ -217,7 +213,7 @@ def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         scores, scale = out.yardstick.together(one.lines, one.scores, data.fold)
     if not (np.isfinite(scores).all() and np.isfinite(scale).all()):
-        out.notes[name] = (LearnerFailed("its scores are not finite."),)
+        out.notes[name] = (LearnerSkipped("its scores are not finite."),)
         return
     out.scores[name], out.scales[name], out.seconds[name] = scores, scale, one.seconds
     notes: list[Finding] = []
@@ -225,7 +221,7 @@ def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
         out.empty.add(name)
         notes.append(LearnerEmpty(one.empty, data.folds))
     elif one.unfinished and one.learner.converges:
-        notes.append(LearnerUnfinished(name, one.unfinished, data.folds))
+        notes.append(NotConverged(name, one.unfinished, data.folds, of="folds"))
     if one.sampled and one.learner.sample_above:
         notes.append(LearnerSampled(one.learner.sample_above))
     if notes:

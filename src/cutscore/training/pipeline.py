@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from cutscore.calibration.fitting import calibrate_across
 from cutscore.calibration.odds import probability
 from cutscore.comparison.rows import units
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Finding
+from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.findings.training import (
     LearnerEmpty,
-    LearnerUnfinished,
     NoLearner,
     NothingLearned,
     RowsWeighted,
@@ -26,16 +26,16 @@ from cutscore.core.findings.training import (
 from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
 from cutscore.core.types import Label
-from cutscore.decision.choice import OperatingPoint, choose, expectation
-from cutscore.detector import Detector, Encoding, NumberColumn, Training
-from cutscore.detector.artefact import as_text, is_label
+from cutscore.decision.choice import OperatingPoint, choose
+from cutscore.decision.verdict import Verdict, judge
+from cutscore.detector import Detector, Encoding, LinearScorer, NumberColumn, Training
+from cutscore.detector.artefact import as_text
 from cutscore.detector.column_summaries import Limits
 from cutscore.inference.selection import Expected
 from cutscore.linear.detector import Fit, LinearDetector
 from cutscore.linear.rows import Flags, Floats
-from cutscore.measures.aim import Aim, GoalLike
-from cutscore.measures.costs import Costs
-from cutscore.measures.limits import LimitsLike
+from cutscore.measures.aim import Aim, AimOptions
+from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
 from cutscore.training.comparison import (
@@ -47,7 +47,7 @@ from cutscore.training.comparison import (
     result_of,
     with_data,
 )
-from cutscore.training.diagnostics import apart, leaks, useless
+from cutscore.training.diagnostics import apart, leaks
 from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
@@ -122,11 +122,6 @@ def train(  # noqa: PLR0913 - a question has many sides
     *,
     positive: Label | None = None,
     learner: str = "auto",
-    maximize: GoalLike | None = None,
-    costs: Costs | None = None,
-    subject_to: LimitsLike = (),
-    prior: float | None = None,
-    confidence: float | None = None,
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     categories: Sequence[str] = (),
@@ -136,9 +131,9 @@ def train(  # noqa: PLR0913 - a question has many sides
     unit: str | None = None,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
     stream: bool | MakeRows = False,
     report: Report | None = None,
+    **asked: Unpack[AimOptions],
 ) -> Trained:
     """Learn a detector from a table, and say honestly what it will do.
 
@@ -159,12 +154,6 @@ def train(  # noqa: PLR0913 - a question has many sides
     learner
         "auto" compares mean-difference, gaussian, logistic and structural; or one by its name, of
         these and fisher, least-squares and perceptron.
-    maximize, costs
-        What to aim at, as the objective of :func:`cutscore.choose`: a measure by name, or costs.
-        Of neither, learners are compared by their AUC and the threshold is best for the balanced
-        rate.
-    subject_to, prior, confidence
-        As for :func:`cutscore.choose`.
     columns, exclude, categories, numbers, max_categories
         As for :meth:`cutscore.detector.Encoding.fit`.
     weight
@@ -174,8 +163,6 @@ def train(  # noqa: PLR0913 - a question has many sides
         with a confidence are on the mean rate of units.
     folds, seed
         How many folds, and the seed that deals the rows.
-    level
-        Of all intervals.
     stream
         For tables larger than memory: features are written to a temporary file (in ``TMPDIR``, 8
         bytes each), and read from there by each pass of each learner. Of a row, only its label,
@@ -187,6 +174,11 @@ def train(  # noqa: PLR0913 - a question has many sides
         what labels and weights are: :func:`cutscore.spark.encoded` makes them on a cluster.
     report
         Told about progress.
+    **asked
+        What to aim at, as the objective of :func:`cutscore.choose`: ``maximize`` with a measure by
+        name, or ``costs``. Of neither, learners are compared by their AUC and the threshold is best
+        for the balanced rate. ``subject_to``, ``prior`` and ``confidence`` are as for
+        :func:`cutscore.choose`; ``level`` is that of all intervals, 0.95.
 
     Notes
     -----
@@ -215,17 +207,10 @@ def train(  # noqa: PLR0913 - a question has many sides
     >>> t.detector.training.auc > 0.9
     True
     """
+    aim = Aim.asked(**asked)
     if learner != "auto" and learner not in LEARNERS:
         rule = f"be 'auto' or one of {', '.join(LEARNERS)}"
         raise DataError(BadArgument("learner", rule, learner))
-    aim = Aim.asked(
-        costs=costs,
-        maximize=maximize,
-        subject_to=subject_to,
-        prior=prior,
-        confidence=confidence,
-        level=level,
-    )
     roles = Roles(target, positive, weight, unit, columns, exclude, categories, numbers)
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
@@ -250,14 +235,14 @@ def train(  # noqa: PLR0913 - a question has many sides
         *data.labels.warnings,
         *leaks(data),
         *apart(data, out.scores[chosen], made.sweep.auc),
-        *useless(made.sweep, made.auc, made.point),
+        *_verdict(data, made).findings,
         *_unfinished(LEARNERS[chosen], fit),
     )
     line = data.encoding.from_raw(fit.detector) if data.raw else fit.detector
     notes = (*data.encoding.notes, *_weighted(weight, made.sweep), *warnings)
     tell(1.0, "done")
     return Trained(
-        detector=_detector(data, line, made, target, notes),
+        detector=_detector(data, line, made, target, notes, folds),
         encoding=data.encoding,
         line=line,
         measure="auc" if aim.assumed else aim.goal.name,
@@ -321,29 +306,37 @@ def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) 
     return _Made(chosen, s, point, auc, calibrator, probability(llr, s.prevalence))
 
 
-def _detector(
-    data: Data, line: LinearDetector, made: _Made, target: str, notes: tuple[Finding, ...]
+def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
+    data: Data,
+    line: LinearDetector,
+    made: _Made,
+    target: str,
+    notes: tuple[Finding, ...],
+    folds: int,
 ) -> Detector:
-    aim = made.point.question
-    prior = made.sweep.prevalence if aim.prior is None else aim.prior
-    return Detector.of(
-        data.encoding,
-        line,
-        calibrator=made.calibrator,
-        aim=replace(aim, prior=prior, units=None),
-        threshold=made.point.threshold,
-        target=target,
-        positive=as_text(data.labels.positive),
-        labels=_both(data.labels),
-        training=Training(
+    point = made.point
+    policy = Policy.from_point(
+        point,
+        made.calibrator,
+        labels=_labels(data.labels, target),
+        provenance=Provenance(f"cross-fitted, {folds} folds, {made.learner}"),
+        promises=_promises(made),
+    )
+    if data.unit is not None:
+        # Also where no limit counts units: a revision must not take rows for independent.
+        units = replace(policy.evidence, units=len(np.unique(data.unit)))
+        policy = replace(policy, evidence=units)
+    return Detector(
+        LinearScorer.of(data.encoding, line),
+        policy,
+        Training(
             rows=len(data.y),
             positives=int(np.count_nonzero(data.y)),
             learner=made.learner,
             auc=made.sweep.auc,
             auc_interval=made.auc,
-            confusion=made.point.confusion,
-            expected=_expected(made.point, aim.level),
             notes=notes,
+            fingerprint=data.encoding.fingerprint,
         ),
     )
 
@@ -359,9 +352,19 @@ def _why(chosen: str, value: float, plan: Plan) -> str:
     return why
 
 
+def _verdict(data: Data, made: _Made) -> Verdict:
+    """Whether to use the threshold. Of clusters that tell no interval the AUC may be anything."""
+    auc = made.auc
+    if auc is None and data.labels.unit is not None:
+        auc = Interval(0.0, 1.0, made.point.question.level)
+    return judge(made.point, auc=auc, score=made.learner)
+
+
 def _unfinished(learner: Learner, fit: Fit) -> list[Finding]:
     """What to say of a learner that did not get to the end."""
-    return [] if fit.converged or not learner.converges else [LearnerUnfinished(learner.name)]
+    if fit.converged or not learner.converges:
+        return []
+    return [NotConverged(learner.name, hint="Its weights are not the best ones yet.")]
 
 
 # So many rows can still be told apart in a picture.
@@ -388,13 +391,14 @@ def _plane(data: Data) -> Plane | None:
     return Plane((columns[0].name, columns[1].name), x1[there], x2[there], data.y[at][there])
 
 
-def _expected(point: OperatingPoint, level: float) -> dict[str, Expected]:
-    """What to expect on new rows of what was aimed at, and of the usual rates."""
-    wanted: dict[str, Any] = {point.objective: point.question.goal}
-    for name in ("recall", "fpr", "precision", "flagged_rate"):
-        wanted.setdefault(name, name)
-    found = {name: expectation(point, measure, level) for name, measure in wanted.items()}
-    return {name: e for name, e in found.items() if e is not None}
+def _promises(made: _Made) -> dict[str, Expected]:
+    """What to expect on new rows: of learner and threshold chosen together, and of the AUC by the
+    rows or units of this table."""
+    out = promises_of(made.point)
+    out.pop("auc", None)
+    if made.auc is not None:
+        out["auc"] = Expected(made.sweep.auc, made.auc.low, made.auc.high, made.auc.level)
+    return out
 
 
 def _weighted(name: str | None, s: Sweep) -> list[Finding]:
@@ -402,7 +406,9 @@ def _weighted(name: str | None, s: Sweep) -> list[Finding]:
     return [] if name is None else [RowsWeighted(name, s.prevalence)]
 
 
-def _both(labels: TrainingLabels) -> tuple[Any, Any] | None:
-    """The negative and the positive label, if there are just these two."""
-    pair = (labels.other, labels.positive)
-    return pair if all(map(is_label, pair)) else None
+def _labels(labels: TrainingLabels, target: str) -> Labels:
+    """What the classes are called; the negative one if there is just one."""
+    pair = labels.positive, labels.other
+    if all(map(is_label, pair)):
+        return Labels(*pair, target)
+    return Labels(as_text(labels.positive), column=target)

@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from cutscore.calibration.fitting import assign_folds
 from cutscore.core.checks import Columns, check_rows
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument, Fix, shown
 from cutscore.core.findings.base import Finding, Where
 from cutscore.core.findings.rows import BadWeight
+from cutscore.core.findings.statistics import OneClass, TooFew
 from cutscore.core.findings.training import (
-    ClassMissing,
-    ClassTooSmall,
     NothingToLearnFrom,
     RowsWeightless,
-    UnitsTooFew,
 )
 from cutscore.core.frozen import derived
 from cutscore.core.labels import binarize, one_versus_rest_note
@@ -112,7 +110,8 @@ class TrainingLabels:
             unit = None if unit is None else unit[kept]
         if y.all() or not y.any():
             only = "positive" if y.all() else "negative"
-            raise DataError(ClassMissing(roles.label, len(y), only))
+            have, need = f"{only} ({len(y):,} of them)", "positives and negatives"
+            raise DataError(OneClass(f"training on {shown(roles.label)}", need, have))
         return cls(y, positive, other, weight, unit, kept, warnings)
 
     def folds(self, asked: int, seed: int) -> NDArray[np.intp]:
@@ -121,7 +120,7 @@ class TrainingLabels:
         if asked < 2:
             raise DataError(BadArgument("folds", "be at least 2", asked))
         if rare < 2:
-            raise DataError(ClassTooSmall(rare))
+            raise DataError(TooFew("cross-validation", 2, "rows of each class", rare))
         count = min(asked, rare)
         rng = np.random.default_rng(check_seed(seed))
         if self.unit is None:
@@ -129,7 +128,8 @@ class TrainingLabels:
         _, code = np.unique(self.unit, return_inverse=True)
         units = int(code.max()) + 1
         if units < count:
-            raise DataError(UnitsTooFew(units, count))
+            what, fix = f"cross-validation in {count} folds", Fix("folds", max(units, 2))
+            raise DataError(TooFew(what, count, "clusters", units, fixes=(fix,)))
         # Positives and negatives of each unit, as shares of all: a row of the rarer class counts
         # for more. The largest first, each to where those like it are fewest, then to where all
         # are: squares of the folds' loads grow least there.

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from importlib import import_module
 from math import isfinite
-from typing import Any, ClassVar, Self
+from string import Formatter
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from cutscore.core.parameters import PARAMETERS
 
@@ -143,31 +144,41 @@ _REGISTRY: dict[str, type[Finding]] = {}
 # Where kinds of findings stand, for those that come back from a file or another process.
 MODULES = (
     *("arguments", "rows", "statistics", "tables", "models", "training", "report", "cluster"),
-    *("command", "spark"),
+    "command",
 )
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class _Frozen:
+    """Every subclass is a frozen dataclass, without a decorator of its own."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
+class Finding(_Frozen):
     """One kind of fact a subclass; its docstring says what it means.
 
-    A kind has a ``code``, fields of its own, and ``text``, which words them for a surface.
+    A kind has a ``code``, fields of its own, and a ``template`` that words them, in the syntax of
+    ``str.format``: see :class:`_Words`. If the words depend on the values, it overrides ``text``.
     """
 
     code: ClassVar[str] = ""
     severity: ClassVar[Severity] = Severity.ERROR
+    template: ClassVar[str] = ""
     example: ClassVar[Mapping[str, Any]] = {}
     """Fields of an example, for the page of messages."""
 
     where: Where | None = field(default=None, kw_only=True)
     fixes: tuple[Fix, ...] = field(default=(), kw_only=True)
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, code: str = "") -> None:
         super().__init_subclass__()
-        if cls.code:
-            known = _REGISTRY.setdefault(cls.code, cls)
+        if code:
+            cls.code = code
+            known = _REGISTRY.setdefault(code, cls)
             if known.__qualname__ != cls.__qualname__:
-                raise TypeError(f"{cls.code} is the code of {known.__qualname__} already")
+                raise TypeError(f"{code} is the code of {known.__qualname__} already")
 
     def __post_init__(self) -> None:
         # An error that somebody keeps must not keep their table.
@@ -177,7 +188,7 @@ class Finding:
 
     def text(self, on: Surface) -> str:
         """The fact in a sentence or two, for a surface: rule, value, place, way out."""
-        raise NotImplementedError(type(self).__name__)
+        return _Words(self, on).format(self.template).strip()
 
     def render(self, on: Surface = PYTHON) -> str:
         """The text for a surface, with what it is about in front."""
@@ -223,6 +234,50 @@ class Finding:
 _COMMON = ("where", "fixes")
 
 
+class Warn(Finding):
+    """A finding that doubts a number."""
+
+    severity = Severity.WARNING
+
+
+class Note(Finding):
+    """A finding that says how something was done."""
+
+    severity = Severity.NOTE
+
+
+class _Words(Formatter):
+    """Fills in a template. Names are attributes of the finding, and besides:
+
+    ``{place}`` is where it is, ``{fix[costs]}`` is how to give costs; ``{x!r}`` is a value as
+    messages show it, ``{x!l}`` the first of several, ``{x!f}`` a file, ``{x!p}`` a parameter;
+    ``{x:row}`` is "1 row" or "2 rows", and ``{x:.3g %}`` a share in per cent.
+    """
+
+    def __init__(self, finding: Finding, on: Surface) -> None:
+        self.finding, self.on = finding, on
+
+    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+        if key == "fix":
+            return self
+        if key == "place":
+            return self.on.place(self.finding.where or Where())
+        return getattr(self.finding, str(key))
+
+    def __getitem__(self, parameter: str) -> str:
+        return self.on.fix(Fix(parameter))
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        ways: dict[str, Callable[[Any], str]]
+        ways = {"r": shown, "l": some, "f": spelled, "p": self.on.parameter}
+        return value if conversion is None else ways[conversion](value)
+
+    def format_field(self, value: Any, spec: str) -> str:
+        if spec.endswith(" %"):
+            return f"{100 * value:{spec.removesuffix(' %')}} %"
+        return counted(value, spec) if len(spec) > 1 and spec.isalpha() else format(value, spec)
+
+
 def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
         if "number" in value:
@@ -261,16 +316,13 @@ def loads(text: str) -> Finding:
     return Finding.from_dict(json.loads(text))
 
 
-@dataclass(frozen=True)
 class Foreign(Finding):
     """A finding of another version of cutscore, of a kind that this one does not know."""
 
     name: str
     level: str
     said: str
-
-    def text(self, on: Surface) -> str:
-        return self.said
+    template = "{said}"
 
     def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
         """As it came, but for its fields."""

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cutscore.core.findings.base import Finding, Surface
 
 
-@dataclass(frozen=True)
-class MemoryTooSmall(Finding):
-    """What is asked for does not fit into the limit of memory."""
-
-    code = "memory-too-small"
-    example = {"what": "2**24 bins of two classes", "limit": 10**8, "hint": "Take fewer bits."}
-    what: str
-    limit: int
-    """In bytes."""
-    hint: str
-
-    def text(self, on: Surface) -> str:
-        limit = f"{on.parameter('memory_limit')}, {self.limit:,} bytes"
-        return f"{self.what} must fit into {limit}. {self.hint}"
-
-
-@dataclass(frozen=True)
-class DiskRefused(Finding):
+class DiskRefused(Finding, code="disk-refused"):
     """A temporary file could not be made, or its disk is full."""
 
-    code = "disk-refused"
-    example = {"folder": "/tmp", "reason": "No space left on device", "written": 4096}
     folder: str
     reason: str
     written: int = 0
     """How many bytes had been written."""
     need: int | None = None
     """How many it takes at least, where that is known."""
+    example = {"folder": "/tmp", "reason": "No space left on device", "written": 4096}
 
     def text(self, on: Surface) -> str:
         need = "" if self.need is None else f" of at least {self.need:,} needed"
@@ -43,3 +23,29 @@ class DiskRefused(Finding):
             f"{self.written:,} bytes{need}. Free space, set TMPDIR to another folder, or raise "
             f"{on.parameter('memory_limit')}."
         )
+
+
+class SparkFailed(Finding, code="spark-failed"):
+    """Spark can't do the work: no Java, no executor, no cutscore where the rows are."""
+
+    rule: str
+    hint: str = ""
+    template = "{rule}. {hint}"
+    example = {"rule": "Spark needs Java 17 or later; java is version 11", "hint": "Set JAVA_HOME."}
+
+
+class RowsChanged(Finding, code="rows-changed"):
+    """Rows that are read twice were not the same both times, or a file changed meanwhile."""
+
+    what: str
+    rows: int | None = None
+    then: int | None = None
+    hint: str = "Write them to files first, and pass those."
+    template = "rows must stay the same while they are read; {what} changed{how}. {hint}"
+    example = {"what": "partition 3", "rows": 1000, "then": 990}
+
+    @property
+    def how(self) -> str:
+        if self.rows is None:
+            return ""
+        return f"; there were {self.rows:,} rows and then {self.then:,}"

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from cutscore.core.findings.base import Finding, Fix, Severity, Surface, counted, shown
+from cutscore.core.findings.base import Finding, Fix, Note, Surface, Warn, counted, shown
 
 
-class Notice(Finding):
+class Notice(Warn):
     """A warning; ``where.part`` names the score where there are several."""
-
-    severity = Severity.WARNING
 
     def hint(self, on: Surface) -> str:
         """What to do about it, for those who have said what it is."""
         return ""
 
 
-@dataclass(frozen=True)
-class FewRows(Notice):
+class FewRows(Notice, code="few-rows"):
     """So few rows of one class that every rate of it is vague."""
 
-    code = "few-rows"
-    example = {"of": "positive", "rows": 12.0}
     of: str
     """"positive" or "negative"."""
     rows: float
     """How many; of weighted rows the effective number."""
     weighted: bool = False
+    example = {"of": "positive", "rows": 12.0}
 
     def hint(self, on: Surface) -> str:
         points = f"{100 / max(self.rows, 1):.{0 if self.rows < 10 else 1}f}"
@@ -43,32 +38,24 @@ class FewRows(Notice):
         return f"{what} {self.hint(on)}"
 
 
-@dataclass(frozen=True)
-class PriorFar(Notice):
+class PriorFar(Notice, code="prior-far"):
     """The prior that was given is far from the share of positives in the rows."""
 
-    code = "prior-far"
-    example = {"prior": 0.0001, "share": 0.05, "times": 526.0}
     prior: float
     share: float
     times: float
     """By which factor the odds differ."""
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"The prior, {100 * self.prior:.3g} %, is far from the share of positives in these "
-            f"rows, {100 * self.share:.3g} %: the odds differ by a factor of {self.times:,.3g}. "
-            "Precision and costs hold only if the scores within each class are distributed as "
-            "here."
-        )
+    template = (
+        "The prior, {prior:.3g %}, is far from the share of positives in these rows, "
+        "{share:.3g %}: the odds differ by a factor of {times:,.3g}. Precision and costs hold only "
+        "if the scores within each class are distributed as here."
+    )
+    example = {"prior": 0.0001, "share": 0.05, "times": 526.0}
 
 
-@dataclass(frozen=True)
-class Inverted(Notice):
+class Inverted(Notice, code="inverted"):
     """The score ranks negatives above positives."""
 
-    code = "inverted"
-    example = {"auc": 0.2, "score": "risk"}
     auc: float
     score: str
     reverse: bool = False
@@ -76,6 +63,7 @@ class Inverted(Notice):
     low: float | None = None
     high: float | None = None
     """The interval of the AUC, where it is known."""
+    example = {"auc": 0.2, "score": "risk"}
 
     def hint(self, on: Surface) -> str:
         if self.reverse:
@@ -93,15 +81,13 @@ class Inverted(Notice):
         )
 
 
-@dataclass(frozen=True)
-class NoBetterThanChance(Notice):
+class NoBetterThanChance(Notice, code="no-better-than-chance"):
     """The AUC may be one half: the score need not tell anything about the label."""
 
-    code = "no-better-than-chance"
-    example = {"auc": 0.52, "low": 0.47, "high": 0.57}
     auc: float
     low: float | None = None
     high: float | None = None
+    example = {"auc": 0.52, "low": 0.47, "high": 0.57}
 
     def text(self, on: Surface) -> str:
         span = "" if self.low is None else f" (CI {self.low:.3f}–{self.high:.3f})"
@@ -111,34 +97,28 @@ class NoBetterThanChance(Notice):
         )
 
 
-@dataclass(frozen=True)
-class Separated(Notice):
+class Separated(Notice, code="separated"):
     """The classes are separated almost perfectly, which is rare: a leak is more likely."""
 
-    code = "separated"
-    example = {"auc": 1.0}
     auc: float
+    template = (
+        "The classes are separated almost perfectly (AUC {auc:.6g}). That is rare: look for "
+        "leakage: a column that knows the label, or rows that the model was fitted to."
+    )
+    example = {"auc": 1.0}
 
-    def text(self, on: Surface) -> str:
-        return (
-            f"The classes are separated almost perfectly (AUC {self.auc:.6g}). That is rare: look "
-            "for leakage: a column that knows the label, or rows that the model was fitted to."
-        )
 
-
-@dataclass(frozen=True)
-class FewErrors(Notice):
+class FewErrors(Notice, code="few-errors"):
     """Single rows decide about the AUC. A sample without them looks better, and surer, than the
     score is: where the rarer class has the wider scores, the interval covers too little."""
 
-    code = "few-errors"
-    example = {"errors": 1.2, "of": "positive", "rows": 60.0}
     errors: float
     """As if so many rows ranked on the wrong side of all of the other class."""
     of: str
     """The rarer class: "positive" or "negative"."""
     rows: float
     """How many it has; of weighted rows the effective number."""
+    example = {"errors": 1.2, "of": "positive", "rows": 60.0}
 
     def text(self, on: Surface) -> str:
         place, other = ("below", "negative") if self.of == "positive" else ("above", "positive")
@@ -150,15 +130,13 @@ class FewErrors(Notice):
         )
 
 
-@dataclass(frozen=True)
-class CertainAndWrong(Notice):
+class CertainAndWrong(Notice, code="certain-and-wrong"):
     """Cases with probability 0 or 1 that turned out otherwise: the log loss is infinite."""
 
-    code = "certain-and-wrong"
-    example = {"cases": 3, "probability": 0, "label": "positive"}
     cases: float
     probability: int
     label: str
+    example = {"cases": 3, "probability": 0, "label": "positive"}
 
     def text(self, on: Surface) -> str:
         were = "was" if self.cases == 1 else "were"
@@ -168,83 +146,64 @@ class CertainAndWrong(Notice):
         )
 
 
-@dataclass(frozen=True)
-class Ties(Notice):
+class Ties(Notice, code="ties"):
     """One score is shared by a large part of the cases."""
 
-    code = "ties"
-    example = {"score": 0.5, "share": 0.4}
     score: float
     share: float
+    template = (
+        "The score {score:.6g} is shared by {share:.3g %} of the cases, which no threshold can "
+        "separate."
+    )
+    example = {"score": 0.5, "share": 0.4}
 
-    def text(self, on: Surface) -> str:
-        return (
-            f"The score {self.score:.6g} is shared by {100 * self.share:.3g} % of the cases, "
-            "which no threshold can separate."
-        )
 
-
-@dataclass(frozen=True)
-class Outlier(Notice):
+class Outlier(Notice, code="outlier"):
     """One score is far from all others, as a mark of missing scores would be."""
 
-    code = "outlier"
-    example = {"score": -9999.0, "cases": 12, "low": 0.01, "high": 0.98}
     score: float
     cases: int
     low: float
     high: float
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"The score {self.score:.12g} of {counted(self.cases, 'case')} is an outlier; all "
-            f"others lie between {self.low:.6g} and {self.high:.6g}. If it stands for a missing "
-            "score, drop such cases."
-        )
+    template = (
+        "The score {score:.12g} of {cases:case} is an outlier; all others lie between {low:.6g} "
+        "and {high:.6g}. If it stands for a missing score, drop such cases."
+    )
+    example = {"score": -9999.0, "cases": 12, "low": 0.01, "high": 0.98}
 
 
-@dataclass(frozen=True)
-class Miscalibrated(Notice):
+class Miscalibrated(Notice, code="miscalibrated"):
     """Scores between 0 and 1 that are not right as probabilities."""
 
-    code = "miscalibrated"
-    example = {"outside": 0.7}
     outside: float
     """The share of the cases outside of the consistency band."""
+    template = (
+        "The scores are miscalibrated: {outside:.3g %} of the cases are outside the band of "
+        "calibrated probabilities. Calibrate them on other rows before you use them as "
+        "probabilities."
+    )
+    example = {"outside": 0.7}
 
-    def text(self, on: Surface) -> str:
-        return (
-            f"The scores are miscalibrated: {100 * self.outside:.3g} % of the cases are outside "
-            "the band of calibrated probabilities. Calibrate them on other rows before you use "
-            "them as probabilities."
-        )
 
-
-@dataclass(frozen=True)
-class NoProbability(Notice):
+class NoProbability(Notice, code="no-probability"):
     """A score is called a probability, and has values outside 0 to 1."""
 
-    code = "no-probability"
-    example = {"score": "probability", "lowest": 0.01, "highest": 1.3}
     score: str
     lowest: float
     highest: float
+    template = (
+        "{score!r} ranges from {lowest:.3g} to {highest:.3g}, so it is not a probability: Brier "
+        "score, log loss and calibration are left out."
+    )
+    example = {"score": "probability", "lowest": 0.01, "highest": 1.3}
 
-    def text(self, on: Surface) -> str:
-        return (
-            f"{shown(self.score)} ranges from {self.lowest:.3g} to {self.highest:.3g}, so it is "
-            "not a probability: Brier score, log loss and calibration are left out."
-        )
 
-
-@dataclass(frozen=True)
-class Infeasible(Notice):
+class Infeasible(Notice, code="infeasible"):
     """No threshold meets the limits."""
 
-    code = "infeasible"
-    example = {"limits": ("precision >= 0.9",)}
     limits: tuple[str, ...]
     confidence: float | None = None
+    example = {"limits": ("precision >= 0.9",)}
 
     def hint(self, on: Surface) -> str:
         if self.confidence is None:
@@ -260,40 +219,31 @@ class Infeasible(Notice):
         return f"{what}; the nearest one is shown. {self.hint(on)}"
 
 
-@dataclass(frozen=True)
-class FlagsAlike(Notice):
+class FlagsAlike(Notice, code="flags-alike"):
     """The best threshold flags everything, or nothing: the score decides nothing."""
 
-    code = "flags-alike"
-    example = {"what": "nothing", "costs": True}
     what: str
     costs: bool
+    example = {"what": "nothing", "costs": True}
 
     def text(self, on: Surface) -> str:
         aim = "these costs" if self.costs else "this aim"
         return f"For {aim} it is best to flag {self.what}: the score is not used."
 
 
-@dataclass(frozen=True)
-class Trivial(Notice):
+class Trivial(Notice, code="trivial"):
     """The threshold is not shown to cost less than flagging everything, or nothing."""
 
-    code = "trivial"
-    example = {"doubt": "not shown to beat flagging nothing, at 0.5 a case"}
     doubt: str
+    template = "At these costs the threshold is {doubt}."
+    example = {"doubt": "not shown to beat flagging nothing, at 0.5 a case"}
 
-    def text(self, on: Surface) -> str:
-        return f"At these costs the threshold is {self.doubt}."
 
-
-@dataclass(frozen=True)
-class GroupsNotUnits(Notice):
+class GroupsNotUnits(Note, code="groups-not-units"):
     """Averages over groups count groups; all other intervals count rows."""
 
-    code = "groups-not-units"
-    severity = Severity.NOTE
-    example = {"group": "patient"}
     group: str
+    example = {"group": "patient"}
 
     def text(self, on: Surface) -> str:
         return (

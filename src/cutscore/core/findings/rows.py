@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from cutscore.core.findings.base import (
     Finding,
     Fix,
-    Severity,
+    Note,
     Surface,
     Where,
     counted,
@@ -22,101 +21,87 @@ from cutscore.core.findings.base import (
 _AT = Where(row=3, parameter="score")
 
 
-class _Placed(Finding):
-    """A finding about one value at a place."""
+class ValueMissing(Finding, code="value-missing"):
+    """A row has no value where one is needed: null, None, NaN or masked.
 
-    def place(self, on: Surface) -> str:
-        return on.place(self.where or Where())
+    Where a row without a score ranks is a decision, so it is not guessed.
+    """
 
-
-@dataclass(frozen=True)
-class ValueMissing(_Placed):
-    """A row has no value where one is needed: null, None, NaN or masked."""
-
-    code = "value-missing"
-    example = {"what": "label", "how": "missing (None)", "where": Where(2, "label")}
     what: str
     """What is missing: "label", "score", "weight", "group"."""
     how: str = "missing"
     hint: str = "Drop such rows or fill them in."
+    example = {"what": "label", "how": "missing (None)", "where": Where(2, "label")}
 
     def text(self, on: Surface) -> str:
-        hint = "Drop the rows that have no label." if self.what == "label" else self.hint
+        hint = _MISSING.get(self.what, self.hint)
         if self.fixes:
             hint = f"Fill such rows in, or leave them out: {on.fix(self.fixes[0])}."
-        return f"{self.place(on)} is {self.how}. {hint}"
+        return f"{on.place(self.where or Where())} is {self.how}. {hint}"
 
 
-@dataclass(frozen=True)
-class ScoreMissing(_Placed):
-    """A score is NaN. Where a case without a score ranks is a decision, so it is not guessed."""
-
-    code = "score-missing"
-    example = {"where": _AT}
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"a score must be a number; {self.place(on)} is NaN. Drop such rows or give them a "
-            "score: where a missing score ranks is a decision, not a default."
-        )
+_MISSING = {
+    "label": "Drop the rows that have no label.",
+    "score": (
+        "Drop such rows or give them a score: where a missing score ranks is a decision, not a "
+        "default."
+    ),
+}
 
 
-@dataclass(frozen=True)
-class NotNumbers(_Placed):
-    """A column that must hold numbers holds something else."""
+class ValueUnfit(Finding, code="value-unfit"):
+    """A column holds a value of another kind than it should: text among numbers, say."""
 
-    code = "not-numbers"
-    example = {"name": "score", "value": "n/a", "where": _AT}
     name: str
     value: Any = ...
     type: str | None = None
     """The type of the whole column, where that is what is wrong."""
     hint: str = ""
+    wanted: str = "real numbers"
+    """What it must hold: "numbers", "dates", "true and false"."""
+    example = {"name": "score", "value": "n/a", "where": _AT}
 
     def text(self, on: Surface) -> str:
         parts = [] if self.type is None else [f"its type is {self.type}"]
         if self.value is not ...:
-            parts.append(f"{self.place(on)} is {shown(self.value)}")
-        return sentence(f"{self.name} must hold real numbers; {', and '.join(parts)}.", self.hint)
+            parts.append(f"{on.place(self.where or Where())} is {shown(self.value)}")
+        rule = f"{self.name} must hold {self.wanted}"
+        return sentence(f"{rule}; {', and '.join(parts)}.", self.hint)
 
 
-@dataclass(frozen=True)
-class BadWeight(_Placed):
-    """A weight is negative, infinite or NaN."""
+class TypeUnfit(Finding, code="type-unfit"):
+    """A column holds values that are no labels, scores or features, such as lists or bytes."""
 
-    code = "bad-weight"
+    name: str
+    kind: str
+    hint: str = "Convert it first."
+    template = "{name} holds {kind}; numbers, booleans or text are needed. {hint}"
+    example = {"name": "'tags' of a.csv", "kind": "list<string>", "where": Where(file="a.csv")}
+
+
+class BadWeight(Finding, code="bad-weight"):
+    """A weight, or a count that was made elsewhere, is negative, infinite or NaN."""
+
+    value: Any
+    what: str = "weight"
+    """weight or count."""
+    template = "a {what} must be finite and at least 0; {place} is {value!r}. {hint}"
     example = {"value": -1.0, "where": Where(3, "weight")}
-    value: Any
 
-    def text(self, on: Surface) -> str:
-        return (
-            f"a weight must be finite and at least 0; {self.place(on)} is {shown(self.value)}. "
-            "Drop such rows, or give them the weight 0, which is the same."
-        )
+    @property
+    def hint(self) -> str:
+        way = "Drop such rows, or give them the weight 0, which is the same."
+        return way if self.what == "weight" else ""
 
 
-@dataclass(frozen=True)
-class BadMass(_Placed):
-    """A count that was made elsewhere is negative, infinite or NaN."""
-
-    code = "bad-mass"
-    example = {"value": -1, "where": Where(1, "pos")}
-    value: Any
-
-    def text(self, on: Surface) -> str:
-        return f"a mass must be finite and at least 0; {self.place(on)} is {shown(self.value)}."
-
-
-@dataclass(frozen=True)
-class TooMuch(Finding):
+class TooMuch(Finding, code="sum-too-large"):
     """Weights or counts add up to more than their type holds."""
 
-    code = "sum-too-large"
-    example = {"what": "weights", "most": "2**1023", "hint": "Scale them down."}
     what: str
     most: str
     total: float | None = None
     hint: str = ""
+    example = {"what": "weights", "most": "2**1023", "hint": "Scale them down."}
 
     def text(self, on: Surface) -> str:
         total = "" if self.total is None else f"; these make {self.total:.4g}"
@@ -124,124 +109,60 @@ class TooMuch(Finding):
         return sentence(f"{self.what} must {verb} less than {self.most}{total}.", self.hint)
 
 
-@dataclass(frozen=True)
-class LengthsDiffer(Finding):
+class LengthsDiffer(Finding, code="lengths-differ"):
     """Two columns that belong together have different lengths."""
 
-    code = "lengths-differ"
-    example = {"name": "label", "other": "score", "have": 2, "need": 3}
     name: str
     other: str
     have: int
     need: int
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"there must be one {self.name} for each {self.other}; there are {self.have:,} and "
-            f"{self.need:,}. Pass columns of the same rows."
-        )
-
-
-@dataclass(frozen=True)
-class NotAColumn(Finding):
-    """An argument that must be a column of values is something else, or has another shape."""
-
-    code = "not-a-column"
-    example = {"name": "score", "value": 0.5}
-    name: str
-    value: Any = ...
-    shape: tuple[int, ...] | None = None
-    reason: str = ""
-
-    def text(self, on: Surface) -> str:
-        if self.shape is not None:
-            return (
-                f"{self.name} must have one dimension; it has the shape {tuple(self.shape)}. Pass "
-                "one column: a[:, 1], a.ravel() or frame['column']."
-            )
-        why = f"NumPy says: {self.reason}" if self.reason else f"it is {shown(self.value)}."
-        return f"{self.name} must be a column of values; {why}"
+    template = (
+        "there must be one {name} for each {other}; there are {have:,} and {need:,}. Pass columns "
+        "of the same rows."
+    )
+    example = {"name": "label", "other": "score", "have": 2, "need": 3}
 
 
-@dataclass(frozen=True)
-class ElsewhereInMemory(Finding):
-    """A tensor is on a device that this function can't read."""
-
-    code = "device-memory"
-    example = {"name": "score", "device": "cuda:0"}
-    name: str
-    device: str
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"{self.name} must be in the host's memory; this tensor is on {self.device}. Use "
-            "cutscore.torch, which computes there, or pass tensor.cpu()."
-        )
-
-
-@dataclass(frozen=True)
-class Inexact(_Placed):
+class Inexact(Finding, code="number-inexact"):
     """A number is too long for float64, where it would coincide with its neighbours."""
 
-    code = "number-inexact"
-    example = {"name": "score", "value": 9007199254740993, "where": _AT}
     name: str
     value: Any
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"{self.name}s are stored as float64, which can't tell {self.place(on)} = "
-            f"{shown(self.value)} from its neighbours. Rescale or round the {self.name}s."
-        )
-
-
-@dataclass(frozen=True)
-class LabelType(Finding):
-    """Labels are of a type that has no two values to tell apart, such as dates."""
-
-    code = "label-type"
-    example = {"type": "complex128"}
-    type: str = ""
-    value: Any = ...
-
-    def text(self, on: Surface) -> str:
-        if self.value is not ...:
-            return f"labels must be numbers, booleans or text; one is {shown(self.value)}."
-        return (
-            f"labels must be numbers, booleans or text; they have the type {self.type}. Pass y == "
-            "positive instead."
-        )
+    hint: str = "Rescale or round it."
+    template = (
+        "a {name} is stored as float64, which can't tell {place} = {value!r} from its neighbours. "
+        "{hint}"
+    )
+    example = {"name": "score", "value": 9007199254740993, "where": _AT}
 
 
-@dataclass(frozen=True)
-class PositiveUnstated(_Placed):
+class PositiveUnstated(Finding, code="positive-unstated"):
     """Labels other than 0/1, False/True and -1/1: which one is positive has to be said."""
 
-    code = "positive-unstated"
-    example = {"seen": ("no", "yes"), "fixes": (Fix("positive"),)}
     seen: tuple[Any, ...]
     value: Any = ...
+    example = {"seen": ("no", "yes"), "fixes": (Fix("positive"),)}
 
     def text(self, on: Surface) -> str:
-        at = "" if self.value is ... else f"; {self.place(on)} is {shown(self.value)}"
+        at = ""
+        if self.value is not ...:
+            at = f"; {on.place(self.where or Where())} is {shown(self.value)}"
         return (
             f"the labels are {some(self.seen)}{at}: which one is positive? Name it "
             f"({on.fix(Fix('positive'))}); only 0/1, False/True and -1/1 are understood without."
         )
 
 
-@dataclass(frozen=True)
-class PositiveUnknown(Finding):
+class PositiveUnknown(Finding, code="positive-unknown"):
     """No row has the label that was named as the positive one."""
 
-    code = "positive-unknown"
-    example = {"positive": "Yes", "seen": ("yes", "no"), "near": "yes"}
     positive: Any
     seen: tuple[Any, ...] = ()
     kind: str = ""
     """What the labels are, if that is what does not fit: "numbers"."""
     column: str | None = None
     near: Any = ...
+    example = {"positive": "Yes", "seen": ("yes", "no"), "near": "yes"}
 
     def text(self, on: Surface) -> str:
         of = "" if self.column is None else f" of {shown(self.column)}"
@@ -251,43 +172,38 @@ class PositiveUnknown(Finding):
         return sentence(f"{fact}; the labels{of} are {are}.", hint)
 
 
-@dataclass(frozen=True)
-class TooManyLabels(_Placed):
+class TooManyLabels(Finding, code="labels-many"):
     """More than two labels, and none of them was named as the positive one."""
 
-    code = "labels-many"
-    example = {"seen": (0, 1, 2), "value": 2, "where": Where(5, "label")}
     seen: tuple[Any, ...]
     value: Any
     like_scores: bool = False
     """Whether there are so many numbers that labels and scores may be the wrong way round."""
+    template = (
+        "there must be two labels, but there are {seen!l} ({place} is {value!r}). To detect one "
+        "of them against the rest, name it ({fix[positive]})."
+    )
+    example = {"seen": (0, 1, 2), "value": 2, "where": Where(5, "label")}
 
     def text(self, on: Surface) -> str:
-        if self.like_scores:
-            label, score = on.parameter("label"), on.parameter("score")
-            return (
-                f"there must be two labels, but there are many numbers: {some(self.seen)}. They "
-                f"look like scores: are {label} and {score} swapped?"
-            )
+        if not self.like_scores:
+            return super().text(on)
+        label, score = on.parameter("label"), on.parameter("score")
         return (
-            f"there must be two labels, but there are {some(self.seen)} ({self.place(on)} is "
-            f"{shown(self.value)}). To detect one of them against the rest, name it "
-            f"({on.fix(Fix('positive'))})."
+            f"there must be two labels, but there are many numbers: {some(self.seen)}. They look "
+            f"like scores: are {label} and {score} swapped?"
         )
 
 
-@dataclass(frozen=True)
-class OneVersusRest(Finding):
+class OneVersusRest(Note, code="one-vs-rest"):
     """One label was named as the positive one, and there are several others: these are negative."""
 
-    code = "one-vs-rest"
-    severity = Severity.NOTE
-    example = {"column": "grade", "positive": "A", "others": ("B", "C"), "rows": (12, 3)}
     column: str
     positive: Any
     others: tuple[Any, ...]
     rows: tuple[int, ...] | None = None
     """How many rows have each of the others, where that was counted."""
+    example = {"column": "grade", "positive": "A", "others": ("B", "C"), "rows": (12, 3)}
 
     def text(self, on: Surface) -> str:
         if self.rows is None:
@@ -301,16 +217,15 @@ class OneVersusRest(Finding):
         )
 
 
-@dataclass(frozen=True)
-class ColumnMissing(Finding):
+class ColumnMissing(Finding, code="column-missing"):
     """A column that was asked for is not in the table."""
 
-    code = "column-missing"
-    example = {"column": "frad", "table": "payments.csv", "names": ("amount", "fraud")}
     column: Any
     table: str
     names: tuple[str, ...] = ()
     """The columns that are there."""
+    template = "{table} has no column {column!r}. {hint}"
+    example = {"column": "frad", "table": "payments.csv", "names": ("amount", "fraud")}
 
     @property
     def near(self) -> list[str]:
@@ -319,19 +234,16 @@ class ColumnMissing(Finding):
         asked = self.column if isinstance(self.column, str) else ""
         return [known[k] for k in get_close_matches(asked[:200].casefold(), list(known), 3, 0.6)]
 
-    def text(self, on: Surface) -> str:
+    @property
+    def hint(self) -> str:
         near = self.near
-        hint = f"Did you mean {either(near)}?" if near else f"It has {some(self.names, 8)}."
-        return f"{self.table} has no column {shown(self.column)}. {hint}"
+        return f"Did you mean {either(near)}?" if near else f"It has {some(self.names, 8)}."
 
 
-@dataclass(frozen=True)
-class NoRows(Finding):
-    """A table without rows."""
+class NoRows(Finding, code="no-rows"):
+    """A table without rows, or an empty file."""
 
-    code = "no-rows"
-    example = {"table": "a.csv"}
     table: str = "a table"
-
-    def text(self, on: Surface) -> str:
-        return f"{self.table} has no rows."
+    hint: str = ""
+    template = "{table} has no rows. {hint}"
+    example = {"table": "a.csv"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from cutscore.core.findings.base import (
     Finding,
-    Severity,
     Surface,
+    Warn,
     Where,
     either,
     sentence,
@@ -16,91 +15,34 @@ from cutscore.core.findings.base import (
 )
 
 
-@dataclass(frozen=True)
-class MeasureUnknown(Finding):
-    """A name that is not the name of a measure of a threshold."""
-
-    code = "measure-unknown"
-    example = {"name": "recal", "near": ("recall",)}
-    name: str
-    near: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
-    reason: str = ""
-    """Why it can't be one, if it is the name of something else: "of all cuts together"."""
-
-    def text(self, on: Surface) -> str:
-        hint = self.reason or f"Names: {', '.join(self.known)} …"
-        if self.near:
-            hint = f"Did you mean {either(self.near, show=str)}?"
-        return sentence(f"{shown(self.name)} is not the name of a measure.", hint)
-
-
-@dataclass(frozen=True)
-class BadLimit(Finding):
-    """A limit that can't be read, or that no rate or count can have."""
-
-    code = "bad-limit"
-    example = {"limit": "fpr = 0.1", "rule": "a limit must have the form 'measure >= number'"}
-    limit: str
-    rule: str
-    hint: str = ""
-
-    def text(self, on: Surface) -> str:
-        return sentence(f"{self.rule}; the limit is {shown(self.limit)}.", self.hint)
-
-
-@dataclass(frozen=True)
-class BadCosts(Finding):
-    """Costs that no decision can be made by: infinite, negative, or all 0."""
-
-    code = "bad-costs"
-    example = {"rule": "a cost must be a finite number, up to 1e100; fp is inf"}
-    rule: str
-    hint: str = ""
-
-    def text(self, on: Surface) -> str:
-        return sentence(f"{self.rule}.", self.hint)
-
-
-@dataclass(frozen=True)
-class Undefined(Finding):
+class Undefined(Finding, code="undefined"):
     """A measure that is 0/0 everywhere, or has no value for another reason."""
 
-    code = "undefined"
+    what: str
+    why: str
+    hint: str = ""
+    template = "{what} {why}. {hint}"
     example = {
         "what": "recall",
         "why": "is 0/0 at every cut of this sweep, so none is the best",
         "hint": "Aim at something else.",
     }
-    what: str
-    why: str
-    hint: str = ""
-
-    def text(self, on: Surface) -> str:
-        return sentence(f"{self.what} {self.why}.", self.hint)
 
 
-@dataclass(frozen=True)
-class OneClass(Finding):
+class OneClass(Finding, code="one-class"):
     """A measure needs rows of both classes, or of one that is not there."""
 
-    code = "one-class"
-    example = {"what": "the AUC", "need": "positives and negatives", "have": "negative (2 of them)"}
     what: str
     need: str
     have: str
     hint: str = "Check the labels and which of them is positive, or add rows of the other class."
+    template = "all rows are {have}; {what} needs {need}. {hint}"
+    example = {"what": "the AUC", "need": "positives and negatives", "have": "negative (2 of them)"}
 
-    def text(self, on: Surface) -> str:
-        return f"all rows are {self.have}; {self.what} needs {self.need}. {self.hint}"
 
+class TooFew(Finding, code="too-few"):
+    """A statistic needs more rows, clusters or groups than there are."""
 
-@dataclass(frozen=True)
-class TooFew(Finding):
-    """A statistic needs more rows, units or groups than there are."""
-
-    code = "too-few"
-    example = {"what": "cross-fitting", "need": 2, "of": "rows of each class", "have": 1}
     what: str
     need: float
     of: str
@@ -110,23 +52,23 @@ class TooFew(Finding):
     hint: str = ""
     above: bool = False
     """Whether ``need`` itself is too few."""
+    example = {"what": "cross-fitting", "need": 2, "of": "rows of each class", "have": 1}
 
     def text(self, on: Surface) -> str:
         than, have = "more than" if self.above else "at least", f"{self.have:,.4g}"
         need = f"{self.what} needs {than} {self.need:,.4g} {self.of}"
-        return sentence(f"{need}; there {'is' if have == '1' else 'are'} {have}.", self.hint)
+        hint = f"Give {on.fix(self.fixes[0])}." if self.fixes else self.hint
+        return sentence(f"{need}; there {'is' if have == '1' else 'are'} {have}.", hint)
 
 
-@dataclass(frozen=True)
-class NotProbabilities(Finding):
+class NotProbabilities(Finding, code="not-probabilities"):
     """Scores must be probabilities here, and one is not."""
 
-    code = "not-probabilities"
-    example = {"what": "the log loss", "score": 2.5, "hint": "Calibrate the scores first."}
     what: str
     score: float
     range: str = "from 0 to 1"
     hint: str = ""
+    example = {"what": "the log loss", "score": 2.5, "hint": "Calibrate the scores first."}
 
     def text(self, on: Surface) -> str:
         place = on.place(self.where) if self.where and self.where.row is not None else "a score"
@@ -134,12 +76,9 @@ class NotProbabilities(Finding):
         return sentence(f"{need}; {place} is {self.score:.6g}.", self.hint)
 
 
-@dataclass(frozen=True)
-class NotFinite(Finding):
+class NotFinite(Finding, code="not-finite"):
     """Scores or features must be finite here, and one is NaN, infinite or far too large."""
 
-    code = "not-finite"
-    example = {"what": "features", "value": float("inf"), "where": Where(3, "X")}
     what: str
     """What must be finite: "features", "scores of platt calibration"."""
     value: Any = ...
@@ -148,6 +87,7 @@ class NotFinite(Finding):
     most: str = ""
     """Up to which absolute value, where that is less than any float: "1e300"."""
     hint: str = "Drop such rows or fill them in."
+    example = {"what": "features", "value": float("inf"), "where": Where(3, "X")}
 
     def text(self, on: Surface) -> str:
         most = f", within ±{self.most}" if self.most else ""
@@ -158,101 +98,68 @@ class NotFinite(Finding):
         return sentence(f"{self.what} must be finite{most}; {bad}.", self.hint)
 
 
-@dataclass(frozen=True)
-class BeyondFloats(Finding):
+class BeyondFloats(Finding, code="beyond-floats"):
     """A number of the computation is too large or too small for float64."""
 
-    code = "beyond-floats"
-    example = {"what": "squares of column 3", "hint": "Divide it by 1e150."}
     what: str
     value: float | None = None
     hint: str = "Rescale it."
+    example = {"what": "squares of column 3", "hint": "Divide it by 1e150."}
 
     def text(self, on: Surface) -> str:
         value = "" if self.value is None else f"; here it is {self.value:.4g}"
         return sentence(f"{self.what} must be within the range of float64{value}.", self.hint)
 
 
-@dataclass(frozen=True)
-class NoVariation(Finding):
+class NoVariation(Finding, code="no-variation"):
     """What a standard error or a width is computed from does not vary."""
 
-    code = "no-variation"
-    example = {"what": "the difference of the AUCs", "hint": "Get rows on which both are wrong."}
     what: str
     over: str = "over these rows"
     """Over what it should vary: "within a class"."""
     so: str = "its uncertainty is unknown"
     hint: str = ""
+    template = "{what} does not vary {over}, so {so}. {hint}"
+    example = {"what": "the difference of the AUCs", "hint": "Get rows on which both are wrong."}
 
-    def text(self, on: Surface) -> str:
-        return sentence(f"{self.what} does not vary {self.over}, so {self.so}.", self.hint)
 
-
-@dataclass(frozen=True)
-class NoOverlap(Finding):
+class NoOverlap(Finding, code="no-overlap"):
     """The scores separate the classes, and no curve or line is the most likely one."""
 
-    code = "no-overlap"
-    example = {"what": "platt calibration", "hint": "Use smooth=True, or 'monotone'."}
     what: str
     why: str = "the steeper the line, the higher the likelihood"
     hint: str = ""
-
-    def text(self, on: Surface) -> str:
-        rule = f"{self.what} needs classes that overlap enough; these do not"
-        return sentence(f"{rule}: {self.why}.", self.hint)
+    template = "{what} needs classes that overlap enough; these do not: {why}. {hint}"
+    example = {"what": "platt calibration", "hint": "Use smooth=True, or 'monotone'."}
 
 
-@dataclass(frozen=True)
-class CountsRows(Finding):
-    """The method counts rows, and weights make them count for more or less."""
+class CountsRows(Finding, code="counts-rows"):
+    """The method takes rows as equal and independent; weights or clusters say otherwise."""
 
-    code = "counts-rows"
-    example = {"what": "a guarantee", "hint": "Leave the weights out."}
     what: str
     hint: str = "Leave the weights out."
-
-    def text(self, on: Surface) -> str:
-        return f"{self.what} counts rows, and weights make them count for more or less. {self.hint}"
-
-
-@dataclass(frozen=True)
-class RowsDependent(Finding):
-    """The method takes rows as independent, and rows of one unit are not."""
-
-    code = "rows-dependent"
-    example = {"what": "a guarantee of the precision", "hint": "Keep one row of each unit."}
-    what: str
-    hint: str
-
-    def text(self, on: Surface) -> str:
-        return f"{self.what} takes rows as independent; rows of one unit are not. {self.hint}"
+    given: str = "weights"
+    template = "{what} takes rows as equal and independent; {given} say otherwise. {hint}"
+    example = {"what": "a guarantee", "hint": "Leave the weights out."}
 
 
-@dataclass(frozen=True)
-class SquaresMissing(Finding):
+class SquaresMissing(Finding, code="squares-missing"):
     """The variance of weighted rows needs sums of squared weights, which the sweep has not."""
 
-    code = "squares-missing"
-    example = {"what": "an interval of the AUC"}
     what: str
+    template = (
+        "{what} of weighted rows needs the sums of their squared weights; this sweep has none. "
+        "Make it with sweep(y, score, weight, squares=True)."
+    )
+    example = {"what": "an interval of the AUC"}
 
-    def text(self, on: Surface) -> str:
-        return (
-            f"{self.what} of weighted rows needs the sums of their squared weights; this sweep has "
-            "none. Make it with sweep(y, score, weight, squares=True)."
-        )
 
-
-@dataclass(frozen=True)
-class SweepCompact(Finding):
+class SweepCompact(Finding, code="sweep-compact"):
     """Every score is needed, and runs of scores of one class were merged."""
 
-    code = "sweep-compact"
-    example = {"what": "calibration"}
     what: str
     hint: str = "Take the sweep as it was before (compact=False)."
+    example = {"what": "calibration"}
 
     def text(self, on: Surface) -> str:
         return (
@@ -261,171 +168,99 @@ class SweepCompact(Finding):
         )
 
 
-@dataclass(frozen=True)
-class CantMerge(Finding):
+class CantMerge(Finding, code="cant-merge"):
     """Summaries of blocks of rows that were made in different ways can't be added."""
 
-    code = "cant-merge"
-    example = {"what": "binned sweeps", "same": "bits", "values": (8, 9)}
     what: str
     same: str
     """What they must have in common."""
     values: tuple[Any, ...] = ()
     """What each of the two has."""
     hint: str = ""
+    template = "{what} that are added must have the same {same}{have}. {hint}"
+    example = {"what": "binned sweeps", "same": "bits", "values": (8, 9)}
 
-    def text(self, on: Surface) -> str:
-        have = f"; these have {either(self.values, 'and', show=str)}" if self.values else ""
-        return sentence(
-            f"{self.what} that are added must have the same {self.same}{have}.", self.hint
-        )
-
-
-@dataclass(frozen=True)
-class NotAnEdge(Finding):
-    """A binned sweep is exact at the edges of its bins only, and the threshold is inside of one."""
-
-    code = "not-an-edge"
-    example = {"threshold": 0.2, "edges": (0.1953125, 0.203125)}
-    threshold: float
-    edges: tuple[float, ...]
-    """Those around it."""
-
-    def text(self, on: Surface) -> str:
-        edges = either(self.edges, "and", show=lambda edge: f"{edge:.9g}")
-        return (
-            f"a BinnedSweep is exact only at the edges of its bins; {self.threshold!r} is not one. "
-            f"The edges around it are {edges}."
-        )
+    @property
+    def have(self) -> str:
+        return f"; these have {either(self.values, 'and', show=str)}" if self.values else ""
 
 
-@dataclass(frozen=True)
-class FoldOneClass(Finding):
+class FoldOneClass(Finding, code="fold-one-class"):
     """All rows of a class are in one fold: nothing can be fitted without it."""
 
-    code = "fold-one-class"
-    example = {"fold": 0}
     fold: int
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"all rows of one class are in fold {self.fold}: there is nothing to fit to without "
-            "it. Use fewer folds, or smaller units if one has them all."
-        )
-
-
-@dataclass(frozen=True)
-class OutOfReach(Finding):
-    """No study of any size would show what is asked for."""
-
-    code = "out-of-reach"
-    example = {"what": "no number of rows has that power", "hint": "Allow a wider margin."}
-    what: str
-    hint: str = ""
-
-    def text(self, on: Surface) -> str:
-        return sentence(f"{self.what}.", self.hint)
+    """Its number, from 1 on."""
+    folds: int
+    template = (
+        "all rows of one class are in fold {fold} of {folds}, so nothing can be fitted without "
+        "it. Use fewer folds, or smaller clusters."
+    )
+    example = {"fold": 1, "folds": 5}
 
 
-@dataclass(frozen=True)
-class NotAMixture(Finding):
+class NotAMixture(Warn, code="not-a-mixture"):
     """No mixture of the labelled classes explains the scores of a batch."""
 
-    code = "not-a-mixture"
-    severity = Severity.WARNING
-    example = {"p_value": 0.003}
     p_value: float
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"no mixture of the labelled classes explains these scores (p = {self.p_value:.2g}): "
-            "the scores within a class have changed, and the prior and its interval may be wrong. "
-            "Label some rows of the batch."
-        )
-
-
-@dataclass(frozen=True)
-class ClassEmpty(Finding):
-    """One of several classes has no rows, or all of them weigh 0."""
-
-    code = "class-empty"
-    example = {"what": "logistic regression", "index": 2}
-    what: str
-    index: int
-    """Its number, in the order of the labels."""
-
-    def text(self, on: Surface) -> str:
-        return f"{self.what} needs rows of all classes; class {self.index} has none."
+    template = (
+        "no mixture of the labelled classes explains these scores (p = {p_value:.2g}): the scores "
+        "within a class have changed, and the prior and its interval may be wrong. Label some "
+        "rows of the batch."
+    )
+    example = {"p_value": 0.003}
 
 
-@dataclass(frozen=True)
-class NotConverged(Finding):
-    """A learner stopped before it was done."""
+class NotConverged(Warn, code="not-converged"):
+    """A learner stopped before it had converged: its weights are not the best ones yet."""
 
-    code = "not-converged"
-    severity = Severity.WARNING
-    example = {"learner": "Logistic", "steps": 100, "most": 100, "hint": "Raise max_iter."}
     learner: str
-    steps: int
-    most: int
+    steps: int | None = None
+    most: int = 0
     """How many it was allowed."""
-    hint: str
+    hint: str = ""
     state: str = ""
     """How far it got."""
+    of: str = "steps"
+    """What is counted: steps, or folds in which it did not converge."""
+    example = {"learner": "Logistic", "steps": 100, "most": 100, "hint": "Raise max_iter."}
 
     def text(self, on: Surface) -> str:
         state = f": {self.state}" if self.state else ""
-        steps = f"in {self.steps:,} of at most {self.most:,} steps"
-        return f"{self.learner} did not converge {steps}{state}. {self.hint}"
+        upto = "at most " if self.of == "steps" else ""
+        steps = "" if self.steps is None else f" in {self.steps:,} of {upto}{self.most:,} {self.of}"
+        return sentence(f"{self.learner} did not converge{steps}{state}.", self.hint)
 
 
-@dataclass(frozen=True)
-class LearnedNothing(Finding):
+class LearnedNothing(Warn, code="learned-nothing"):
     """The best line by a surrogate measure has the weights 0: it separates nothing."""
 
-    code = "learned-nothing"
-    severity = Severity.WARNING
-    example = {"learner": "Structural"}
     learner: str
+    template = (
+        "{learner} learned nothing: the surrogate of this measure is lowest at w = 0, to within "
+        "tol. Either the classes overlap so much that the highest-scored negatives outdo the "
+        "positives along every line: use Logistic, and choose a threshold for the measure. Or C is "
+        "too small for features of this size: raise C, or standardise them."
+    )
+    example = {"learner": "Structural"}
 
-    def text(self, on: Surface) -> str:
-        return (
-            f"{self.learner} learned nothing: the surrogate of this measure is lowest at w = 0, to "
-            "within tol. Either the classes overlap so much that the highest-scored negatives "
-            "outdo the positives along every line: use Logistic, and choose a threshold for the "
-            "measure. Or C is too small for features of this size: raise C, or standardise them."
-        )
 
-
-@dataclass(frozen=True)
-class PositiveAssumed(Finding):
+class PositiveAssumed(Warn, code="positive-assumed"):
     """A measure is about the positives, and the label that sorts last was taken for them."""
 
-    code = "positive-assumed"
-    severity = Severity.WARNING
-    example = {"positive": "spam", "negative": "ham"}
     positive: Any
     negative: Any
-
-    def text(self, on: Surface) -> str:
-        taken, other = shown(self.positive), shown(self.negative)
-        return (
-            f"the measure is about the positives, and {taken} was taken for them, since it sorts "
-            f"last. For the other class pass the labels y == {other}; y == {taken} says that this "
-            "one is meant."
-        )
+    template = (
+        "the measure is about the positives, and {positive!r} was taken for them, since it sorts "
+        "last. For the other class pass the labels y == {negative!r}; y == {positive!r} says that "
+        "this one is meant."
+    )
+    example = {"positive": "spam", "negative": "ham"}
 
 
-@dataclass(frozen=True)
-class WeightsUnused(Finding):
+class WeightsUnused(Warn, code="weights-unused"):
     """A model takes no weights of rows: they were used for its calibrator alone."""
 
-    code = "weights-unused"
-    severity = Severity.WARNING
-    example = {"model": "KNeighborsClassifier"}
     model: str
     hint: str = ""
-
-    def text(self, on: Surface) -> str:
-        what = f"{self.model} takes no sample_weight; only the calibrator uses it."
-        return sentence(what, self.hint)
+    template = "{model} takes no sample_weight; only the calibrator uses it. {hint}"
+    example = {"model": "KNeighborsClassifier"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cutscore.core.findings.base import (
     Finding,
     Fix,
-    Severity,
+    Note,
     Surface,
+    Warn,
     counted,
     sentence,
     shown,
@@ -17,25 +16,20 @@ from cutscore.core.findings.base import (
 # ----------------------------------------------------------------------------- what columns became
 
 
-class ColumnNote(Finding):
+class ColumnNote(Note):
     """What became of a column."""
 
-    severity = Severity.NOTE
-    column: str
 
-
-@dataclass(frozen=True)
-class ColumnNumber(ColumnNote):
+class ColumnNumber(ColumnNote, code="column-number"):
     """A column of numbers or dates became a standardised feature."""
 
-    code = "column-number"
-    example = {"column": "age", "mean": "40", "deviation": 8.2, "missing": 0.25}
     column: str
     mean: str
     deviation: float
     missing: float = 0.0
     """The share of the rows that has no value."""
     date: bool = False
+    example = {"column": "age", "mean": "40", "deviation": 8.2, "missing": 0.25}
 
     def text(self, on: Surface) -> str:
         what = "a date, in days" if self.date else "numeric"
@@ -46,17 +40,9 @@ class ColumnNumber(ColumnNote):
         )
 
 
-@dataclass(frozen=True)
-class ColumnCategory(ColumnNote):
+class ColumnCategory(ColumnNote, code="column-category"):
     """A column became a feature for each level but the most frequent, the reference level."""
 
-    code = "column-category"
-    example = {
-        "column": "colour",
-        "levels": ("red", "blue"),
-        "shares": (0.75, 0.25),
-        "reference": "'red'",
-    }
     column: str
     levels: tuple[str, ...]
     """The most frequent ones."""
@@ -70,6 +56,12 @@ class ColumnCategory(ColumnNote):
     """and their share."""
     missing: float = 0.0
     boolean: bool = False
+    example = {
+        "column": "colour",
+        "levels": ("red", "blue"),
+        "shares": (0.75, 0.25),
+        "reference": "'red'",
+    }
 
     def text(self, on: Surface) -> str:
         pairs = zip(self.levels, self.shares, strict=True)
@@ -95,16 +87,14 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True)
-class ColumnUnused(ColumnNote):
+class ColumnUnused(ColumnNote, code="column-unused"):
     """A column is not used: it has one value, none, an identifier of each row, or another type."""
 
-    code = "column-unused"
-    example = {"column": "id", "reason": "row-ids"}
     column: str
     reason: str
     """constant, empty, type, identifier, row-ids, many or rare."""
     value: str = ""
+    example = {"column": "id", "reason": "row-ids"}
 
     def text(self, on: Surface) -> str:
         why = _WHY[self.reason].format(self.value)
@@ -114,44 +104,22 @@ class ColumnUnused(ColumnNote):
         return sentence(f"{shown(self.column)} is not used: {why}.", use)
 
 
-@dataclass(frozen=True)
-class ColumnsNumbers(ColumnNote):
+class ColumnsNumbers(ColumnNote, code="columns-numbers"):
     """All columns are numbers without a gap, as those of a libsvm file are."""
 
-    code = "columns-numbers"
-    example = {"columns": 20}
     columns: int
-
-    def text(self, on: Surface) -> str:
-        return f"{counted(self.columns, 'column')} of numbers, used as they are."
-
-
-@dataclass(frozen=True)
-class ColumnUnreadable(Finding):
-    """A column that was asked for has a type that is not read."""
-
-    code = "column-unreadable"
-    example = {"column": "tags", "type": "list<string>"}
-    column: str
-    type: str
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"{shown(self.column)} can't be used: columns of type {self.type} are not supported. "
-            "Exclude it, or convert it to numbers or text."
-        )
+    template = "{columns:column} of numbers, used as they are."
+    example = {"columns": 20}
 
 
-@dataclass(frozen=True)
-class NothingToLearnFrom(Finding):
+class NothingToLearnFrom(Finding, code="no-features"):
     """No column can be used."""
 
-    code = "no-features"
-    example = {"first": "id", "reason": "row-ids"}
     first: str | None = None
     """The first column that is not used, if there are any besides the target."""
     reason: str = ""
     value: str = ""
+    example = {"first": "id", "reason": "row-ids"}
 
     def text(self, on: Surface) -> str:
         why = "there are none besides the target."
@@ -163,221 +131,84 @@ class NothingToLearnFrom(Finding):
 # -------------------------------------------------------------------------------- rows and classes
 
 
-@dataclass(frozen=True)
-class RowsWeightless(Finding):
+class RowsWeightless(Note, code="rows-weightless"):
     """Rows of weight 0 are left out."""
 
-    code = "rows-weightless"
-    severity = Severity.NOTE
-    example = {"rows": 12}
     rows: int
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"{counted(self.rows, 'row')} of weight 0 {'is' if self.rows == 1 else 'are'} ignored."
-        )
+    template = "left out because of their weight 0: {rows:row}."
+    example = {"rows": 12}
 
 
-@dataclass(frozen=True)
-class RowsWeighted(Finding):
+class RowsWeighted(Note, code="rows-weighted"):
     """Rows count by a column of weights: rates and the prior are of weights, not of rows."""
 
-    code = "rows-weighted"
-    severity = Severity.NOTE
-    example = {"column": "times", "share": 0.12}
     column: str
     share: float
     """Of the weight that is positive."""
-
-    def text(self, on: Surface) -> str:
-        share = f"{100 * self.share:.4g} %"
-        return f"Rows are weighted by {shown(self.column)}; {share} of the weight is positive."
-
-
-@dataclass(frozen=True)
-class ClassMissing(Finding):
-    """All rows are of one class."""
-
-    code = "class-missing"
-    example = {"column": "fraud", "rows": 60, "only": "negative"}
-    column: str
-    rows: int
-    only: str
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"all {self.rows:,} rows are {self.only} in {shown(self.column)}; both classes are "
-            f"needed. Is it the right column, and the right positive label "
-            f"({on.fix(Fix('positive'))})?"
-        )
-
-
-@dataclass(frozen=True)
-class ClassTooSmall(Finding):
-    """A class has a single row: there is none to learn from and one to try it on."""
-
-    code = "class-too-small"
-    example = {"rows": 1}
-    rows: int
-
-    def text(self, on: Surface) -> str:
-        return (
-            "each class must have at least 2 rows, to learn from and to validate on; the rarer "
-            f"class has {self.rows}."
-        )
-
-
-@dataclass(frozen=True)
-class UnitsTooFew(Finding):
-    """There are fewer units than folds, and no unit may be in two."""
-
-    code = "units-too-few"
-    example = {"units": 3, "folds": 5}
-    units: int
-    folds: int
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"there must be at least as many clusters as folds; there are {self.units} and "
-            f"{self.folds}. Use fewer folds ({on.fix(Fix('folds', max(self.units, 2)))})."
-        )
-
-
-@dataclass(frozen=True)
-class FoldHasClass(Finding):
-    """All rows of one class are in one fold, since rows of one unit stay together."""
-
-    code = "fold-has-class"
-    example = {"fold": 1, "folds": 5}
-    fold: int
-    folds: int
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"all rows of one class are in fold {self.fold} of {self.folds}, because clusters stay "
-            "together. Use fewer folds, or smaller clusters."
-        )
+    template = "Rows are weighted by {column!r}; {share:.4g %} of the weight is positive."
+    example = {"column": "times", "share": 0.12}
 
 
 # ---------------------------------------------------------------------------------------- learners
 
 
-class LearnerNote(Finding):
-    """What is to be said of a learner among others."""
+class LearnerSkipped(Note, code="learner-skipped"):
+    """A learner could not be fitted, or was left out."""
 
-    severity = Severity.NOTE
-
-
-@dataclass(frozen=True)
-class LearnerLeftOut(LearnerNote):
-    """A learner that inverts a matrix of all features is not tried on so many."""
-
-    code = "learner-left-out"
-    example = {"most": 2000}
-    most: int
-
-    def text(self, on: Surface) -> str:
-        return f"left out: there are more than {self.most:,} features."
-
-
-@dataclass(frozen=True)
-class LearnerFailed(LearnerNote):
-    """A learner could not be fitted."""
-
-    code = "learner-failed"
-    example = {"reason": "there is not enough memory for it."}
     reason: str
+    template = "{reason}"
+    example = {"reason": "there is not enough memory for it."}
 
-    def text(self, on: Surface) -> str:
-        return self.reason
 
-
-@dataclass(frozen=True)
-class LearnerEmpty(LearnerNote):
+class LearnerEmpty(Note, code="learner-empty"):
     """A learner found nothing: all weights are 0."""
 
-    code = "learner-empty"
-    example = {"times": 2, "folds": 5}
     times: int
     folds: int
+    example = {"times": 2, "folds": 5}
 
     def text(self, on: Surface) -> str:
         of = "" if self.folds == 1 else f" in {self.times} of {self.folds} folds"
         return f"learned nothing{of}: all weights are 0."
 
 
-@dataclass(frozen=True)
-class LearnerUnfinished(LearnerNote):
-    """A learner stopped before it had converged: its weights are not the best ones yet."""
-
-    code = "learner-unfinished"
-    severity = Severity.WARNING
-    example = {"learner": "logistic", "times": 2, "folds": 5}
-    learner: str
-    times: int = 1
-    folds: int = 1
-
-    def text(self, on: Surface) -> str:
-        if self.folds == 1:
-            return (
-                f"{self.learner} stopped before it had converged: its weights are not the best "
-                "ones yet."
-            )
-        return f"stopped before it had converged in {self.times} of {self.folds} folds."
-
-
-@dataclass(frozen=True)
-class LearnerSampled(LearnerNote):
+class LearnerSampled(Note, code="learner-sampled"):
     """A slow learner was fitted to a sample of the rows."""
 
-    code = "learner-sampled"
-    example = {"rows": 50000}
     rows: int
+    template = "fitted to a sample of {rows:,} rows in each fold."
+    example = {"rows": 50000}
 
-    def text(self, on: Surface) -> str:
-        return f"fitted to a sample of {self.rows:,} rows in each fold."
 
-
-@dataclass(frozen=True)
-class NoLearner(Finding):
+class NoLearner(Finding, code="no-learner"):
     """No learner could be fitted."""
 
-    code = "no-learner"
-    example = {"learner": "logistic", "reason": "there is not enough memory for it."}
     learner: str
     reason: str
+    template = "no learner could be fitted; {learner}: {reason}"
+    example = {"learner": "logistic", "reason": "there is not enough memory for it."}
 
-    def text(self, on: Surface) -> str:
-        return f"no learner could be fitted; {self.learner}: {self.reason}"
 
-
-@dataclass(frozen=True)
-class NothingLearned(Finding):
+class NothingLearned(Finding, code="nothing-learned"):
     """All weights of every learner that was tried are 0: all rows get the same score."""
 
-    code = "nothing-learned"
-    example = {"learners": ("structural",)}
     learners: tuple[str, ...]
-
-    def text(self, on: Surface) -> str:
-        return (
-            "no learner separates the classes: all weights are 0, and all rows get the same "
-            f"score. Use other columns, or another learner ({on.fix(Fix('learner', 'logistic'))})."
-        )
+    template = (
+        "no learner separates the classes: all weights are 0, and all rows get the same score. Use "
+        "other columns, or another learner ({fix[learner]})."
+    )
+    example = {"learners": ("structural",)}
 
 
 # ------------------------------------------------------------------------------- doubtful numbers
 
 
-@dataclass(frozen=True)
-class Leak(Finding):
+class Leak(Warn, code="leak"):
     """One feature alone ranks the classes almost perfectly: it may be known only afterwards."""
 
-    code = "leak"
-    severity = Severity.WARNING
-    example = {"feature": "closed", "auc": 0.998, "fixes": (Fix("exclude", "closed"),)}
     feature: str
     auc: float
+    example = {"feature": "closed", "auc": 0.998, "fixes": (Fix("exclude", "closed"),)}
 
     def text(self, on: Surface) -> str:
         way = f" ({on.fix(self.fixes[0])})" if self.fixes else ""
@@ -387,24 +218,19 @@ class Leak(Finding):
         )
 
 
-@dataclass(frozen=True)
-class FoldsApart(Finding):
+class FoldsApart(Warn, code="folds-apart"):
     """Scores of different folds can't be laid together: no threshold is good for all of them."""
 
-    code = "folds-apart"
-    severity = Severity.WARNING
-    example = {"within": 0.91, "over": 0.84}
     within: float
     """The mean AUC within folds,"""
     over: float
     """and the AUC over all of them."""
-
-    def text(self, on: Surface) -> str:
-        return (
-            f"The AUC is {self.within:.3f} within folds and {self.over:.3f} over all of them: "
-            "models of different folds differ so much that they can't share a threshold. More rows "
-            "or fewer columns would help."
-        )
+    template = (
+        "The AUC is {within:.3f} within folds and {over:.3f} over all of them: models of different "
+        "folds differ so much that they can't share a threshold. More rows or fewer columns would "
+        "help."
+    )
+    example = {"within": 0.91, "over": 0.84}
 
 
 def percent(share: float) -> str:

@@ -4,15 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cutscore.core.errors import DataError
+from cutscore.core.findings.models import ScorerUnfit
 from cutscore.detector.export.markdown import to_markdown
 from cutscore.detector.export.onnx import onnx_inputs, to_onnx
 from cutscore.detector.export.sql import to_sql
+from cutscore.detector.scorers.column import ColumnScorer
 
 if TYPE_CHECKING:
     from cutscore.detector.artefact import Detector
     from cutscore.detector.export.sklearn import DetectorClassifier
 
-__all__ = ["onnx_inputs", "to_markdown", "to_onnx", "to_sklearn", "to_sql"]
+__all__ = ["onnx_inputs", "to_markdown", "to_onnx", "to_python", "to_sklearn", "to_sql"]
+
+
+def to_python(detector: Detector) -> str:
+    """The source of a Python module without dependencies that decides about scores, where the score
+    is a column: see :meth:`cutscore.Policy.export`.
+
+    Parameters
+    ----------
+    detector : Detector
+        The detector of a policy.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.detector import Detector
+    >>> from cutscore.detector.export import to_python
+    >>> s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> p = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 2.5))
+    >>> "def decide(" in to_python(Detector.of_policy(p))
+    True
+    """
+    if not isinstance(detector.scorer, ColumnScorer):
+        raise DataError(ScorerUnfit(detector.scorer.kind, "a Python module"))
+    return str(detector.policy.export("python"))
 
 
 def to_sklearn(detector: Detector) -> DetectorClassifier:
@@ -38,12 +65,14 @@ def to_sklearn(detector: Detector) -> DetectorClassifier:
     --------
     >>> import numpy as np, pandas as pd
     >>> import cutscore as cs
-    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector import Detector, Encoding, LinearScorer
     >>> from cutscore.detector.export import to_sklearn
     >>> frame = pd.DataFrame({"age": [30, 40, 50, 60]})
     >>> linear = cs.LinearDetector(np.array([2.0]), 0.5)
-    >>> d = Detector.of(Encoding.fit(frame), linear, calibrator=cs.Affine(1.0, 0.0),
-    ...                 aim=cs.Aim(prior=0.2), threshold=1.0)
+    >>> scorer = LinearScorer.of(Encoding.fit(frame), linear)
+    >>> s = cs.sweep([0, 0, 1, 1], scorer.scores(frame))
+    >>> policy = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 0.0))
+    >>> d = Detector(scorer, policy)
     >>> to_sklearn(d).predict(frame)
     array([False, False,  True,  True])
     """

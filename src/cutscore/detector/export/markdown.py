@@ -6,15 +6,18 @@ import re
 
 from cutscore.core.findings.base import PAGE
 from cutscore.decision.choice import natural
-from cutscore.detector.artefact import Detector
+from cutscore.detector.artefact import Detector, as_text
 from cutscore.detector.model_file import FORMAT
+from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.detector.scorers.linear import LinearScorer
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.measure import WORDS
+from cutscore.policy.artefact import calibration_words
 from cutscore.policy.export.card import costs_in_words as _in_words
 from cutscore.policy.export.card import table as _table
-from cutscore.policy.export.card import text
+from cutscore.policy.export.card import text, to_card
 from cutscore.policy.export.card import total as _total
 
 _MOST_LEVELS = 12
@@ -36,17 +39,26 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     --------
     >>> import numpy as np
     >>> import cutscore as cs
-    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector import Detector, Encoding, LinearScorer
     >>> from cutscore.detector.export import to_markdown
-    >>> e = Encoding.fit({"age": [20, 40, 60]})
+    >>> from cutscore.policy import Labels
+    >>> table = {"age": [20, 40, 60, 80]}
     >>> linear = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, linear, calibrator=cs.Affine(1.0, 0.0),
-    ...                 aim=cs.Aim(prior=0.5), threshold=1.0, target="ill", positive="yes")
+    >>> scorer = LinearScorer.of(Encoding.fit(table), linear)
+    >>> s = cs.sweep([0, 0, 1, 1], scorer.scores(table))
+    >>> ill = Labels("yes", column="ill")
+    >>> policy = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 0.0), labels=ill)
+    >>> d = Detector(scorer, policy)
     >>> print(to_markdown(d).splitlines()[0])
     # Detector of ill = yes
     """
     d = detector
-    target = "positives" if d.target is None else f"{d.target} = {d.positive}"
+    if isinstance(d.scorer, ColumnScorer):
+        return to_card(d.policy, title=title)
+    labels = d.policy.labels
+    target = "positives"
+    if labels.column is not None:
+        target = f"{labels.column} = {'' if labels.positive is None else as_text(labels.positive)}"
     parts = [
         f"# {text(title or f'Detector of {target}')}",
         _what(d, target),
@@ -54,50 +66,53 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
         _data(d),
         _columns(d),
         _limits(d),
-        f"Made by {text(d.library)}; format {FORMAT}.",
+        f"Made by {text(d.policy.provenance.library)}; format {FORMAT}.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _what(d: Detector, target: str) -> str:
-    a = d.aim
+    a, policy = d.policy.aim, d.policy
     aim = [f"for the best {a.goal.name}"]
     aim += [f"subject to {' and '.join(a.limit_texts)}"] if a.limit_texts else []
     aim += [f"with {100 * a.confidence:g} % confidence"] if a.confidence else []
-    chosen = "" if d.given else f" The threshold was chosen {' '.join(aim)}."
+    chosen = "" if policy.given else f" The threshold was chosen {' '.join(aim)}."
     costs = f" {_in_words(a.costs)}." if a.costs else ""
+    how = f"A detector of **{text(target)}**"
+    if isinstance(d.scorer, LinearScorer):
+        how = (
+            f"A linear detector of **{text(target)}**: the score of a case is {d.scorer.base:.6g} "
+            "plus what each column adds"
+        )
     return (
-        f"A linear detector of **{text(target)}**: the score of a case is {d.base:.6g} plus what "
-        f"each column adds, and the rule is to **{text(d.rule)}**.{text(chosen)}{text(costs)}\n\n"
-        f"Scores become log-likelihood ratios: {text(d.calibration)}. Probabilities are those "
-        f"where {100 * d.prior:.4g} % of the cases are positive."
+        f"{how}, and the rule is to **{text(policy.rule)}**.{text(chosen)}{text(costs)}\n\n"
+        f"Scores become log-likelihood ratios: {text(calibration_words(policy.calibrator))}. "
+        f"Probabilities are those where {100 * policy.prior:.4g} % of the cases are positive."
     )
 
 
 def _point(d: Detector) -> str:
+    t, promises = d.training, d.policy.promises
     lines = ["## What it does"]
-    t = d.training
-    if t.confusion is None:
-        lines.append("This threshold has not been evaluated on held-out rows.")
-    else:
-        if t.rates is not None:
-            recall, fpr = t.rates
-            told = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.prior)
-            lines.append(f"{told[0].upper()}{told[1:]}.")
-        if t.expected:
-            rows = [[text(WORDS.get(name, name)), repr(e)] for name, e in t.expected.items()]
-            lines.append("To expect on new rows:\n\n" + _table(["", ""], rows))
-        c = t.confusion
-        lines.append(
-            "On cross-fitted scores of the training rows, on which the threshold was chosen:\n\n"
-            + _table(
-                ["", "positive", "negative"],
-                [
-                    ["flagged", _total(c.tp), _total(c.fp)],
-                    ["not flagged", _total(c.fn), _total(c.tn)],
-                ],
-            )
+    if "recall" in promises and "fpr" in promises:
+        recall, fpr = promises["recall"].value, promises["fpr"].value
+        told = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.policy.prior)
+        lines.append(f"{told[0].upper()}{told[1:]}.")
+    if promises:
+        rows = [[text(WORDS.get(name, name)), repr(e)] for name, e in promises.items()]
+        lines.append("To expect on new rows:\n\n" + _table(["", ""], rows))
+    c = d.policy.confusion
+    made = text(d.policy.provenance.scores)
+    lines.append(
+        f"On the scores that the threshold was chosen on ({made}):\n\n"
+        + _table(
+            ["", "positive", "negative"],
+            [
+                ["flagged", _total(c.tp), _total(c.fp)],
+                ["not flagged", _total(c.fn), _total(c.tn)],
+            ],
         )
+    )
     if t.auc is not None:
         sure = f", {t.auc_interval!r}" if t.auc_interval else ""
         lines.append(f"AUC, cross-fitted: {t.auc:.4f}{sure}.")
@@ -113,8 +128,8 @@ def _data(d: Detector) -> str:
             f"Trained{learner} on {t.rows:,} rows, of which {t.positives:,} "
             f"({100 * t.positives / t.rows:.3g} %) are positive."
         )
-    if d.fingerprint:
-        lines.append(f"Fingerprint of the rows: `{re.sub('[^0-9A-Za-z:]', '', d.fingerprint)}`.")
+    if t.fingerprint:
+        lines.append(f"Fingerprint of the rows: `{re.sub('[^0-9A-Za-z:]', '', t.fingerprint)}`.")
     if t.notes:
         lines.append("\n".join(f"- {text(note.render(PAGE))}" for note in t.notes))
     return "\n\n".join(lines)
@@ -122,7 +137,9 @@ def _data(d: Detector) -> str:
 
 def _columns(d: Detector) -> str:
     rows: list[list[str]] = []
-    for term in sorted(d.terms, key=lambda term: -term.size):
+    if not isinstance(d.scorer, LinearScorer):
+        return "## Columns\n\n" + "\n".join(f"- {text(name)}" for name in d.columns)
+    for term in sorted(d.scorer.terms, key=lambda term: -term.size):
         rows += _rows(term)
     return (
         "## Columns\n\nContributions to the score relative to an average row, the most important "
@@ -167,13 +184,17 @@ def _share(x: float) -> str:
 
 
 def _limits(d: Detector) -> str:
-    lines = [
-        "## Limits of use",
-        "- It uses these columns only, and their effects are additive (no interactions).",
-        "- Figures hold for cases like the training rows. New levels count as the average level, "
-        "and so do missing values in columns without any in training.",
-        f"- Probabilities assume that {100 * d.prior:.4g} % of the cases are positive. Where that "
-        "differs, pass the prior that applies.",
+    lines = ["## Limits of use"]
+    if isinstance(d.scorer, LinearScorer):
+        lines += [
+            "- It uses these columns only, and their effects are additive (no interactions).",
+            "- New levels count as the average level, and so do missing values in columns without "
+            "any in training.",
+        ]
+    lines += [
+        "- Figures hold for cases like the training rows.",
+        f"- Probabilities assume that {100 * d.policy.prior:.4g} % of the cases are positive. "
+        "Where that differs, pass the prior that applies.",
     ]
     if 0 < d.training.positives < 100:
         lines.append("- It was trained on few positives: sensitivity and precision are uncertain.")

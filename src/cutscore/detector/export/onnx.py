@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.models import NoColumns
-from cutscore.detector.artefact import GROUP, Detector
+from cutscore.detector.artefact import Detector, as_text
+from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.detector.scorers.linear import GROUP, line_of
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
 from cutscore.policy.export.onnx import Graph
@@ -48,18 +50,23 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
     --------
     >>> import numpy as np
     >>> import cutscore as cs
-    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector import Detector, Encoding, LinearScorer
     >>> from cutscore.detector.export import to_onnx
-    >>> e = Encoding.fit({"age": [20, 40, 60]})
+    >>> table = {"age": [20, 40, 60, 80]}
     >>> linear = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, linear, calibrator=cs.Affine(1.0, 0.0),
-    ...                 aim=cs.Aim(prior=0.5), threshold=1.0)
+    >>> scorer = LinearScorer.of(Encoding.fit(table), linear)
+    >>> s = cs.sweep([0, 0, 1, 1], scorer.scores(table))
+    >>> policy = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 0.0))
+    >>> d = Detector(scorer, policy)
     >>> [output.name for output in to_onnx(d).graph.output]
     ['score', 'llr', 'probability', 'decision']
     """
+    if isinstance(detector.scorer, ColumnScorer):
+        graph: ModelProto = detector.policy.export("onnx", dtype=dtype)
+        return graph
     if dtype not in ("float64", "float32"):
         raise DataError(BadArgument("dtype", "be float64 or float32", dtype))
-    if not detector.terms:
+    if not line_of(detector.scorer, "ONNX").terms:
         raise DataError(NoColumns())
     model: ModelProto = _Graph(detector, np.dtype(dtype)).whole()
     return model
@@ -74,21 +81,23 @@ def onnx_inputs(
     --------
     >>> import numpy as np
     >>> import cutscore as cs
-    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector import Detector, Encoding, LinearScorer
     >>> from cutscore.detector.export import onnx_inputs
     >>> table = {"age": [20, 40, None], "colour": ["red", None, "blue"]}
-    >>> e = Encoding.fit(table, min_rows=1)
     >>> linear = cs.LinearDetector(np.ones(4), 0.0)
-    >>> d = Detector.of(e, linear, calibrator=cs.Affine(1.0, 0.0),
-    ...                 aim=cs.Aim(prior=0.5), threshold=0.0)
+    >>> scorer = LinearScorer.of(Encoding.fit(table, min_rows=1), linear)
+    >>> s = cs.sweep([0, 1, 1], scorer.scores(table))
+    >>> policy = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 0.0))
+    >>> d = Detector(scorer, policy)
     >>> {name: a.ravel().tolist() for name, a in onnx_inputs(d, table).items()}
     {'age': [20.0, 40.0, nan], 'colour': ['red', '', 'blue']}
     """
-    names = detector.columns
+    line = line_of(detector.scorer, "ONNX")
+    names = line.columns
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     start = 0
-    for batch in stream(data, names, detector.numbers, detector.texts):
-        for k, term in enumerate(detector.terms):
+    for batch in stream(data, names, line.numbers, line.texts):
+        for k, term in enumerate(line.terms):
             column = batch.column(k)
             if isinstance(term, NumberTerm):
                 values: NDArray[Any] = term.column.values(column, start).astype(dtype)
@@ -118,32 +127,35 @@ class _Graph(Graph):
 
     def __init__(self, detector: Detector, dtype: np.dtype[Any]) -> None:
         super().__init__(detector.columns, dtype)
-        self.detector = detector
+        self.detector, self.line = detector, line_of(detector.scorer, "ONNX")
 
     def whole(self) -> Any:
-        d, helper = self.detector, self.helper
+        line, policy, helper = self.line, self.detector.policy, self.helper
         inputs = [
             helper.make_tensor_value_info(
                 term.column.name,
                 self.types.STRING if term.column.kind == "category" else self.float,
                 ["rows", 1],
             )
-            for term in d.terms
+            for term in line.terms
         ]
-        total = self.constant([[d.base]])
-        for first in range(0, len(d.terms), GROUP):
+        total = self.constant([[line.base]])
+        for first in range(0, len(line.terms), GROUP):
             group: str | None = None
-            for term in d.terms[first : first + GROUP]:
+            for term in line.terms[first : first + GROUP]:
                 value = self.term(term)
                 group = value if group is None else self.add("Add", group, value)
             assert group is not None
             total = self.add("Add", total, group)
         score = self.add("Identity", total, out="score")
-        self.decide(d.calibrator, d.prior, d.threshold, score)
-        return self.model(
-            inputs,
-            {"target": d.target or "", "positive": d.positive or "", "fingerprint": d.fingerprint},
-        )
+        self.decide(policy.calibrator, policy.prior, policy.threshold, score)
+        labels = policy.labels
+        properties = {
+            "target": labels.column or "",
+            "positive": "" if labels.positive is None else as_text(labels.positive),
+            "fingerprint": self.detector.training.fingerprint,
+        }
+        return self.model(inputs, properties)
 
     def term(self, term: NumberTerm | CategoryTerm) -> str:
         name = term.column.name

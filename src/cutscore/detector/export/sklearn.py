@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Shown
-from cutscore.detector.artefact import Detector
+from cutscore.detector.artefact import Detector, as_text
 
 Table = ArrayLike | Mapping[str, ArrayLike]
 """A data frame, an array, or columns by name."""
@@ -41,10 +41,13 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: object = None, y: object = None) -> DetectorClassifier:  # noqa: ARG002
         """Set the attributes of a fitted classifier; nothing is learned."""
-        d = self.detector
-        labels = d.labels or (
-            (False, True) if d.positive is None else (f"not {d.positive}", d.positive)
-        )
+        d, known = self.detector, self.detector.policy.labels
+        labels: tuple[Any, Any] = False, True
+        if known.positive is not None and known.negative is not None:
+            labels = known.negative, known.positive
+        elif known.positive is not None:
+            positive = as_text(known.positive)
+            labels = f"not {positive}", positive
         # Scorers take the classes to be sorted, and the second to be what scores rise with.
         self.classes_ = np.array(sorted(labels))
         self._last = labels[1] == max(labels)
@@ -61,7 +64,7 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : data frame or array of shape (n_samples, n_features)
             The columns of the detector.
         """
-        away = self.scores(X) - self.detector.threshold
+        away = self.scores(X) - self.detector.policy.threshold
         return away if self._last else -away
 
     def scores(self, X: Table) -> NDArray[np.float64]:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Fix
+from cutscore.core.findings import BadArgument, shown
 from cutscore.core.findings.models import (
     ColumnReserved,
-    DialectNeeded,
-    NamesCoincide,
 )
-from cutscore.detector.artefact import GROUP, Detector
+from cutscore.core.findings.tables import NamesRepeat
+from cutscore.detector.artefact import Detector
+from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.detector.scorers.linear import GROUP, line_of
 from cutscore.detector.terms import CategoryTerm, Term
 from cutscore.policy.export.sql import decided
 from cutscore.policy.export.sql import literal as _float
@@ -69,17 +69,19 @@ def to_sql(
     --------
     >>> import numpy as np
     >>> import cutscore as cs
-    >>> from cutscore.detector import Detector, Encoding
+    >>> from cutscore.detector import Detector, Encoding, LinearScorer
     >>> from cutscore.detector.export import to_sql
-    >>> e = Encoding.fit({"age": [20, 40, 60]})
-    >>> line = cs.LinearDetector(np.array([1.0]), 0.5)
-    >>> d = Detector.of(e, line, calibrator=cs.Affine(1.0, 0.0),
-    ...                 aim=cs.Aim(prior=0.5), threshold=1.0)
+    >>> table = {"age": [20, 40, 60, 80]}
+    >>> linear = cs.LinearDetector(np.array([1.0]), 0.5)
+    >>> scorer = LinearScorer.of(Encoding.fit(table), linear)
+    >>> s = cs.sweep([0, 0, 1, 1], scorer.scores(table))
+    >>> policy = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 0.0))
+    >>> d = Detector(scorer, policy)
     >>> print(to_sql(d, "people"))
     WITH scored AS MATERIALIZED (SELECT
       0.5e0 + (
         CASE WHEN d."age" BETWEEN -1.7976931348623157e+308 AND 1.7976931348623157e+308
-          THEN 0.06123724356957945e0 * (d."age" - 40.0e0)
+          THEN 0.044721359549995794e0 * (d."age" - 50.0e0)
           WHEN d."age" IS NULL OR LOWER(CAST(d."age" AS VARCHAR)) = 'nan' THEN 0.0e0 END) AS "score"
     FROM "people" AS d),
     step0 AS MATERIALIZED (SELECT *,
@@ -88,21 +90,25 @@ def to_sql(
       CASE WHEN "llr" + 0.0e0 > 700 THEN 1.0e0 WHEN "llr" + 0.0e0 < -700 THEN 0.0e0
         WHEN "llr" + 0.0e0 >= 0 THEN 1 / (1 + EXP(-("llr" + 0.0e0)))
         ELSE EXP("llr" + 0.0e0) / (1 + EXP("llr" + 0.0e0)) END AS "probability",
-      CASE WHEN "score" IS NOT NULL THEN "score" >= 1.0e0 END AS "decision"
+      CASE WHEN "score" IS NOT NULL THEN "score" >= 0.5e0 END AS "decision"
     FROM step0
     """
+    if isinstance(detector.scorer, ColumnScorer):
+        query: str = detector.policy.export("sql", table=table, dialect=dialect, keep=keep)
+        return query
     if dialect not in _DIALECTS:
         raise DataError(BadArgument("dialect", f"be one of {', '.join(_DIALECTS)}", dialect))
+    line, policy = line_of(detector.scorer, "SQL"), detector.policy
     names = detector.columns
     if isinstance(keep, str):
         raise DataError(BadArgument("keep", "be a list of names", keep))
     kept = list(dict.fromkeys(keep))
     _check_names([*names, *kept], kept)
     groups = [
-        " + ".join(f"\n    {_term(term, dialect)}" for term in detector.terms[k : k + GROUP])
-        for k in range(0, len(detector.terms), GROUP)
+        " + ".join(f"\n    {_term(term, dialect)}" for term in line.terms[k : k + GROUP])
+        for k in range(0, len(line.terms), GROUP)
     ]
-    score = " + ".join([_float(detector.base), *(f"({group})" for group in groups)])
+    score = " + ".join([_float(line.base), *(f"({group})" for group in groups)])
     front = "".join(f"d.{_name(name)},\n  " for name in kept)
     query = (
         f'WITH scored AS MATERIALIZED (SELECT\n  {front}{score} AS "score"\n'
@@ -110,7 +116,7 @@ def to_sql(
     )
     # What is infinite is written alike in both databases.
     return query + decided(
-        detector.calibrator, detector.prior, detector.threshold, kept, dialect="sqlite"
+        policy.calibrator, policy.prior, policy.threshold, kept, dialect="sqlite"
     )
 
 
@@ -119,7 +125,7 @@ def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:
     for name in names:
         key = name.casefold()
         if folded.setdefault(key, name) != name:
-            raise DataError(NamesCoincide(folded[key], name))
+            raise DataError(NamesRepeat(folded[key], name))
     for name in kept:
         if name.casefold() in _GIVEN:
             raise DataError(ColumnReserved(name))
@@ -183,8 +189,8 @@ def _microseconds(name: str, column: str, dialect: str) -> str:
             f"AND SUBSTR({column}, 12, 2) < '24' AND {column} NOT LIKE '% ' "
             f"AND {column} NOT LIKE '%.' THEN 1000000 * {seconds} + {rest} END"
         )
-    ways = (Fix("dialect", "duckdb"), Fix("dialect", "sqlite"))
-    raise DataError(DialectNeeded(name, fixes=ways))
+    rule = f"be duckdb or sqlite, since {shown(name)} is a date, which databases write differently"
+    raise DataError(BadArgument("dialect", rule))
 
 
 def _days(microseconds: str) -> str:

@@ -111,12 +111,12 @@ class Graph:
         self.constants.append(self.from_array(array, name))
         return name
 
-    def add(
-        self, op: str, *inputs: str, out: str | None = None, domain: str = "", **attributes: object
-    ) -> str:
+    def add(self, op: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         out = out or self.name(op.lower())
-        own: dict[str, Any] = attributes
-        self.nodes.append(self.helper.make_node(op, list(inputs), [out], domain=domain, **own))
+        domain = attributes.pop("domain", "")
+        self.nodes.append(
+            self.helper.make_node(op, list(inputs), [out], domain=domain, **attributes)
+        )
         return out
 
     def decide(

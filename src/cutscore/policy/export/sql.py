@@ -18,8 +18,7 @@ from cutscore.calibration.calibrators import (
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Fix
-from cutscore.core.findings.models import ColumnReserved, DialectNeeded, NotExportable
+from cutscore.core.findings.models import ColumnReserved, NotExportable
 from cutscore.core.names import quote_sql
 from cutscore.measures.prior import log_odds
 
@@ -164,8 +163,8 @@ def literal(x: float, dialect: str = "sqlite") -> str:
         text = repr(float(x))
         return text if "e" in text else text + "e0"
     if dialect == "standard":
-        ways = tuple(Fix("dialect", name) for name in DIALECTS[1:])
-        raise DataError(DialectNeeded("llr", "infinite", fixes=ways))
+        rule = f"be one of {', '.join(DIALECTS[1:])}, since an LLR is infinite"
+        raise DataError(BadArgument("dialect", rule))
     if dialect == "postgresql":
         return f"CAST('{'' if x > 0 else '-'}Infinity' AS DOUBLE PRECISION)"
     return "(1e308 * 10)" if x > 0 else "(-1e308 * 10)"

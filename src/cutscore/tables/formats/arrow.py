@@ -9,9 +9,18 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from cutscore.core.findings import Finding
-from cutscore.core.findings.tables import FileDamaged
 from cutscore.core.names import data_columns
-from cutscore.tables.parts import BATCH, File, Format, Part, Style, Writer, check_names, first_line
+from cutscore.tables.parts import (
+    BATCH,
+    File,
+    Format,
+    Part,
+    Style,
+    Writer,
+    check_names,
+    damaged_file,
+    first_line,
+)
 
 
 class ArrowPart(Part):
@@ -62,7 +71,7 @@ class ArrowPart(Part):
             yield batch.select(list(columns))
 
     def explain(self, error: Exception) -> Finding:
-        return FileDamaged("Arrow", first_line(error), where=self.at)
+        return damaged_file(self.where, first_line(error))
 
 
 def _writer(file: IO[bytes], schema: pa.Schema) -> Writer:

@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import IO, Any
@@ -21,9 +22,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings import Finding, Where
 from cutscore.core.findings.tables import (
     ColumnsUnnamed,
-    FileChanged,
-    FileEmpty,
-    NotUtf8,
+    LineInvalid,
     RowRagged,
     SeparatorFound,
 )
@@ -36,8 +35,10 @@ from cutscore.tables.parts import (
     Part,
     Style,
     Writer,
+    changed_file,
     check_names,
     decoded,
+    empty_file,
     is_text,
 )
 
@@ -69,7 +70,6 @@ class CsvPart(Part):
         self._file, self._style = file, style
         self.is_small = file.is_small
         self._types: dict[str, pa.DataType] = {}
-        self._invalid: list[Any] = []
         with self.guard(), _text(file) as lines:
             self._blank, first = next(
                 ((k, line) for k, line in enumerate(lines) if line.strip()), (0, "")
@@ -80,7 +80,7 @@ class CsvPart(Part):
             except csv.Error as error:
                 raise DataError(super().explain(error)) from error
         if not row:
-            raise DataError(FileEmpty(where=self.at))
+            raise empty_file(self.where)
         self._names = self._named(row) if style.header else [f"c{k + 1}" for k in range(len(row))]
 
     def _find_separator(self, line: str) -> str:
@@ -139,11 +139,11 @@ class CsvPart(Part):
         with self.guard():
             out = _cast(_trimmed(text), t, self._style.decimal)
         if out is None:
-            raise DataError(FileChanged(where=self.at))
+            raise changed_file(self.where)
         return out
 
     def read(self, columns: Sequence[str]) -> pa.Table:
-        with self._parsing():
+        with self.guard():
             table = pacsv.read_csv(self._file.stream(), **self._options(columns))
         texts = dict(zip(columns, table.columns, strict=True))
         del table
@@ -174,10 +174,6 @@ class CsvPart(Part):
         return super().first_not_number(text)
 
     def _options(self, columns: Sequence[str]) -> dict[str, Any]:
-        def ragged(row: pacsv.InvalidRow) -> str:
-            self._invalid.append(row)
-            return "error"
-
         return {
             "read_options": pacsv.ReadOptions(
                 block_size=parts.BLOCK,
@@ -185,9 +181,9 @@ class CsvPart(Part):
                 skip_rows=self._blank,
                 skip_rows_after_names=int(self._style.header),
             ),
-            "parse_options": pacsv.ParseOptions(
-                delimiter=self._separator, newlines_in_values=True, invalid_row_handler=ragged
-            ),
+            # No handler of invalid rows: a thread that reads ahead could be the last to let go of
+            # it, and abort the process if Python has ended meanwhile.
+            "parse_options": pacsv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
             "convert_options": pacsv.ConvertOptions(
                 include_columns=list(columns),
                 column_types=dict.fromkeys(columns, pa.string()),
@@ -199,16 +195,14 @@ class CsvPart(Part):
 
     def _blocks(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All rows of these columns as text."""
-        with self._parsing():
-            stream = pacsv.open_csv(self._file.stream(), **self._options(columns))
-        for batch in self.guarded(stream):
-            yield pa.RecordBatch.from_arrays(
-                [self._filled(column) for column in batch.columns], schema=batch.schema
-            )
-
-    def _parsing(self) -> Any:
-        self._invalid.clear()
-        return self.guard()
+        # Closed where they are left, by a consumer that has seen enough too.
+        with self.guard(), self._file.stream() as file:
+            reader = pacsv.open_csv(file, **self._options(columns))
+            with reader:
+                for batch in self.guarded(reader):
+                    yield pa.RecordBatch.from_arrays(
+                        [self._filled(column) for column in batch.columns], schema=batch.schema
+                    )
 
     def _filled(self, text: pa.Array) -> Any:
         """Without the marks of missing values that are in quotes: others pyarrow takes out."""
@@ -217,27 +211,31 @@ class CsvPart(Part):
         return pc.if_else(gone, None, text) if pc.any(gone).as_py() else text
 
     def explain(self, error: Exception) -> Finding:
-        if self._invalid:
-            return self._ragged()
+        if isinstance(error, pa.ArrowInvalid) and (row := self._first_ragged()) is not None:
+            # pyarrow counts from 1, and the line of names.
+            place = Where(row=row.number - 1 - self._style.header, file=self.where)
+            return RowRagged(row.expected_columns, row.actual_columns, where=place)
         # As text, all that can be wrong with a value is that it is none.
         line = _first_not_utf8(self._file)
         if line is not None:
-            return NotUtf8(where=Where(file=self.where, line=line))
+            return LineInvalid("utf-8", where=Where(file=self.where, line=line))
         return super().explain(error)
 
-    def _ragged(self) -> Finding:
-        (row, *_) = self._invalid
-        if row.number is None:  # several threads don't count
-            with self._file.stream() as stream:
-                options = self._options(self._names)
-                options["read_options"].use_threads = False
-                try:
-                    pacsv.read_csv(stream, **options)
-                except pa.ArrowInvalid:
-                    row = self._invalid[-1]
-        # pyarrow counts from 1, and the line of names.
-        place = Where(row=row.number - 1 - self._style.header, file=self.where)
-        return RowRagged(row.expected_columns, row.actual_columns, where=place)
+    def _first_ragged(self) -> Any:
+        """The first row with too many columns or too few; None if there is none. One thread reads
+        all again: several don't count rows."""
+        found: list[Any] = []
+
+        def handle(row: Any) -> str:
+            found.append(row)
+            return "error"
+
+        options = self._options(self._names)
+        options["read_options"].use_threads = False
+        options["parse_options"].invalid_row_handler = handle
+        with suppress(pa.ArrowException, OSError), self._file.stream() as stream:
+            pacsv.read_csv(stream, **options)
+        return next(iter(found), None)
 
 
 def _text(file: File) -> IO[str]:

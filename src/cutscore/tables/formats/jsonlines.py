@@ -15,7 +15,7 @@ import pyarrow.json as pajson
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Finding
-from cutscore.core.findings.tables import FileEmpty, LineInvalid, TypesDiffer
+from cutscore.core.findings.tables import LineInvalid, TypesDiffer
 from cutscore.tables import parts
 from cutscore.tables.literals import EXACT
 from cutscore.tables.parts import (
@@ -25,6 +25,7 @@ from cutscore.tables.parts import (
     Part,
     Style,
     common_type,
+    empty_file,
     first_line,
     inexact,
     is_text,
@@ -51,7 +52,7 @@ class JsonPart(Part):
                 if field.name not in long and _may_be_inexact(column):
                     long |= _first_inexact(block, row, field.name)
         if not self._found:
-            raise DataError(FileEmpty(where=self.at))
+            raise empty_file(self.where)
         self._whole = small[0] if len(small) == 1 else None
         for name, (row, value) in long.items():
             if pa.types.is_floating(self._found[name]):

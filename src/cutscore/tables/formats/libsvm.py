@@ -14,8 +14,8 @@ import pyarrow as pa
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Where
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.tables import FileEmpty, LineInvalid
-from cutscore.tables.parts import BATCH, File, Format, Part, Style
+from cutscore.core.findings.tables import LineInvalid
+from cutscore.tables.parts import BATCH, File, Format, Part, Style, empty_file
 
 # No index is larger: column numbers of a sparse matrix are 32-bit integers.
 _MOST = 2**31 - 2
@@ -48,7 +48,7 @@ class LibsvmPart(Part):
                     raise self._odd(line, number) from None
                 start.append(len(index))
         if not label:
-            raise DataError(FileEmpty(where=self.at))
+            raise empty_file(self.where)
         self._label, self._value = np.array(label), np.array(value)
         self._start, self._index = np.array(start), np.array(index)
         self.low = int(self._index.min(initial=_MOST))

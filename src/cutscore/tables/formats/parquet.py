@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cutscore.core.errors import DataError
-from cutscore.core.findings import Finding, Where
-from cutscore.core.findings.tables import FileDamaged
+from cutscore.core.findings import Finding
 from cutscore.core.names import data_columns
 from cutscore.tables.parts import (
     BATCH,
@@ -22,6 +21,7 @@ from cutscore.tables.parts import (
     Style,
     Writer,
     check_names,
+    damaged_file,
     first_line,
 )
 
@@ -33,13 +33,12 @@ UNREADABLE = (pa.ArrowException, OSError, ValueError)
 
 def damaged(where: str, k: int, of: int, error: Exception) -> DataError:
     """The error for a row group that can't be read."""
-    place = Where(file=where)
-    return DataError(FileDamaged("Parquet", first_line(error), k, of, where=place))
+    return DataError(damaged_file(where, first_line(error), f"row group {k + 1} of {of}"))
 
 
-def cut_off(where: str, error: Exception) -> FileDamaged:
+def cut_off(where: str, error: Exception) -> Finding:
     """What is said of a file that can't be opened."""
-    return FileDamaged("Parquet", first_line(error), where=Where(file=where))
+    return damaged_file(where, first_line(error))
 
 
 class ParquetPart(Part):

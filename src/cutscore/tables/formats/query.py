@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import tempfile
 import threading
-import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -27,6 +24,7 @@ from cutscore.tables.parts import (
     File,
     Format,
     Part,
+    TemporaryFile,
     called,
     check_names,
     common_type,
@@ -167,14 +165,11 @@ class Scratch:
     def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
         import pyarrow.dataset as ds
 
-        handle, path = tempfile.mkstemp(prefix="cutscore-", suffix=".arrow")
-        os.close(handle)
-        # Removed when nobody needs it any more.
-        weakref.finalize(self, Path(path).unlink, missing_ok=True)
-        with ipc.new_file(path, schema) as file:
+        self._file = TemporaryFile()
+        with self._file.create() as file, ipc.new_file(file, schema) as writer:
             for batch in batches:
-                file.write_batch(batch)
-        self.dataset = ds.dataset(path, schema, format="ipc")
+                writer.write_batch(batch)
+        self.dataset = ds.dataset(self._file.path, schema, format="ipc")
 
 
 class SqlitePart(Part):

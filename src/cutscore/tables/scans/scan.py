@@ -20,24 +20,17 @@ from numpy.typing import NDArray
 
 from cutscore.core.checks import threads
 from cutscore.core.errors import CutscoreError, DataError
-from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Fix, Shown, Where, shown, spelled
 from cutscore.core.findings.rows import (
     BadWeight,
-    NotNumbers,
     PositiveUnstated,
-    ScoreMissing,
     TooManyLabels,
-    ValueMissing,
-)
-from cutscore.core.findings.tables import (
-    FileChanged,
-    FileDamaged,
-    FileUnreadable,
-    NamesRepeat,
-    TypesDiffer,
     TypeUnfit,
+    ValueMissing,
+    ValueUnfit,
 )
+from cutscore.core.findings.tables import FileUnreadable, NamesRepeat, TypesDiffer
 from cutscore.core.labels import label_type_error, parse_label
 from cutscore.core.names import missing_column_error
 from cutscore.core.types import Label
@@ -47,8 +40,10 @@ from cutscore.tables.files import Paths
 from cutscore.tables.parts import (
     Piece,
     cell,
+    changed_file,
     check_names_in_floats,
     common_type,
+    damaged_file,
     decoded,
     filled,
     first_line,
@@ -188,7 +183,7 @@ def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert 
     if kind_of(t) not in ("numbers", "booleans"):
         hint = f"Name another column, or {way_out}."
         place = Where(column=name, file=where)
-        raise DataError(NotNumbers(shown(name), type=kind_of(t), hint=hint, where=place))
+        raise DataError(ValueUnfit(shown(name), type=kind_of(t), hint=hint, where=place))
 
 
 def as_weights(values: NDArray[Any], name: str, row_at: Callable[[int], Any]) -> Floats:
@@ -261,7 +256,7 @@ class Scan:
                 yield self._checked(batch, where, start)
             rows += batch.num_rows
         if piece.rows is not None and rows != piece.rows:
-            raise DataError(FileChanged(where=Where(file=where)))
+            raise changed_file(where)
 
     def _checked(self, batch: pa.RecordBatch, where: str, start: int) -> Batch:
         row_at = row_of(where, start)
@@ -271,7 +266,9 @@ class Scan:
             score = self._numbers(columns[name], name, row_at)
             bad = np.isnan(score)
             if bad.any():
-                raise DataError(ScoreMissing(where=cell(row_at(int(bad.argmax())), name)))
+                raise DataError(
+                    ValueMissing("score", "NaN", where=cell(row_at(int(bad.argmax())), name))
+                )
             scores.append(score)
         w = None
         if self.weight is not None:
@@ -447,7 +444,7 @@ def _opened_dataset(
             if name in data.schema.names:
                 first, second, *_ = (k for k, one in enumerate(data.schema.names) if one == name)
                 place = Where(file=where)
-                raise DataError(NamesRepeat(name, first, second, where=place))
+                raise DataError(NamesRepeat(name, name, (first, second), where=place))
             raise missing_column_error(name, data.schema.names, where)
     pieces = []
     for fragment in _fragments(data, filter):
@@ -481,8 +478,8 @@ def _fragments(data: ds.Dataset, filter: pc.Expression) -> Iterable[Any]:
             try:
                 yield from fragment.split_by_row_group(filter, schema=data.schema)
             except (pa.ArrowException, OSError) as error:
-                place = Where(file=fragment.path)
-                raise DataError(FileDamaged("Parquet", first_line(error), where=place)) from error
+                reason = first_line(error)
+                raise DataError(damaged_file(fragment.path, "it, as Parquet,", reason)) from error
         else:
             yield fragment
 
@@ -512,4 +509,4 @@ def _read_fragment(
 def _check_plain(t: pa.DataType, name: str, where: str) -> None:
     t = value_type(t)
     if pa.types.is_nested(t) or pa.types.is_null(t):
-        raise DataError(TypeUnfit(name, kind_of(t), where=Where(file=where)))
+        raise DataError(TypeUnfit(f"{shown(name)} of {where}", kind_of(t), where=Where(file=where)))

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from cutscore.core import _native
 from cutscore.core.checks import Columns, threads
 from cutscore.core.errors import DataError
-from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.cluster import MemoryTooSmall
+from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.labels import unknown_label_error
 from cutscore.core.types import Label
 from cutscore.sweeps.binned import BinnedSweep
@@ -345,8 +344,9 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     # As many as have room for bins of their own.
     workers = max(1, min(workers_for(len(scan.pieces)), limit // 2 // (16 << bits)))
     if 16 << bits > limit:
-        what = f"2**{bits} bins of two classes, {16 << bits:,} bytes,"
-        raise DataError(MemoryTooSmall(what, limit, "Take fewer bits, or a larger limit."))
+        rule = f"hold 2**{bits} bins of two classes, {16 << bits:,} bytes"
+        hint = "Take fewer bits, or a larger limit."
+        raise DataError(BadArgument("memory_limit", rule, limit, hint))
     if weighted:
         # Runs that depend on the table alone, so that sums of weights do too; few, where there are
         # many bins to add up.
@@ -415,9 +415,9 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
             out[value] = s.compact() if plan.compact else s
             entries += len(out[value])
             if entries > plan.entries:
-                what = f"the sweeps of all groups, with more than {plan.entries:,} entries,"
+                rule = f"hold the sweeps of all groups, with more than {plan.entries:,} entries"
                 hint = "Pass compact=True, a filter for some of the groups, or a larger limit."
-                raise DataError(MemoryTooSmall(what, plan.limit, hint))
+                raise DataError(BadArgument("memory_limit", rule, plan.limit, hint))
     finally:
         spill.close()
     return dict(sorted(out.items(), key=lambda item: _order(item[0])))

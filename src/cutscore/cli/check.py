@@ -1,0 +1,76 @@
+"""cutscore check."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Any
+
+from cutscore.cli import INFEASIBLE, policies, shared
+from cutscore.core.findings import COMMAND
+from cutscore.core.labels import binarize
+from cutscore.detector import Detector
+from cutscore.measures.aim import Aim
+from cutscore.measures.measure import WORDS
+from cutscore.policy.check import Outcome, PolicyCheck
+
+
+def run(arguments: Namespace) -> tuple[str, int]:
+    """What was promised, beside what labelled rows show."""
+    detector = Detector.load(arguments.model)
+    table = shared.source(arguments)
+    label = arguments.label or detector.policy.labels.column or shared.label_of(arguments, table)
+    more = [arguments.weight] if arguments.weight else []
+    columns = table.columns([label, *more], numbers=more)
+    y = columns[label]
+    if arguments.positive is not None:
+        y = binarize(y, arguments.positive, label).y
+    weight = columns[arguments.weight] if arguments.weight else None
+    found = detector.policy.check(y, detector.scores(table), weight)
+    code = 0 if found.ok else INFEASIBLE
+    if arguments.json:
+        return shared.as_json(_plain(found, arguments)), code
+    return _text(found, detector.policy.aim, shared.width()), code
+
+
+def _plain(found: PolicyCheck, arguments: Namespace) -> dict[str, Any]:
+    findings = [one.as_dict(COMMAND) for one in found.findings]
+    return found.to_dict() | {"findings": findings, "model": arguments.model}
+
+
+def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
+    """The verdict, then limits, promises and the share of positives, then what else there is."""
+    rows = [("", "promised", "here", ""), *_rows(found, aim)]
+    sizes = [max(len(row[k]) for row in rows) for k in range(3)]
+    lines = [
+        f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c:<{sizes[2]}}  {d}".rstrip() for a, b, c, d in rows
+    ]
+    notes = [
+        line
+        for one in found.findings
+        for line in wrap(one.render(COMMAND), width, break_on_hyphens=False)
+    ]
+    seen = f"{found.rows:,.6g} rows; {100 * found.level:g} % confidence intervals"
+    return "\n".join([found.headline, seen, "", *lines, *([""] if notes else []), *notes])
+
+
+def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
+    for limit, one in zip(aim.limits, found.limits, strict=True):
+        yield one.limit, "", policies.promise_text(limit.measure.name, one.observed), one.state
+    for each in (*found.promises, found.prevalence):
+        promised, here = (
+            policies.promise_text(each.name, e) for e in (each.promised, each.observed)
+        )
+        yield _name(each.name), promised, here, _agreement(each)
+
+
+def _name(name: str) -> str:
+    words = {"cost": "cost of 1,000 cases", "auc": "AUC", "prevalence": "share of positives"}
+    return words.get(name) or WORDS.get(name, name)
+
+
+def _agreement(one: Outcome) -> str:
+    if one.agrees is None:
+        return ""
+    return "agrees" if one.agrees else f"differs, p = {one.p:.2g}"

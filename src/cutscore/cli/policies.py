@@ -1,0 +1,64 @@
+"""A policy as the commands show it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import inf, isinf
+from shlex import join
+from typing import Any
+
+from cutscore.cli import shared
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
+from cutscore.inference.selection import Expected
+from cutscore.measures.measure import is_rate
+from cutscore.policy import Policy, Provenance
+
+
+def flags(p: Policy) -> str:
+    """What is flagged: "nothing", "everything", or scores "from" or "up to" the threshold."""
+    turned = 0.0 - p.threshold if p.reverse else p.threshold
+    side = "up to" if p.reverse else "from"
+    return {inf: "nothing", -inf: "everything"}.get(turned, side)
+
+
+def probability(p: Policy) -> float | None:
+    """Of a case at the threshold, at the policy's prior."""
+    return None if isinf(p.threshold) else float(p.probability(p.threshold))
+
+
+def plain(p: Policy) -> dict[str, Any]:
+    """For JSON: all but the evidence."""
+    number = shared.finite
+    return {
+        "threshold": number(p.threshold),
+        "flags": flags(p),
+        "probability": probability(p),
+        "given": p.given,
+        "feasible": p.feasible,
+        "aim": p.aim.to_dict(),
+        "limits": [
+            {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
+            for s in p.point.status
+        ],
+        "promises": {name: shared.estimate(e.value, e) for name, e in p.promises.items()},
+    }
+
+
+def made_by(arguments: Namespace, provenance: Provenance) -> Provenance:
+    """The same, with the command and the time."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(provenance, command=join(["cutscore", *arguments.words]), time=now)
+
+
+def promise_text(name: str, e: Expected | None) -> str:
+    """What is expected of a measure, without the level, which stands above; of costs that of 1,000
+    cases."""
+    if e is None:
+        return "-"
+    factor = 1000 if name == "cost" else 1
+    span = Interval(factor * e.low, factor * e.high, e.level)
+    rate = name == "prevalence" or is_rate(name)
+    return estimate_text(factor * e.value, span, rate=rate, level=False)
