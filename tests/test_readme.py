@@ -27,7 +27,7 @@ def test_commands_print_what_the_readme_shows(
     assert "<svg" in (tmp_path / "demo" / "report.html").read_text("utf-8")
     capsys.readouterr()
     shown = console(README)
-    assert [shlex.split(line)[1] for line, _ in shown] == ["choose", "revise"]
+    assert [shlex.split(line)[1] for line, _ in shown] == ["choose"]
     for line, printed in shown:
         assert main(shlex.split(line)[1:]) == 0
         assert capsys.readouterr().out == printed
