@@ -31,6 +31,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 
 # For users; `test` and `docs` are for the repository.
 OFFERED = {"plot", "sklearn", "torch", "sql", "onnx", "mlflow", "spark"}
+OFFERED |= {"lightgbm", "xgboost", "catboost", "skops"}
 # Where the module has another name than the distribution.
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "mlflow": "mlflow-skinny"}
 # Imported by what needs them, and brought along by it.
@@ -159,7 +160,8 @@ def test_advice_names_extras_that_there_are() -> None:
     }
     for module in SOURCE.rglob("*.py"):
         calls = re.findall(
-            r"(?:missing_library|LibraryMissing)\([^)]*\"(\w+)\"\)", module.read_text("utf-8")
+            r"(?:missing_library|LibraryMissing|needs)\([^)]*\"(\w+)\"\)",
+            module.read_text("utf-8"),
         )
         named.update(calls)
     assert named == OFFERED

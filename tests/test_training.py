@@ -37,12 +37,13 @@ from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
 from cutscore.tables.roles import Roles
 from cutscore.training import diagnostics, folds, train
+from cutscore.training.fitted import FittedLine
 from cutscore.training.folds import Plan, ScoreScale, out_of_fold
-from cutscore.training.learners import LEARNERS, Learner
+from cutscore.training.learners import LEARNERS, LineLearner
 from cutscore.training.rows import Data, TrainingLabels
 from raising import finding
 
-NAMES = list(LEARNERS)
+NAMES = [name for name, learner in LEARNERS.items() if learner.is_line]
 
 
 def table(n: int = 600, seed: int = 0, share: float = 0.3, gap: float = 1.5) -> dict[str, Any]:
@@ -114,7 +115,7 @@ def test_scores_out_of_fold_come_from_the_other_rows():
         return Fit(LinearDetector(np.full(given.features, k), k * k))
 
     fold = d.labels.folds(5, 0)
-    plan = Plan((Learner("spy", spy),), cs.Aim())
+    plan = Plan((LineLearner(name="spy", fit=spy),), cs.Aim())
     out = out_of_fold(d, plan, lambda *_: None)
     for k, given in enumerate(seen):
         others = np.concatenate([np.flatnonzero(fold == j) for j in range(5) if j != k])
@@ -123,7 +124,8 @@ def test_scores_out_of_fold_come_from_the_other_rows():
     assert len(seen) == 5
     # Each had a scale of its own; they share that of the mean line.
     assert_allclose(out.scores["spy"], 3 * X.sum(1) + (1 + 4 + 9 + 16 + 25) / 5, rtol=1e-12)
-    assert_allclose(out.onto("spy", LinearDetector(np.full(4, 0.5), 7.0)), X.sum(1) / 2 + 7)
+    line = FittedLine(Fit(LinearDetector(np.full(4, 0.5), 7.0)))
+    assert_allclose(out.onto("spy", line), X.sum(1) / 2 + 7)
 
 
 @pytest.mark.parametrize(
@@ -748,15 +750,15 @@ def test_weights_for_one_standard_deviation_of_a_feature():
 def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
     sizes: dict[str, set[int]] = {}
 
-    def watched(learner: Learner) -> Learner:
+    def watched(learner: Any) -> Any:
         def run(rows: Any, goal: Any) -> Fit:
             sizes.setdefault(learner.name, set()).add(len(rows))
             return learner.fit(rows, goal)
 
         return replace(learner, fit=run, sample_above=learner.sample_above and 100)
 
-    for name, learner in list(LEARNERS.items()):
-        monkeypatch.setitem(LEARNERS, name, watched(learner))
+    for name in NAMES:
+        monkeypatch.setitem(LEARNERS, name, watched(LEARNERS[name]))
     t = train(table(600), "y")
     assert sizes["structural"] == {100}
     assert 100 not in sizes["logistic"]

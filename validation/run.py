@@ -40,6 +40,7 @@ from cutscore.inference.guarantee import max_errors
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
 from policy import report_policy
+from promises import report_promises
 from truths import Truth, truth_of
 from weights import report_weighted
 
@@ -785,6 +786,7 @@ PARTS = {
     "choices": choices.report_choices,
     "grid": choices.report_grid,
     "train": choices.report_train,
+    "promises": report_promises,
     "policy": report_policy,
     "two-costs": report_two_costs,
     "baselines": report_baselines,

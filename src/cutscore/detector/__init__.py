@@ -5,7 +5,7 @@ from __future__ import annotations
 from cutscore.detector.artefact import Detector, Training
 from cutscore.detector.columns import CategoryColumn, NumberColumn
 from cutscore.detector.encoding import Encoding
-from cutscore.detector.scorers import ColumnScorer, LinearScorer, Scorer
+from cutscore.detector.scorers import ColumnScorer, LinearScorer, ModelScorer, Scorer
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Detector",
     "Encoding",
     "LinearScorer",
+    "ModelScorer",
     "NumberColumn",
     "NumberTerm",
     "Scorer",

@@ -105,11 +105,13 @@ def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
         ("learner", _why(t)),
         (
             "scores",
-            "each by a line, and its probability by a calibrator, that were fitted to other rows; "
-            "the detector to all",
+            f"each by {'trees' if t.line is None else 'a line'}, and its probability by a "
+            "calibrator, that were fitted to other rows; the detector to all",
         ),
-        ("features", f"{len(t.encoding.features):,}, from {len(t.encoding.columns):,} columns"),
     ]
+    if t.line is not None:
+        features, columns = len(t.encoding.features), len(t.encoding.columns)
+        facts.append(("features", f"{features:,}, from {columns:,} columns"))
     if t.unit is not None:
         facts.append(
             ("unit", f"{shown(t.unit)}: rows that share one are in the same fold; it is not used")

@@ -1,10 +1,11 @@
-"""Scores of rows by lines that were fitted to other rows, on one scale.
+"""Scores of rows by models that were fitted to other rows, on one scale.
 
-Each fold has a line of its own, and with it a scale of its own. Where a level of a category is seen
-among positives alone, say, a handful of rows decides how large all weights are: the scores of one
-fold lie around -60 then, those of the next around -95. Laid together as they are, they would rank
-the folds rather than the rows, and no threshold of theirs would mean anything to the line that is
-shipped. So each line is first brought to the scale of that one, by what both give to the same rows.
+Of lines, each fold has one of its own, and with it a scale of its own. Where a level of a category
+is seen among positives alone, say, a handful of rows decides how large all weights are: the scores
+of one fold lie around -60 then, those of the next around -95. Laid together as they are, they would
+rank the folds rather than the rows, and no threshold of theirs would mean anything to the line that
+is shipped. So each line is first brought to the scale of that one, by what both give to the same
+rows. Boosted trees have log-odds for scores, so that these are on one scale already.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
 from cutscore.measures.measure import Objective
+from cutscore.training.fitted import Fitted, FittedLine
 from cutscore.training.learners import Learner
-from cutscore.training.rows import HELD, Data, scores_of
+from cutscore.training.rows import HELD, Data
 
 # Told how much is done, from 0 to 1, and what comes next.
 Report = Callable[[float, str], None]
+# What is said of learners that take columns as they are, where the table is elsewhere.
+NEEDS_MEMORY = "it needs the whole table in memory, with all its zeros."
 # Rows at the most on which scales are compared.
 _SAMPLE = 50_000
 # Rows at least on which scales are compared, however wide they are.
@@ -111,17 +115,23 @@ class OutOfFold:
     seconds: dict[str, float]
     notes: dict[str, tuple[Finding, ...]]
     empty: set[str]
-    """Those that found nothing in some fold: all weights are 0."""
-    yardstick: Yardstick
+    """Those that found nothing in some fold: all rows have the same score."""
+    fitted: dict[str, tuple[Fitted, ...]]
+    """What each learner made of the other folds, fold by fold."""
+    yardstick: Yardstick | None
+    """None where there are no lines."""
     scales: dict[str, ScoreScale]
-    """The scale of each learner's scores."""
+    """The scale of each line's scores."""
 
     def able(self) -> list[str]:
         return [name for name in self.scores if name not in self.empty]
 
-    def onto(self, name: str, line: LinearDetector) -> Floats:
-        """The scores of a learner on the scale of its line for all rows."""
-        scale = self.yardstick.scale(line.scores(self.yardstick.X))
+    def onto(self, name: str, fitted: Fitted) -> Floats:
+        """The scores of a learner on the scale of what it makes of all rows."""
+        if not isinstance(fitted, FittedLine):
+            return self.scores[name]
+        assert self.yardstick is not None
+        scale = self.yardstick.scale(fitted.line.scores(self.yardstick.X))
         return self.scales[name].onto(scale, self.scores[name])
 
 
@@ -137,7 +147,7 @@ class _Attempt:
     sampled: int = 0
 
     def __post_init__(self) -> None:
-        self.lines: list[LinearDetector] = []
+        self.fitted: list[Fitted] = []
 
 
 @dataclass(frozen=True)
@@ -160,7 +170,8 @@ class Plan:
 
 def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
     """The scores of each learner. The rows of a fold are picked once, for all of them."""
-    out = OutOfFold({}, {}, {}, set(), Yardstick.of(data), {})
+    lines = any(learner.is_line for learner in plan.learners)
+    out = OutOfFold({}, {}, {}, set(), {}, Yardstick.of(data) if lines else None, {})
     _check_classes(data)
     tries: dict[str, _Attempt] = {}
     for learner in plan.learners:
@@ -168,31 +179,32 @@ def out_of_fold(data: Data, plan: Plan, tell: Report) -> OutOfFold:
             out.notes[learner.name] = (
                 LearnerSkipped(f"left out: there are more than {learner.dense_below:,} features."),
             )
+        elif not learner.is_line and data.values is None:
+            out.notes[learner.name] = (LearnerSkipped(NEEDS_MEMORY),)
         else:
             tries[learner.name] = _Attempt(learner, np.empty(len(data.y)))
     for k in range(data.folds):
-        rest, test = np.flatnonzero(data.fold != k), np.flatnonzero(data.fold == k)
-        rows, held = data.rows_without(k), data.rows_of(k)
+        rest, held = data.without(k), data.of_fold(k)
         for j, (name, one) in enumerate(list(tries.items())):
             tell(
                 0.1 + 0.75 * (k + j / len(tries)) / data.folds,
                 f"{name}, fold {k + 1} of {data.folds}",
             )
-            start, most, some = perf_counter(), one.learner.sample_above, rows
+            start, most, some = perf_counter(), one.learner.sample_above, rest
             try:
-                if plan.auto and most and len(rest) > most:
-                    some = data.sample(_sample(data.y, rest, most, k))
+                if plan.auto and most and len(rest.at) > most:
+                    some = data.sample(_sample(data.y, rest.at, most, k))
                     one.sampled += 1
-                fit = one.learner.fit(some, plan.goal)
-                one.scores[test] = scores_of(held, fit.detector)
+                fitted = one.learner.learn(some, plan.goal)
+                one.scores[held.at] = fitted.scores(held)
             except (CutscoreError, np.linalg.LinAlgError, MemoryError) as error:
                 reason = str(error) or "there is not enough memory for it."
                 out.notes[name] = (LearnerSkipped(reason),)
                 del tries[name]
                 continue
-            one.lines.append(fit.detector)
-            one.unfinished += not fit.converged
-            one.empty += not fit.detector.w.any()
+            one.fitted.append(fitted)
+            one.unfinished += not fitted.converged
+            one.empty += fitted.empty
             one.seconds += perf_counter() - start
     for one in tries.values():
         _gather(out, one, data)
@@ -210,12 +222,17 @@ def _check_classes(data: Data) -> None:
 def _gather(out: OutOfFold, one: _Attempt, data: Data) -> None:
     """Lay the scores of all folds together, and note what is to be said."""
     name = one.learner.name
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores, scale = out.yardstick.together(one.lines, one.scores, data.fold)
-    if not (np.isfinite(scores).all() and np.isfinite(scale).all()):
+    scores = one.scores
+    lines = [fitted.line for fitted in one.fitted if isinstance(fitted, FittedLine)]
+    if lines:
+        assert out.yardstick is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores, out.scales[name] = out.yardstick.together(lines, scores, data.fold)
+    if not (np.isfinite(scores).all() and np.isfinite(out.scales.get(name, 0.0)).all()):
         out.notes[name] = (LearnerSkipped("its scores are not finite."),)
         return
-    out.scores[name], out.scales[name], out.seconds[name] = scores, scale, one.seconds
+    out.scores[name], out.seconds[name] = scores, one.seconds
+    out.fitted[name] = tuple(one.fitted)
     notes: list[Finding] = []
     if one.empty:
         out.empty.add(name)

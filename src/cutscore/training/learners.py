@@ -1,31 +1,33 @@
-"""The linear learners that training chooses from: one row each. Standard library only, since the
-command lists them before it knows what to do."""
+"""The learners that training chooses from: one row each. Standard library only, since the command
+lists them before it knows what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from cutscore.linear.detector import Fit
     from cutscore.linear.rows import Rows
     from cutscore.measures.measure import Objective
+    from cutscore.training.fitted import Fitted
+    from cutscore.training.rows import Part
 
 # Cutting planes of `structural`: where columns outnumber rows it could take thousands.
 _STEPS = 300
 
 
-@dataclass(frozen=True)
-class Learner:
+@dataclass(frozen=True, kw_only=True)
+class Learner(ABC):
     """A learner, and how training uses it.
 
     Parameters
     ----------
     name
         What it is called.
-    fit
-        Makes a :class:`cutscore.linear.Fit` of rows and of what is aimed at: an objective, or None.
     auto
         Whether "auto" tries it.
     dense_below
@@ -39,15 +41,64 @@ class Learner:
     --------
     >>> from cutscore.training.learners import LEARNERS
     >>> [name for name, learner in LEARNERS.items() if learner.auto]
-    ['mean-difference', 'gaussian', 'logistic', 'structural']
+    ['mean-difference', 'gaussian', 'logistic', 'structural', 'lightgbm']
     """
 
+    is_line: ClassVar[bool]
+    """Whether it makes a line, that people can read; the scale of its scores is its own then."""
+
     name: str
-    fit: Callable[[Rows, Any], Fit]
     auto: bool = False
     dense_below: int | None = None
     sample_above: int | None = None
     converges: bool = True
+
+    @abstractmethod
+    def learn(self, part: Part, goal: Any, folds: Sequence[Fitted] = ()) -> Fitted:
+        """Fit it to some rows, for an objective or for None.
+
+        ``folds`` is what it made of the folds before, if these are all rows.
+        """
+
+    @property
+    def installed(self) -> bool:
+        """Whether the library that it needs is there."""
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineLearner(Learner):
+    """A learner of lines: sums of blocks of features are all it asks for.
+
+    ``fit`` makes a :class:`cutscore.linear.Fit` of rows and of what is aimed at.
+    """
+
+    is_line = True
+
+    fit: Callable[[Rows, Any], Fit]
+
+    def learn(self, part: Part, goal: Any, folds: Sequence[Fitted] = ()) -> Fitted:  # noqa: ARG002
+        from cutscore.training.fitted import FittedLine
+
+        return FittedLine(self.fit(part.rows, goal))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeLearner(Learner):
+    """Boosted trees of another library, for the log loss: their scores are log-odds."""
+
+    is_line = False
+
+    library: Literal["lightgbm", "xgboost", "catboost"]
+
+    def learn(self, part: Part, goal: Any, folds: Sequence[Fitted] = ()) -> Fitted:  # noqa: ARG002
+        from cutscore.training.boosting import boost
+
+        return boost(self.library, part, folds)
+
+    @property
+    def installed(self) -> bool:
+        return find_spec(self.library) is not None
 
 
 def _mean_difference(rows: Rows, _: object) -> Fit:
@@ -100,17 +151,20 @@ def _structural(rows: Rows, objective: Objective) -> Fit:
     return structural(rows, aim, max_iter=_STEPS, start=logistic(rows).detector)
 
 
-LEARNERS = {
+LEARNERS: dict[str, Learner] = {
     learner.name: learner
     for learner in (
-        Learner("mean-difference", _mean_difference, auto=True),
-        Learner("fisher", _fisher, dense_below=2_000),
-        Learner("least-squares", _least_squares),
-        Learner("gaussian", _gaussian, auto=True, dense_below=2_000),
-        Learner("logistic", _logistic, auto=True),
+        LineLearner(name="mean-difference", fit=_mean_difference, auto=True),
+        LineLearner(name="fisher", fit=_fisher, dense_below=2_000),
+        LineLearner(name="least-squares", fit=_least_squares),
+        LineLearner(name="gaussian", fit=_gaussian, auto=True, dense_below=2_000),
+        LineLearner(name="logistic", fit=_logistic, auto=True),
         # It only ever ends by itself where a line separates the classes.
-        Learner("perceptron", _perceptron, converges=False),
-        Learner("structural", _structural, auto=True, sample_above=50_000),
+        LineLearner(name="perceptron", fit=_perceptron, converges=False),
+        LineLearner(name="structural", fit=_structural, auto=True, sample_above=50_000),
+        TreeLearner(name="lightgbm", library="lightgbm", auto=True, sample_above=200_000),
+        TreeLearner(name="xgboost", library="xgboost"),
+        TreeLearner(name="catboost", library="catboost"),
     )
 }
 """All learners by name, the simplest first."""

@@ -14,11 +14,12 @@ from cutscore.calibration.fitting import calibrate_across
 from cutscore.calibration.odds import probability
 from cutscore.comparison.rows import units
 from cutscore.core.errors import DataError
-from cutscore.core.findings import BadArgument
+from cutscore.core.findings import BadArgument, LibraryMissing
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.findings.training import (
     LearnerEmpty,
+    LinePrice,
     NoLearner,
     NothingLearned,
     RowsWeighted,
@@ -28,11 +29,11 @@ from cutscore.core.interval import Interval
 from cutscore.core.types import Label
 from cutscore.decision.choice import OperatingPoint, choose
 from cutscore.decision.verdict import Verdict, judge
-from cutscore.detector import Detector, Encoding, LinearScorer, NumberColumn, Training
+from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text
 from cutscore.detector.column_summaries import Limits
 from cutscore.inference.selection import Expected
-from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim, AimOptions
 from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of
@@ -48,7 +49,8 @@ from cutscore.training.comparison import (
     with_data,
 )
 from cutscore.training.diagnostics import apart, leaks
-from cutscore.training.folds import OutOfFold, Plan, Report, out_of_fold
+from cutscore.training.fitted import Fitted, FittedLine
+from cutscore.training.folds import NEEDS_MEMORY, OutOfFold, Plan, Report, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
 
@@ -73,8 +75,8 @@ class Trained(Card):
     detector: Detector
     encoding: Encoding
     """What each column became."""
-    line: LinearDetector
-    """The line of all rows, of these features."""
+    line: LinearDetector | None
+    """The line of all rows, of these features; None if the learner makes none."""
     measure: str
     """What learners were compared by."""
     compared: tuple[Compared, ...]
@@ -84,8 +86,8 @@ class Trained(Card):
     """True where the row is positive. Rows of weight 0 are left out, here and below."""
     weight: Floats | None
     scores: dict[str, Floats]
-    """Of each learner, out of fold: each row's by a line that was fitted to other rows, all on one
-    scale; those of the chosen one on that of the line that is shipped."""
+    """Of each learner, out of fold: each row's by a model that was fitted to other rows, all on one
+    scale; those of a line on that of the line that is shipped."""
     probability: Floats
     """By the chosen one, out of fold as well: each row's by a calibrator that was fitted to the
     scores of the other folds, at the share of positives in all rows."""
@@ -137,10 +139,11 @@ def train(  # noqa: PLR0913 - a question has many sides
 ) -> Trained:
     """Learn a detector from a table, and say honestly what it will do.
 
-    Each row is scored by a line that was fitted to other rows. From these scores come the curves,
-    the calibrator and the threshold; the line that is shipped is fitted to all rows, and the scores
-    of all folds are brought to its scale. How good the probabilities are is told by calibrators
-    that were fitted to the scores of the other folds; the one that is shipped is fitted to all.
+    Each row is scored by a model that was fitted to other rows. From these scores come the curves,
+    the calibrator and the threshold; the model that is shipped is fitted to all rows. Scores of
+    lines are brought to the scale of the shipped one; those of trees are log-odds already. How good
+    the probabilities are is told by calibrators that were fitted to the scores of the other folds;
+    the one that is shipped is fitted to all.
 
     Parameters
     ----------
@@ -152,8 +155,9 @@ def train(  # noqa: PLR0913 - a question has many sides
     positive
         The label to detect. Not needed for 0/1, false/true and -1/1.
     learner
-        "auto" compares mean-difference, gaussian, logistic and structural; or one by its name, of
-        these and fisher, least-squares and perceptron.
+        "auto" compares mean-difference, gaussian, logistic and structural and, where it is
+        installed, lightgbm; or one by its name, of these and fisher, least-squares, perceptron,
+        xgboost and catboost.
     columns, exclude, categories, numbers, max_categories
         As for :meth:`cutscore.detector.Encoding.fit`.
     weight
@@ -185,10 +189,15 @@ def train(  # noqa: PLR0913 - a question has many sides
     "auto" takes the learner that does best on rows it was not fitted to, in what is asked for; of
     equally good ones the first in its list, the simplest. What is expected of it on new rows knows
     of that choice: learner and threshold are chosen again without the rows that they are judged on,
-    see :meth:`cutscore.OperatingPoint.expect`. Intervals of differences to the chosen one are by
+    see :meth:`cutscore.OperatingPoint.expect`. A note says what the best line costs beside trees.
+    Intervals of differences to the chosen one are by
     DeLong's method for the AUC; those of costs are as in :func:`cutscore.compare`, and others by
     the bootstrap, in which each replicate chooses its cuts anew. A learner whose weights are all 0
     is never taken.
+
+    Boosted trees take columns as they are, missing values included, and need the table in memory.
+    Each fold finds its number of rounds by cross-validation within its training rows; the
+    model of all rows has the median of these.
 
     Files in the format of LIBSVM stay sparse; their target is "label". Rows of weight 0 are left
     out. Of more than two labels the positive one is told from all the others.
@@ -211,15 +220,18 @@ def train(  # noqa: PLR0913 - a question has many sides
     if learner != "auto" and learner not in LEARNERS:
         rule = f"be 'auto' or one of {', '.join(LEARNERS)}"
         raise DataError(BadArgument("learner", rule, learner))
+    if learner != "auto":
+        _check_learner(LEARNERS[learner], stream)
     roles = Roles(target, positive, weight, unit, columns, exclude, categories, numbers)
     tell = report or (lambda _done, _what: None)
     tell(0.0, "reading the table")
-    data = Data.of(table, roles, Options(Limits(max_categories), stream, folds, seed))
     wanted = [
         one
         for name, one in LEARNERS.items()
-        if (one.auto if learner == "auto" else name == learner)
+        if (one.auto and one.installed if learner == "auto" else name == learner)
     ]
+    values = not all(one.is_line for one in wanted)
+    data = Data.of(table, roles, Options(Limits(max_categories), stream, folds, seed, values))
     plan = Plan(tuple(wanted), aim)
     out = out_of_fold(data, plan, tell)
     if not out.scores:
@@ -227,22 +239,23 @@ def train(  # noqa: PLR0913 - a question has many sides
         raise DataError(NoLearner(name, note.render()))
     tell(0.85, "comparing")
     results = {name: result_of(data, scores, aim) for name, scores in out.scores.items()}
-    able, chosen, fit = _fitted(data, plan, out, results, tell)
+    able, chosen, fitted = _fitted(data, plan, out, results, tell)
     compared = compared_of(out, chosen, results, data, aim)
-    out.scores[chosen] = out.onto(chosen, fit.detector)
+    out.scores[chosen] = out.onto(chosen, fitted)
     made = _made(data, plan, out, able, chosen)
     warnings = (
         *data.labels.warnings,
         *leaks(data),
         *apart(data, out.scores[chosen], made.sweep.auc),
         *_verdict(data, made).findings,
-        *_unfinished(LEARNERS[chosen], fit),
+        *_unfinished(LEARNERS[chosen], fitted),
+        *_line_price(able, results, aim),
     )
-    line = data.encoding.from_raw(fit.detector) if data.raw else fit.detector
+    line = fitted.encoded(data) if isinstance(fitted, FittedLine) else None
     notes = (*data.encoding.notes, *_weighted(weight, made.sweep), *warnings)
     tell(1.0, "done")
     return Trained(
-        detector=_detector(data, line, made, target, notes, folds),
+        detector=_detector(data, fitted, made, target, notes, folds),
         encoding=data.encoding,
         line=line,
         measure="auc" if aim.assumed else aim.goal.name,
@@ -266,15 +279,15 @@ def _fitted(
     out: OutOfFold,
     results: dict[str, Result],
     tell: Report,
-) -> tuple[list[str], str, Fit]:
+) -> tuple[list[str], str, Fitted]:
     """The learners to choose from, the best of them, and its fit to all rows."""
     able = out.able() if plan.auto else list(out.scores)
     while able:
         chosen = best_of(able, results, plan.aim)
         tell(0.93, f"fitting {chosen} to all rows")
-        fit = LEARNERS[chosen].fit(data.rows, plan.goal)
-        if fit.detector.w.any():
-            return able, chosen, fit
+        fitted = LEARNERS[chosen].learn(data.whole, plan.goal, out.fitted[chosen])
+        if not fitted.empty:
+            return able, chosen, fitted
         able.remove(chosen)  # found nothing in all rows, though in some of them
         out.notes[chosen] = (LearnerEmpty(1, 1),)
     raise DataError(NothingLearned(tuple(out.scores)))
@@ -308,7 +321,7 @@ def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) 
 
 def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
     data: Data,
-    line: LinearDetector,
+    fitted: Fitted,
     made: _Made,
     target: str,
     notes: tuple[Finding, ...],
@@ -327,7 +340,7 @@ def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
         units = replace(policy.evidence, units=len(np.unique(data.unit)))
         policy = replace(policy, evidence=units)
     return Detector(
-        LinearScorer.of(data.encoding, line),
+        fitted.scorer(data),
         policy,
         Training(
             rows=len(data.y),
@@ -352,6 +365,14 @@ def _why(chosen: str, value: float, plan: Plan) -> str:
     return why
 
 
+def _check_learner(learner: Learner, stream: bool | MakeRows) -> None:
+    """Raise if it was asked for and can't be fitted, before the table is read."""
+    if not learner.installed:
+        raise DataError(LibraryMissing(f"the learner {learner.name}", learner.name, learner.name))
+    if stream and not learner.is_line:
+        raise DataError(NoLearner(learner.name, NEEDS_MEMORY))
+
+
 def _verdict(data: Data, made: _Made) -> Verdict:
     """Whether to use the threshold. Of clusters that tell no interval the AUC may be anything."""
     auc = made.auc
@@ -360,11 +381,22 @@ def _verdict(data: Data, made: _Made) -> Verdict:
     return judge(made.point, auc=auc, score=made.learner)
 
 
-def _unfinished(learner: Learner, fit: Fit) -> list[Finding]:
+def _unfinished(learner: Learner, fitted: Fitted) -> list[Finding]:
     """What to say of a learner that did not get to the end."""
-    if fit.converged or not learner.converges:
+    if fitted.converged or not learner.converges:
         return []
     return [NotConverged(learner.name, hint="Its weights are not the best ones yet.")]
+
+
+def _line_price(able: Sequence[str], results: dict[str, Result], aim: Aim) -> list[Finding]:
+    """What the best line costs beside the best trees, if both were compared."""
+    lines = [name for name in able if LEARNERS[name].is_line]
+    trees = [name for name in able if not LEARNERS[name].is_line]
+    if not lines or not trees:
+        return []
+    line, other = (best_of(names, results, aim) for names in (lines, trees))
+    measure = "auc" if aim.assumed else aim.goal.name
+    return [LinePrice(measure, line, results[line].value, other, results[other].value)]
 
 
 # So many rows can still be told apart in a picture.

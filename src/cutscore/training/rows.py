@@ -25,6 +25,8 @@ from cutscore.core.labels import binarize, one_versus_rest_note
 from cutscore.core.names import missing_column_error
 from cutscore.detector import Encoding
 from cutscore.detector.column_summaries import Limits
+from cutscore.detector.scorers.model import matrix_of
+from cutscore.detector.scorers.reading import read_columns
 from cutscore.linear.detector import LinearDetector
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, JoinedRows, Matrix, Rows
 from cutscore.linear.streams import StreamRows
@@ -66,6 +68,8 @@ class Target(NamedTuple):
 MakeRows = Callable[[Encoding, Target], Elsewhere]
 # Numbers of a sample that are held in memory though the table is not.
 HELD = 1 << 23
+# Numbers of a sparse table that are held in memory with all its zeros: a gigabyte.
+_DENSE = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class Options:
     stream: bool | MakeRows = False
     folds: int = 5
     seed: int = 0
+    values: bool = False
+    """Whether some learner takes columns as they are."""
 
 
 _USUAL = Options()
@@ -122,26 +128,65 @@ class TrainingLabels:
         if rare < 2:
             raise DataError(TooFew("cross-validation", 2, "rows of each class", rare))
         count = min(asked, rare)
-        rng = np.random.default_rng(check_seed(seed))
-        if self.unit is None:
-            return assign_folds(self.y, count, rng)
-        _, code = np.unique(self.unit, return_inverse=True)
-        units = int(code.max()) + 1
-        if units < count:
-            what, fix = f"cross-validation in {count} folds", Fix("folds", max(units, 2))
-            raise DataError(TooFew(what, count, "clusters", units, fixes=(fix,)))
-        # Positives and negatives of each unit, as shares of all: a row of the rarer class counts
-        # for more. The largest first, each to where those like it are fewest, then to where all
-        # are: squares of the folds' loads grow least there.
-        rows = np.stack([np.bincount(code, self.y), np.bincount(code, ~self.y)], 1)
-        both = rows / rows.sum(0)
-        load = np.zeros((count, 2))
-        of_unit = np.empty(units, np.intp)
-        order = rng.permutation(units)
-        for u in order[np.argsort(-both.max(1)[order], kind="stable")].tolist():
-            of_unit[u] = k = int(np.lexsort((load.sum(1), load @ both[u]))[0])
-            load[k] += both[u]
-        return of_unit[code]
+        return deal(self.y, self.unit, count, np.random.default_rng(check_seed(seed)))
+
+
+def deal(
+    y: Flags, unit: NDArray[Any] | None, count: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """The fold of each row, of so many; each has its share of either class, and whole units."""
+    if unit is None:
+        return assign_folds(y, count, rng)
+    _, code = np.unique(unit, return_inverse=True)
+    units = int(code.max()) + 1
+    if units < count:
+        what, fix = f"cross-validation in {count} folds", Fix("folds", max(units, 2))
+        raise DataError(TooFew(what, count, "clusters", units, fixes=(fix,)))
+    # Positives and negatives of each unit, as shares of all: a row of the rarer class counts for
+    # more. The largest first, each to where those like it are fewest, then to where all are:
+    # squares of the folds' loads grow least there.
+    rows = np.stack([np.bincount(code, y), np.bincount(code, ~y)], 1)
+    both = rows / rows.sum(0)
+    load = np.zeros((count, 2))
+    of_unit = np.empty(units, np.intp)
+    order = rng.permutation(units)
+    for u in order[np.argsort(-both.max(1)[order], kind="stable")].tolist():
+        of_unit[u] = k = int(np.lexsort((load.sum(1), load @ both[u]))[0])
+        load[k] += both[u]
+    return of_unit[code]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows of a table, as each kind of learner takes them."""
+
+    rows: Rows
+    """Their features, for lines."""
+    data: Data
+    at: NDArray[np.intp]
+    """Which they are, in the order of the table."""
+
+    @property
+    def values(self) -> Floats:
+        """What they have in each column, for trees: see
+        :func:`cutscore.detector.scorers.model.matrix_of`."""
+        assert self.data.values is not None
+        return self.data.values[self.at]
+
+    @property
+    def y(self) -> Flags:
+        """True where the row is positive."""
+        return self.data.y[self.at]
+
+    @property
+    def weight(self) -> Floats | None:
+        """The weight of each row."""
+        return None if self.data.weight is None else self.data.weight[self.at]
+
+    @property
+    def unit(self) -> NDArray[Any] | None:
+        """The unit of each row."""
+        return None if self.data.unit is None else self.data.unit[self.at]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +206,10 @@ class Data:
     labels: TrainingLabels
     fold: NDArray[np.intp]
     """The fold of each row."""
+    seed: int = 0
+    values: Floats | None = None
+    """What the rows have in each column, for learners that take it as it is; in the order of the
+    table."""
 
     @classmethod
     def of(cls, table: TableLike, roles: Roles, options: Options = _USUAL) -> Data:
@@ -183,13 +232,14 @@ class Data:
         encoding = Encoding.of(table, roles, options.limits, w)
         if not options.stream:
             X = encoding.arranged(table, _places(fold, labels.kept), len(fold))
-            return cls(X, None, encoding, False, labels, fold)
+            values = _values(table, encoding, labels) if options.values else None
+            return cls(X, None, encoding, False, labels, fold, options.seed, values)
         if options.stream is True:
             rows: Elsewhere = _streamed(table, encoding, labels)
         else:
             target = Target(roles.label, labels.positive, roles.weight)
             rows = options.stream(encoding, target)
-        return cls(None, rows, encoding, False, labels, fold)
+        return cls(None, rows, encoding, False, labels, fold, options.seed)
 
     @classmethod
     def _sparse(cls, table: Table, roles: Roles, options: Options) -> Data:
@@ -225,8 +275,11 @@ class Data:
         fold = labels.folds(options.folds, options.seed)
         encoding = Encoding.of_matrix(X, keep, weight)
         there = np.arange(X.shape[0]) if labels.kept is None else np.flatnonzero(labels.kept)
+        values = None
+        if options.values and len(there) * len(keep) <= _DENSE:
+            values = X[there].toarray()
         X = X[there[np.argsort(fold, kind="stable")]]
-        return cls(X, None, encoding, True, labels, fold)
+        return cls(X, None, encoding, True, labels, fold, options.seed, values)
 
     @property
     def y(self) -> Flags:
@@ -277,15 +330,26 @@ class Data:
         assert rows is not None
         return rows
 
-    def rows_of(self, fold: int) -> Rows:
+    @property
+    def whole(self) -> Part:
+        """All rows, as a learner takes them."""
+        return Part(self.rows, self, np.arange(len(self.y)))
+
+    def of_fold(self, fold: int) -> Part:
         """The rows of a fold."""
+        return Part(self._rows_of(fold), self, np.flatnonzero(self.fold == fold))
+
+    def without(self, fold: int) -> Part:
+        """The rows of all other folds."""
+        return Part(self._rows_without(fold), self, np.flatnonzero(self.fold != fold))
+
+    def _rows_of(self, fold: int) -> Rows:
         if self._held is not None:
             return self._held.part(self.ends[fold], self.ends[fold + 1])
         assert self.elsewhere is not None
         return self.elsewhere.where(self.fold == fold)
 
-    def rows_without(self, fold: int) -> Rows:
-        """The rows of all other folds."""
+    def _rows_without(self, fold: int) -> Rows:
         if self._held is not None:
             before = self._held.part(0, self.ends[fold])
             after = self._held.part(self.ends[fold + 1], self.ends[-1])
@@ -293,8 +357,11 @@ class Data:
         assert self.elsewhere is not None
         return self.elsewhere.where(self.fold != fold)
 
-    def sample(self, at: NDArray[np.intp]) -> Rows:
+    def sample(self, at: NDArray[np.intp]) -> Part:
         """So few rows that they need not be picked out of all of them in each pass."""
+        return Part(self._rows_at(at), self, at)
+
+    def _rows_at(self, at: NDArray[np.intp]) -> Rows:
         if self.elsewhere is None:
             weight = None if self.weight is None else self.weight[at]
             return ArrayRows(self.some(at), self.y[at], weight)
@@ -349,6 +416,13 @@ def _places(fold: NDArray[np.intp], kept: Flags | None) -> NDArray[np.intp]:
     out = np.full(len(kept), -1)
     out[kept] = places
     return out
+
+
+def _values(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> Floats:
+    """What the rows that count have in each column."""
+    parts = [matrix_of(encoding.columns, has) for _, has in read_columns(table, encoding.columns)]
+    whole = np.concatenate(parts)
+    return whole if labels.kept is None else whole[labels.kept]
 
 
 def _streamed(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> StreamRows:

@@ -144,7 +144,7 @@ _REGISTRY: dict[str, type[Finding]] = {}
 # Where kinds of findings stand, for those that come back from a file or another process.
 MODULES = (
     *("arguments", "rows", "statistics", "tables", "models", "training", "report", "cluster"),
-    "command",
+    *("command", "scorers"),
 )
 
 

@@ -173,10 +173,14 @@ class NotExportable(Finding, code="not-exportable"):
 
 
 class ScorerUnfit(Finding, code="scorer-unfit"):
-    """A detector whose scorer the other format can't hold."""
+    """A detector whose scorer the other format can't hold, or not exactly."""
 
     kind: str
-    """What scores the rows: "linear", "column", …"""
+    """What scores the rows: "linear", "column", "model"."""
     format: str
-    template = "a detector whose scorer is {kind!r} can't be written as {format}."
-    example = {"kind": "trees", "format": "SQL"}
+    reason: str = ""
+    example = {"kind": "model", "format": "SQL", "reason": "it has 310 trees, more than 200"}
+
+    def text(self, on: Surface) -> str:
+        why = f": {self.reason}" if self.reason else ""
+        return f"a detector whose scorer is {self.kind!r} can't be written as {self.format}{why}."

@@ -180,6 +180,37 @@ class LearnerSampled(Note, code="learner-sampled"):
     example = {"rows": 50000}
 
 
+class LinePrice(Note, code="line-price"):
+    """What the best line costs, or achieves, beside boosted trees: a line can be read."""
+
+    measure: str
+    """What learners are compared by."""
+    line: str
+    of_line: float
+    """What to expect of the best line on new rows,"""
+    trees: str
+    of_trees: float
+    """and of the trees."""
+    example = {
+        "measure": "cost",
+        "line": "logistic",
+        "of_line": 0.52,
+        "trees": "lightgbm",
+        "of_trees": 0.5,
+    }
+
+    def text(self, on: Surface) -> str:
+        name = self.line
+        if self.measure == "cost" and self.of_trees > 0:
+            share = self.of_line / self.of_trees - 1
+            much = f"{abs(100 * share):.2g} % {'more' if share > 0 else 'less'}"
+            return f"The line, {name}, costs {much} than {self.trees}; you can read it."
+        return (
+            f"The line, {name}, has {self.measure} {self.of_line:.4g}, and {self.trees} "
+            f"{self.of_trees:.4g}; you can read the line."
+        )
+
+
 class NoLearner(Finding, code="no-learner"):
     """No learner could be fitted."""
 

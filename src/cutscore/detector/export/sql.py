@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -10,12 +12,16 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, shown
 from cutscore.core.findings.models import (
     ColumnReserved,
+    ScorerUnfit,
 )
 from cutscore.core.findings.tables import NamesRepeat
 from cutscore.detector.artefact import Detector
+from cutscore.detector.columns import Column, NumberColumn
+from cutscore.detector.export.trees import Ensemble, Leaf, Node
 from cutscore.detector.scorers.column import ColumnScorer
-from cutscore.detector.scorers.linear import GROUP, line_of
-from cutscore.detector.terms import CategoryTerm, Term
+from cutscore.detector.scorers.linear import GROUP, LinearScorer, line_of
+from cutscore.detector.scorers.model import ModelScorer
+from cutscore.detector.terms import CategoryTerm, NumberTerm, Term
 from cutscore.policy.export.sql import decided
 from cutscore.policy.export.sql import literal as _float
 from cutscore.policy.export.sql import name_of as _name
@@ -26,6 +32,8 @@ from cutscore.tables.literals import EXACT, MISSING, NUMBER
 _DIALECTS = ("standard", "duckdb", "sqlite")
 _GIVEN = ("score", "llr", "probability", "decision")
 _MOST = 1.7976931348623157e308
+# What databases still take in one expression, and people as text.
+_TREES, _LEAVES = 200, 5_000
 
 
 def to_sql(
@@ -65,6 +73,9 @@ def to_sql(
     levels. Dates are of a date type in DuckDB, and ISO text in SQLite, to the microsecond.
     SQLite needs its mathematical functions, which most builds have.
 
+    Trees of LightGBM are a nested CASE each, added up in their order, if there are few: up to 200
+    with 5,000 leaves. Those of XGBoost need DuckDB, since it adds up in float32.
+
     Examples
     --------
     >>> import numpy as np
@@ -98,26 +109,87 @@ def to_sql(
         return query
     if dialect not in _DIALECTS:
         raise DataError(BadArgument("dialect", f"be one of {', '.join(_DIALECTS)}", dialect))
-    line, policy = line_of(detector.scorer, "SQL"), detector.policy
-    names = detector.columns
+    policy, names = detector.policy, detector.columns
     if isinstance(keep, str):
         raise DataError(BadArgument("keep", "be a list of names", keep))
     kept = list(dict.fromkeys(keep))
     _check_names([*names, *kept], kept)
+    if isinstance(detector.scorer, ModelScorer):
+        query = _trees(detector.scorer, table, kept, dialect)
+    else:
+        query = _line(line_of(detector.scorer, "SQL"), table, kept, dialect)
+    # What is infinite is written alike in both databases.
+    return query + decided(
+        policy.calibrator, policy.prior, policy.threshold, kept, dialect="sqlite"
+    )
+
+
+def _line(line: LinearScorer, table: str, kept: Sequence[str], dialect: str) -> str:
+    """The table ``scored`` of a line."""
     groups = [
         " + ".join(f"\n    {_term(term, dialect)}" for term in line.terms[k : k + GROUP])
         for k in range(0, len(line.terms), GROUP)
     ]
     score = " + ".join([_float(line.base), *(f"({group})" for group in groups)])
     front = "".join(f"d.{_name(name)},\n  " for name in kept)
-    query = (
+    return (
         f'WITH scored AS MATERIALIZED (SELECT\n  {front}{score} AS "score"\n'
         f"FROM {_name(table)} AS d)"
     )
-    # What is infinite is written alike in both databases.
-    return query + decided(
-        policy.calibrator, policy.prior, policy.threshold, kept, dialect="sqlite"
+
+
+def _trees(scorer: ModelScorer, table: str, kept: Sequence[str], dialect: str) -> str:
+    """The table ``scored`` of trees: columns as the model takes them, then a case a tree."""
+    ensemble = Ensemble.of(scorer, "SQL")
+    count, leaves = len(ensemble.trees), ensemble.leaves
+    if count > _TREES or leaves > _LEAVES:
+        reason = f"it has {count:,} trees and {leaves:,} leaves, more than {_TREES} and {_LEAVES:,}"
+        raise DataError(ScorerUnfit("model", "SQL", reason))
+    if ensemble.single and dialect != "duckdb":
+        reason = "XGBoost adds up in float32, which DuckDB can do (dialect duckdb) and others can't"
+        raise DataError(ScorerUnfit("model", "SQL", reason))
+    prefix = "x"
+    while any(name.casefold().startswith(prefix) for name in kept):
+        prefix += "x"
+    values = [f'"{prefix}{k}"' for k in range(len(scorer.inputs))]
+    # What is missing is infinite, or level -1; what is neither a value nor missing is NULL.
+    terms = (_term(_value_of(column), dialect) for column in scorer.inputs)
+    taken = [f"{term} AS {value}" for term, value in zip(terms, values, strict=True)]
+    front = [f"d.{_name(name)}" for name in kept]
+    number = (lambda x: f"CAST({_float(x)} AS FLOAT)") if ensemble.single else _float
+    cases = [_case(tree, values, number) for tree in ensemble.trees]
+    total = "\n    + ".join([number(ensemble.base), *cases])
+    bad = " OR ".join(f"{value} IS NULL" for value in values)
+    score = f"CASE WHEN NOT ({bad}) THEN CAST({total} AS DOUBLE) END"
+    if dialect != "duckdb":
+        score = f"CASE WHEN NOT ({bad}) THEN {total} END"
+    inputs, scored = ",\n  ".join([*front, *taken]), ",\n  ".join([*map(_name, kept), score])
+    return (
+        f"WITH inputs AS MATERIALIZED (SELECT\n  {inputs}\nFROM {_name(table)} AS d),\n"
+        f'scored AS MATERIALIZED (SELECT\n  {scored} AS "score"\nFROM inputs)'
     )
+
+
+def _value_of(column: Column) -> Term:
+    """The term that is a column itself, as the model takes it."""
+    if isinstance(column, NumberColumn):
+        return NumberTerm(replace(column, mean=0.0, scale=1.0), 1.0, inf)
+    levels = len(column.levels)
+    other = float(levels) if column.other else -1.0
+    return CategoryTerm(column, tuple(map(float, range(levels))), other, -1.0)
+
+
+def _case(node: Node, values: Sequence[str], number: Callable[[float], str]) -> str:
+    if isinstance(node, Leaf):
+        return number(node.value)
+    x, missing = values[node.column], _float(inf)
+    if isinstance(node.test, tuple):
+        levels = [*node.test, *([-1] if node.missing else [])]
+        test = f"{x} IN ({', '.join(f'{level}e0' for level in levels)})"
+    else:
+        test = f"{x} <= {_float(node.test)}" + (f" OR {x} = {missing}" if node.missing else "")
+    yes, no = (_case(side, values, number) for side in (node.yes, node.no))
+    return f"CASE WHEN {test} THEN {yes} ELSE {no} END"
 
 
 def _check_names(names: Sequence[str], kept: Sequence[str]) -> None:

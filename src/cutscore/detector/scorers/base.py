@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 KINDS = {
     "linear": ("cutscore.detector.scorers.linear", "LinearScorer"),
     "column": ("cutscore.detector.scorers.column", "ColumnScorer"),
+    "model": ("cutscore.detector.scorers.model", "ModelScorer"),
 }
 
 

@@ -13,16 +13,15 @@ import numpy as np
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.models import NoColumns, ScorerUnfit
+from cutscore.core.findings.models import ScorerUnfit
 from cutscore.core.frozen import derived
 from cutscore.detector.encoding import Encoding
 from cutscore.detector.novelty import Novelty
 from cutscore.detector.scorers.base import Contributions, Scored, Scorer
+from cutscore.detector.scorers.reading import numbers_of, read_columns, texts_of
 from cutscore.detector.terms import CategoryTerm, Term, folded
-from cutscore.detector.values import stream
 from cutscore.linear.detector import LinearDetector
 from cutscore.sweeps.sweep import Floats
-from cutscore.tables.literals import parsed
 
 if TYPE_CHECKING:
     from cutscore.tables.frames import TableLike
@@ -80,13 +79,12 @@ class LinearScorer(Scorer):
     @property
     def numbers(self) -> list[str]:
         """The columns that it takes as numbers."""
-        return [term.column.name for term in self.terms if term.column.kind == "number"]
+        return numbers_of([term.column for term in self.terms])
 
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:
         """Those that it takes as they are written, with their levels."""
-        terms = (term for term in self.terms if isinstance(term, CategoryTerm))
-        return {t.column.name: t.column.levels for t in terms if t.column.is_text}
+        return texts_of([term.column for term in self.terms])
 
     @property
     def bias(self) -> float:
@@ -115,43 +113,23 @@ class LinearScorer(Scorer):
         explain: bool = False,
         seen: Novelty | None = None,
     ) -> Iterator[Scored]:
-        from cutscore.tables.frames import as_table
-
-        wanted = list(dict.fromkeys((*keep, *self.columns)))
-        if not wanted:
-            raise DataError(NoColumns())
-        at = {name: k for k, name in enumerate(wanted)}
-        # What is handed on is as it was, 009 and not 9, though its number is scored.
-        both = set(keep).intersection(self.numbers)
-        data = as_table(data)
-        written = data.coded(wanted) & both if both else set()
-        start = 0
-        numbers = [name for name in self.numbers if name not in written]
-        for batch in stream(data, wanted, numbers, self.texts):
-            if not batch.num_rows:
-                continue
+        columns = [term.column for term in self.terms]
+        for batch, values in read_columns(data, columns, keep, seen):
             score = np.full(batch.num_rows, self.base)
-            values: list[Floats] = []
+            added: list[Floats] = []
             labels = []
             for first in range(0, len(self.terms), GROUP):
                 group = None
                 for k, term in enumerate(self.terms[first : first + GROUP], first):
-                    column = batch.column(at[term.column.name])
-                    if term.column.name in written:
-                        column = parsed(column)
-                    has = term.column.values(column, start)
-                    value, label = term.contributions(has)
+                    value, label = term.contributions(values[k])
                     group = value if group is None else group + value
-                    if seen is not None:
-                        seen.watch(term.column, has, column)
                     if explain:
-                        values.append(value)
+                        added.append(value)
                         labels.append(self._starts[k] + label)
                 score += group
-            start += batch.num_rows
             why = None
-            if values:
-                why = Contributions(np.stack(values), np.stack(labels), self._names)
+            if added:
+                why = Contributions(np.stack(added), np.stack(labels), self._names)
             yield Scored(batch, score, why)
 
     def facts(self) -> list[tuple[str, str]]:

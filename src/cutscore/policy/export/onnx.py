@@ -133,8 +133,8 @@ class Graph:
         t = rounded(self.dtype, threshold, up=not reverse)
         self.add(compare, score, self.constant(t), out="decision")
 
-    def model(self, inputs: list[Any], props: dict[str, str]) -> Any:
-        """The whole graph."""
+    def model(self, inputs: list[Any], props: dict[str, str], ml: int = ML) -> Any:
+        """The whole graph; ``ml`` is the version of the operators for models."""
         helper = self.helper
         outputs = [
             helper.make_tensor_value_info(
@@ -147,7 +147,7 @@ class Graph:
             graph,
             producer_name="cutscore",
             producer_version=__version__,
-            opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML)],
+            opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ml)],
             ir_version=IR,
         )
         helper.set_model_props(model, props)

@@ -1,0 +1,55 @@
+"""Models of other libraries as scorers: reading and checking them."""
+
+from __future__ import annotations
+
+from cutscore.core.findings.base import Finding, Surface, shown, spelled
+
+
+class ScorerDamaged(Finding, code="scorer-damaged"):
+    """A model of another library that this library can't read: cut off, edited, or of another
+    format."""
+
+    library: str
+    reason: str
+    template = "this is no complete model of {library}: {reason}. Get the original file."
+    example = {"library": "LightGBM", "reason": "its trees are not all there"}
+
+
+class ScorerFileChanged(Finding, code="scorer-file-changed"):
+    """The file of a model is not the one that the detector was made with."""
+
+    path: str
+    expected: str
+    """The digest that it had."""
+    found: str
+    example = {"path": "model.txt", "expected": "sha256:9f86d081…", "found": "sha256:60303ae2…"}
+
+    def text(self, on: Surface) -> str:
+        return (
+            f"{spelled(self.path)} has changed: its SHA-256 is {self.found[7:19]}…, not "
+            f"{self.expected[7:19]}…. The threshold was chosen for the scores of the original: "
+            "restore that file, or choose anew."
+        )
+
+
+class ScoresUnusable(Finding, code="scores-unusable"):
+    """A model that does not give each row one finite number."""
+
+    library: str
+    reason: str
+    template = "a model must give each row one finite score; {library}: {reason}."
+    example = {"library": "XGBoost", "reason": "it gives each row 3 scores"}
+
+
+class ScorerUntrusted(Finding, code="scorer-untrusted"):
+    """A scikit-learn model with types that skops does not know to be safe: they could run code."""
+
+    types: tuple[str, ...]
+    example = {"types": ("mine.Scaler",)}
+
+    def text(self, on: Surface) -> str:
+        names = ", ".join(map(shown, self.types))
+        return (
+            f"the model holds types that could run code when they are loaded: {names}. Export it "
+            "to ONNX, or use types of scikit-learn."
+        )

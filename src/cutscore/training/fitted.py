@@ -1,0 +1,84 @@
+"""What learners make of rows: something that scores rows. A line is one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from cutscore.detector.scorers import LinearScorer, ModelScorer, Scorer
+from cutscore.detector.scorers.model import EmbeddedModel
+from cutscore.detector.scorers.trees import Model
+from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.linear.rows import Floats
+from cutscore.training.rows import Data, Part, scores_of
+
+
+class Fitted(Protocol):
+    """What every learner returns."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether it got to the end."""
+        ...
+
+    @property
+    def empty(self) -> bool:
+        """Whether it found nothing: all rows have the same score."""
+        ...
+
+    def scores(self, part: Part) -> Floats:
+        """The scores of rows of the table that it was fitted to."""
+        ...
+
+    def scorer(self, data: Data) -> Scorer:
+        """What scores rows of other tables alike."""
+        ...
+
+
+@dataclass(frozen=True)
+class FittedLine:
+    """A line of features."""
+
+    fit: Fit
+
+    @property
+    def line(self) -> LinearDetector:
+        """The line, in the space that it was fitted in."""
+        return self.fit.detector
+
+    @property
+    def converged(self) -> bool:
+        return self.fit.converged
+
+    @property
+    def empty(self) -> bool:
+        return not self.line.w.any()
+
+    def scores(self, part: Part) -> Floats:
+        return scores_of(part.rows, self.line)
+
+    def encoded(self, data: Data) -> LinearDetector:
+        """The line of the features of the encoding."""
+        return data.encoding.from_raw(self.line) if data.raw else self.line
+
+    def scorer(self, data: Data) -> LinearScorer:
+        return LinearScorer.of(data.encoding, self.encoded(data))
+
+
+@dataclass(frozen=True)
+class FittedTrees:
+    """Boosted trees of columns as they are."""
+
+    format: Literal["lightgbm", "xgboost", "catboost"]
+    model: Model
+    rounds: int
+    """How many trees there are."""
+    empty: bool
+    converged: bool = True
+
+    def scores(self, part: Part) -> Floats:
+        return self.model.scores(part.values).astype(float)
+
+    def scorer(self, data: Data) -> ModelScorer:
+        embedded = EmbeddedModel.of(self.model.data)
+        return ModelScorer(self.format, data.encoding.columns, embedded)
