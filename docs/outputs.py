@@ -46,7 +46,7 @@ def command(page: str, folder: Path) -> None:
 
 def readme(_: str, folder: Path) -> None:
     (folder / ".venv").symlink_to(".", target_is_directory=True)
-    shell("true", folder)
+    shell("cutscore demo", folder)
 
 
 def story(_: str, folder: Path) -> None:

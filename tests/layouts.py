@@ -641,6 +641,32 @@ def calibrators() -> Iterator[Case]:
         yield Case(f"{kind}.llr", call, check, covers, exact=True)
 
 
+def policies() -> Iterator[Case]:
+    p = cs.Policy.choose(PROBABLE, COSTS, calibrator=AFFINE)
+
+    def call(g: Any) -> Any:
+        x = g.probability
+        return p.llr(x), p.probability(x, 0.2), p.decide(x)
+
+    def check(raw: Data, found: Any) -> None:
+        _is_close(found[0], 2 * (raw.probability - 0.5))
+        assert (found[2] == (raw.probability >= p.threshold)).all()
+
+    covers = ("Policy.probability", "Policy.decide")
+    yield Case("Policy.llr", call, check, covers, exact=True)
+
+    def checked(g: Any) -> Any:
+        found = p.check(g.y, g.probability, g.weight)
+        return np.array([one.observed[:3] for one in found.promises])
+
+    def by_rows(raw: Data, found: Any) -> None:
+        w = np.ones(len(raw.y)) if raw.weight is None else raw.weight
+        flagged, y = raw.probability >= p.threshold, raw.y == 1
+        _is_close(found[1][0], w[flagged & y].sum() / w[y].sum())
+
+    yield Case("Policy.check", checked, by_rows, weighted=True)
+
+
 def _learners() -> Iterator[Case]:
     e = estimators
     says = ("decision_function", "predict", "signed_distance")
@@ -1068,6 +1094,7 @@ def _tensors() -> Iterator[Case]:
 REGISTRY = [
     *_plain_columns(),
     *calibrators(),
+    *policies(),
     *_constructors(),
     *_tables(),
     *_learners(),

@@ -282,8 +282,8 @@ def test_evidence_adds_up(capsys: Capture, tmp_path: Path) -> None:
         (["p.json"], 2, "be at least two files"),
         (["p.json", "p.json"], 2, "would count twice"),
         (["p.json", "limited.json"], 1, "aim"),
-        (["p.json", "q.json", "-o", "q.json"], 2, "is read from"),
-        (["p.json", "nix.json"], 1, "[model-unreadable]"),
+        (["p.json", "q.json", "-o", "q.json"], 2, "it is read from"),
+        (["p.json", "nix.json"], 1, "[file-missing]"),
     ],
 )
 def test_what_does_not_add_up(capsys: Capture, words: list[str], code: int, said: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import cutscore as cs
 from cutscore.cli import main
-from cutscore.cli.revise import _promise
+from cutscore.cli.policies import promise_text
 from cutscore.core.numbers import number_text
 from cutscore.detector import Detector
 from cutscore.tables import write_table
@@ -81,7 +81,7 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     assert shown["costs"] == ["fp=1, fn=10", "fp=1, fn=50"]
     assert shown["prior"] == ["20.0 %", "2.00 %"]
     assert shown["threshold"] == [repr(old.threshold), repr(p.threshold)]
-    assert shown["recall"] == [_promise("recall", of.promises["recall"]) for of in (old, p)]
+    assert shown["recall"] == [promise_text("recall", of.promises["recall"]) for of in (old, p)]
     assert shown["cost of 1,000 cases"][1].startswith(number_text(1000 * p.promises["cost"].value))
     flagged = old.confusion.flagged, p.confusion.flagged
     assert f"it flags {flagged[1]:,} cases instead of {flagged[0]:,}." in out
@@ -214,9 +214,9 @@ def test_low_scores_that_mean_positive(capsys: Capture, tmp_path: Path) -> None:
         ("model.json t.csv --prior 0.1", "unexpected argument 't.csv'", 2),
         ("model.json --prior 2", "--prior must lie between 0 and 1; it is 2.0.", 2),
         ("model.json --threshold nan", "a threshold must be a number; it is nan.", 2),
-        ("model.json --prior 0.1 -o ./model.json", "./model.json is read from. Write to an", 2),
+        ("model.json --prior 0.1 -o ./model.json", "model.json can't be written: it is read", 2),
         ("model.json --prior 0.1 -o - --json", "-o - and --json both write", 2),
-        ("none.json --prior 0.1", "none.json can't be read as a model", 1),
+        ("none.json --prior 0.1", "there is no file none.json", 1),
         ("t.csv --prior 0.1", "t.csv is not a cutscore model", 1),
         ("model.json --prior 0.1 -o no/new.json", "its folder is not there", 1),
     ],

@@ -329,7 +329,7 @@ def test_a_policy_is_a_detector_of_its_column(tmp_path: Path) -> None:
     scores = np.array(rows["risk"], float)[known]
     assert out["llr"].take(known).to_pylist() == p.llr(scores).tolist()
     assert out["probability"].take(known).to_pylist() == p.probability(scores).tolist()
-    with finding("score-missing"):
+    with finding("value-missing", what="score"):
         d.decide(rows)
     with finding("column-missing", column="risk"):
         d.apply({"rsik": [1.0]})

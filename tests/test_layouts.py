@@ -89,7 +89,14 @@ def test_memory_is_used_again(case: Case) -> None:
 
 
 # What is public and takes no arrays, or none that this registry could lay out.
+# A sketch is a sweep: what it has from there is tried there.
+SKETCH = """
+    at before compact cuts flagged forget from_counts inside needs_both_classes needs_negatives
+    needs_positives needs_rows needs_scores negated outline parts running sketch square_totals
+    squares sums threshold_of thresholds_of
+"""
 ELSEWHERE = {
+    "as of a sweep": " ".join(f"Sketch.{name}" for name in SKETCH.split()),
     "functions of a sweep": """
         auc auc_interval auc_variance average_precision bootstrap brier calibrate calibration_line
         choose cllr compare_curves_unpaired compare_unpaired cost_curve decompose det
@@ -104,6 +111,7 @@ ELSEWHERE = {
         Gaussian.then Monotone.then Detector.of_policy LinearScorer.of Encoding.from_raw
         torch.AUROC.merge
         Sweep.before Sweep.cuts Sweep.flagged Sweep.forget Sweep.inside Sweep.parts Sweep.running
+        Sketch Sweep.outline Policy Policy.choose Policy.from_point
         Sweep.sketch Sweep.square_totals Sweep.sums Sweep.thresholds_of Encoding.column_of
     """,
     "numbers and text only": """
@@ -117,10 +125,12 @@ ELSEWHERE = {
         CutscoreError DataError UndefinedError
         Detector.revised Detector.facts Detector.added Detector.check_kept Detector.watch Training
         ColumnScorer ColumnScorer.facts LinearScorer LinearScorer.facts
-        Aim Aim.asked
+        Aim Aim.asked Policy.revised Policy.facts Policy.export Policy.log Policy.save Policy.load
+        Policy.to_json Policy.from_json
         NumberColumn NumberTerm CategoryColumn CategoryTerm torch.AUROC.reset
     """,
     "plain lists, for JSON": """
+        Policy.to_dict Policy.from_dict
         ClassMoments.to_dict ClassMoments.from_dict Calibrator.to_dict Calibrator.from_dict
         Calibrator.to_json Calibrator.from_json Affine.to_dict Affine.from_dict Affine.to_json
         Affine.from_json Beta.to_dict Beta.from_dict Beta.to_json Beta.from_json Chain.to_dict

@@ -248,6 +248,16 @@ def test_files(tmp_path: Path) -> None:
     assert repr(again) == repr(p)
 
 
+def test_the_card_in_a_notebook() -> None:
+    p = policy(aim=cs.Aim("recall", ["fpr <= 0.1 %", "recall >= 0.99"]), labels=Labels("<b>", "no"))
+    html = p._repr_html_()
+    assert "<svg" in html
+    assert "&lt;b&gt;" in html
+    assert "<b>" not in html
+    assert not p.feasible
+    assert "not met on the evidence" in html
+
+
 def _edited(text: str, **changes: Any) -> str:
     return json.dumps(json.loads(text) | changes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,18 @@ def test_it_is_short() -> None:
     assert README.count("\n") <= 120
 
 
-def test_the_demo_prints_what_the_readme_shows(
+def test_commands_print_what_the_readme_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ((line, printed),) = console(README)
-    assert line == "cutscore demo"
     assert main(["demo"]) == 0
-    assert capsys.readouterr().out == printed
     assert "<svg" in (tmp_path / "demo" / "report.html").read_text("utf-8")
+    capsys.readouterr()
+    shown = console(README)
+    assert [shlex.split(line)[1] for line, _ in shown] == ["choose"]
+    for line, printed in shown:
+        assert main(shlex.split(line)[1:]) == 0
+        assert capsys.readouterr().out == printed
 
 
 def test_times_are_those_of_the_benchmarks() -> None:

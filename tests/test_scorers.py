@@ -38,11 +38,7 @@ def test_line_explains_and_keeps() -> None:
         "city = B -2, age is missing -1",
         "age +25",
     ]
-    assert [found.code for found in seen.found(3)] == [
-        "unseen-values",
-        "unseen-values",
-        "unseen-values",
-    ]
+    assert [found.code for found in seen.found(3)] == ["unseen-values"] * 3
 
 
 def test_line_of_features() -> None:
@@ -86,13 +82,13 @@ def test_file(scorer: Scorer) -> None:
 
 
 def test_bad_file() -> None:
-    with finding("field-unfit", field="scorer.kind"):
+    with finding("field-unfit", field="scorer.kind", rule="there"):
         Scorer.from_dict({})
     with finding("field-unfit", field="scorer.kind"):
         Scorer.from_dict({"kind": "forest"})
     with finding("field-unfit", field="scorer"):
         Scorer.from_dict([])
-    with finding("field-unfit", field="scorer.column"):
+    with finding("field-unfit", field="scorer.column", rule="there"):
         Scorer.from_dict({"kind": "column"})
 
 

@@ -213,7 +213,9 @@ class _Disagreement:
         return np.asarray((disagree / by_chance * expected - self.distance) / by_chance)
 
 
-def _read(a: Any, b: Any, weight: Any) -> tuple[ScoredRows, tuple[Ints, Ints], list[Any]]:
+def _read(
+    a: ArrayLike, b: ArrayLike, weight: ArrayLike | None
+) -> tuple[ScoredRows, tuple[Ints, Ints], list[Any]]:
     """Rows of positive weight, the codes of both raters' labels, and the labels in order."""
     sizes = [len(as_vector(column, name)) for column, name in ((a, "a"), (b, "b"))]
     if sizes[0] != sizes[1]:
@@ -244,7 +246,7 @@ def _read(a: Any, b: Any, weight: Any) -> tuple[ScoredRows, tuple[Ints, Ints], l
 
 
 def _independent(
-    table: _Disagreement, counts: Masses, cell: Ints, rows: ScoredRows, unit: Any
+    table: _Disagreement, counts: Masses, cell: Ints, rows: ScoredRows, unit: ArrayLike | None
 ) -> float:
     """The number of independent rows of equal weight for which kappa has the same variance."""
     w = np.ones(len(cell)) if rows.weight is None else rows.weight / rows.weight.mean()

@@ -410,9 +410,10 @@ def as_vector(values: ArrayLike, name: str) -> Array:
 
 def not_a_column(name: str, value: object, hint: str = "") -> DataError:
     """The error for something that is not an array of one dimension."""
-    if isinstance(value, np.ndarray) and value.ndim > 1:
+    shape = getattr(value, "shape", ())
+    if len(shape) > 1:
         hint = "Pass one column: a[:, 1], a.ravel() or frame['column']."
-        value = Shown(f"of the shape {tuple(value.shape)}")
+        value = Shown(f"of the shape {tuple(shape)}")
     return DataError(BadArgument(name, "be a column of values", value, hint))
 
 

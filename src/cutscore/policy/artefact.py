@@ -79,7 +79,7 @@ class Cuts:
         object.__setattr__(self, "thresholds", tuple(map(check_threshold, self.thresholds)))
 
 
-def is_label(value: Any) -> bool:
+def is_label(value: object) -> bool:
     """Whether JSON can keep a label as it is."""
     return isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
 
