@@ -682,7 +682,7 @@ def _learners() -> Iterator[Case]:
         (e.Structural("f1", C=0.001), says, None, {"rtol": 1e-3, "rows": 1000}),
         (
             e.DecisionClassifier(e.Fisher(), calibration="platt", cv=2),
-            ("decision_function", "predict", "predict_proba", "predict_log_proba"),
+            ("decision_function", "scores", "log_odds", "predict", *chance[-2:]),
             None,
             {"rtol": 1e-7, "rows": 1000},
         ),
@@ -696,8 +696,10 @@ def _learners() -> Iterator[Case]:
         name = type(made).__name__
         covers = tuple(f"{name}.{method}" for method in (*methods, "fit", "margins"))
         # Frames have names; of sparse rows means are counted from 0 and products are made at once.
-        # The gap of logistic regression is what rounding leaves of the gradient.
+        # The gap of logistic regression is what rounding leaves of the gradient; a digest of scores
+        # is another for the last bit of one.
         skips = ("feature_names_in_", ".moments_.origin", ".moments_.offset", ".passes", ".gap")
+        skips += (".digest",)
         options: dict[str, Any] = {"matrix": True, "weighted": True, "skips": skips, **more}
         yield Case(f"{name}", fitted(made, *methods), check, covers, **options)
 

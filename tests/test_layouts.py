@@ -122,9 +122,10 @@ ELSEWHERE = {
         GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
         Sweep.needs_negatives ArrayRows.part Encoding.arranged Verdict
         Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
-        CutscoreError DataError UndefinedError
+        CutscoreError DataError UndefinedError Comparison.cost_text
+        DecisionClassifier.get_metadata_routing DecisionClassifier.revised
         Detector.revised Detector.facts Detector.added Detector.check_kept Detector.watch Training
-        ColumnScorer ColumnScorer.facts LinearScorer LinearScorer.facts
+        ColumnScorer ColumnScorer.facts LinearScorer LinearScorer.facts ModelScorer.facts
         Aim Aim.asked Policy.revised Policy.facts Policy.export Policy.log Policy.save Policy.load
         Policy.to_json Policy.from_json
         NumberColumn NumberTerm CategoryColumn CategoryTerm torch.AUROC.reset
@@ -139,6 +140,7 @@ ELSEWHERE = {
         Monotone.from_json Detector.to_dict Detector.to_json Detector.from_json Detector.load
         Detector.save ColumnScorer.from_dict ColumnScorer.of_dict ColumnScorer.to_dict
         LinearScorer.from_dict LinearScorer.of_dict LinearScorer.to_dict Scorer.from_dict
+        ModelScorer.from_dict ModelScorer.of_dict ModelScorer.to_dict
         Scorer.of_dict Scorer.to_dict torch.AUROC.state_dict torch.AUROC.load_state_dict
         Aim.from_dict Aim.to_dict
     """,
@@ -161,7 +163,7 @@ ELSEWHERE = {
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """
         Detector.novelty Encoding.of ColumnScorer.scored ColumnScorer.scores LinearScorer.scored
-        LinearScorer.scores
+        LinearScorer.scores ModelScorer ModelScorer.from_file ModelScorer.scored ModelScorer.scores
         Encoding Encoding.blocks Detector Detector.apply Detector.apply_batches Detector.decide
         Detector.llr Detector.probability Detector.scores NumberColumn.fill NumberColumn.values
         NumberTerm.contributions CategoryColumn.fill CategoryColumn.texts CategoryColumn.values

@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from cutscore.detector.scorers.reading import read_columns
 from cutscore.detector.scorers.runtimes import Onnx, Sklearn
 from cutscore.detector.scorers.trees import CatBoost, LightGbm, Model, XGBoost
 from cutscore.sweeps.sweep import Floats
+
+if TYPE_CHECKING:
+    from cutscore.tables.frames import TableLike
 
 Format = Literal["lightgbm", "xgboost", "catboost", "onnx", "sklearn"]
 
@@ -236,7 +239,7 @@ class ModelScorer(Scorer):
 
     def scored(
         self,
-        data: Any,
+        data: TableLike,
         keep: Sequence[str] = (),
         *,
         explain: bool = False,
