@@ -697,9 +697,9 @@ def _learners() -> Iterator[Case]:
         covers = tuple(f"{name}.{method}" for method in (*methods, "fit", "margins"))
         # Frames have names; of sparse rows means are counted from 0 and products are made at once.
         # The gap of logistic regression is what rounding leaves of the gradient; a digest of scores
-        # is another for the last bit of one.
+        # is another for the last bit of one, and a threshold in a text shows it.
         skips = ("feature_names_in_", ".moments_.origin", ".moments_.offset", ".passes", ".gap")
-        skips += (".digest",)
+        skips += (".digest", ".verdict")
         options: dict[str, Any] = {"matrix": True, "weighted": True, "skips": skips, **more}
         yield Case(f"{name}", fitted(made, *methods), check, covers, **options)
 

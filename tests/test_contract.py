@@ -312,7 +312,9 @@ def test_broken_files(engine: Engine, tmp_path: Path, data: dict[str, Any]) -> N
     at = pq.ParquetFile(tmp_path / "0.parquet").metadata.row_group(1).column(2)
     start = at.dictionary_page_offset or at.data_page_offset
     one.write_bytes(whole[:start] + b"\xff" * 60 + whole[start + 60 :])
-    with pytest.raises(cs.DataError, match=r"1\.parquet is damaged: row group 2 of 3"):
+    with pytest.raises(
+        cs.DataError, match=r"row group 2 of 3: .*1\.parquet can't be read: it is damaged"
+    ):
         engine.sweep(tmp_path, label="y", score="s")
     table = pq.read_table(tmp_path / "0.parquet")
     text = table.set_column(2, "s", pa.array(["x"] * len(table)))

@@ -17,7 +17,6 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_o
 from cutscore.decision.verdict import State, Verdict, judge
 from cutscore.policy import Labels, Policy, Provenance
 from cutscore.report.terminal import verdict_text
-from cutscore.tables.scans.scan import as_label
 
 _FEW = 1_000_000
 
@@ -87,6 +86,8 @@ def _policy(
     """The decision as an artefact, with the sweep it was chosen on."""
     positive = arguments.positive
     if positive is not None:
+        from cutscore.tables.scans.scan import as_label
+
         column = what.source.types([what.label]).field(what.label)
         positive = as_label(positive, column.type, what.label)
     return Policy.from_point(
