@@ -82,7 +82,9 @@ def revisions(aims: int) -> bool:
         ("corners", rows(300_000, 0.3, 1.2, 5)),
         ("blocks", rows(300_000, 0.3, 1.2, 5)),
     ):
-        p = Policy.from_json(Policy.choose(s, "youden", keep=keep, calibrator="platt").to_json())
+        p = Policy.from_json(
+            Policy.choose(s, "youden", evidence=keep, calibrator="platt").to_json()
+        )
         assert p.evidence.kind == keep, p.evidence
         equal = refused = inside = 0
         for k in range(aims):

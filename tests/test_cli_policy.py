@@ -240,7 +240,7 @@ def test_the_report_needs_the_file_alone(capsys: Capture, tmp_path: Path) -> Non
 def test_the_report_of_compact_evidence(capsys: Capture, tmp_path: Path, keep: str) -> None:
     table = rows(3000, 6)
     s = cs.sweep(table["y"], np.array(table["s"]), positive="bad")
-    p = cs.Policy.choose(s, cs.Costs(fp=1, fn=5), keep=keep)
+    p = cs.Policy.choose(s, cs.Costs(fp=1, fn=5), evidence=keep)
     p.save(tmp_path / "p.json")
     out, _ = asked(capsys, "report", str(tmp_path / "p.json"), "-o", str(tmp_path / "r.html"))
     assert f"score ≥ {p.threshold:g}" in out
@@ -335,3 +335,19 @@ def test_what_is_for_models_or_for_policies_alone(capsys: Capture, tmp_path: Pat
     _, err = asked(capsys, "export", str(model), "--to", "python", code=1)
     assert err.endswith("[scorer-unfit]\n")
     assert Detector.load(model).columns == ["s"]
+
+
+@pytest.mark.parametrize("kind", ["scores", "corners", "blocks"])
+def test_the_kind_of_evidence_is_asked_for(capsys: Capture, tmp_path: Path, kind: str) -> None:
+    rng = np.random.default_rng(5)
+    y = rng.random(2_000) < 0.2
+    score = (rng.normal(size=2_000) + 1.5 * y).tolist()
+    write_table(tmp_path / "rows.csv", {"y": y.tolist(), "s": score})
+    path = tmp_path / "p.json"
+    words = ["choose", str(tmp_path / "rows.csv"), "--label", "y", "--score", "s"]
+    words += ["--cost", "fp=1,fn=5", "-o", str(path), "--evidence", kind]
+    assert main(words) == 0
+    p = cs.Policy.load(path)
+    assert p.evidence.kind == kind
+    assert p.threshold == cs.choose(cs.sweep(y, score), cs.Costs(fp=1, fn=5)).threshold
+    capsys.readouterr()

@@ -17,7 +17,7 @@ from cutscore.core.findings import Fix
 from cutscore.policy import Cuts, Evidence, Labels, Policy, Provenance
 from raising import finding
 
-KEEP = (Fix("keep", "scores"),)
+KEEP = (Fix("evidence", "scores"),)
 
 
 def rows(n: int = 400, seed: int = 0, *, ties: bool = False) -> tuple[Any, Any]:
@@ -80,7 +80,7 @@ def test_revision_from_all_scores_is_the_choice_on_the_rows(
 @pytest.mark.parametrize("aim", AIMS, ids=str)
 def test_revision_from_corners_is_the_choice_on_the_rows(aim: dict[str, Any]) -> None:
     s = cs.sweep(*rows(2000))
-    p = Policy.from_json(Policy.choose(s, "youden", keep="corners").to_json())
+    p = Policy.from_json(Policy.choose(s, "youden", evidence="corners").to_json())
     assert p.evidence.kind == "corners"
     assert len(p.sweep) < len(s)
     assert same(p.revised(**aim), chosen(s, aim))
@@ -94,7 +94,7 @@ def test_revision_for_random_aims(keep: str, monkeypatch: pytest.MonkeyPatch) ->
     for seed in range(300):
         rng = np.random.default_rng((seed, 3))
         s = cs.sweep(*rows(int(rng.integers(20, 400)), seed, ties=bool(seed % 2)))
-        p = Policy.choose(s, "youden", calibrator=cs.Affine(1.0, 0.0), keep=keep)
+        p = Policy.choose(s, "youden", calibrator=cs.Affine(1.0, 0.0), evidence=keep)
         p = Policy.from_json(p.to_json())
         aim = random_aim(rng, corners=keep == "corners")
         found = outcome(lambda p=p, aim=aim: p.revised(**aim))
@@ -114,7 +114,7 @@ def test_revision_from_blocks_is_exact_or_bounded(
 ) -> None:
     monkeypatch.setattr("cutscore.policy.evidence.BLOCKS", 150)
     s = cs.sweep(*rows(5000))
-    p = Policy.from_json(Policy.choose(s, "youden", keep="blocks").to_json())
+    p = Policy.from_json(Policy.choose(s, "youden", evidence="blocks").to_json())
     assert p.evidence.kind == "blocks"
     assert len(p.sweep) <= 150
     assert s.auc in p.evidence.auc
@@ -128,7 +128,9 @@ def test_revision_from_blocks_is_exact_or_bounded(
 
 def test_corners_keep_the_cut_inside_of_a_run() -> None:
     s = cs.sweep([1, 1, 1, 1, 0, 0], [6, 5, 4, 3, 2, 1])
-    p = Policy.choose(s, "youden", threshold=4.5, calibrator=cs.Affine(1.0, 0.0), keep="corners")
+    p = Policy.choose(
+        s, "youden", threshold=4.5, calibrator=cs.Affine(1.0, 0.0), evidence="corners"
+    )
     assert p.sweep.threshold.tolist() == [5, 3, 1]
     assert p.confusion.tp == 2
     assert p.given
@@ -136,7 +138,7 @@ def test_corners_keep_the_cut_inside_of_a_run() -> None:
 
 
 def test_aims_that_corners_cannot_answer() -> None:
-    p = policy(keep="corners")
+    p = policy(evidence="corners")
     with finding("sweep-compact", fixes=KEEP):
         p.revised(maximize="mcc")
     inside = p.sweep.threshold[p.sweep.top != p.sweep.threshold][0]
@@ -217,7 +219,7 @@ def test_merged_evidence_is_that_of_all_rows() -> None:
         ({"aim": "f1"}, "cant-merge", "aim"),
         ({"labels": Labels("yes", "no")}, "cant-merge", "positive label"),
         ({"threshold": 0.3}, "cant-merge", "threshold"),
-        ({"keep": "corners"}, "sweep-compact", None),
+        ({"evidence": "corners"}, "sweep-compact", None),
     ],
 )
 def test_what_cannot_be_merged(other: dict[str, Any], code: str, what: str | None) -> None:
@@ -317,7 +319,7 @@ def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def test_odd_values_anywhere_are_refused_or_make_sense(keep: str) -> None:
     """No other error than ours, and no warning, whatever a file says."""
     n, how = (5000, "corners") if keep == "packed" else (60, keep)
-    text = policy(n, aim=cs.Aim("recall", "fpr <= 20 %"), keep=how).to_json()
+    text = policy(n, aim=cs.Aim("recall", "fpr <= 20 %"), evidence=how).to_json()
     base = json.loads(text)
     assert base["evidence"]["packed"] == (keep == "packed")
     for place in _places(base):
@@ -342,7 +344,7 @@ def test_weighted_evidence() -> None:
     p = Policy.from_json(Policy.choose(s, cs.Costs(fp=1, fn=5)).to_json())
     assert same(p.revised(maximize="f1"), cs.choose(s, "f1"))
     assert p.provenance.rows is None
-    corners = Policy.from_json(Policy.choose(s, "f1", keep="corners").to_json())
+    corners = Policy.from_json(Policy.choose(s, "f1", evidence="corners").to_json())
     assert corners.sweep.pos2 is not None
     assert corners.revised(costs=cs.Costs(fp=1, fn=5)).threshold == p.threshold
 

@@ -28,10 +28,10 @@ def drawn(n: int = 3000, **more: Any) -> cs.Sweep:
 
 SAVED = POLICIES | {
     "packed": Policy.choose(drawn(), "f1"),
-    "corners": Policy.choose(drawn(), cs.Aim("recall", "fpr <= 5 %"), keep="corners"),
-    "few corners": Policy.choose(drawn(500), "f1", keep="corners"),
-    "blocks": Policy.choose(drawn(), "f1", keep="blocks"),
-    "weighted": Policy.choose(drawn(squares=True), "f1", keep="corners"),
+    "corners": Policy.choose(drawn(), cs.Aim("recall", "fpr <= 5 %"), evidence="corners"),
+    "few corners": Policy.choose(drawn(500), "f1", evidence="corners"),
+    "blocks": Policy.choose(drawn(), "f1", evidence="blocks"),
+    "weighted": Policy.choose(drawn(squares=True), "f1", evidence="corners"),
     "labelled": Policy.choose(
         drawn(),
         "f1",

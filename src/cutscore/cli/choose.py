@@ -95,6 +95,7 @@ def _policy(
         calibrate(point.sweep),
         score=what.scores[0],
         reverse=reverse,
+        evidence=arguments.evidence,
         labels=Labels(positive, column=what.label),
         provenance=policies.made_by(arguments, Provenance()),
     )

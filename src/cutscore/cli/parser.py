@@ -126,7 +126,7 @@ COMMANDS = (
             "table": _table("labels and a score"),
             "columns": _rows("score column"),
             "objective": AIM,
-            "output": _of("output", "json", "quiet", output=_POLICY),
+            "output": _of("output", "evidence", "json", "quiet", output=_POLICY),
             "large tables": ENGINE,
         },
         ("paths",),

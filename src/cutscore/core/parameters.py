@@ -244,6 +244,15 @@ OTHERS = (
         "point",
         many=True,
     ),
+    Parameter(
+        "evidence",
+        "what the policy keeps of the rows: every score (scores), the corners of the ROC curve "
+        "(corners), some of its points (blocks), or the first that is small enough (auto)",
+        "KIND",
+        "choice",
+        default="auto",
+        choices=("auto", "scores", "corners", "blocks"),
+    ),
     Parameter("keep", f"input column to keep in the output{_AGAIN}", "NAME", many=True),
     Parameter("reasons", "number of reasons to give in the column why", "N", "whole", default=3),
     Parameter(

@@ -242,7 +242,7 @@ class Policy(Card):
         aim: GoalLike | Aim,
         *,
         calibrator: Calibrator | str = "auto",
-        keep: str = "auto",
+        evidence: str = "auto",
         threshold: float | None = None,
         score: str = "score",
         reverse: bool = False,
@@ -259,9 +259,9 @@ class Policy(Card):
             What to aim at: an :class:`cutscore.Aim`, or a goal as for :func:`cutscore.choose`.
         calibrator
             One, or the method of :func:`cutscore.calibrate`.
-        keep
-            What to keep as evidence, see :class:`cutscore.policy.Evidence`: ``"scores"``,
-            ``"corners"``, or "auto" for what is small enough.
+        evidence
+            What to keep of the rows, see :class:`cutscore.policy.Evidence`: ``"scores"``,
+            ``"corners"``, ``"blocks"``, or "auto" for the first of these that is small enough.
         threshold
             A threshold that is given, as people type it; it is not chosen then.
         score
@@ -291,7 +291,7 @@ class Policy(Card):
         return cls.from_point(
             point,
             calibrator,
-            keep=keep,
+            evidence=evidence,
             score=score,
             reverse=reverse,
             given=threshold is not None,
@@ -305,7 +305,7 @@ class Policy(Card):
         point: OperatingPoint,
         calibrator: Calibrator,
         *,
-        keep: str = "auto",
+        evidence: str = "auto",
         score: str = "score",
         reverse: bool = False,
         given: bool = False,
@@ -329,7 +329,7 @@ class Policy(Card):
             aim=aim,
             cuts=Cuts((_turned(point.threshold, reverse),)),
             calibrator=calibrator,
-            evidence=Evidence.of(s, keep, cut=point.cut, units=units),
+            evidence=Evidence.of(s, evidence, cut=point.cut, units=units),
             labels=labels or Labels(),
             provenance=provenance,
             promises=promises_of(point, given=given) if promises is None else promises,
@@ -790,7 +790,7 @@ def _with_way_out(error: UndefinedError) -> UndefinedError:
     if not isinstance(found, SweepCompact):
         return error
     hint = "Choose the policy on the rows again, and keep every score."
-    return UndefinedError(replace(found, hint=hint, fixes=(Fix("keep", "scores"),)))
+    return UndefinedError(replace(found, hint=hint, fixes=(Fix("evidence", "scores"),)))
 
 
 def rounded(dtype: np.dtype[Any], threshold: float, *, up: bool) -> Any:

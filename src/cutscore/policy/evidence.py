@@ -55,7 +55,7 @@ class Evidence(Frozen):
     >>> import cutscore as cs
     >>> from cutscore.policy import Evidence
     >>> s = cs.sweep([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
-    >>> Evidence.of(s), Evidence.of(s, keep="corners")
+    >>> Evidence.of(s), Evidence.of(s, "corners")
     (6 scores of 6 rows, 3 corners of 6 rows)
     """
 
@@ -65,7 +65,7 @@ class Evidence(Frozen):
 
     @classmethod
     def of(
-        cls, s: Sweep, keep: str = "auto", *, cut: int | None = None, units: int | None = None
+        cls, s: Sweep, kind: str = "auto", *, cut: int | None = None, units: int | None = None
     ) -> Evidence:
         """The evidence of a sweep.
 
@@ -73,7 +73,7 @@ class Evidence(Frozen):
         ----------
         s
             The sweep.
-        keep
+        kind
             What to keep: one of the kinds, or "auto" for the first of them that is small enough:
             100,000 scores, 100,000 corners, else 50,000 blocks.
         cut
@@ -83,14 +83,14 @@ class Evidence(Frozen):
             How many units the rows come from.
         """
         check_sweep(s)
-        one_of("keep", keep, ("auto", *KINDS))
-        if keep == "scores" or (keep == "auto" and not s.merged and len(s) <= ENTRIES):
+        one_of("evidence", kind, ("auto", *KINDS))
+        if kind == "scores" or (kind == "auto" and not s.merged and len(s) <= ENTRIES):
             s.needs_scores("evidence of every score")
             return cls("scores", s, units)
         if isinstance(s, Sketch):
             return cls("blocks", s, units)
         kept = _corners(s, cut)
-        if keep == "blocks" or (keep == "auto" and len(kept) > ENTRIES):
+        if kind == "blocks" or (kind == "auto" and len(kept) > ENTRIES):
             return cls("blocks", sketch(kept, BLOCKS, _same_cut(s, kept, cut)), units)
         # Where nothing was merged every score is there.
         return cls("corners" if kept.merged else "scores", kept, units)
