@@ -116,7 +116,7 @@ outputs: .venv/tools
 
 # The page of all messages, from the findings themselves; tests hold it to them.
 messages: .venv/installed
-	$(BIN)/python -m cutscore.core.findings.catalogue > docs/messages.md
+	$(BIN)/python -m cutscore.core.findings.page > docs/messages.md
 
 docs: .venv/docs
 	$(BIN)/python -m sphinx -W -q -b html docs build/docs

@@ -26,7 +26,7 @@ from cutscore.core.interval import Interval
 from cutscore.core.numbers import number_text, per_cent
 from cutscore.decision.choice import headline, natural
 from cutscore.measures.confusion import count_text
-from cutscore.measures.measure import measure_text
+from cutscore.measures.registry import measure_text
 from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
 
 CHROMIUM = next(

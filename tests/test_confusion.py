@@ -17,7 +17,7 @@ from sklearn import metrics
 import cutscore as cs
 from cutscore.core.html import fact_table
 from cutscore.measures.confusion import ALIASES
-from cutscore.measures.measure import MEASURES
+from cutscore.measures.registry import MEASURES
 from raising import finding
 
 COUNTS = ("positives", "negatives", "total", "flagged")

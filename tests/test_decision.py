@@ -547,7 +547,7 @@ def test_bad_objectives(objective: Any) -> None:
 def test_measures_are_called_as_they_are_printed() -> None:
     from cutscore.measures.aim import as_objective
     from cutscore.measures.limits import as_limits
-    from cutscore.measures.measure import MEASURES, WORDS
+    from cutscore.measures.registry import MEASURES, WORDS
 
     for name, words in WORDS.items():
         if name != "cost":

@@ -26,7 +26,7 @@ from cutscore.core.findings import (
     loads,
 )
 from cutscore.core.findings.base import Foreign, Shown, counted, either, some
-from cutscore.core.findings.catalogue import page
+from cutscore.core.findings.page import page
 
 KINDS = list(kinds().values())
 

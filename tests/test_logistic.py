@@ -24,7 +24,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.estimators._logistic import Logistic
 from cutscore.linear import logistic as module
 from cutscore.linear import newton
-from cutscore.linear.detector import Fit
+from cutscore.linear.line import Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.rows import ArrayRows, Block
 from raising import finding, warned

@@ -31,7 +31,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.rows import NoRows
 from cutscore.linear import rows as _rows
 from cutscore.linear.closed import fisher, gaussian, least_squares, mean_difference
-from cutscore.linear.detector import Fit
+from cutscore.linear.line import Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.moments import ClassMoments
 from cutscore.linear.perceptron import State, mix_states, perceptron, perceptron_pass

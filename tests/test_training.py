@@ -32,7 +32,7 @@ from cutscore.core.findings.training import (
 )
 from cutscore.detector import Detector, Encoding
 from cutscore.detector.column_summaries import Limits
-from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.linear.line import Fit, LinearDetector
 from cutscore.report import render, summarise_fit
 from cutscore.tables import open_table
 from cutscore.tables.roles import Roles

@@ -77,14 +77,14 @@ if TYPE_CHECKING:
     from cutscore.inference.smoothing import SmoothRoc as SmoothRoc
     from cutscore.inference.smoothing import smooth_roc as smooth_roc
     from cutscore.inference.units import Units as Units
-    from cutscore.linear.detector import Fit as Fit
-    from cutscore.linear.detector import LinearDetector as LinearDetector
-    from cutscore.linear.detector import Margins as Margins
+    from cutscore.linear.line import Fit as Fit
+    from cutscore.linear.line import LinearDetector as LinearDetector
+    from cutscore.linear.line import Margins as Margins
     from cutscore.linear.moments import ClassMoments as ClassMoments
     from cutscore.measures.aim import Aim as Aim
     from cutscore.measures.confusion import Confusion as Confusion
     from cutscore.measures.costs import Costs as Costs
-    from cutscore.measures.measure import f as f
+    from cutscore.measures.registry import f as f
     from cutscore.policy.artefact import Policy as Policy
     from cutscore.sweeps.areas import PartialAuc as PartialAuc
     from cutscore.sweeps.areas import auc as auc
@@ -211,7 +211,7 @@ _HOME = {
     "ClassMoments": "linear.moments",
     "Aim": "measures.aim",
     "Costs": "measures.costs",
-    "f": "measures.measure",
+    "f": "measures.registry",
     "Agreement": "comparison.agreement",
     "cohen_kappa": "comparison.agreement",
     "AucCovariance": "comparison.covariance",

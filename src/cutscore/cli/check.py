@@ -12,7 +12,7 @@ from cutscore.core.findings import COMMAND
 from cutscore.core.labels import binarize
 from cutscore.detector import Detector
 from cutscore.measures.aim import Aim
-from cutscore.measures.measure import WORDS
+from cutscore.measures.registry import WORDS
 from cutscore.policy.check import Outcome, PolicyCheck
 
 

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from cutscore.cli import UsageError, shared
 from cutscore.core.findings import COMMAND, BadArgument, kinds
-from cutscore.core.findings.catalogue import meaning
+from cutscore.core.findings.page import meaning
 
 
 def run(arguments: Namespace) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from cutscore.cli import shared
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text
 from cutscore.inference.selection import Expected
-from cutscore.measures.measure import is_rate
+from cutscore.measures.registry import is_rate
 from cutscore.policy import Policy, Provenance
 
 

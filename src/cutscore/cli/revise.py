@@ -20,7 +20,7 @@ from cutscore.core.numbers import number_text, per_cent
 from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector
-from cutscore.measures.measure import WORDS, measure_text
+from cutscore.measures.registry import WORDS, measure_text
 from cutscore.policy import Policy
 
 

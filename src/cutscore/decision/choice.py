@@ -37,7 +37,7 @@ from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined_er
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
-from cutscore.measures.measure import Measure, Objective
+from cutscore.measures.registry import Measure, Objective
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sketch import Sketch
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep

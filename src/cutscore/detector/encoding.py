@@ -29,7 +29,7 @@ from cutscore.core.types import ArrayLike
 from cutscore.detector.column_summaries import ColumnSummary, Limits, of_kind, summed
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import kind_of, stream
-from cutscore.linear.detector import LinearDetector
+from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Matrix, block_rows
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.roles import Roles

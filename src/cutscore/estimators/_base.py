@@ -30,7 +30,7 @@ from cutscore.core.findings.statistics import OneClass, TooFew
 from cutscore.core.progress import Report
 from cutscore.core.types import Label, MatrixLike
 from cutscore.linear import ClassesFit, Discriminants, Fit, LinearDetector, Margins
-from cutscore.linear.detector import Step
+from cutscore.linear.line import Step
 from cutscore.linear.rows import ArrayRows, Floats, Matrix
 from cutscore.measures.costs import Costs
 

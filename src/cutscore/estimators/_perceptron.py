@@ -18,7 +18,7 @@ from cutscore.core.progress import progress
 from cutscore.core.types import MatrixLike
 from cutscore.estimators._base import LinearEstimator, StoppedEarly, row_weights
 from cutscore.estimators._types import ClassWeight
-from cutscore.linear.detector import Fit
+from cutscore.linear.line import Fit
 from cutscore.linear.perceptron import Pass, PerceptronFit, Variant, perceptron
 from cutscore.linear.rows import ArrayRows
 

@@ -34,7 +34,7 @@ from cutscore.estimators._types import ClassWeight, Folds
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.rows import ArrayRows, Floats
 from cutscore.linear.structural import RowRisk, TrainableMeasure, as_trainable, structural
-from cutscore.measures.measure import Measure, f
+from cutscore.measures.registry import Measure, f
 from cutscore.sweeps.sweep import sweep
 
 # Measures for which the two classes are the same but for their names.

@@ -57,7 +57,7 @@ from cutscore.core.findings.statistics import CountsRows
 from cutscore.inference.units import Units, gaffke_p_value
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.limits import Limit, bad_limit
-from cutscore.measures.measure import MEASURES
+from cutscore.measures.registry import MEASURES
 from cutscore.sweeps.sweep import Floats, Sweep
 
 

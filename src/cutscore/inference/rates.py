@@ -18,8 +18,8 @@ from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.placements import effective
 from cutscore.measures.aim import GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.measure import Measure, Objective
 from cutscore.measures.prior import check_level, check_prior
+from cutscore.measures.registry import Measure, Objective
 from cutscore.sweeps.sweep import Sweep, check_sweep
 
 # Ratios of two rates: those rates, the first of positives and the second of negatives.

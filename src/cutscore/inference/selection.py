@@ -43,8 +43,8 @@ from cutscore.measures.aim import Aim, Top
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit
-from cutscore.measures.measure import Measure, Objective
 from cutscore.measures.prior import check_level
+from cutscore.measures.registry import Measure, Objective
 from cutscore.sweeps.sweep import EqualRows, Floats, Sweep
 
 _FOLDS = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector, Margins
+from cutscore.linear.line import ClassesFit, Discriminants, Fit, LinearDetector, Margins
 from cutscore.linear.rows import ArrayRows, Block, Rows
 
 __all__ = [

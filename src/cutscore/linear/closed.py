@@ -22,7 +22,7 @@ import numpy as np
 from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.linear.detector import ClassesFit, Discriminants, Fit, LinearDetector
+from cutscore.linear.line import ClassesFit, Discriminants, Fit, LinearDetector
 from cutscore.linear.moments import ClassMoments
 from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.measures.prior import log_odds

@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cutscore.linear.detector import Step
+from cutscore.linear.line import Step
 from cutscore.linear.rows import Floats
 from cutscore.linear.surrogates import Classes, Worst
 

@@ -15,7 +15,7 @@ from cutscore.core import _native
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, OneClass
-from cutscore.linear.detector import Fit, LinearDetector, Step
+from cutscore.linear.line import Fit, LinearDetector, Step
 from cutscore.linear.newton import Conjugate, FactoredHessian, Point, Solve, minimise
 from cutscore.linear.rows import ArrayRows, Block, Floats, Matrix, Rows, one_thread_blas, readable
 

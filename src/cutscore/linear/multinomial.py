@@ -11,7 +11,7 @@ import numpy as np
 
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.statistics import TooFew
-from cutscore.linear.detector import ClassesFit, Discriminants, Step
+from cutscore.linear.line import ClassesFit, Discriminants, Step
 from cutscore.linear.logistic import FeatureScale, add_sums, check_options, parts_of
 from cutscore.linear.newton import Conjugate, FactoredHessian, Point, Solve, minimise
 from cutscore.linear.rows import Block, Floats, Matrix, Rows, one_thread_blas

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cutscore.linear.detector import Step
+from cutscore.linear.line import Step
 from cutscore.linear.rows import Floats
 
 _EPS = float(np.finfo(np.float64).eps)

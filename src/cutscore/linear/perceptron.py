@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cutscore.core import _native
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import BeyondFloats
-from cutscore.linear.detector import Fit, LinearDetector, Margins
+from cutscore.linear.line import Fit, LinearDetector, Margins
 from cutscore.linear.rows import Block, Floats, Rows, readable, slice_rows
 
 __all__ = ["Pass", "PerceptronFit", "perceptron"]

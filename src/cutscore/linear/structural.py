@@ -15,11 +15,11 @@ from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import shown
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise
-from cutscore.linear.detector import Fit, LinearDetector, Step
+from cutscore.linear.line import Fit, LinearDetector, Step
 from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
 from cutscore.linear.surrogates import Classes, Masses, Surrogate, Worst
 from cutscore.measures.aim import GoalLike, as_objective
-from cutscore.measures.measure import MEASURES, Measure
+from cutscore.measures.registry import MEASURES, Measure
 
 __all__ = ["TrainableMeasure", "as_trainable", "structural"]
 

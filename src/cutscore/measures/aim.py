@@ -19,8 +19,8 @@ from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.limits import Limit, LimitsLike, as_limits, parse_limit
-from cutscore.measures.measure import MEASURES, Measure, Objective, find_measure
 from cutscore.measures.prior import check_level, check_prior
+from cutscore.measures.registry import MEASURES, Measure, Objective, find_measure
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from cutscore.core.checks import number
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
 from cutscore.measures.confusion import Confusion, Number
-from cutscore.measures.measure import Gains
 from cutscore.measures.prior import check_prior, log_odds
+from cutscore.measures.registry import Gains
 
 
 @dataclass(frozen=True)

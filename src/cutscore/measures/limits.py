@@ -15,7 +15,7 @@ import numpy as np
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.measure import Measure, find_measure
+from cutscore.measures.registry import Measure, find_measure
 
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,

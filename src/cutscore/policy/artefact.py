@@ -35,8 +35,8 @@ from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.limits import LimitsLike, as_limits
-from cutscore.measures.measure import MEASURES
-from cutscore.measures.measure import WORDS as MEASURE_WORDS
+from cutscore.measures.registry import MEASURES
+from cutscore.measures.registry import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 

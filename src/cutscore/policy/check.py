@@ -45,8 +45,8 @@ from cutscore.inference.rates import clopper_pearson, interval, wilson
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Top, as_objective
 from cutscore.measures.limits import Limit
-from cutscore.measures.measure import Objective
 from cutscore.measures.prior import check_level
+from cutscore.measures.registry import Objective
 from cutscore.policy.artefact import WORDS
 from cutscore.sweeps.sweep import Sweep, sweep
 

@@ -49,7 +49,7 @@ from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
 from cutscore.measures.aim import Aim, AimOptions
 from cutscore.measures.costs import Costs
-from cutscore.measures.measure import MEASURES as KNOWN
+from cutscore.measures.registry import MEASURES as KNOWN
 from cutscore.report.summary import (
     MEASURES,
     Difference,

@@ -24,7 +24,7 @@ from cutscore.core.numbers import number_text
 from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import Confusion, count_text
-from cutscore.measures.measure import WORDS, is_rate, measure_text
+from cutscore.measures.registry import WORDS, is_rate, measure_text
 from cutscore.report.charts import COLOURS, charts, histograms
 from cutscore.report.scenario import (
     given_costs,

@@ -16,7 +16,7 @@ from cutscore.decision.choice import expectation, headline, natural
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
-from cutscore.measures.measure import is_rate, measure_text
+from cutscore.measures.registry import is_rate, measure_text
 from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
 from cutscore.report.traces import ENDS
 from cutscore.report.words import measure_word

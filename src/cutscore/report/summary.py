@@ -20,7 +20,7 @@ from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
-from cutscore.measures.measure import Measure
+from cutscore.measures.registry import Measure
 from cutscore.report.traces import DecisionCurve, Shares, Trace
 from cutscore.sweeps.cost_curve import CostCurve
 from cutscore.sweeps.sweep import Floats

@@ -27,7 +27,7 @@ from cutscore.decision.verdict import State, Verdict
 from cutscore.inference.guarantee import shortage_text, split_error
 from cutscore.inference.units import as_units
 from cutscore.measures.confusion import Confusion, count_text
-from cutscore.measures.measure import is_rate, measure_text
+from cutscore.measures.registry import is_rate, measure_text
 from cutscore.report.summary import (
     AVERAGES,
     MEASURES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutscore.measures.measure import MEASURES, WORDS
+from cutscore.measures.registry import MEASURES, WORDS
 
 
 def shown(name: str, most: int = 40) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from cutscore.detector.scorers import LinearScorer, ModelScorer, Scorer
 from cutscore.detector.scorers.model import EmbeddedModel
 from cutscore.detector.scorers.trees import Model
-from cutscore.linear.detector import Fit, LinearDetector
+from cutscore.linear.line import Fit, LinearDetector
 from cutscore.linear.rows import Floats
 from cutscore.training.rows import Data, Part, scores_of
 

@@ -22,10 +22,10 @@ from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.statistics import FoldOneClass, NotConverged
 from cutscore.core.findings.training import LearnerEmpty, LearnerSampled, LearnerSkipped
-from cutscore.linear.detector import LinearDetector
+from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
-from cutscore.measures.measure import Objective
+from cutscore.measures.registry import Objective
 from cutscore.training.fitted import Fitted, FittedLine
 from cutscore.training.learners import Learner
 from cutscore.training.rows import HELD, Data

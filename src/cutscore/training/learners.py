@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from cutscore.linear.detector import Fit
+    from cutscore.linear.line import Fit
     from cutscore.linear.rows import Rows
-    from cutscore.measures.measure import Objective
+    from cutscore.measures.registry import Objective
     from cutscore.training.fitted import Fitted
     from cutscore.training.rows import Part
 

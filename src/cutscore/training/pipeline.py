@@ -33,7 +33,7 @@ from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text
 from cutscore.detector.column_summaries import Limits
 from cutscore.inference.selection import Expected
-from cutscore.linear.detector import LinearDetector
+from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim, AimOptions
 from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of

@@ -27,7 +27,7 @@ from cutscore.detector import Encoding
 from cutscore.detector.column_summaries import Limits
 from cutscore.detector.scorers.model import matrix_of
 from cutscore.detector.scorers.reading import read_columns
-from cutscore.linear.detector import LinearDetector
+from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, JoinedRows, Matrix, Rows
 from cutscore.linear.streams import StreamRows
 from cutscore.sweeps.proper_scores import check_seed

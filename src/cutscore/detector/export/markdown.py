@@ -13,7 +13,7 @@ from cutscore.detector.scorers.linear import LinearScorer
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.measure import WORDS
+from cutscore.measures.registry import WORDS
 from cutscore.policy.artefact import calibration_words
 from cutscore.policy.export.card import costs_in_words as _in_words
 from cutscore.policy.export.card import table as _table

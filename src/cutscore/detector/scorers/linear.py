@@ -20,7 +20,7 @@ from cutscore.detector.novelty import Novelty
 from cutscore.detector.scorers.base import Contributions, Scored, Scorer
 from cutscore.detector.scorers.reading import numbers_of, read_columns, texts_of
 from cutscore.detector.terms import CategoryTerm, Term, folded
-from cutscore.linear.detector import LinearDetector
+from cutscore.linear.line import LinearDetector
 from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:

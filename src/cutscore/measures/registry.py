@@ -380,7 +380,7 @@ def measure_text(name: str, value: float) -> str:
 
     Examples
     --------
-    >>> from cutscore.measures.measure import measure_text
+    >>> from cutscore.measures.registry import measure_text
     >>> measure_text("recall", 0.8125), measure_text("mcc", 0.8125)
     ('81.2 %', '0.812')
     """
