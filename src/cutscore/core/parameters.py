@@ -264,7 +264,8 @@ OTHERS = (
     Parameter(
         "to",
         "target format: sql (a query), onnx (an ONNX file), python (policies only: a module "
-        "without dependencies), sklearn (models only: a module for scikit-learn) or card (a model card)",
+        "without dependencies), sklearn (models only: a module for scikit-learn) or card (a model "
+        "card)",
         "FORMAT",
         "choice",
         choices=("sql", "onnx", "python", "sklearn", "card"),
