@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 def made_up(rows: int) -> Iterator[Case]:
-    """Tables of 50 float32 columns, plain and ill-conditioned."""
+    """Tables of 50 float32 columns, well-conditioned and ill-conditioned."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, 50), dtype=np.float32)
     w = (rng.standard_normal(50) * (1.5 / np.sqrt(50))).astype(np.float32)
@@ -43,9 +43,9 @@ def made_up(rows: int) -> Iterator[Case]:
     y = (score + noise > 1).astype(np.int64)
     both = ("newton-cholesky", "lbfgs")
     newton = ("newton-cholesky",)
-    yield Case("plain", X, y, 1.0, both)
-    yield Case("plain, C = 0.001", X, y, 1e-3, newton)
-    yield Case("plain, C = 10⁶", X, y, 1e6, newton)
+    yield Case("well-conditioned", X, y, 1.0, both)
+    yield Case("well-conditioned, C = 0.001", X, y, 1e-3, newton)
+    yield Case("well-conditioned, C = 10⁶", X, y, 1e6, newton)
     yield Case("1 in 1,000 positive", X, (score + noise > 9).astype(np.int64), 1.0, newton)
     scaled = X * np.logspace(-4, 4, 50, dtype=np.float32)
     yield Case("scales 10⁻⁴ to 10⁴", scaled, y, 1.0, newton)
@@ -96,7 +96,7 @@ def fits(rows: int = 10**6) -> list[Line]:
     """Whole fits beside newton-cholesky's, for ``make bench``."""
     lines = []
     for case in made_up(rows):
-        bar = 8.0 if case.name == "plain" else 1.0
+        bar = 8.0 if case.name == "well-conditioned" else 1.0
         what = f"`Logistic` / newton-cholesky, {rows:,} × 50 float32, {case.name}"
         lines.append(
             beside(what, lambda c=case: peer(c, "newton-cholesky"), lambda c=case: ours(c), bar, 3)

@@ -51,7 +51,7 @@ HEADLINES = (
     "all thresholds (`sweep` / `roc_curve`), float64",
     "`roc_auc_score`, 100,000 rows, 50 % positive",
     "monotone calibration (`IsotonicRegression.fit`), sweep included",
-    "`Logistic` / newton-cholesky, 1,000,000 × 50 float32, plain",
+    "`Logistic` / newton-cholesky, 1,000,000 × 50 float32, well-conditioned",
 )
 
 

@@ -63,6 +63,7 @@ _OUTPUT = ("report", "title", "json", "quiet")
 _MODEL = "file to write the model to, such as model.json"
 _POLICY = "file to write the policy to, such as policy.json"
 _NEW = "file to write, such as new.json"
+_STORED = "Default: as stored in MODEL"
 _CLUSTER = f"{PARAMETERS['unit'].help}. "
 _LEARNERS = ("auto", *LEARNERS)
 _LEARNER = LEARNING[0].but(
@@ -71,7 +72,7 @@ _LEARNER = LEARNING[0].but(
 
 
 def _rows(scores: str, *more: str) -> tuple[Parameter, ...]:
-    helps = {"scores": scores, "unit": f"{_CLUSTER}Used for confidence intervals"}
+    helps = {"scores": scores, "unit": f"{_CLUSTER}Confidence intervals account for that"}
     return _of("label", "positive", "scores", "reverse", "weight", *more, **helps)
 
 
@@ -79,15 +80,15 @@ COMMANDS = (
     Command(
         "fit",
         "FILE --target NAME [options]",
-        "learn a detector from a table",
+        "train a classifier on a table",
         "Learners are compared by cross-validation. The model is a readable JSON file with the "
-        "columns, weights in their units, calibration and threshold.",
+        "columns, their weights, the calibration and the threshold.",
         "cutscore fit loans.csv --target defaulted --cost fp=1,fn=20 -o model.json --report "
         "report.html",
         {
-            "table": _table("rows to learn from"),
+            "table": _table("training rows"),
             "columns": tuple(
-                one.but(help=f"{_CLUSTER}They stay in one fold") if one.name == "unit" else one
+                one.but(help=f"{_CLUSTER}They share a fold") if one.name == "unit" else one
                 for one in (*ROLES, LEARNING[3])
             ),
             "objective": AIM,
@@ -100,9 +101,9 @@ COMMANDS = (
     Command(
         "evaluate",
         "FILE --label NAME --score NAME [options]",
-        "report how good scores are",
-        "AUC, precision, calibration and the best threshold, with confidence intervals, for one "
-        "score or several of the same rows.",
+        "measure how good scores are",
+        "Reports AUC, precision, calibration and the best threshold, with confidence intervals, "
+        "for one score or for several scores on the same rows.",
         "cutscore evaluate scores.parquet --label y --score s --cost fp=1,fn=20 --report "
         "report.html",
         {
@@ -117,10 +118,10 @@ COMMANDS = (
     Command(
         "choose",
         "FILE --label NAME --score NAME (--cost fp=1,fn=20 | --maximize MEASURE) [options]",
-        "find the best threshold of a score",
-        "The search is exact, over all thresholds. With -o the decision is written as a policy: "
-        "threshold, calibration and the evidence it was chosen on. The exit code is 3 if no "
-        "threshold meets the limits.",
+        "find the best threshold for a score",
+        "The search is exact and covers all thresholds. With -o, the decision is saved as a "
+        "policy: threshold, calibration and the evidence they were chosen on. The exit code is 3 "
+        "if no threshold meets the limits.",
         "cutscore choose scores.parquet --label y --score s --cost fp=1,fn=25 -o policy.json",
         {
             "table": _table("labels and a score"),
@@ -134,8 +135,8 @@ COMMANDS = (
     Command(
         "compare",
         "FILE --label NAME --score NAME --score NAME [options]",
-        "compare two scores of the same rows",
-        "Paired tests: DeLong's for the AUC, the bootstrap for costs.",
+        "compare two scores on the same rows",
+        "Uses paired tests: DeLong's test for the AUC and a bootstrap test for costs.",
         "cutscore compare scores.parquet --label y --score old --score new",
         {
             "table": _table("labels and both scores"),
@@ -143,8 +144,8 @@ COMMANDS = (
             "costs": _of(
                 "costs",
                 "prior",
-                costs="compare the costs at the best thresholds as well: cost of a false alarm "
-                "(fp) and of a miss (fn)",
+                costs="also compare the costs at the best thresholds, given the cost of a false "
+                "alarm (fp) and of a miss (fn)",
             ),
             "output": _of("json", "quiet"),
         },
@@ -153,21 +154,21 @@ COMMANDS = (
     Command(
         "apply",
         "MODEL FILE [options]",
-        "decide about new rows by a model or a policy",
-        "Adds the columns score, llr (log-likelihood ratio), probability, decision and why; by a "
-        "policy, whose score is a column of the table, only llr, probability and decision. They "
-        "are empty where the score is missing.",
+        "apply a model or a policy to new rows",
+        "A model adds the columns score, llr (log-likelihood ratio), probability, decision and "
+        "why. A policy reads the score from the table and adds only llr, probability and "
+        "decision. These are empty if the score is missing.",
         "cutscore apply model.json new.csv -o decided.parquet",
         {
             "model": _of("model"),
-            "table": _table("rows to decide about"),
+            "table": _table("new rows"),
             "output": _of(
                 "output",
                 "keep",
                 "reasons",
                 "quiet",
-                output="file to write; its extension gives the format. Default: CSV on standard "
-                "output",
+                output="file to write; its extension determines the format. Default: CSV on "
+                "standard output",
                 keep="input column to keep; repeatable. Default: all",
             ),
         },
@@ -177,20 +178,20 @@ COMMANDS = (
     Command(
         "revise",
         "MODEL [--cost fp=1,fn=50] [--prior SHARE] [--subject-to LIMIT] [options]",
-        "choose the threshold of a model or a policy anew: the aim has changed",
-        "Nothing is refitted: the threshold is chosen on the evidence in the file, as cutscore "
-        "choose would on its rows. What is not given stays. Without -o the change is only shown.",
+        "choose a new threshold for changed costs, limits or prior",
+        "Nothing is refitted: the new threshold is chosen on the evidence stored in MODEL. "
+        "Anything you don't specify keeps its current value. Without -o, the change is shown but "
+        "not saved.",
         "cutscore revise policy.json --cost fp=1,fn=50 -o revised.json",
         {
             "model": _of("model"),
             "changes": _of(
                 *("costs", "maximize", "subject_to", "prior", "confidence"),
                 *("threshold", "drop_limits"),
-                costs=f"{PARAMETERS['costs'].help}. Default: as in the file",
-                subject_to=f"{PARAMETERS['subject_to'].help}. Default: as in the file",
-                prior="share of positives where decisions are made: 0.02 or '2 %'. Default: as in "
-                "the file",
-                confidence=f"{PARAMETERS['confidence'].help}. Default: as in the file",
+                costs=f"{PARAMETERS['costs'].help}. {_STORED}",
+                subject_to=f"{PARAMETERS['subject_to'].help}. {_STORED}",
+                prior=f"share of positives expected in use, such as 0.02 or '2 %'. {_STORED}",
+                confidence=f"{PARAMETERS['confidence'].help}. {_STORED}",
             ),
             "output": _of("output", "json", "quiet", output=_NEW),
         },
@@ -199,17 +200,17 @@ COMMANDS = (
     Command(
         "check",
         "MODEL FILE [options]",
-        "compare what a model or a policy promised with labelled rows",
-        "Each promise stands beside what happened, with intervals and a test whether they agree. "
-        "The exit code is 3 if a limit is broken.",
+        "check a model's or a policy's promises on labelled rows",
+        "Shows each promised value next to the observed one, with confidence intervals and a test "
+        "of whether they agree. The exit code is 3 if a limit is broken.",
         "cutscore check policy.json labelled.csv",
         {
             "model": _of("model"),
             "table": _table("labelled rows"),
             "columns": _of(
                 *("label", "positive", "weight"),
-                label="label column. Default: as in the file",
-                positive="label of the positive class. Default: as in the file",
+                label=f"label column. {_STORED}",
+                positive=f"label of the positive class. {_STORED}",
             ),
             "output": _of("json", "quiet"),
         },
@@ -218,8 +219,9 @@ COMMANDS = (
     Command(
         "report",
         "MODEL [-o report.html] [options]",
-        "report what a model or a policy does, from its evidence",
-        "Curves, intervals, threshold and verdict; no rows are needed.",
+        "write a report on a model or a policy",
+        "Shows curves, confidence intervals, the threshold and the verdict, all from the evidence "
+        "stored in MODEL. No rows are needed.",
         "cutscore report policy.json -o report.html",
         {
             "model": _of("model"),
@@ -233,8 +235,9 @@ COMMANDS = (
     Command(
         "merge",
         "MODEL MODEL ... -o FILE [options]",
-        "add up the evidence of policies with one aim, from several sites",
-        "The threshold is chosen anew on all of the evidence.",
+        "combine the evidence from several policies",
+        "The policies, for example from several sites, must share one aim. A new threshold is "
+        "chosen on the combined evidence.",
         "cutscore merge north.json south.json -o all.json",
         {
             "models": _of("models"),
@@ -263,19 +266,19 @@ COMMANDS = (
         "demo",
         "[options]",
         "run a demonstration on simulated card payments",
-        "Learns a detector, decides about new payments, and writes an HTML report.",
+        "Trains a classifier, applies it to new payments, and writes an HTML report.",
         "cutscore demo -o demo && xdg-open demo/report.html",
         {
             "output": (
-                PARAMETERS["output"].but(help="folder to write", metavar="FOLDER", default="demo"),
+                PARAMETERS["output"].but(help="output folder", metavar="FOLDER", default="demo"),
             )
         },
     ),
     Command(
         "explain",
         "[CODE]",
-        "explain the code of a message",
-        "Without a code, all codes are listed.",
+        "explain the code shown in an error or a warning",
+        "Without a code, lists all codes.",
         "cutscore explain column-missing",
         {"code": _of("code")},
     ),
@@ -292,10 +295,10 @@ COMMANDS = (
 
 EXIT_CODES = """\
 exit codes:
-  0    done
-  1    could not be done
-  2    the command line is wrong
-  3    done, but a limit is broken, or no threshold meets the limits
+  0    success
+  1    failure: a file or its rows could not be used
+  2    invalid command line
+  3    success, but a limit is broken or no threshold meets the limits
   130  interrupted
   143  terminated
 

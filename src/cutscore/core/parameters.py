@@ -72,15 +72,15 @@ TABLE = (
     Parameter("paths", "table to read", "FILE", option="FILE", many=True),
     Parameter(
         "format",
-        "file format, such as csv or parquet. Default: by extension, else by content",
+        "file format, such as csv or parquet. Default: detected from extension or content",
         "NAME",
     ),
-    Parameter("separator", "column separator of CSV files. Default: detected", "CHAR"),
-    Parameter("decimal", "decimal mark in CSV files, a point or a comma", "CHAR", default="."),
+    Parameter("separator", "column separator in CSV files. Default: detected", "CHAR"),
+    Parameter("decimal", "decimal mark in CSV files: a point or a comma", "CHAR", default="."),
     Parameter(
         "missing",
-        "text that marks a missing value in CSV files, such as -9999 or ?, besides empty cells, "
-        f"NA, NaN and null{_AGAIN}",
+        "text that marks a missing value in CSV files, such as -9999 or ?, in addition to empty "
+        f"cells, NA, NaN and null{_AGAIN}",
         "VALUE",
         many=True,
     ),
@@ -89,8 +89,8 @@ TABLE = (
     ),
     Parameter(
         "sql",
-        "SQL query that returns the rows, from a SQLite or DuckDB file, or from other files as the "
-        "table data",
+        "SQL query that returns the rows. FILE may be a SQLite or DuckDB database; any other FILE "
+        "is available as the table data",
         "QUERY",
     ),
 )
@@ -100,10 +100,10 @@ ROLES = (
     Parameter(
         "positive", "label of the positive class; not needed for labels 0/1 and -1/1", "VALUE"
     ),
-    Parameter("weight", "column of row weights", "NAME"),
+    Parameter("weight", "row weight column", "NAME"),
     Parameter(
         "unit",
-        "cluster id column, such as patient or user: rows with the same id are correlated",
+        "cluster id column, such as patient or user; rows with the same id are correlated",
         "NAME",
     ),
     Parameter(
@@ -113,7 +113,7 @@ ROLES = (
         option="--column",
         many=True,
     ),
-    Parameter("exclude", f"column not to use{_AGAIN}", "NAME", many=True),
+    Parameter("exclude", f"column to ignore{_AGAIN}", "NAME", many=True),
     Parameter(
         "categories",
         f"numeric column to treat as categorical{_AGAIN}",
@@ -131,10 +131,10 @@ ROLES = (
 )
 
 SCORES = (
-    Parameter("label", "label column. Default: by name (label, y, target, …)", "NAME"),
+    Parameter("label", "label column. Default: found by name (label, y, target, …)", "NAME"),
     Parameter(
         "scores",
-        "score column. Default: by name (score, probability, …)",
+        "score column. Default: found by name (score, probability, …)",
         "NAME",
         option="--score",
         many=True,
@@ -145,14 +145,14 @@ SCORES = (
         "NAME",
         many=True,
     ),
-    Parameter("group", "group column: report the AUC within each group as well", "NAME"),
+    Parameter("group", "group column; the AUC within each group is also reported", "NAME"),
 )
 
 AIM = (
     Parameter(
         "costs",
-        "cost of a false alarm (fp) and of a miss (fn); benefit of a true positive (tp) and of a "
-        "true negative (tn), if any",
+        "cost of a false alarm (fp) and of a miss (fn); optionally also the benefit of a true "
+        "positive (tp) and of a true negative (tn)",
         "fp=1,fn=20",
         option="--cost",
     ),
@@ -170,14 +170,13 @@ AIM = (
     ),
     Parameter(
         "prior",
-        "share of positives where the detector will be used, if it differs from that in the table: "
-        "0.02 or '2 %'",
+        "share of positives expected in use, such as 0.02 or '2 %'. Default: as in the table",
         "SHARE",
         "share",
     ),
     Parameter(
         "confidence",
-        "confidence at which limits are to hold on new rows, such as 0.95",
+        "confidence with which limits must hold on new rows, such as 0.95",
         "LEVEL",
         "share",
     ),
@@ -189,7 +188,7 @@ LEARNING = (
     Parameter("seed", "random seed for fold assignment", "N", "whole", default=0),
     Parameter(
         "max_categories",
-        "maximum number of levels of a categorical column; rarer ones become 'other'",
+        "maximum number of levels in a categorical column; the rarest become 'other'",
         "N",
         "whole",
         default=50,
@@ -199,8 +198,8 @@ LEARNING = (
 ENGINE = (
     Parameter(
         "engine",
-        "where to compute: in memory, with arrow in batches, or with spark on a cluster; auto is "
-        "memory or arrow, by the size of the table",
+        "memory, arrow (in batches) or spark (on a cluster); auto picks memory or arrow by table "
+        "size",
         "NAME",
         "choice",
         default="auto",
@@ -208,8 +207,8 @@ ENGINE = (
     ),
     Parameter(
         "memory_limit",
-        "memory limit of arrow, such as 2GB; what exceeds it goes to temporary files. Default: "
-        "half of the free memory",
+        "memory limit for the arrow engine, such as 2GB; larger data goes to temporary files. "
+        "Default: half of the free memory",
         "SIZE",
     ),
     Parameter(
@@ -238,50 +237,50 @@ OTHERS = (
     Parameter("models", "model or policy files", "MODEL", option="MODEL", many=True),
     Parameter(
         "point",
-        "classifier without a score, by its false alarm rate and recall, to show in the report's "
-        f"ROC figure{_AGAIN}",
+        "classifier without a score, given by its false alarm rate and recall, to show in the "
+        f"report's ROC plot{_AGAIN}",
         "NAME=FPR,TPR",
         "point",
         many=True,
     ),
     Parameter(
         "evidence",
-        "what the policy keeps of the rows: every score (scores), the corners of the ROC curve "
-        "(corners), some of its points (blocks), or the first that is small enough (auto)",
+        "evidence to store in the policy: every score (scores), the corners of the ROC curve "
+        "(corners) or some of its points (blocks); auto picks the first that is small enough",
         "KIND",
         "choice",
         default="auto",
         choices=("auto", "scores", "corners", "blocks"),
     ),
     Parameter("keep", f"input column to keep in the output{_AGAIN}", "NAME", many=True),
-    Parameter("reasons", "number of reasons to give in the column why", "N", "whole", default=3),
+    Parameter("reasons", "number of reasons to list in the why column", "N", "whole", default=3),
     Parameter(
         "threshold",
-        "flag scores from this one on, for example one that cutscore choose found, whatever costs "
-        "and prior are",
+        "set the threshold directly, ignoring costs and prior",
         "SCORE",
         "number",
     ),
-    Parameter("drop_limits", "drop the limits that the threshold was chosen under"),
+    Parameter("drop_limits", "drop the limits stored in the file"),
     Parameter(
         "to",
-        "target format: sql (a query), onnx (an ONNX file), python (of a policy: a module without "
-        "dependencies), sklearn (of a model: a module for scikit-learn) or card (a model card)",
+        "target format: sql (a query), onnx (an ONNX file), python (policies only: a module "
+        "without dependencies), sklearn (models only: a module for scikit-learn) or card (a model "
+        "card)",
         "FORMAT",
         "choice",
         choices=("sql", "onnx", "python", "sklearn", "card"),
     ),
-    Parameter("table", "SQL: name of the table of input rows", "NAME", default="data"),
+    Parameter("table", "SQL: name of the input table", "NAME", default="data"),
     Parameter(
         "dialect",
-        "SQL: standard, duckdb or sqlite; of a policy also postgresql",
+        "SQL: standard, duckdb or sqlite; for policies also postgresql",
         "NAME",
         "choice",
         default="standard",
         choices=("standard", "duckdb", "sqlite", "postgresql"),
     ),
-    Parameter("float32", "ONNX: single precision"),
-    Parameter("code", "code of a message, printed in brackets", "CODE", option="CODE"),
+    Parameter("float32", "ONNX: use single precision"),
+    Parameter("code", "code shown in brackets in an error or a warning", "CODE", option="CODE"),
     Parameter(
         "shell",
         "bash, zsh or fish",
