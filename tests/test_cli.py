@@ -328,9 +328,11 @@ def test_help_has_an_example_that_runs(name, tmp_path, capsys, monkeypatch):
         write_table(file, table)
     assert main(["fit", "loans.csv", "--target", "defaulted", "-o", "model.json", "-q"]) == 0
     if name != "choose":
-        chosen = ["choose", "scores.csv", "--label", "y", "--score", "s", "--cost", "fp=1,fn=25"]
-        for file in ("policy.json", "north.json", "south.json"):
-            assert main([*chosen, "-o", file, "-q"]) == 0
+        chosen = ["--label", "y", "--score", "s", "--cost", "fp=1,fn=25", "-q"]
+        for file in ("policy", "north", "south"):  # each of other rows
+            table["s"] = [score + draw() for score in table["s"]]
+            write_table(f"{file}.csv", table)
+            assert main(["choose", f"{file}.csv", *chosen, "-o", f"{file}.json"]) == 0
     capsys.readouterr()
     if name == "completion":
         example = example.removeprefix('eval "$(').removesuffix(')"')

@@ -351,3 +351,16 @@ def test_the_kind_of_evidence_is_asked_for(capsys: Capture, tmp_path: Path, kind
     assert p.evidence.kind == kind
     assert p.threshold == cs.choose(cs.sweep(y, score), cs.Costs(fp=1, fn=5)).threshold
     capsys.readouterr()
+
+
+def test_a_report_has_a_title(capsys: Capture, tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(500) < 0.3
+    p = cs.Policy.choose(cs.sweep(y, rng.normal(size=500) + y), cs.Costs(fp=1, fn=2))
+    p.save(tmp_path / "p.json")
+    page = tmp_path / "r.html"
+    assert (
+        main(["report", str(tmp_path / "p.json"), "--title", "March & April", "-o", str(page)]) == 0
+    )
+    assert "March &amp; April" in page.read_text("utf-8")
+    capsys.readouterr()

@@ -208,7 +208,7 @@ def test_low_scores_that_mean_positive(capsys: Capture, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        ("model.json", "there is nothing to revise. Give --cost fp=1,fn=50", 2),
+        ("model.json", "there is nothing to revise. Give --cost, --maximize", 2),
         ("model.json --cost fp=1", "--cost must be written as", 2),
         ("model.json --cost fp=1, fn=3", "unexpected argument 'fn=3'", 2),
         ("model.json t.csv --prior 0.1", "unexpected argument 't.csv'", 2),

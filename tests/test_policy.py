@@ -224,7 +224,7 @@ def test_merged_evidence_is_that_of_all_rows() -> None:
 )
 def test_what_cannot_be_merged(other: dict[str, Any], code: str, what: str | None) -> None:
     with finding(code, **({"same": what} if what else {"fixes": KEEP})):
-        policy() + policy(**other)
+        policy() + policy(seed=1, **other)
 
 
 def test_calibrators_must_not_fall() -> None:
@@ -358,3 +358,20 @@ def test_rows_that_come_in_units() -> None:
     with finding("counts-rows"):
         p.revised(confidence=0.8)
     assert p.revised(costs=cs.Costs(fp=1, fn=1), drop_limits=True).promises == {}
+
+
+def test_evidence_that_is_there_already_is_not_added(tmp_path: Path) -> None:
+    """Counted twice, the same rows would promise what they can't show."""
+    p = policy()
+    p.save(tmp_path / "p.json")
+    for other in (p, Policy.load(tmp_path / "p.json"), p.revised(costs=cs.Costs(fp=1, fn=30))):
+        with finding("bad-argument", parameter="other"):
+            p.revised(costs=other.aim.costs) + other
+
+
+def test_the_calibration_of_a_reversed_score_says_so() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.random(400) < 0.3
+    s = cs.sweep(y, rng.normal(size=400) - 2 * y)
+    p = Policy.choose(s, "youden", calibrator="platt", reverse=True)
+    assert "calibration: of −score: LLR = " in repr(p)

@@ -104,10 +104,6 @@ def test_too_few_rows_to_tell() -> None:
     found = policy().check([1, 1, 0, 0, 0], [2.0, 1.0, 0.1, -1.0, -0.5])
     assert found.state is CheckState.UNKNOWN
     assert [one.code for one in found.findings] == ["few-rows", "few-rows"]
-    alone = policy().check([0, 0, 0], [2.0, 0.1, -1.0])
-    recall = next(one for one in alone.promises if one.name == "recall")
-    assert recall.observed is None
-    assert recall.agrees is None
     with finding("too-few"):
         policy().check([], [])
 
@@ -119,8 +115,12 @@ def test_scores_of_another_scale(reverse: bool) -> None:
     p = Policy.choose(cs.sweep(y, sign * x), "f1", reverse=reverse)
     v, z = rows(500, 4)
     assert not p.check(v, sign * z).findings
-    (found,) = p.check(v, sign * 100 * z).findings
+    few = np.where(np.arange(len(z)) < 100, 100 * z, z)
+    (found,) = p.check(v, sign * few).findings
     assert found.code == "scores-outside"
+    with finding("scores-outside"):  # most of them: another model or scale
+        p.check(v, sign * 100 * z)
+    z = few / 100
     low, high = p.range
     assert found.times == pytest.approx(
         max(low - sign * 100 * z.max(), sign * 100 * z.max() - high,
@@ -135,7 +135,8 @@ def test_labels_are_those_of_the_policy() -> None:
     assert p.check(words, x).to_dict() == p.check(y, x).to_dict()
     zero = policy(labels=Labels(0, 1))
     assert zero.check(1 - y, x).to_dict() == p.check(y, x).to_dict()
-    assert p.check(np.full(300, "no"), x).promises[1].observed is None
+    with finding("one-class", what="a check"):
+        p.check(np.full(300, "no"), x)
     with finding("positive-unknown"):
         p.check(np.where(y, "a", "b"), x)
 
@@ -172,3 +173,15 @@ def test_holm() -> None:
     found = holm([0.01, 0.04, None, 0.03, 0.005])
     assert found[2] is None
     assert found[:2] + found[3:] == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_what_can_not_be_compared_is_refused() -> None:
+    """Rows of one class, and scores of another scale."""
+    rng = np.random.default_rng(8)
+    y = rng.random(2_000) < 0.2
+    score = rng.normal(size=2_000) + 1.5 * y
+    p = cs.Policy.choose(cs.sweep(y, score), cs.Costs(fp=1, fn=5))
+    with finding("one-class", what="a check"):
+        p.check(np.zeros(50), score[:50])
+    with finding("scores-outside"):
+        p.check(y, 100 * score)

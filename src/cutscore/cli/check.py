@@ -10,6 +10,7 @@ from typing import Any
 from cutscore.cli import INFEASIBLE, policies, shared
 from cutscore.core.findings import COMMAND
 from cutscore.core.labels import binarize
+from cutscore.core.numbers import p_value_text
 from cutscore.detector import Detector
 from cutscore.measures.aim import Aim
 from cutscore.measures.registry import WORDS
@@ -71,6 +72,6 @@ def _name(name: str) -> str:
 
 
 def _agreement(one: Outcome) -> str:
-    if one.agrees is None:
+    if one.agrees is None or one.p is None:
         return ""
-    return "agrees" if one.agrees else f"differs, p = {one.p:.2g}"
+    return "agrees" if one.agrees else f"differs, {p_value_text(one.p)}"

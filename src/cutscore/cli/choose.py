@@ -72,12 +72,18 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if arguments.json:
         return shared.as_json(_plain(name, point, verdict, reverse)), code
     text = verdict_text(point, verdict, reverse, shared.width(), shared.color())
-    if arguments.output is not None:
-        text += f"\n\nWrote {spelled(arguments.output)}"
-        text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")
-    elif verdict.state is not State.UNUSABLE and not arguments.sql:
-        text += shared.next_step("evaluate", *arguments.words[1:], "--report", "report.html")
-    return text, code
+    return text + _ending(arguments, verdict), code
+
+
+def _ending(arguments: Namespace, verdict: Verdict) -> str:
+    """What was written, and what to type next; nothing is to be done with an unusable threshold."""
+    path, usable = arguments.output, verdict.state is not State.UNUSABLE
+    wrote = "" if path is None else f"\n\nWrote {spelled(path)}"
+    if path is not None and usable:
+        return wrote + shared.next_step("apply", path, "new.csv", "-o", "decided.csv")
+    if usable and not arguments.sql:
+        return shared.next_step("evaluate", *arguments.words[1:], "--report", "report.html")
+    return wrote
 
 
 def _policy(

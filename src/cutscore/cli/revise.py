@@ -62,7 +62,10 @@ _CHANGES = ("costs", "maximize", "subject_to", "prior", "confidence", "threshold
 def _check(arguments: Namespace) -> None:
     shared.check_options(arguments, limits_known=True)
     if not any(getattr(arguments, name) not in (None, [], False) for name in _CHANGES):
-        ways = "Give --cost fp=1,fn=50, --prior 0.02, both, or --threshold."
+        ways = (
+            "Give --cost, --maximize, --subject-to, --confidence, --prior, --threshold or "
+            "--drop-limits."
+        )
         raise UsageError(Usage("there is nothing to revise", ways))
     if arguments.threshold is not None:
         try:

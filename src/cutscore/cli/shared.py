@@ -336,7 +336,8 @@ def page(arguments: Namespace, summary: Summary, title: str) -> str:
 def points(arguments: Namespace) -> dict[str, tuple[float, float]]:
     """The classifiers that are single points, by name."""
     for option in ("title", "point"):
-        if getattr(arguments, option, None) and not arguments.report:
+        written = getattr(arguments, "report", None) or arguments.command == "report"
+        if getattr(arguments, option, None) and not written:
             rule = f"a {option} is a part of the report"
             raise UsageError(Conflict((option, "report"), rule, NEEDS))
     found: dict[str, tuple[float, float]] = {}

@@ -684,7 +684,7 @@ class Policy(Card):
             ("limits", "" if self.feasible else "not met on the evidence"),
             ("costs", repr(self.aim.costs) if self.aim.costs else ""),
             ("prior", f"{100 * self.prior:.4g} %"),
-            ("calibration", calibration_words(self.calibrator)),
+            ("calibration", calibration_words(self.calibrator, self.reverse)),
             ("evidence", f"{self.evidence!r}, {100 * s.prevalence:.3g} % positive"),
             ("scores", self.provenance.scores),
             *((f"{WORDS.get(name, name)} to expect", repr(e)) for name, e in self.promises.items()),
@@ -708,10 +708,11 @@ class Policy(Card):
         return thumbnail(*s.outline(), point=(c.fpr, c.recall)) if s.P > 0 and s.N > 0 else ""
 
 
-def calibration_words(calibrator: Calibrator) -> str:
+def calibration_words(calibrator: Calibrator, reverse: bool = False) -> str:
     """The calibrator in words, without the comparison of methods that it may come with."""
     steps = calibrator.steps if isinstance(calibrator, Chain) else (calibrator,)
-    return ", then ".join(repr(step).partition("\n")[0] for step in steps)
+    words = ", then ".join(repr(step).partition("\n")[0] for step in steps)
+    return f"of −score: {words}" if reverse else words
 
 
 def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expected]:
@@ -757,6 +758,9 @@ def merged(a: Policy, b: Policy) -> Policy:
     for name, (one, other) in same.items():
         if one != other:
             raise DataError(CantMerge("policies", name, (shown(one), shown(other))))
+    if a.provenance.digest and a.provenance.digest == b.provenance.digest:
+        rule = "have evidence of other rows: this evidence is there already and would count twice"
+        raise DataError(BadArgument("other", rule, subject="a policy to be added"))
     try:
         s = a.sweep + b.sweep
     except UndefinedError as error:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cutscore.core.checks import as_array
-from cutscore.core.errors import CutscoreError, UndefinedError
+from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.models import ScoresOutside
 from cutscore.core.findings.report import FewRows
@@ -186,7 +186,10 @@ def check(  # noqa: PLR0913 - options have names
     if positive is None:
         y, positive = _labelled(policy, as_array(y, "label"))
     s = sweep(y, scores, weight, positive, squares=weight is not None)
-    s.needs_rows("a check")
+    s.needs_both_classes("a check")
+    for outside in novelty(policy, s):
+        if outside.share > 0.5:  # scores of another model or scale: nothing can be compared
+            raise DataError(outside)
     return _Checked(policy, s.negated() if policy.reverse else s, level).result()
 
 

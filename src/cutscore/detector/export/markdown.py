@@ -84,9 +84,10 @@ def _what(d: Detector, target: str) -> str:
             f"A linear detector of **{text(target)}**: the score of a case is {d.scorer.base:.6g} "
             "plus what each column adds"
         )
+    words = calibration_words(policy.calibrator, policy.reverse)
     return (
         f"{how}, and the rule is to **{text(policy.rule)}**.{text(chosen)}{text(costs)}\n\n"
-        f"Scores become log-likelihood ratios: {text(calibration_words(policy.calibrator))}. "
+        f"Scores become log-likelihood ratios: {text(words)}. "
         f"Probabilities are those where {100 * policy.prior:.4g} % of the cases are positive."
     )
 
