@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
 import cutscore as cs
 from cutscore.comparison import class_samples
@@ -31,7 +32,7 @@ from cutscore.measures.confusion import count_text
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
-from cutscore.report.charts import path, precision_steps
+from cutscore.report.charts import charts, path, precision_steps
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
 from cutscore.report.traces import Axis, by_parts, largest_tie
@@ -958,6 +959,16 @@ def test_data_in_the_page_are_the_counts(two: Summary) -> None:
     assert fp[hull].tolist() == cs.hull(s).fp.tolist()
     assert data["ratio"] == ["9", "1"]
     assert data["prior"] == 0.03
+
+
+def test_a_chart_without_a_description_is_an_error(
+    two: Summary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Screen readers would read the text of another chart otherwise."""
+    other = replace(charts(two)[0], key="novel")
+    monkeypatch.setattr("cutscore.report.page.charts", lambda _: [other])
+    with pytest.raises(UndefinedError, match="novel"):
+        render(two)
 
 
 def test_nothing_but_the_script_of_the_page_may_run(two: Summary) -> None:
