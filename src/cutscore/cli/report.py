@@ -9,6 +9,7 @@ from cutscore.core.findings import COMMAND
 from cutscore.core.findings.base import spelled
 from cutscore.core.names import quote_if_spaced
 from cutscore.detector import Detector
+from cutscore.detector.scorers.column import ColumnScorer
 from cutscore.report.policies import summarise_policy
 
 
@@ -20,9 +21,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     files: dict[str, str] = {}
     if arguments.output:
         target = detector.policy.labels.column
-        title = (
-            detector.policy.score if target is None else f"Detector of {quote_if_spaced(target)}"
-        )
+        what = "Policy for" if isinstance(detector.scorer, ColumnScorer) else "Detector of"
+        title = detector.policy.score if target is None else f"{what} {quote_if_spaced(target)}"
         files[arguments.output] = shared.page(arguments, summary, title)
     text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)
     shared.write_files(files)
