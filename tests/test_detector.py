@@ -299,11 +299,13 @@ def test_a_revision_is_the_choice_on_the_evidence() -> None:
 def test_detectors_that_score_alike_add_up() -> None:
     s = cs.sweep([1, 0, 1, 0, 1], [5, 4, 3, 2, 1])
     d = replace(made(TABLE), policy=cs.Policy.choose(s, "f1"))
-    both = d + d
+    others = cs.Policy.choose(cs.sweep([1, 0, 1, 0, 1], [6, 4, 3, 2, 1]), "f1")
+    both = d + replace(d, policy=others)
     assert (both.policy.sweep.P, both.policy.sweep.N) == (6, 4)
     assert both.scorer is d.scorer
-    with finding("bad-argument", parameter="other"):
-        d + replace(made(TABLE, seed=1), policy=d.policy)
+    for other in (d, replace(made(TABLE, seed=1), policy=others)):  # the same rows; another scorer
+        with finding("bad-argument", parameter="other"):
+            d + other
 
 
 # ----------------------------------------------------------------------- scores that are a column
