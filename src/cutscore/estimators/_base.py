@@ -152,6 +152,10 @@ class LogOdds:
     """Probabilities of an estimator whose ``decision_function`` returns log posterior odds or, for
     more than two classes, unnormalised log probabilities."""
 
+    def _log_odds(self, X: MatrixLike) -> Floats:
+        """Log posterior odds of the second class."""
+        return np.asarray(self.decision_function(X))  # type: ignore[attr-defined]
+
     def predict_proba(self, X: MatrixLike) -> Floats:
         """The probability of each class, in the order of ``classes_``.
 
@@ -164,14 +168,14 @@ class LogOdds:
         -------
         numpy.ndarray of shape (n_samples, n_classes)
         """
-        odds = self.decision_function(X)  # type: ignore[attr-defined]
+        odds = self._log_odds(X)
         if odds.ndim == 2:
             return np.exp(_log_softmax(odds))
         return np.column_stack((sigmoid(-odds), sigmoid(odds)))
 
     def predict_log_proba(self, X: MatrixLike) -> Floats:
         """The logarithms of ``predict_proba``, accurate where these round to 0 or 1."""
-        odds = self.decision_function(X)  # type: ignore[attr-defined]
+        odds = self._log_odds(X)
         if odds.ndim == 2:
             return _log_softmax(odds)
         return -np.column_stack((np.logaddexp(0, odds), np.logaddexp(0, -odds)))

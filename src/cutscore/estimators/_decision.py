@@ -24,13 +24,12 @@ from sklearn.utils.validation import (
 
 from cutscore.calibration import calibrate
 from cutscore.calibration.inverse import lowest_score
-from cutscore.calibration.odds import sigmoid
 from cutscore.comparison.rows import units
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.types import GoalFunction, Label, MatrixLike
 from cutscore.decision.choice import Stability, choose
-from cutscore.estimators._base import check_held_out_once, names_positive, two_classes
+from cutscore.estimators._base import LogOdds, check_held_out_once, names_positive, two_classes
 from cutscore.estimators._cross_fit import (
     RESPONSES,
     CrossFitter,
@@ -49,7 +48,7 @@ from cutscore.policy import Labels, Policy, Provenance
 from cutscore.sweeps.sweep import Floats, Sweep, sweep
 
 
-class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class DecisionClassifier(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Any binary classifier of scikit-learn, with the best threshold for costs or a measure.
 
     The classifier is cross-fitted, so that every row has a score from a fit that did not see it. On
@@ -279,25 +278,9 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         check_is_fitted(self)
         return self.policy_.llr(self.scores(X)) + log_odds(self.policy_.prior)
 
-    def predict_proba(self, X: MatrixLike) -> Floats:
-        """The calibrated probability of each class, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        numpy.ndarray of shape (n_samples, 2)
-        """
-        odds = self.log_odds(X) if self._positive_is_last else -self.log_odds(X)
-        return np.column_stack((sigmoid(-odds), sigmoid(odds)))
-
-    def predict_log_proba(self, X: MatrixLike) -> Floats:
-        """The logarithms of ``predict_proba``, accurate where these round to 0 or 1."""
-        odds = self.log_odds(X) if self._positive_is_last else -self.log_odds(X)
-        return -np.column_stack((np.logaddexp(0, odds), np.logaddexp(0, -odds)))
+    def _log_odds(self, X: MatrixLike) -> Floats:
+        odds = self.log_odds(X)
+        return odds if self._positive_is_last else -odds
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The positive label iff the score is at least the threshold.
