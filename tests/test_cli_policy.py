@@ -332,8 +332,11 @@ def test_what_is_for_models_or_for_policies_alone(capsys: Capture, tmp_path: Pat
 
     model = tmp_path / "m.json"
     train(table, "y", positive="bad", learner="fisher").detector.save(model)
-    _, err = asked(capsys, "export", str(model), "--to", "python", code=1)
-    assert err.endswith("[scorer-unfit]\n")
+    source, _ = asked(capsys, "export", str(model), "--to", "python")
+    module: dict[str, Any] = {}
+    exec(source, module)
+    scores = Detector.load(model).scores({"s": [0.5, 2.0]}).tolist()
+    assert [module["score"]({"s": x}) for x in (0.5, 2.0)] == scores
     assert Detector.load(model).columns == ["s"]
 
 

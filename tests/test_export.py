@@ -26,7 +26,14 @@ import cutscore as cs
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Foreign
 from cutscore.detector import Detector, Encoding, LinearScorer, Training
-from cutscore.detector.export import onnx_inputs, to_markdown, to_onnx, to_sklearn, to_sql
+from cutscore.detector.export import (
+    onnx_inputs,
+    to_markdown,
+    to_onnx,
+    to_python,
+    to_sklearn,
+    to_sql,
+)
 from cutscore.detector.export.markdown import text
 from cutscore.inference.selection import Expected
 from cutscore.tables import open_table
@@ -445,6 +452,85 @@ def test_what_onnx_can_not_say() -> None:
         to_onnx(made(pa.table({"x": [1.0, 2.0]})), dtype="float16")  # type: ignore[arg-type]
     with finding("detector-without-columns"):
         to_onnx(hand_made(LinearScorer((), 0.0)))
+
+
+def in_python(d: Detector, table: pa.Table) -> list[dict[str, Any]]:
+    module: dict[str, Any] = {}
+    exec(to_python(d), module)
+    scores = [module["score"](row) for row in table.to_pylist()]
+    return [
+        {"score": s, "decision": module["decide"](s)}
+        | {name: module[name](s) for name in ("llr", "probability")}
+        for s in scores
+    ]
+
+
+@pytest.mark.parametrize("calibrator", calibrators(), ids=lambda c: c.kind)
+def test_python_decides_as_the_detector(calibrator: cs.Calibrator) -> None:
+    table = rows(400, seed=7, dates=True)
+    d, new = made(table, calibrator), rows(400, seed=8, dates=True)
+    wanted, got = d.apply(new), in_python(d, new)
+    assert [row["score"] for row in got] == wanted["score"].to_pylist()
+    agree(wanted, got)
+
+
+def test_python_has_the_bits_of_many_terms() -> None:
+    rng = np.random.default_rng(3)
+    table = pa.table({f"x{k}": rng.normal(size=20) * 10.0 ** (k % 7) for k in range(600)})
+    d = made(table)
+    assert [row["score"] for row in in_python(d, table)] == d.scores(table).tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "training", "values"),
+    [
+        ("number", [1.5, 2.0, None, 4.0], ["1.5", " 2e0 ", "NA", "", True, float("nan"), 3]),
+        ("whole", [10, 20, 10, 20], ["10", "010", " 20 ", "2e1", 20.0, 7, "x", "", None]),
+        ("text", ["10", "a", "10", "a"], ["10", "10.0", 10, 10.0, "a", "", None, "never"]),
+        ("flag", [True, False, None, True], ["TRUE", "0", 1, 0.0, "NaN", None, np.True_]),
+        (
+            "day",
+            [dt.date(2020, 1, 1), dt.date(2021, 5, 3), None, dt.date(1969, 2, 1)],
+            ["2020-01-31", "2020-01-31 12:30", dt.datetime(1960, 1, 1, 1, 2, 3, 4), "", None],
+        ),
+    ],
+)
+def test_python_reads_values_as_the_detector(column: str, training: Any, values: Any) -> None:
+    names = [column] if column in ("whole", "text") else []
+    e = Encoding.fit({column: pa.array(training)}, min_rows=1, categories=names)
+    weights = np.random.default_rng(0).normal(size=len(e.features))
+    d = hand_made((e, cs.LinearDetector(weights, 0.1)), calibrator=cs.Affine(1.0, 0.0))
+    module: dict[str, Any] = {}
+    exec(to_python(d), module)
+    for value in values:
+        kept = dt.datetime if isinstance(value, dt.datetime) else None
+        one = pa.array([value]) if kept or not isinstance(value, np.bool_) else pa.array([True])
+        if column in ("number", "day") and isinstance(value, str):  # as in a file of text
+            one = pa.array([value]) if value not in MISSING else pa.nulls(1)
+            one = one if column == "day" or value in MISSING else pa.array([float(value)])
+        assert module["score"]({column: value}) == d.scores({column: one})[0], value
+
+
+@pytest.mark.parametrize(
+    ("column", "training", "value"),
+    [
+        ("number", [1.5, 2.0], "x"),
+        ("number", [1.5, 2.0], float("inf")),
+        ("number", [1.5, 2.0], "1_0"),
+        ("text", ["a", "b"], 1.5),
+        ("text", ["a", "b"], True),
+        ("flag", [True, False], 2),
+        ("day", [dt.date(2020, 1, 1), dt.date(2021, 1, 1)], "2020-02-30"),
+        ("day", [dt.date(2020, 1, 1), dt.date(2021, 1, 1)], 5),
+    ],
+)
+def test_python_refuses_what_the_detector_refuses(column: str, training: Any, value: Any) -> None:
+    e = Encoding.fit({column: pa.array(training)}, min_rows=1)
+    line = cs.LinearDetector(np.ones(len(e.features)), 0.1)
+    module: dict[str, Any] = {}
+    exec(to_python(hand_made((e, line), calibrator=cs.Affine(1.0, 0.0))), module)
+    with pytest.raises(ValueError, match=" must hold "):
+        module["score"]({column: value})
 
 
 def test_onnx_says_what_it_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import cutscore as cs
-from cutscore.detector import Detector
-from cutscore.detector.export import onnx_inputs, to_onnx, to_sql
+from cutscore.detector import Detector, ModelScorer
+from cutscore.detector.export import onnx_inputs, to_onnx, to_python, to_sql
 from cutscore.detector.export import sql as sql_module
 from cutscore.detector.export.trees import Ensemble, Leaf, Node, below
 from cutscore.training import boosting, train
@@ -41,7 +42,7 @@ def table(n: int, seed: int = 0) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module", params=["lightgbm", "xgboost"])
+@pytest.fixture(scope="module", params=["lightgbm", "xgboost", "catboost"])
 def detector(request: pytest.FixtureRequest) -> Detector:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(boosting, "_MOST", 25)
@@ -93,7 +94,7 @@ def test_onnx_decides_alike(detector: Detector, new: Any) -> None:
     scores = detector.scores(new)
     applied = detector.apply(new)
     for dtype in ("float64", "float32"):
-        if dtype == "float32" and detector.training.learner == "lightgbm":
+        if dtype == "float32" and detector.training.learner != "xgboost":
             with finding("scorer-unfit"):
                 to_onnx(detector, dtype="float32")
             continue
@@ -147,10 +148,136 @@ def test_many_trees_are_refused_in_sql(detector: Detector, monkeypatch: pytest.M
         to_sql(detector, "new", dialect="duckdb")
 
 
-def test_other_models_are_refused() -> None:
-    pytest.importorskip("catboost")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(boosting, "_MOST", 5)
-        d = train(pa.table(table(300)), "y", learner="catboost", folds=2).detector
-    with finding("scorer-unfit", format="ONNX"):
-        to_onnx(d)
+def test_python_decides_alike(detector: Detector, new: Any) -> None:
+    module: dict[str, Any] = {}
+    exec(to_python(detector), module)
+    few = new.slice(0, 2_000)
+    rows = few.to_pylist()
+    rows[0]["level"] = "never"
+    few = pa.Table.from_pylist(rows, few.schema)
+    scores = [module["score"](row) for row in rows]
+    assert scores == detector.scores(few).tolist()
+    decided = [module["decide"](score) for score in scores]
+    assert decided == detector.apply(few)["decision"].to_pylist()
+    assert 0 < sum(decided) < len(rows)
+    with pytest.raises(ValueError, match="'a' must hold finite numbers; it is inf"):
+        module["score"](rows[0] | {"a": np.inf})
+
+
+def wrapped(tmp_path: Path, name: str, save: Any, columns: Any) -> Detector:
+    """A detector of a model that somebody else has trained."""
+    path = tmp_path / name
+    save(str(path))
+    s = cs.sweep([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
+    policy = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 0.0))
+    return Detector(ModelScorer.from_file(path, columns), policy)
+
+
+def exported(d: Detector) -> None:
+    """Nobody writes it."""
+    for export in (to_onnx, to_sql, to_python):
+        with finding("scorer-unfit", kind="model"):
+            export(d)
+
+
+@pytest.fixture(scope="module")
+def plain() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    return X, (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"objective": "binary", "boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5},
+        {"objective": "binary", "linear_tree": True},
+        {"objective": "binary", "zero_as_missing": True},
+    ],
+)
+def test_other_trees_of_lightgbm_are_refused(plain: Any, tmp_path: Path, options: Any) -> None:
+    import lightgbm as lgb
+
+    data = lgb.Dataset(*plain, params={"verbosity": -1, **options})
+    model = lgb.train({"verbosity": -1, **options}, data, 3)
+    exported(wrapped(tmp_path, "m.txt", model.save_model, ["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"objective": "binary:logitraw"},
+        {"objective": "reg:squarederror"},
+        {"objective": "binary:logistic", "booster": "dart", "rate_drop": 0.5},
+        {"objective": "binary:logistic", "booster": "gblinear"},
+    ],
+)
+def test_other_models_of_xgboost_are_refused(plain: Any, tmp_path: Path, options: Any) -> None:
+    import xgboost as xgb
+
+    model = xgb.train({"verbosity": 0, **options}, xgb.DMatrix(*plain), 3)
+    exported(wrapped(tmp_path, "m.json", model.save_model, ["a", "b"]))
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_other_models_of_catboost_are_refused(plain: Any, tmp_path: Path, scaled: bool) -> None:
+    catboost = pytest.importorskip("catboost")
+    X, y = plain
+    options = {"logging_level": "Silent", "allow_writing_files": False, "iterations": 3}
+    if not scaled:
+        options["grow_policy"] = "Lossguide"
+    model = catboost.CatBoostClassifier(**options).fit(X, y)
+    if scaled:
+        model.set_scale_and_bias(2.0, 0.0)
+    exported(wrapped(tmp_path, "m.cbm", model.save_model, ["a", "b"]))
+
+
+def test_statistics_of_combined_categories_are_refused(tmp_path: Path) -> None:
+    catboost = pytest.importorskip("catboost")
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, (2_000, 2))
+    y = (X[:, 0] + X[:, 1]) % 2 == 0
+    model = catboost.CatBoostClassifier(
+        logging_level="Silent", allow_writing_files=False, iterations=30, max_ctr_complexity=4
+    ).fit(X, y.astype(int), cat_features=[0, 1])
+    levels = list("abcde")
+    exported(wrapped(tmp_path, "m.cbm", model.save_model, {"a": levels, "b": levels}))
+
+
+@pytest.mark.parametrize("one_hot", [2, 10])
+def test_categories_alone(tmp_path: Path, one_hot: int) -> None:
+    catboost = pytest.importorskip("catboost")
+    rng = np.random.default_rng(0)
+    X = rng.integers(-1, 5, (600, 2))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=600) > 4
+    model = catboost.CatBoostClassifier(
+        logging_level="Silent",
+        allow_writing_files=False,
+        iterations=20,
+        one_hot_max_size=one_hot,
+        max_ctr_complexity=1,
+    ).fit(X, y.astype(int), cat_features=[0, 1])
+    levels = list("abcde")
+    d = wrapped(tmp_path, "m.cbm", model.save_model, {"a": levels, "b": levels})
+    module: dict[str, Any] = {}
+    exec(to_python(d), module)
+    named = [*levels, "never", None]
+    rows = [{"a": a, "b": b} for a in named for b in named]
+    scores = d.scores(pa.Table.from_pylist(rows))
+    assert [module["score"](row) for row in rows] == scores.tolist()
+    assert len(set(scores)) > 10
+
+
+def test_a_bias_of_catboost_is_added_last(plain: Any, tmp_path: Path) -> None:
+    catboost = pytest.importorskip("catboost")
+    X, y = plain
+    options = {"logging_level": "Silent", "allow_writing_files": False, "iterations": 30}
+    model = catboost.CatBoostClassifier(**options).fit(X, y)
+    model.set_scale_and_bias(1.0, 0.3)
+    d = wrapped(tmp_path, "m.cbm", model.save_model, ["a", "b"])
+    module: dict[str, Any] = {}
+    exec(to_python(d), module)
+    rows = [dict(zip("ab", row, strict=True)) for row in X.tolist()]
+    rows += [{"a": None, "b": 1e300}, {"a": -1e300, "b": None}]
+    table = pa.Table.from_pylist(rows)
+    assert [module["score"](row) for row in rows] == d.scores(table).tolist()

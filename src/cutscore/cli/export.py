@@ -7,11 +7,13 @@ from argparse import Namespace
 from pathlib import Path
 
 from cutscore.cli import UsageError, shared
+from cutscore.core.errors import DataError
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
+from cutscore.core.findings.models import ScorerUnfit
 from cutscore.detector import Detector
 from cutscore.detector.export import to_markdown, to_onnx, to_python, to_sql
-from cutscore.detector.scorers.linear import line_of
+from cutscore.detector.scorers.column import ColumnScorer
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
 
@@ -47,9 +49,10 @@ def run(arguments: Namespace) -> tuple[str, int]:
     elif arguments.to == "python":
         content = to_python(detector)
     elif arguments.to == "sklearn":
+        if isinstance(detector.scorer, ColumnScorer):
+            raise DataError(ScorerUnfit(detector.scorer.kind, "a scikit-learn classifier"))
         name = Path(arguments.output).stem
         name = name if name.isidentifier() else "this_file"
-        line_of(detector.scorer, "a scikit-learn classifier")
         content = _MODULE.format(name=name, model=detector.to_json()).rstrip()
     else:
         content = to_markdown(detector)

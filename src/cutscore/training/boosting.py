@@ -200,6 +200,9 @@ class _CatBoost:
         options = {
             "loss_function": "Logloss",
             "learning_rate": _RATE,
+            # Statistics of single categories only: those of combinations have no exact export, and
+            # trees combine columns anyway.
+            "max_ctr_complexity": 1,
             "random_seed": rows.seed,
             "thread_count": rows.threads,
             "allow_writing_files": False,

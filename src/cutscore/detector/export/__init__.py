@@ -1,45 +1,19 @@
-"""Export of detectors: SQL, ONNX, a scikit-learn classifier and a model card."""
+"""Export of detectors: SQL, ONNX, a Python module, a scikit-learn classifier and a model card."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutscore.core.errors import DataError
-from cutscore.core.findings.models import ScorerUnfit
 from cutscore.detector.export.markdown import to_markdown
 from cutscore.detector.export.onnx import onnx_inputs, to_onnx
+from cutscore.detector.export.python import to_python
 from cutscore.detector.export.sql import to_sql
-from cutscore.detector.scorers.column import ColumnScorer
 
 if TYPE_CHECKING:
     from cutscore.detector.artefact import Detector
     from cutscore.detector.export.sklearn import DetectorClassifier
 
 __all__ = ["onnx_inputs", "to_markdown", "to_onnx", "to_python", "to_sklearn", "to_sql"]
-
-
-def to_python(detector: Detector) -> str:
-    """The source of a Python module without dependencies that decides about scores, where the score
-    is a column: see :meth:`cutscore.Policy.export`.
-
-    Parameters
-    ----------
-    detector : Detector
-        The detector of a policy.
-
-    Examples
-    --------
-    >>> import cutscore as cs
-    >>> from cutscore.detector import Detector
-    >>> from cutscore.detector.export import to_python
-    >>> s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
-    >>> p = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 2.5))
-    >>> "def decide(" in to_python(Detector.of_policy(p))
-    True
-    """
-    if not isinstance(detector.scorer, ColumnScorer):
-        raise DataError(ScorerUnfit(detector.scorer.kind, "a Python module"))
-    return str(detector.policy.export("python"))
 
 
 def to_sklearn(detector: Detector) -> DetectorClassifier:

@@ -235,7 +235,7 @@ class _TreeGraph(_Graph):
         assert isinstance(scorer, ModelScorer)
         ensemble = Ensemble.of(scorer, "ONNX")
         if self.dtype == np.float32 and not ensemble.single:
-            reason = "its trees split at float64 numbers, which float32 can't tell apart"
+            reason = "its scores are sums in float64, which float32 can't tell apart"
             raise DataError(ScorerUnfit("model", "ONNX in float32", reason))
         double, one = self.types.DOUBLE, self.types.FLOAT if ensemble.single else self.types.DOUBLE
         values = [self.add("Cast", self.value(column), to=double) for column in self.columns]
@@ -280,7 +280,7 @@ class _TreeGraph(_Graph):
             level
             for split in splits
             if isinstance(split.test, tuple)
-            for level in (*split.test, np.nan)
+            for level in (*(split.test or (-1,)), np.nan)  # -1 is no level: there must be some
         ]
         is_set = [isinstance(split.test, tuple) for split in splits]
         more = {}

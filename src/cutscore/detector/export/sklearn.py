@@ -56,16 +56,17 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Table) -> NDArray[np.float64]:
-        """The score minus the threshold, at least 0 iff flagged. If the positive label is the first
-        class, the threshold minus the score, at most 0 iff flagged.
+        """The score minus the threshold, at least 0 iff flagged; the other way round where low
+        scores are flagged. If the positive label is the first class, the negative of that.
 
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
             The columns of the detector.
         """
-        away = self.scores(X) - self.detector.policy.threshold
-        return away if self._last else -away
+        policy = self.detector.policy
+        away = self.scores(X) - policy.threshold
+        return away if self._last != policy.reverse else -away
 
     def scores(self, X: Table) -> NDArray[np.float64]:
         """The detector's score of each row."""

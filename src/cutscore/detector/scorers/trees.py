@@ -181,6 +181,11 @@ class CatBoost(Model):
             )
         )
 
+    def leaves(self, X: Floats) -> NDArray[Any]:
+        """The number of the leaf of each tree that each row falls into: bit by bit the answers to
+        the tree's splits."""
+        return np.asarray(self.booster.calc_leaf_indexes(catboost_pool(X, self.categorical)))
+
     def contributions(self, X: Floats) -> Floats:
         out = self.booster.get_feature_importance(
             catboost_pool(X, self.categorical),

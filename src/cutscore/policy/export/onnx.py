@@ -37,6 +37,12 @@ OPSET, ML, IR = 17, 3, 8
 
 OUTPUTS = ("score", "llr", "probability", "decision")
 
+# In the metadata of each file, since the file alone would not tell it.
+_MISSING = (
+    "Without a score, NaN, llr and probability are NaN. The decision is the one of a case that is "
+    "not flagged: ONNX has no value for an unknown one. Look at isnan(score) first."
+)
+
 
 def to_onnx(policy: Policy, *, dtype: Literal["float64", "float32"] = "float64") -> ModelProto:
     """An ONNX model with one input, the score; it returns score, LLR, probability and decision.
@@ -150,7 +156,7 @@ class Graph:
             opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ml)],
             ir_version=IR,
         )
-        helper.set_model_props(model, props)
+        helper.set_model_props(model, props | {"missing": _MISSING})
         return model
 
     def llr(self, step: Calibrator, x: str) -> str:
