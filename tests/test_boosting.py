@@ -13,13 +13,19 @@ from numpy.testing import assert_allclose
 
 import cutscore as cs
 from cutscore.cli import main
-from cutscore.core.findings.training import LearnerSampled, LearnerSkipped, LinePrice
+from cutscore.core.findings.training import (
+    ColumnCategory,
+    ColumnNumber,
+    LearnerSampled,
+    LearnerSkipped,
+    LinePrice,
+)
 from cutscore.detector import Detector, ModelScorer
 from cutscore.detector.column_summaries import Limits
-from cutscore.report import summarise_fit
+from cutscore.report import render, summarise_fit, summarise_policy
 from cutscore.tables import open_table, write_table
 from cutscore.tables.roles import Roles
-from cutscore.training import boosting, train
+from cutscore.training import boosting, fitted, train
 from cutscore.training.boosting import boost
 from cutscore.training.folds import NEEDS_MEMORY
 from cutscore.training.learners import LEARNERS
@@ -286,3 +292,61 @@ def test_from_the_command_line(
     assert Detector.load("other.json").policy.threshold < d.policy.threshold
     assert main([*words, "--engine", "arrow", "-q"]) == 1
     assert "memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("learner", LIBRARIES)
+def test_importances_are_those_of_the_library(learner: str) -> None:
+    pytest.importorskip(learner)
+    data = adult()
+    t = train(data, "y", learner=learner, folds=3)
+    parts = t.detector.scorer.scored(data, explain=True)
+    value = np.concatenate([np.abs(p.contributions.value) for p in parts], axis=1)
+        [np.abs(p.contributions.value) for p in parts if p.contributions], axis=1
+    )
+    found = t.detector.training.importances
+    assert list(found) == ["age", "hours", "job"]
+    assert_allclose(list(found.values()), value.mean(axis=1))
+    again = Detector.from_json(t.detector.to_json())
+    assert again.training.importances == found
+    for summary in (summarise_fit(t), summarise_policy(again)):
+        assert {one.column: one.value for one in summary.importances} == found
+        values = [one.value for one in summary.importances]
+        assert values == sorted(values, reverse=True)
+        assert summary.as_dict()["importances"][0]["column"] == summary.importances[0].column
+        assert "largest importances" in summary.text()
+        assert "Largest importances" in render(summary)
+        assert not summary.weights
+
+
+def test_importances_count_weights_and_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitted, "_EXPLAINED", 2)  # the first row and the last
+    data = {**adult(300), "w": np.ones(300)}
+    data["w"][0] = 3.0
+    t = train(data, "y", learner="lightgbm", folds=3, weight="w")
+    ends = {k: v[[0, -1]] for k, v in data.items()}
+    (part,) = t.detector.scorer.scored(ends, explain=True)
+    assert part.contributions is not None
+    wanted = np.abs(part.contributions.value) @ [0.75, 0.25]
+    assert_allclose(list(t.detector.training.importances.values()), wanted)
+
+
+def test_notes_on_columns_say_what_trees_do() -> None:
+    trees = train(adult(), "y", learner="lightgbm", folds=3)
+    line = train(adult(), "y", learner="logistic", folds=3)
+    for t, is_line in ((trees, False), (line, True)):
+        for notes in (t.encoding.notes, t.detector.training.notes):
+            (age,) = (one for one in notes if isinstance(one, ColumnNumber) and one.missing)
+            (job,) = (one for one in notes if isinstance(one, ColumnCategory))
+            assert age.indicator is is_line
+            assert bool(job.reference) is is_line
+    assert not line.detector.training.importances
+
+
+def test_the_price_of_the_line_is_no_warning() -> None:
+    summary = summarise_fit(train(adult(), "y", folds=3))
+    (price,) = (one for one in summary.notices if isinstance(one, LinePrice))
+    said = price.render()
+    assert f"\n{said[:30]}" in summary.text()
+    page = render(summary)
+    assert 'aria-label="Warnings"' not in page
+    assert "you can read" in page

@@ -4,7 +4,7 @@ probabilities and decisions."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,9 @@ class Training:
         What was decided about the columns, and warnings: findings.
     fingerprint
         A hash of the training rows: see :meth:`cutscore.detector.Encoding.fit`.
+    importances
+        Of trees, what each column adds to or takes from the scores of training rows, on average:
+        the mean of its absolute SHAP values, by the library that made them.
     """
 
     rows: Count
@@ -60,6 +63,7 @@ class Training:
     auc_interval: Interval | None = None
     notes: tuple[Finding, ...] = ()
     fingerprint: str = ""
+    importances: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cutscore.report.summary import Difference as Difference
     from cutscore.report.summary import Estimate as Estimate
     from cutscore.report.summary import Groups as Groups
+    from cutscore.report.summary import Importance as Importance
     from cutscore.report.summary import Learner as Learner
     from cutscore.report.summary import Learners as Learners
     from cutscore.report.summary import ProbabilityGrid as ProbabilityGrid
@@ -33,6 +34,7 @@ _HOME = {
     "Estimate": "summary",
     "Groups": "summary",
     "Learner": "summary",
+    "Importance": "summary",
     "Learners": "summary",
     "ProbabilityGrid": "summary",
     "ScoreSummary": "summary",
@@ -50,6 +52,7 @@ __all__ = [
     "Difference",
     "Estimate",
     "Groups",
+    "Importance",
     "Learner",
     "Learners",
     "ProbabilityGrid",

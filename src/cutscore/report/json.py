@@ -64,6 +64,9 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
                 {"column": w.column, "weight": w.weight, "scaled": w.scaled}
                 for w in summary.weights
             ],
+            "importances": [
+                {"column": one.column, "value": one.value} for one in summary.importances
+            ],
         }
     )
     return out

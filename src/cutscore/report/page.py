@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutscore import __version__
-from cutscore.core.findings.base import PAGE
+from cutscore.core.findings.base import PAGE, Note
 from cutscore.core.numbers import number_text
 from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import State
@@ -132,6 +132,9 @@ def render(
         level=f"{100 * summary.asked.level:g} %",
         measures=[(name, WORDS[name]) for name in MEASURES],
         groups=None if summary.groups is None else _groups(summary),
+        warnings=[found for found in summary.notices if not isinstance(found, Note)],
+        notes=[found for found in summary.notices if isinstance(found, Note)],
+        most=max((one.value for one in summary.importances), default=0.0) or 1.0,
         largest=max((abs(w.scaled) for w in summary.weights), default=0.0) or 1.0,
         tables=_tables(summary),
         why=why(summary),

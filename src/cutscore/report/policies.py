@@ -15,7 +15,7 @@ from cutscore.detector.artefact import as_text
 from cutscore.inference.selection import select
 from cutscore.policy import Policy
 from cutscore.report.analysis import ScoreEvidence, summary_of
-from cutscore.report.summary import Summary, Weight
+from cutscore.report.summary import Importance, Summary, Weight
 from cutscore.sweeps.sweep import Sweep
 
 _RUNS = (
@@ -72,6 +72,7 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
         scores=(one,),
         training=_facts(d),
         weights=weights_of(d.scorer) if isinstance(d.scorer, LinearScorer) else (),
+        importances=importances_of(d),
     )
 
 
@@ -108,6 +109,12 @@ def _facts(d: Detector) -> tuple[tuple[str, str], ...]:
         *(("note", note.render(PAGE)) for note in t.notes),
     ]
     return tuple((name, value) for name, value in facts if value)
+
+
+def importances_of(d: Detector) -> tuple[Importance, ...]:
+    """Of a detector of trees, those of the columns that move the score most first."""
+    found = sorted(d.training.importances.items(), key=lambda pair: -pair[1])
+    return tuple(Importance(*pair) for pair in found[:_MOST])
 
 
 def weights_of(line: LinearScorer) -> tuple[Weight, ...]:

@@ -181,6 +181,16 @@ class Weight:
     """For one standard deviation of the column, so that weights compare."""
 
 
+@dataclass(frozen=True)
+class Importance:
+    """How much a column moves the scores of trees; made by
+    :func:`cutscore.report.summarise_fit`."""
+
+    column: str
+    value: float
+    """The mean of its absolute SHAP values, in the unit of the score."""
+
+
 @dataclass(frozen=True, eq=False)
 class ProbabilityGrid:
     """The probability of a positive over two columns; made by
@@ -230,6 +240,8 @@ class Summary:
     """How a detector was made, as facts: (name, value)."""
     weights: tuple[Weight, ...] = ()
     """Those of that detector, the largest first."""
+    importances: tuple[Importance, ...] = ()
+    """Of a detector of trees, instead: the largest first."""
     grid: ProbabilityGrid | None = None
     """Its probabilities, if it has two columns of numbers; drawn on the page alone."""
 
@@ -278,6 +290,7 @@ class Summary:
                                   note}; or null
         training[]                name, value
         weights[]                 column, weight, scaled
+        importances[]             column, value: of trees, the mean absolute SHAP value
         ========================  ==================================================================
 
         An estimate is an object {value, low, high, level}; its ends are null where the rows can't

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cutscore.core.findings.base import COMMAND, Surface
+from cutscore.core.findings.base import COMMAND, Note, Surface
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
 from cutscore.decision.choice import (
@@ -104,7 +104,8 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     said = {id(found) for found in _said(summary)}
     for notice in summary.notices:
         if id(notice) not in said:
-            yield _mark("!", shown(notice.render(on), 1000), "yellow")
+            text = shown(notice.render(on), 1000)
+            yield Text(text) if isinstance(notice, Note) else _mark("!", text, "yellow")
     yield _overview(summary)
     if summary.differences:
         aucs = {one.name: one.auc.value for one in summary.scores}
@@ -122,6 +123,9 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
         ]
         head = ("largest weights", "per unit", "per standard deviation")
         yield _table(rows[:_SHOWN], head)
+    if summary.importances:
+        found = [(shown(one.column), number_text(one.value)) for one in summary.importances]
+        yield _table(found[:_SHOWN], ("largest importances", "mean |SHAP|, in the score's unit"))
 
 
 def _said(summary: Summary) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from cutscore.core.names import quote_if_spaced
 from cutscore.detector import LinearScorer
 from cutscore.detector.artefact import as_text
 from cutscore.report.analysis import ScoreEvidence, summary_of
-from cutscore.report.policies import weights_of
+from cutscore.report.policies import importances_of, weights_of
 from cutscore.report.summary import Estimate, Learner, Learners, ProbabilityGrid, Summary
 from cutscore.sweeps.sweep import sweep
 from cutscore.training import Trained
@@ -68,6 +68,7 @@ def summarise_fit(t: Trained, source: str = "") -> Summary:
         learners=Learners(t.measure, rows, d.training.learner, _why(t)) if len(rows) > 1 else None,
         training=_facts(t),
         weights=weights_of(d.scorer) if isinstance(d.scorer, LinearScorer) else (),
+        importances=importances_of(d),
         grid=_grid(t),
     )
 

@@ -18,6 +18,8 @@ from cutscore.core.findings import BadArgument, LibraryMissing
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.findings.training import (
+    ColumnCategory,
+    ColumnNumber,
     LearnerEmpty,
     LinePrice,
     NoLearner,
@@ -114,7 +116,7 @@ class Trained(Card):
         return "Detector"
 
     def _facts(self) -> Facts:
-        more = [("warning", found.render()) for found in self.warnings]
+        more = [(found.severity.value, found.render()) for found in self.warnings]
         return [*self.detector.facts(), ("why this learner", self.why), *more]
 
 
@@ -252,11 +254,12 @@ def train(  # noqa: PLR0913 - a question has many sides
         *_line_price(able, results, aim),
     )
     line = fitted.encoded(data) if isinstance(fitted, FittedLine) else None
-    notes = (*data.encoding.notes, *_weighted(weight, made.sweep), *warnings)
+    encoding = data.encoding if line is not None else _unencoded(data.encoding)
+    notes = (*encoding.notes, *_weighted(weight, made.sweep), *warnings)
     tell(1.0, "done")
     return Trained(
         detector=_detector(data, fitted, made, target, notes, folds),
-        encoding=data.encoding,
+        encoding=encoding,
         line=line,
         measure="auc" if aim.assumed else aim.goal.name,
         compared=compared,
@@ -350,8 +353,22 @@ def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
             auc_interval=made.auc,
             notes=notes,
             fingerprint=data.encoding.fingerprint,
+            importances=fitted.importances(data),
         ),
     )
+
+
+def _unencoded(encoding: Encoding) -> Encoding:
+    """The same, with notes on columns that are taken as they are."""
+    notes = tuple(
+        replace(note, indicator=False)
+        if isinstance(note, ColumnNumber)
+        else replace(note, reference="")
+        if isinstance(note, ColumnCategory)
+        else note
+        for note in encoding.notes
+    )
+    return replace(encoding, notes=notes)
 
 
 def _why(chosen: str, value: float, plan: Plan) -> str:

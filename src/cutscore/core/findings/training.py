@@ -29,11 +29,14 @@ class ColumnNumber(ColumnNote, code="column-number"):
     missing: float = 0.0
     """The share of the rows that has no value."""
     date: bool = False
+    indicator: bool = True
+    """Whether a missing value is a feature too: not for trees, which take it as it is."""
     example = {"column": "age", "mean": "40", "deviation": 8.2, "missing": 0.25}
 
     def text(self, on: Surface) -> str:
         what = "a date, in days" if self.date else "numeric"
-        gone = f"; {percent(self.missing)} missing, with an indicator" if self.missing else ""
+        gone = f"; {percent(self.missing)} missing" if self.missing else ""
+        gone += ", with an indicator" if self.missing and self.indicator else ""
         return (
             f"{shown(self.column)} is {what}: mean {self.mean}, standard deviation "
             f"{self.deviation:.6g}{gone}."
@@ -48,6 +51,7 @@ class ColumnCategory(ColumnNote, code="column-category"):
     """The most frequent ones."""
     shares: tuple[float, ...]
     reference: str
+    """Empty for trees, which take levels as they are."""
     count: int = 0
     """How many levels there are, if these are not all."""
     rare: int = 0
@@ -71,9 +75,11 @@ class ColumnCategory(ColumnNote, code="column-category"):
             what = f"{counted(self.rare, 'rarer value')} ({percent(self.other)})"
             some += f"{', ' if some else ''}{what} together as 'other'"
         if self.missing:
-            some += f"; {percent(self.missing)} missing, a level of its own"
+            own = ", a level of its own" if self.reference else ""
+            some += f"; {percent(self.missing)} missing{own}"
         what = "boolean" if self.boolean else "categorical"
-        return f"{shown(self.column)} is {what}: {some}; reference level: {self.reference}."
+        last = f"; reference level: {self.reference}" if self.reference else ""
+        return f"{shown(self.column)} is {what}: {some}{last}."
 
 
 _WHY = {
