@@ -300,9 +300,8 @@ def test_importances_are_those_of_the_library(learner: str) -> None:
     data = adult()
     t = train(data, "y", learner=learner, folds=3)
     parts = t.detector.scorer.scored(data, explain=True)
-    value = np.concatenate([np.abs(p.contributions.value) for p in parts], axis=1)
-        [np.abs(p.contributions.value) for p in parts if p.contributions], axis=1
-    )
+    why = [part.contributions for part in parts]
+    value = np.concatenate([np.abs(one.value) for one in why if one], axis=1)
     found = t.detector.training.importances
     assert list(found) == ["age", "hours", "job"]
     assert_allclose(list(found.values()), value.mean(axis=1))

@@ -13,9 +13,9 @@ import pytest
 
 import cutscore as cs
 from cutscore.cli import main
-from cutscore.cli.policies import promise_text
 from cutscore.core.numbers import number_text
 from cutscore.detector import Detector
+from cutscore.policy.words import promise_text
 from cutscore.tables import write_table
 
 Capture = pytest.CaptureFixture[str]
@@ -81,7 +81,9 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     assert shown["costs"] == ["fp=1, fn=10", "fp=1, fn=50"]
     assert shown["prior"] == ["20.0 %", "2.00 %"]
     assert shown["threshold"] == [repr(old.threshold), repr(p.threshold)]
-    assert shown["recall"] == [promise_text("recall", of.promises["recall"]) for of in (old, p)]
+    assert shown["recall"] == [
+        promise_text("recall", of.promises["recall"], level=False) for of in (old, p)
+    ]
     assert shown["cost of 1,000 cases"][1].startswith(number_text(1000 * p.promises["cost"].value))
     flagged = old.confusion.flagged, p.confusion.flagged
     assert f"it flags {flagged[1]:,} cases instead of {flagged[0]:,}." in out

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -375,3 +377,88 @@ def test_the_calibration_of_a_reversed_score_says_so() -> None:
     s = cs.sweep(y, rng.normal(size=400) - 2 * y)
     p = Policy.choose(s, "youden", calibrator="platt", reverse=True)
     assert "calibration: of −score: LLR = " in repr(p)
+
+
+def test_policies_are_equal_if_their_files_are() -> None:
+    p = Policy.choose(cs.sweep(*drawn(300)), cs.Costs(fp=1, fn=5))
+    again = Policy.from_json(p.to_json())
+    assert p == again
+    assert hash(p) == hash(again)
+    assert {p: 1}[again] == 1
+    assert p != p.revised(prior=0.2)
+    assert p != replace(p, score="other")
+    assert p != replace(p, promises={})
+    assert p != "a policy"
+
+
+def drawn(n: int, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    return y, rng.normal(size=n) + 2 * y
+
+
+def test_a_guaranteed_precision_promises_what_it_can() -> None:
+    s = cs.sweep(*drawn(2_000))
+    aim = cs.Aim("recall", "precision >= 80 %", confidence=0.9)
+    p = Policy.choose(s, aim)
+    assert list(p.promises) == ["recall", "fpr", "flagged_rate", "precision", "auc"]
+    c = p.confusion
+    for name, rows in (("recall", s.P), ("fpr", s.N), ("flagged_rate", s.P + s.N)):
+        e, half = p.promises[name], np.sqrt(np.log(40) / (2 * rows))
+        assert e.value == getattr(c, name)
+        assert e.low == pytest.approx(max(e.value - half, 0))
+        assert e.high == pytest.approx(min(e.value + half, 1))
+        assert e.level == 0.95
+    assert p.promises["precision"] == (c.precision, 0.8, 1.0, 0.9)
+    assert Policy.from_json(p.to_json()).revised(maximize="recall").promises == p.promises
+    # Nothing can be shown of few rows, and the precision is no promise then.
+    few = Policy.choose(cs.sweep(*drawn(12)), aim)
+    assert not few.feasible
+    assert "precision" not in few.promises
+
+
+def test_promises_beside_a_guaranteed_precision_hold() -> None:
+    """At a threshold that was chosen on the rows; by the definition of the distributions."""
+    normal, missed = NormalDist(), dict.fromkeys(("recall", "fpr", "flagged_rate", "precision"), 0)
+    aim = cs.Aim("recall", "precision >= 80 %", confidence=0.9)
+    for seed in range(200):
+        p = Policy.choose(cs.sweep(*drawn(600, seed)), aim, calibrator=cs.Affine(1.0, 0.0))
+        recall, fpr = 1 - normal.cdf(p.threshold - 2), 1 - normal.cdf(p.threshold)
+        flagged = 0.3 * recall + 0.7 * fpr
+        true = {
+            "recall": recall,
+            "fpr": fpr,
+            "flagged_rate": flagged,
+            "precision": 0.3 * recall / flagged,
+        }
+        for name, value in true.items():
+            e = p.promises.get(name)
+            missed[name] += e is not None and not e.low <= value <= e.high
+    assert max(missed["recall"], missed["fpr"], missed["flagged_rate"]) <= 10
+    assert missed["precision"] <= 20
+
+
+def test_what_keeps_policies_apart_is_said_in_words() -> None:
+    y, x = drawn(300)
+    a = Policy.choose(cs.sweep(y[:150], x[:150]), cs.Costs(fp=1, fn=5))
+    s = cs.sweep(y[150:], x[150:])
+    for other, same, words in (
+        (Policy.choose(s, cs.Costs(fp=1, fn=6)), "aim", ("cost (fp=1, fn=5)", "cost (fp=1, fn=6)")),
+        (
+            Policy.choose(s, cs.Aim(cs.Costs(fp=1, fn=5), prior=0.1)),
+            "aim",
+            ("cost (fp=1, fn=5)", "cost (fp=1, fn=5), prior 0.1"),
+        ),
+        (
+            Policy.choose(s.negated(), cs.Costs(fp=1, fn=5), reverse=True),
+            "direction",
+            ("high scores for positive", "low scores for positive"),
+        ),
+        (
+            Policy.choose(s, cs.Costs(fp=1, fn=5), labels=Labels("bad")),
+            "positive label",
+            ("none", "'bad'"),
+        ),
+    ):
+        with finding("cant-merge", same=same, values=words):
+            a + other

@@ -185,3 +185,16 @@ def test_what_can_not_be_compared_is_refused() -> None:
         p.check(np.zeros(50), score[:50])
     with finding("scores-outside"):
         p.check(y, 100 * score)
+
+
+def test_a_limit_on_a_count_says_which_rows_it_is_about() -> None:
+    y, x = np.repeat([1, 0], [100, 900]), np.arange(1000, 0, -1)
+    p = cs.Policy.choose(cs.sweep(y, x), cs.Aim("recall", ["flagged <= 50", "fpr <= 0.5"]))
+    found = p.check(np.repeat(y, 4), np.repeat(x, 4))
+    flagged, fpr = found.limits
+    assert flagged.of_rows == 1000
+    assert flagged.observed is not None
+    assert flagged.observed.value == 50  # of 200 that were flagged of 4,000
+    assert fpr.of_rows is None
+    assert found.to_dict()["limits"][0]["of_rows"] == 1000
+    assert "flagged <= 50 of 1,000 rows" in repr(found)

@@ -18,6 +18,7 @@ import pytest
 import cutscore as cs
 import databases
 from cutscore.policy import Labels, Policy
+from cutscore.policy.words import promise_text
 from raising import finding
 
 # decision, LLR and probability of each score; None where they are NULL
@@ -267,7 +268,7 @@ def test_the_card() -> None:
     assert "fpr <= 0.05" in card
     assert str(p.confusion.tp) in card
     for name, promise in p.promises.items():
-        assert repr(promise) in card, name
+        assert promise_text(name, promise) in card, name
 
 
 def test_bad_options() -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, policies, shared
+from cutscore.cli import INFEASIBLE, shared
 from cutscore.core.findings import COMMAND
 from cutscore.core.labels import binarize
 from cutscore.core.numbers import p_value_text
 from cutscore.detector import Detector
 from cutscore.measures.aim import Aim
-from cutscore.measures.registry import WORDS
 from cutscore.policy.check import Outcome, PolicyCheck
+from cutscore.policy.words import promise_name, promise_text
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -58,17 +58,13 @@ def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
 
 def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
     for limit, one in zip(aim.limits, found.limits, strict=True):
-        yield one.limit, "", policies.promise_text(limit.measure.name, one.observed), one.state
+        here = promise_text(limit.measure.name, one.observed, level=False)
+        yield one.words, "", here, one.state
     for each in (*found.promises, found.prevalence):
         promised, here = (
-            policies.promise_text(each.name, e) for e in (each.promised, each.observed)
+            promise_text(each.name, e, level=False) for e in (each.promised, each.observed)
         )
-        yield _name(each.name), promised, here, _agreement(each)
-
-
-def _name(name: str) -> str:
-    words = {"cost": "cost of 1,000 cases", "auc": "AUC", "prevalence": "share of positives"}
-    return words.get(name) or WORDS.get(name, name)
+        yield promise_name(each.name), promised, here, _agreement(each)
 
 
 def _agreement(one: Outcome) -> str:

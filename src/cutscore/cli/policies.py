@@ -10,10 +10,6 @@ from shlex import join
 from typing import Any
 
 from cutscore.cli import shared
-from cutscore.core.interval import Interval
-from cutscore.core.numbers import estimate_text
-from cutscore.inference.selection import Expected
-from cutscore.measures.registry import is_rate
 from cutscore.policy import Policy, Provenance
 
 
@@ -51,14 +47,3 @@ def made_by(arguments: Namespace, provenance: Provenance) -> Provenance:
     """The same, with the command and the time."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return replace(provenance, command=join(["cutscore", *arguments.words]), time=now)
-
-
-def promise_text(name: str, e: Expected | None) -> str:
-    """What is expected of a measure, without the level, which stands above; of costs that of 1,000
-    cases."""
-    if e is None:
-        return "-"
-    factor = 1000 if name == "cost" else 1
-    span = Interval(factor * e.low, factor * e.high, e.level)
-    rate = name == "prevalence" or is_rate(name)
-    return estimate_text(factor * e.value, span, rate=rate, level=False)

@@ -20,8 +20,9 @@ from cutscore.core.numbers import number_text, per_cent
 from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector
-from cutscore.measures.registry import WORDS, measure_text
+from cutscore.measures.registry import measure_text
 from cutscore.policy import Policy
+from cutscore.policy.words import promise_name, promise_text
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -129,11 +130,10 @@ class Revision:
         if names:
             yield f"on new rows ({100 * self.after.aim.level:g} % CI)", "", ""
         for name in sorted(names, key=lambda name: name in _RATES):
-            word = "cost of 1,000 cases" if name == "cost" else WORDS.get(name, name)
             yield (
-                f"  {word}",
-                policies.promise_text(name, old.get(name)),
-                policies.promise_text(name, new.get(name)),
+                f"  {promise_name(name)}",
+                promise_text(name, old.get(name), level=False),
+                promise_text(name, new.get(name), level=False),
             )
 
     def _sentences(self) -> Iterator[str]:

@@ -37,6 +37,19 @@ class Band(Frozen):
         return f"Band of {len(self):,} points at {100 * self.level:g} %: fpr, low, high"
 
 
+def band_width(n: float, level: float, scores: int = 1) -> float:
+    """Within so much of the share that is seen, to either side, are the true shares of all cuts at
+    once: of n rows, and of some scores of the same rows.
+
+    Examples
+    --------
+    >>> from cutscore.inference.roc_band import band_width
+    >>> round(band_width(1000, 0.95), 3), round(band_width(1000, 0.95, scores=5), 3)
+    (0.043, 0.051)
+    """
+    return sqrt(log(2 * scores / (1 - level)) / (2 * n))
+
+
 def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     r"""A simultaneous confidence band: it contains the whole true ROC curve at the given level.
 
@@ -72,7 +85,7 @@ def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     level = check_level(level)
     check_sweep(s).needs_both_classes("a ROC band")
     rows = sizes_of(s, "a ROC band")
-    up, right = (sqrt(log(2 / (1 - sqrt(level))) / (2 * n)) for n in rows)
+    up, right = (band_width(n, sqrt(level)) for n in rows)
     small = s.compact()
     fpr = np.concatenate(([0.0], small.fp / s.N))
     tpr = np.concatenate(([0.0], small.tp / s.P))

@@ -223,6 +223,14 @@ class Aim:
         return ", ".join([self.goal.name, *self.limit_texts]) + sure
 
     @property
+    def full_words(self) -> str:
+        """The same with costs, prior and level, which two aims may differ in."""
+        costs = f" ({repr(self.costs)[6:-1]})" if self.costs is not None else ""
+        prior = "" if self.prior is None else f", prior {self.prior:.6g}"
+        default = "" if self.level == 0.95 else f", intervals at {100 * self.level:g} %"
+        return f"{self.words}{costs}{prior}{default}"
+
+    @property
     def symmetric(self) -> bool:
         """Whether nothing changes if the two classes change places, so that neither has to be named
         the positive one."""

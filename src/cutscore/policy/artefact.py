@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
@@ -30,14 +30,15 @@ from cutscore.core.json import Count, Extended
 from cutscore.decision.choice import OperatingPoint, choose, expectation, point_at, reach
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.rates import interval
+from cutscore.inference.roc_band import band_width
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.limits import LimitsLike, as_limits
 from cutscore.measures.registry import MEASURES
-from cutscore.measures.registry import WORDS as MEASURE_WORDS
 from cutscore.policy.evidence import Evidence, digest_of
+from cutscore.policy.words import promise_name, promise_text
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 Label = bool | int | float | str
 
-WORDS = MEASURE_WORDS | {"auc": "AUC"}
 RATES = ("recall", "fpr", "precision", "flagged_rate")
 """What is promised besides what was aimed at."""
 
@@ -601,6 +601,15 @@ class Policy(Card):
 
     # -------------------------------------------------------------------------------------- files
 
+    def __eq__(self, other: object) -> bool:
+        """Whether a file of it would be the same."""
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return self is other or self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.cuts.thresholds, self.provenance, self.score, self.reverse))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists: what :meth:`to_json` writes."""
         from cutscore.policy.file import as_dict
@@ -687,7 +696,10 @@ class Policy(Card):
             ("calibration", calibration_words(self.calibrator, self.reverse)),
             ("evidence", f"{self.evidence!r}, {100 * s.prevalence:.3g} % positive"),
             ("scores", self.provenance.scores),
-            *((f"{WORDS.get(name, name)} to expect", repr(e)) for name, e in self.promises.items()),
+            *(
+                (f"{promise_name(name)} to expect", promise_text(name, e))
+                for name, e in self.promises.items()
+            ),
         ]
         return [(name, value) for name, value in facts if value]
 
@@ -715,11 +727,14 @@ def calibration_words(calibrator: Calibrator, reverse: bool = False) -> str:
     return f"of −score: {words}" if reverse else words
 
 
-def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expected]:
+def promises_of(
+    point: OperatingPoint, *, given: bool = False, scores: int = 1
+) -> dict[str, Expected]:
     """What to expect on new rows: of what was aimed at, of the usual rates and of the AUC.
 
     Of a threshold that was given there was no choice to account for: it has the intervals of the
-    rows.
+    rows. Where a choice can't be repeated, since a precision is guaranteed, rates have intervals
+    that hold for all cuts at once, of all ``scores`` that were compared.
     """
     aim, s = point.question, point.sweep
     wanted: dict[str, Any] = {point.objective: aim.goal}
@@ -730,9 +745,28 @@ def promises_of(point: OperatingPoint, *, given: bool = False) -> dict[str, Expe
         found = _of_given(point, measure) if given else expectation(point, measure, aim.level)
         if found is not None and all(map(isfinite, found)):
             out[name] = found
+    if not given and not out:
+        out = _certain(point, scores)
     with suppress(CutscoreError):
         low, high = auc_interval(s, level=aim.level)
         out["auc"] = Expected(s.auc, low, high, aim.level)
+    return out
+
+
+def _certain(point: OperatingPoint, scores: int) -> dict[str, Expected]:
+    """What is sure whatever was chosen: rates to within the band of all cuts, and a precision that
+    is guaranteed."""
+    aim, s, c = point.question, point.sweep, point.confusion
+    limits = [limit for limit in aim.limits if limit.measure.name == "precision"]
+    if aim.confidence is None or not limits or not (s.P and s.N):
+        return {}
+    out = {}
+    for name, rows in (("recall", s.P), ("fpr", s.N), ("flagged_rate", s.P + s.N)):
+        rate, half = float(getattr(c, name)), band_width(rows, aim.level, scores)
+        out[name] = Expected(rate, max(rate - half, 0.0), min(rate + half, 1.0), aim.level)
+    if point.feasible and c.flagged:
+        bound = max(limit.bound for limit in limits)
+        out["precision"] = Expected(float(c.precision), bound, 1.0, aim.confidence)
     return out
 
 
@@ -747,17 +781,19 @@ def _of_given(point: OperatingPoint, measure: GoalLike) -> Expected | None:
 
 def merged(a: Policy, b: Policy) -> Policy:
     """One policy of the evidence of two."""
-    same: dict[str, tuple[Any, Any]] = {
-        "aim": (a.aim, b.aim),
-        "positive label": (a.labels.positive, b.labels.positive),
-        "negative label": (a.labels.negative, b.labels.negative),
-        "direction": (a.reverse, b.reverse),
+    # What must be the same, and how it is shown.
+    same: dict[str, Callable[[Policy], tuple[Any, str]]] = {
+        "aim": lambda p: (p.aim, p.aim.full_words),
+        "positive label": lambda p: (p.labels.positive, _label(p.labels.positive)),
+        "negative label": lambda p: (p.labels.negative, _label(p.labels.negative)),
+        "direction": lambda p: (p.reverse, f"{'low' if p.reverse else 'high'} scores for positive"),
     }
     if a.given or b.given:
-        same["threshold"] = (_of(a), _of(b))
-    for name, (one, other) in same.items():
+        same["threshold"] = lambda p: (_of(p), str(_of(p)))
+    for name, of in same.items():
+        (one, first), (other, second) = of(a), of(b)
         if one != other:
-            raise DataError(CantMerge("policies", name, (shown(one), shown(other))))
+            raise DataError(CantMerge("policies", name, (first, second)))
     if a.provenance.digest and a.provenance.digest == b.provenance.digest:
         rule = "have evidence of other rows: this evidence is there already and would count twice"
         raise DataError(BadArgument("other", rule, subject="a policy to be added"))
@@ -782,6 +818,10 @@ def merged(a: Policy, b: Policy) -> Policy:
         labels=replace(a.labels, others=tuple(dict.fromkeys(a.labels.others + b.labels.others))),
         provenance=provenance,
     )
+
+
+def _label(label: Label | None) -> str:
+    return "none" if label is None else shown(label)
 
 
 def _of(p: Policy) -> float | str:

@@ -47,7 +47,7 @@ from cutscore.measures.aim import Top, as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Objective
-from cutscore.policy.artefact import WORDS
+from cutscore.policy.words import promise_name, promise_text
 from cutscore.sweeps.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -92,6 +92,14 @@ class LimitOutcome(NamedTuple):
     state: str
     """"holds", "exceeded" (on these rows, which the limit may still allow), "broken" or
     "unknown"."""
+    of_rows: float | None = None
+    """How many rows a limit on a count is about, those of the evidence: what happened is scaled to
+    as many. None of a limit on anything else."""
+
+    @property
+    def words(self) -> str:
+        """The limit, with the rows that a count is of."""
+        return self.limit if self.of_rows is None else f"{self.limit} of {self.of_rows:,.6g} rows"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,9 +159,9 @@ class PolicyCheck(Card):
     def _lines(self) -> Iterator[tuple[str, str]]:
         for one in self.limits:
             seen = "no value here" if one.observed is None else repr(one.observed)
-            yield one.limit, f"{one.state}, {seen}"
+            yield one.words, f"{one.state}, {seen}"
         for each in (*self.promises, self.prevalence):
-            yield WORDS.get(each.name, each.name), _beside(each)
+            yield promise_name(each.name), _beside(each)
 
     def _title(self) -> str:
         return "Policy check"
@@ -167,9 +175,11 @@ class PolicyCheck(Card):
 
 
 def _beside(one: Outcome) -> str:
-    seen = "no value here" if one.observed is None else f"{one.observed!r} here"
+    seen = "no value here"
+    if one.observed is not None:
+        seen = f"{promise_text(one.name, one.observed)} here"
     differs = "" if one.agrees is not False else f", which differs (p = {one.p:.2g})"
-    return f"{one.promised!r} promised, {seen}{differs}"
+    return f"{promise_text(one.name, one.promised)} promised, {seen}{differs}"
 
 
 def check(  # noqa: PLR0913 - options have names
@@ -261,18 +271,20 @@ class _Checked:
     def limit(self, limit: Limit) -> LimitOutcome:
         shown_by = self.aim.confidence or self.level
         error = (1 - shown_by) / len(self.aim.limits)
+        counted = float(self.policy.sweep.P + self.policy.sweep.N)
+        of_rows = counted if limit.measure.is_count else None
         sided = max(1 - 2 * error, 1e-9)  # each end of a two-sided interval
         try:
             seen, tested = (self.of_limit(limit, level) for level in (self.level, sided))
         except CutscoreError:
-            return LimitOutcome(limit.text, None, "unknown")
+            return LimitOutcome(limit.text, None, "unknown", of_rows)
         if seen is None or tested is None:
-            return LimitOutcome(limit.text, None, "unknown")
+            return LimitOutcome(limit.text, None, "unknown", of_rows)
         upper, bound = limit.sign[0] == "<", limit.bound
         over = seen.value > bound if upper else seen.value < bound
         beyond = tested.low > bound if upper else tested.high < bound
         state = "broken" if beyond else "exceeded" if over else "holds"
-        return LimitOutcome(limit.text, seen, state)
+        return LimitOutcome(limit.text, seen, state, of_rows)
 
     def of_limit(self, limit: Limit, level: float) -> Expected | None:
         """What a limit is on. A count is one of rows: of as many as the policy was chosen on."""
@@ -377,7 +389,7 @@ def _verdict(
     if broken:
         one = broken[0]
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-        return CheckState.BROKEN, f"Limit broken: {one.limit}, it is {one.observed!r}{more}"
+        return CheckState.BROKEN, f"Limit broken: {one.words}, it is {one.observed!r}{more}"
     odd = [one for one in promises if one.agrees is False]
     if odd:
         return CheckState.DIFFERS, f"Not as promised: {', '.join(map(_headline, odd))}"
@@ -394,6 +406,6 @@ def _verdict(
 
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
-    value, promised = format_like(one.observed.value, one.promised.value)
-    word = "AUC" if one.name == "auc" else WORDS.get(one.name, one.name)
-    return f"{word} {value} instead of {promised}"
+    factor = 1000 if one.name == "cost" else 1
+    value, promised = format_like(factor * one.observed.value, factor * one.promised.value)
+    return f"{promise_name(one.name)} {value} instead of {promised}"

@@ -306,6 +306,8 @@ class _Made:
     auc: Interval | None
     calibrator: Calibrator
     probability: Floats
+    compared: int
+    """How many learners it was chosen from."""
 
 
 def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) -> _Made:
@@ -319,7 +321,8 @@ def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) 
     point = with_data(choose(s, aim), data, [out.scores[name] for name in together])
     calibrator, llr = calibrate_across(s, data.y, scores, data.weight, data.fold)
     auc = interval_of_auc(data, scores, s, aim.level)
-    return _Made(chosen, s, point, auc, calibrator, probability(llr, s.prevalence))
+    p = probability(llr, s.prevalence)
+    return _Made(chosen, s, point, auc, calibrator, p, len(together))
 
 
 def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
@@ -443,7 +446,7 @@ def _plane(data: Data) -> Plane | None:
 def _promises(made: _Made) -> dict[str, Expected]:
     """What to expect on new rows: of learner and threshold chosen together, and of the AUC by the
     rows or units of this table."""
-    out = promises_of(made.point)
+    out = promises_of(made.point, scores=made.compared)
     out.pop("auc", None)
     if made.auc is not None:
         out["auc"] = Expected(made.sweep.auc, made.auc.low, made.auc.high, made.auc.level)

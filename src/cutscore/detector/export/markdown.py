@@ -13,12 +13,12 @@ from cutscore.detector.scorers.linear import LinearScorer
 from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.registry import WORDS
 from cutscore.policy.artefact import calibration_words
 from cutscore.policy.export.card import costs_in_words as _in_words
 from cutscore.policy.export.card import table as _table
 from cutscore.policy.export.card import text, to_card
 from cutscore.policy.export.card import total as _total
+from cutscore.policy.words import promise_name, promise_text
 
 _MOST_LEVELS = 12
 
@@ -100,7 +100,7 @@ def _point(d: Detector) -> str:
         told = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.policy.prior)
         lines.append(f"{told[0].upper()}{told[1:]}.")
     if promises:
-        rows = [[text(WORDS.get(name, name)), repr(e)] for name, e in promises.items()]
+        rows = [[text(promise_name(name)), promise_text(name, e)] for name, e in promises.items()]
         lines.append("To expect on new rows:\n\n" + _table(["", ""], rows))
     c = d.policy.confusion
     made = text(d.policy.provenance.scores)

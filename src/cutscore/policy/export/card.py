@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cutscore.decision.choice import natural
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
-from cutscore.policy.artefact import WORDS
+from cutscore.policy.words import promise_name, promise_text
 
 if TYPE_CHECKING:
     from cutscore.policy.artefact import Policy
@@ -114,7 +114,7 @@ def _expectations(p: Policy) -> str:
         words = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), p.prior)
         lines.append(f"{words[0].upper()}{words[1:]}.")
     if p.promises:
-        rows = [[text(WORDS.get(name, name)), repr(e)] for name, e in p.promises.items()]
+        rows = [[text(promise_name(name)), promise_text(name, e)] for name, e in p.promises.items()]
         lines.append(table(["on new rows", ""], rows))
     c = p.confusion
     rows = [

@@ -1,0 +1,47 @@
+"""Promises in words and numbers: one way for the console, cards, checks and notebooks."""
+
+from __future__ import annotations
+
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text
+from cutscore.inference.selection import Expected
+from cutscore.measures.registry import WORDS, is_rate
+
+_NAMES = WORDS | {
+    "cost": "cost of 1,000 cases",
+    "auc": "AUC",
+    "prevalence": "share of positives",
+}
+
+
+def promise_name(name: str) -> str:
+    """What is promised, for people.
+
+    Examples
+    --------
+    >>> from cutscore.policy.words import promise_name
+    >>> promise_name("fpr"), promise_name("cost"), promise_name("mine")
+    ('false alarm rate', 'cost of 1,000 cases', 'mine')
+    """
+    return _NAMES.get(name, name)
+
+
+def promise_text(name: str, e: Expected | None, *, level: bool = True) -> str:
+    """What is expected of a measure: per cent for rates, and of costs that of 1,000 cases. Without
+    the level where that stands above.
+
+    Examples
+    --------
+    >>> from cutscore.inference.selection import Expected
+    >>> from cutscore.policy.words import promise_text
+    >>> promise_text("cost", Expected(0.2895, 0.25, 0.31, 0.95))
+    '290 (95 % CI 250–310)'
+    >>> promise_text("recall", Expected(0.812, 0.75, 0.86, 0.95), level=False)
+    '81.2 % (75.0–86.0 %)'
+    """
+    if e is None:
+        return "-"
+    factor = 1000 if name == "cost" else 1
+    span = Interval(factor * e.low, factor * e.high, e.level)
+    rate = name == "prevalence" or is_rate(name)
+    return estimate_text(factor * e.value, span, rate=rate, level=level)
