@@ -288,3 +288,61 @@ def test_scikit_learn_through_skops(tmp_path: Path) -> None:
     path.write_bytes(b"rubbish")
     with finding("scorer-damaged"):
         ModelScorer.from_file(path, ["a", "b"])
+
+
+@pytest.fixture
+def framed() -> Any:
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 2)), columns=["age", "income"])
+    return X, (X["age"] > 0).astype(int)
+
+
+def saved(kind: str, X: Any, y: Any, folder: Path) -> Path:
+    """A model that knows the names of its columns."""
+    if kind == "lightgbm":
+        lgb = pytest.importorskip("lightgbm")
+        path = folder / "m.txt"
+        lgb.train({"objective": "binary", "verbosity": -1}, lgb.Dataset(X, y), 3).save_model(path)
+    elif kind == "xgboost":
+        xgb = pytest.importorskip("xgboost")
+        path = folder / "m.ubj"
+        xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(X, y), 3).save_model(path)
+    elif kind == "catboost":
+        catboost = pytest.importorskip("catboost")
+        path = folder / "m.cbm"
+        options = {"iterations": 3, "logging_level": "Silent", "allow_writing_files": False}
+        catboost.CatBoostClassifier(**options).fit(X, y).save_model(str(path))
+    else:
+        io = pytest.importorskip("skops.io")
+        from sklearn.linear_model import LogisticRegression
+
+        path = folder / "m.skops"
+        io.dump(LogisticRegression().fit(X, y), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["lightgbm", "xgboost", "catboost", "sklearn"])
+def test_columns_in_another_order_are_refused(kind: str, framed: Any, tmp_path: Path) -> None:
+    X, y = framed
+    path = saved(kind, X, y, tmp_path)
+    with finding("columns-moved", column="income", place=1, of_model=2, names=("age", "income")):
+        ModelScorer.from_file(path, ["income", "age"])
+    scores = ModelScorer.from_file(path, ["age", "income"]).scores(X[["income", "age"]])
+    # Other names say nothing about the order.
+    renamed = ModelScorer.from_file(path, ["a", "b"]).scores(X.set_axis(["a", "b"], axis=1))
+    assert np.array_equal(scores, renamed)
+
+
+def test_categories_of_catboost_are_refused_as_numbers(framed: Any, tmp_path: Path) -> None:
+    X, y = framed
+    path = saved("catboost", X, y, tmp_path)
+    with finding("categories-differ", column="age", category=False):
+        ModelScorer.from_file(path, {"age": ["young", "old"], "income": "number"})
+    catboost = pytest.importorskip("catboost")
+    options = {"iterations": 3, "logging_level": "Silent", "allow_writing_files": False}
+    model = catboost.CatBoostClassifier(**options).fit((X > 0).astype(int), y, cat_features=[0])
+    model.save_model(str(path))
+    with finding("categories-differ", column="age", category=True):
+        ModelScorer.from_file(path, ["age", "income"])

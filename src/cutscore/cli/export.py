@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 
 from cutscore.cli import UsageError, shared
@@ -14,6 +15,7 @@ from cutscore.core.findings.models import ScorerUnfit
 from cutscore.detector import Detector
 from cutscore.detector.export import to_markdown, to_onnx, to_python, to_sql
 from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.detector.scorers.model import embedded
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
 
@@ -53,6 +55,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             raise DataError(ScorerUnfit(detector.scorer.kind, "a scikit-learn classifier"))
         name = Path(arguments.output).stem
         name = name if name.isidentifier() else "this_file"
+        detector = replace(detector, scorer=embedded(detector.scorer))
         content = _MODULE.format(name=name, model=detector.to_json()).rstrip()
     else:
         content = to_markdown(detector)

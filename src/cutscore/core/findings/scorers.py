@@ -32,6 +32,43 @@ class ScorerFileChanged(Finding, code="scorer-file-changed"):
         )
 
 
+class ColumnsMoved(Finding, code="columns-moved"):
+    """Columns are named in another order than the model takes them."""
+
+    column: str
+    place: int
+    """Where it was named, from 1 on,"""
+    of_model: int
+    """and which of the model's columns it is."""
+    names: tuple[str, ...]
+    """The model's columns in its order."""
+    example = {"column": "income", "place": 1, "of_model": 2, "names": ("age", "income")}
+
+    def text(self, on: Surface) -> str:
+        names = ", ".join(map(shown, self.names))
+        return (
+            f"columns must be named in the order of the model; {shown(self.column)} is column "
+            f"{self.of_model} of the model, and was named as column {self.place}. The order is "
+            f"{names}."
+        )
+
+
+class CategoriesDiffer(Finding, code="categories-differ"):
+    """A column is a category for the model and a number here, or the other way round."""
+
+    column: str
+    category: bool
+    """Whether it is one for the model."""
+    example = {"column": "job", "category": True}
+
+    def text(self, on: Surface) -> str:
+        what, other = ("a category", "numbers") if self.category else ("numbers", "a category")
+        return (
+            f"{shown(self.column)} is {what} for the model, and {other} here. Name its levels, in "
+            "the order of their numbers, exactly if it is a category."
+        )
+
+
 class ScoresUnusable(Finding, code="scores-unusable"):
     """A model that does not give each row one finite number."""
 

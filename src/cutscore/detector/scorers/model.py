@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +18,12 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where
 from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.rows import LengthsDiffer
-from cutscore.core.findings.scorers import ScorerFileChanged, ScoresUnusable
+from cutscore.core.findings.scorers import (
+    CategoriesDiffer,
+    ColumnsMoved,
+    ScorerFileChanged,
+    ScoresUnusable,
+)
 from cutscore.core.findings.tables import FileUnreadable
 from cutscore.core.frozen import derived
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
@@ -219,7 +224,11 @@ class ModelScorer(Scorer):
             inputs = [_column(c, "number") if isinstance(c, str) else c for c in columns]
         profiled = not any(isinstance(c, str) for c in columns)
         scorer = cls(name, tuple(inputs), model, profiled)  # type: ignore[arg-type]
-        _ = scorer.loaded
+        known = scorer.loaded.names
+        for k, column in enumerate(scorer.columns):
+            if column in known and known[k] != column:
+                place = known.index(column) + 1
+                raise DataError(ColumnsMoved(column, k + 1, place, tuple(known)))
         return scorer
 
     @property
@@ -235,6 +244,10 @@ class ModelScorer(Scorer):
         if width is not None and width != len(self.inputs):
             of = "feature of the model"
             raise DataError(LengthsDiffer("column", of, len(self.inputs), width))
+        of_model = model.categories
+        for k, column in enumerate(self.inputs):
+            if of_model is not None and (k in of_model) != flags[k]:
+                raise DataError(CategoriesDiffer(column.name, k in of_model))
         return model
 
     def scored(
@@ -283,6 +296,13 @@ class ModelScorer(Scorer):
     def __repr__(self) -> str:
         names = ", ".join(self.columns)
         return f"ModelScorer of {FORMATS[self.format].model.name} {self.model.words}: {names}"
+
+
+def embedded(scorer: Scorer) -> Scorer:
+    """The same scorer, with its model inside of it."""
+    if not isinstance(scorer, ModelScorer) or isinstance(scorer.model, EmbeddedModel):
+        return scorer
+    return replace(scorer, model=EmbeddedModel.of(scorer.model.read()))
 
 
 def matrix_of(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> Floats:

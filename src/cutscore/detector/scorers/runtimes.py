@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -86,9 +87,18 @@ class Sklearn(Model):
         width = getattr(self.estimator, "n_features_in_", None)
         return None if width is None else int(width)
 
+    @property
+    def names(self) -> list[str]:
+        return [str(name) for name in getattr(self.estimator, "feature_names_in_", ())]
+
     def scores(self, X: Floats) -> NDArray[Any]:
-        decide = getattr(self.estimator, "decision_function", None)
-        return of_classes(np.asarray(decide(X) if decide else self.estimator.predict_proba(X)))
+        rows: Any = X
+        if self.names and find_spec("pandas") is not None:  # or it warns that names are missing
+            import pandas as pd
+
+            rows = pd.DataFrame(X, columns=self.names)
+        score = getattr(self.estimator, "decision_function", None) or self.estimator.predict_proba
+        return of_classes(np.asarray(score(rows)))
 
 
 def of_classes(out: NDArray[Any]) -> NDArray[Any]:

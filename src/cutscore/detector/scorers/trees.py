@@ -39,6 +39,16 @@ class Model(ABC):
     def features(self) -> int | None:
         """How many columns it takes; None if it does not say."""
 
+    @property
+    def names(self) -> list[str]:
+        """What it calls its columns, in their order; empty if it does not say."""
+        return []
+
+    @property
+    def categories(self) -> list[int] | None:
+        """Which of its columns must be categories; None if it takes any."""
+        return None
+
     @abstractmethod
     def scores(self, X: Floats) -> NDArray[Any]:
         """The score of each row."""
@@ -70,6 +80,10 @@ class LightGbm(Model):
     @property
     def features(self) -> int:
         return int(self.booster.num_feature())
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.booster.feature_name())
 
     def scores(self, X: Floats) -> NDArray[Any]:
         out = self.booster.predict(X, raw_score=True, num_threads=threads(len(X)))
@@ -115,6 +129,10 @@ class XGBoost(Model):
     @property
     def features(self) -> int:
         return int(self.booster.num_features())
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.booster.feature_names or [])
 
     def _matrix(self, X: Floats) -> Any:
         import xgboost as xgb
@@ -172,6 +190,14 @@ class CatBoost(Model):
     @property
     def features(self) -> int:
         return len(self.booster.feature_names_)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.booster.feature_names_)
+
+    @property
+    def categories(self) -> list[int]:
+        return list(self.booster.get_cat_feature_indices())
 
     def scores(self, X: Floats) -> NDArray[Any]:
         pool = catboost_pool(X, self.categorical)
