@@ -43,8 +43,9 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
         The detector.
     dtype : {"float64", "float32"}, default "float64"
         The type of numbers. With float32, scores of a line have relative errors of about 10⁻⁶;
-        decisions may differ for rows that close to the threshold. Trees of LightGBM split at
-        float64 numbers and have no such export; those of XGBoost give the same scores in both.
+        decisions may differ for rows that close to the threshold. Trees of LightGBM and CatBoost
+        add up float64 numbers and have no such export; those of XGBoost give the same scores in
+        both.
 
     Returns
     -------
@@ -54,9 +55,10 @@ def to_onnx(detector: Detector, *, dtype: Literal["float64", "float32"] = "float
         strings, empty where they are missing: whole numbers as "10", dates as "2020-01-31" or
         "2020-01-31 12:30:00". :func:`onnx_inputs` makes them from a table. Outputs have the shape
         [rows, 1]; the decision is boolean. Infinite numbers, which the detector refuses, have NaN
-        for a score and are not flagged. Trees of LightGBM and XGBoost are one operator each, added
-        up in their order, so that scores are the same to the last bit; they need a runtime that
-        knows TreeEnsemble, such as onnxruntime 1.21. Save it with ``onnx.save(model, path)``,
+        for a score and are not flagged: ONNX has no value for an unknown decision, as the file's
+        metadata says (``missing``). Trees of LightGBM, XGBoost and CatBoost are one operator each,
+        added up in their order, so that scores are the same to the last bit; they need a runtime
+        that knows TreeEnsemble, such as onnxruntime 1.21. Save it with ``onnx.save(model, path)``,
         or write ``model.SerializeToString()``.
 
     Examples

@@ -73,8 +73,8 @@ def to_sql(
     levels. Dates are of a date type in DuckDB, and ISO text in SQLite, to the microsecond.
     SQLite needs its mathematical functions, which most builds have.
 
-    Trees of LightGBM are a nested CASE each, added up in their order, if there are few: up to 200
-    with 5,000 leaves. Those of XGBoost need DuckDB, since it adds up in float32.
+    Trees of LightGBM and CatBoost are a nested CASE each, added up in their order, if there are
+    few: up to 200 with 5,000 leaves. Those of XGBoost need DuckDB, since it adds up in float32.
 
     Examples
     --------

@@ -60,7 +60,8 @@ def to_onnx(policy: Policy, *, dtype: Literal["float64", "float32"] = "float64")
     onnx.ModelProto
         The input is called ``x`` and has the shape [rows, 1], NaN where the score is missing;
         outputs have the same shape. A missing score has NaN for LLR and probability, and is not
-        flagged. Save it with ``onnx.save(model, path)``.
+        flagged: ONNX has no value for an unknown decision, as the file's metadata says
+        (``missing``). Save it with ``onnx.save(model, path)``.
 
     Examples
     --------
