@@ -383,6 +383,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
     keys = {
         *("schema", "version", "source", "label", "rows", "asked", "scores", "differences"),
         *("digest", "baselines", "groups", "warnings", "learners", "training", "weights"),
+        "importances",
     }
     assert main(["evaluate", *base, "--group", "region"]) == 0
     out = capsys.readouterr()

@@ -725,7 +725,7 @@ def test_the_card_says_it_all() -> None:
         },
     )
     assert out.startswith("# Detector of fraud = yes\n")
-    assert "| cost of a case | 0.210 (95 % CI 0.150–0.300) |" in out
+    assert "| cost of 1,000 cases | 210 (95 % CI 150–300) |" in out
     assert "| flagged | 17 | 8 |" in out
     # 7 % positive: 700 of 10,000, of which 90 % are caught; 5 % of the other 9,300 are flagged.
     assert "Of every 10,000 cases 700 are positive: 630 caught, 70 missed, 465 false alarms." in out

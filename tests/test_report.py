@@ -511,6 +511,7 @@ SCHEMA: dict[str, Any] = {
     },
     "training": [{"name": str, "value": str}],
     "weights": [{"column": str, "weight": float, "scaled": float}],
+    "importances": [{"column": str, "value": float}],
 }  # fmt: skip
 
 
