@@ -94,7 +94,7 @@ class Sklearn(Model):
     def scores(self, X: Floats) -> NDArray[Any]:
         rows: Any = X
         if self.names and find_spec("pandas") is not None:  # or it warns that names are missing
-            import pandas as pd
+            import pandas as pd  # type: ignore[import-untyped]
 
             rows = pd.DataFrame(X, columns=self.names)
         score = getattr(self.estimator, "decision_function", None) or self.estimator.predict_proba
