@@ -287,7 +287,8 @@ class BlockMoments:
         if self._has_gaps(X) and X.size > 2 * _CHUNK and len(y) > 64:
             # It is going to be copied: some at a time.
             size = max(_CHUNK // d, 64)
-            return reduce(ClassMoments.__add__, map(self, _pieces(block, size)))
+            pieces = (block.part(k, k + size) for k in range(0, len(y), size))
+            return reduce(ClassMoments.__add__, map(self, pieces))
         mass = np.zeros(self.classes)
         offset = np.zeros((self.classes, d))
         if self.scatter:
@@ -425,13 +426,6 @@ class BlockMoments:
             there = np.empty(n * d, dtype)
             setattr(self.kept, name, there)
         return there[: n * d].reshape((n, d), order="F" if by_column else "C")
-
-
-def _pieces(block: Block, size: int) -> Iterator[Block]:
-    X, y, weight, start = block
-    for k in range(0, len(y), size):
-        at = slice(k, k + size)
-        yield Block(X[at], y[at], None if weight is None else weight[at], start + k)
 
 
 def _by_class(y: Array, classes: int) -> Sequence[Any]:

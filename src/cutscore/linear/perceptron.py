@@ -16,7 +16,7 @@ from cutscore.core import _native
 from cutscore.core.errors import DataError
 from cutscore.core.findings.statistics import BeyondFloats
 from cutscore.linear.line import Fit, LinearDetector, Margins
-from cutscore.linear.rows import Block, Floats, Rows, readable, slice_rows
+from cutscore.linear.rows import Block, Floats, Rows, collect, readable
 
 __all__ = ["Pass", "PerceptronFit", "perceptron"]
 
@@ -67,10 +67,10 @@ class Pass:
         when it is asked for; undefined where w is 0."""
         line = self.detector.unit()
 
-        def summarise(block: Block) -> list[Floats]:
-            return [np.where(block.y, 1.0, -1.0) * block.scores(line.w, line.b)]
+        def margins(block: Block) -> Floats:
+            return np.where(block.y, 1.0, -1.0) * block.scores(line.w, line.b)
 
-        return Margins(np.concatenate(self.rows.reduce(summarise, lambda a, b: a + b)))
+        return Margins(collect(self.rows, margins))
 
 
 @dataclass
@@ -236,11 +236,11 @@ def perceptron_pass(state: State, block: Block, rate: float = 1.0) -> State:
     filled = block.X.size if isinstance(block.X, np.ndarray) else block.X.nnz
     size = max(_SLICE * n // max(filled, 1), 1)
     for start in range(0, n, size):
-        at = slice(start, min(start + size, n))
+        part = block.part(start, start + size)
         _native.perceptron(
-            *readable(slice_rows(block.X, at)),
-            np.ascontiguousarray(block.y[at]),
-            None if block.weight is None else np.ascontiguousarray(block.weight[at]),
+            *readable(part.X),
+            np.ascontiguousarray(part.y),
+            None if part.weight is None else np.ascontiguousarray(part.weight),
             rate,
             state.square,
             state.line,

@@ -24,6 +24,7 @@ Matrix: TypeAlias = Any
 have no type in common, since SciPy has none."""
 
 _S = TypeVar("_S")
+_N = TypeVar("_N", bound=np.generic)
 
 # Numbers in a block. Summaries go through it in pieces that fit their cache; fewer blocks are fewer
 # steps of Python, which only one thread takes at a time. Small tables have smaller blocks, down to
@@ -55,6 +56,12 @@ class Block(NamedTuple):
         return _native.combine(
             *readable(self.X), np.ascontiguousarray(coefficient, np.float64), self.X.shape[1]
         )
+
+    def part(self, start: int, stop: int) -> Block:
+        """Some of its rows, without a copy."""
+        at = slice(start, min(stop, len(self.y)))
+        weight = None if self.weight is None else self.weight[at]
+        return Block(slice_rows(self.X, at), self.y[at], weight, self.start + start)
 
 
 def readable(X: Matrix) -> tuple[Any, Any, Any]:
@@ -140,14 +147,14 @@ class ArrayRows:
         so that sums are the same to the bit on any number of them."""
         n = len(self)
         if not n:
-            return summarise(Block(self.X, self.y, self.weight, 0))
+            return summarise(self._whole)
         size = self._block_size()
         blocks = -(-n // size)
         per_part = -(-blocks // _PARTS) * size
 
         def fold(start: int) -> _S:
-            stop = min(start + per_part, n)
-            return reduce(merge, map(summarise, self._blocks(start, stop, size)))
+            places = range(start, min(start + per_part, n), size)
+            return reduce(merge, (summarise(self._whole.part(k, k + size)) for k in places))
 
         starts = range(0, n, per_part)
         # Starting threads takes as long as summing up some hundred thousand numbers.
@@ -164,19 +171,16 @@ class ArrayRows:
 
     def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
         """As in :class:`Rows`: one part, and one block."""
-        return [step(start, Block(self.X, self.y, self.weight, 0))]
+        return [step(start, self._whole)]
 
     def part(self, start: int, stop: int) -> ArrayRows:
         """Some rows that follow each other, without a copy."""
-        at = slice(start, stop)
-        weight = None if self.weight is None else self.weight[at]
-        return ArrayRows(slice_rows(self.X, at), self.y[at], weight)
+        some = self._whole.part(start, stop)
+        return ArrayRows(some.X, some.y, some.weight)
 
-    def _blocks(self, start: int, stop: int, size: int) -> Iterator[Block]:
-        for k in range(start, stop, size):
-            at = slice(k, min(k + size, stop))
-            weight = None if self.weight is None else self.weight[at]
-            yield Block(slice_rows(self.X, at), self.y[at], weight, k)
+    @property
+    def _whole(self) -> Block:
+        return Block(self.X, self.y, self.weight, 0)
 
     def _numbers(self) -> int:
         return self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz + len(self)
@@ -314,6 +318,11 @@ class _Choose:
         before = int(self.before[near]) + int(np.count_nonzero(some[:skipped]))
         weight = None if block.weight is None else block.weight[at]
         return Block(block.X[at], block.y[at], weight, before)
+
+
+def collect(rows: Rows, of: Callable[[Block], NDArray[_N]]) -> NDArray[_N]:
+    """An array of all rows, from the arrays that a function makes of each block."""
+    return np.concatenate(rows.reduce(lambda block: [of(block)], lambda a, b: a + b))
 
 
 def slice_rows(X: Matrix, at: slice) -> Matrix:

@@ -27,8 +27,16 @@ from cutscore.detector import Encoding
 from cutscore.detector.column_summaries import Limits
 from cutscore.detector.scorers.model import matrix_of
 from cutscore.detector.scorers.reading import read_columns
-from cutscore.linear.line import LinearDetector
-from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, JoinedRows, Matrix, Rows
+from cutscore.linear.rows import (
+    ArrayRows,
+    Block,
+    Flags,
+    Floats,
+    JoinedRows,
+    Matrix,
+    Rows,
+    collect,
+)
 from cutscore.linear.streams import StreamRows
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Sweep, area, sweep, sweep_of
@@ -398,8 +406,7 @@ class Data:
         """One feature of all rows."""
         if self.elsewhere is None:
             return column_of(self.X, j)[self.places]
-        parts = self.elsewhere.reduce(lambda block: [column_of(block.X, j)], lambda p, q: p + q)
-        return np.concatenate(parts)
+        return collect(self.elsewhere, lambda block: column_of(block.X, j))
 
     def _mask(self, at: NDArray[np.intp]) -> Flags:
         out = np.zeros(len(self.y), np.bool_)
@@ -455,12 +462,6 @@ def _weights(values: NDArray[Any], name: str) -> Floats:
         row = int(bad[0])
         raise DataError(BadWeight(float(w[row]), where=Where(row, column=name)))
     return w
-
-
-def scores_of(rows: Rows, line: LinearDetector) -> Floats:
-    """What a line gives rows."""
-    w, b = line.w, line.b
-    return np.concatenate(rows.reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q))
 
 
 def column_of(X: Matrix, j: int) -> Floats:
