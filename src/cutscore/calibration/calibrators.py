@@ -327,7 +327,7 @@ class Beta(Calibrator):
 
     def __repr__(self) -> str:
         return self._with_comparison(
-            f"LLR = {self.a:.3g} ln p − {self.b:.3g} ln(1−p) {_signed(self.c)}, {self.method}"
+            f"LLR = {self.a:.3g} ln p − {self.b:.3g} ln(1−p) {_signed_text(self.c)}, {self.method}"
         )
 
 
@@ -576,5 +576,5 @@ def _steps(c: Calibrator) -> tuple[Calibrator, ...]:
     return c.steps if isinstance(c, Chain) else (c,)
 
 
-def _signed(x: float) -> str:
+def _signed_text(x: float) -> str:
     return f"{'−' if x < 0 else '+'} {abs(x):.3g}"

@@ -123,7 +123,7 @@ class Comparison(Card):
     @property
     def shown(self) -> bool:
         """Whether it was shown: whether p < 1 − level, which the interval agrees with."""
-        return self._hypothesis.shown(self.interval)
+        return self._hypothesis.holds_for(self.interval)
 
     @property
     def _hypothesis(self) -> Hypothesis:

@@ -479,10 +479,10 @@ def detectable_difference(  # noqa: PLR0913 - options have names
     pair, asked = AucPair(b, b, correlation), as_hypothesis(alternative, 0.0, level, 1.0)
     pos, neg = _rows(positives, "positives"), _rows(negatives, "negatives")
 
-    def found(a: float) -> float:
+    def power_at(a: float) -> float:
         return _Study.of(replace(pair, a=a), "t").power(pos, neg, asked, level)
 
-    return _nearest(found, check_level(power, "power"), pair.b, 1.0) - pair.b
+    return _nearest(power_at, check_level(power, "power"), pair.b, 1.0) - pair.b
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,10 +505,10 @@ class _Study:
         (pos, neg), (a, b) = expected.sizes, expected.auc.tolist()
         (v, c), (_, w) = expected.covariance.tolist()
 
-        def scaled(positives: float, _: float) -> tuple[float, float, float]:
+        def scale(positives: float, _: float) -> tuple[float, float, float]:
             return v * pos / positives, w * pos / positives, c * pos / positives
 
-        return cls(a - b, scaled, neg / pos, method == "t")
+        return cls(a - b, scale, neg / pos, method == "t")
 
     def power(self, positives: float, negatives: float, asked: Hypothesis, level: float) -> float:
         v, w, shared = self.variances(positives, negatives)

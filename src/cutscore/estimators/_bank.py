@@ -315,7 +315,7 @@ class DetectorBank(ClassifierWrapper):
     ) -> Any:
         estimator = self._inner()
         if folds is not None:
-            return self._calibrated(X, y, weight, folds)
+            return self._calibrate(X, y, weight, folds)
         new = clone(estimator)
         if weight is None:
             return new.fit(X, y)
@@ -326,7 +326,7 @@ class DetectorBank(ClassifierWrapper):
             )
         return new.fit(X, y, sample_weight=weight)
 
-    def _calibrated(
+    def _calibrate(
         self, X: MatrixLike, y: NDArray[Any], weight: Floats | None, folds: Sequence[Split]
     ) -> CalibratedScorer:
         assert self.method is not None
@@ -335,7 +335,7 @@ class DetectorBank(ClassifierWrapper):
         params = weight_params(estimator, weight, stacklevel=4)
         fitter = CrossFitter(estimator, np.array([0, 1]), 1, responses, params)
         scores = np.empty(len(y))
-        for (_, test), part in zip(folds, fitter.held_out(X, y, folds), strict=True):
+        for (_, test), part in zip(folds, fitter.held_out_scores(X, y, folds), strict=True):
             scores[test] = part
         s = sweep(y, scores, weight)
         calibrator = calibrate_scores(s, self.method)

@@ -141,7 +141,7 @@ class CrossFitter:
         """What a fitted classifier gives to rows."""
         return scores_of(estimator, X, self.responses, self.positive)
 
-    def held_out(
+    def held_out_scores(
         self, X: MatrixLike, y: NDArray[Any], splits: Sequence[Split], n_jobs: int | None = None
     ) -> list[Floats]:
         """For each split, the scores of its test rows by a clone fitted to its training rows."""

@@ -176,7 +176,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         positive = self._positive(aim)
         is_positive = last if positive == self.classes_[-1] else ~last
         estimator, prefit = self._inner(), self._prefit
-        routed = self._routed(estimator, weight, groups, params)
+        routed = self._route(estimator, weight, groups, params)
         fitter = CrossFitter(
             estimator, self.classes_, positive, self._responses(), routed.estimator.fit
         )
@@ -189,7 +189,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         else:
             splits = self._splits(X, labels, routed.splitter.split)
             held_out = [test for _, test in splits]
-            scores = fitter.held_out(X, labels, splits, self.n_jobs)
+            scores = fitter.held_out_scores(X, labels, splits, self.n_jobs)
             self.estimator_ = fitter.fit(X, labels, None if self.refit else splits[0][0])
         self._adopt_features(self.estimator_)
         rows = np.concatenate(held_out)
@@ -337,7 +337,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
                 raise DataError(BadArgument("refit", "be True where cv has several folds", False))
         return splits
 
-    def _routed(
+    def _route(
         self,
         estimator: Classifier,
         weight: Floats | None,

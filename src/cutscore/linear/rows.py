@@ -191,15 +191,15 @@ class ArrayRows:
         size = min(most, max(n // _ENOUGH, most // 8))
         if n > 1 << 14:  # enough for more threads than one, however few numbers they are
             size = min(size, -(-n // 8))
-        return _bounded(size, d)
+        return _block_length(size, d)
 
 
 def block_rows(features: int) -> int:
     """How many rows make a block of a dense table that has many more."""
-    return _bounded(_BLOCK // max(features, 1), features)
+    return _block_length(_BLOCK // max(features, 1), features)
 
 
-def _bounded(size: int, features: int) -> int:
+def _block_length(size: int, features: int) -> int:
     # Of wide tables enough rows that d × d products of a block outweigh adding them up.
     least = max(min(features // 2, (1 << 22) // max(features, 1)), 64)
     return int(min(max(size, least), 1 << 16))
@@ -233,11 +233,11 @@ class JoinedRows:
     def reduce(self, summarise: Callable[[Block], _S], merge: Callable[[_S, _S], _S]) -> _S:
         """As in :class:`Rows`."""
 
-        def moved(start: int) -> Callable[[Block], _S]:
+        def shift(start: int) -> Callable[[Block], _S]:
             return lambda block: summarise(block._replace(start=start + block.start))
 
         pairs = zip(self.parts, self.starts, strict=False)
-        return reduce(merge, (part.reduce(moved(start), merge) for part, start in pairs))
+        return reduce(merge, (part.reduce(shift(start), merge) for part, start in pairs))
 
     def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
         """As in :class:`Rows`: one part, and a block for each place."""

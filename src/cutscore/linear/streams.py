@@ -95,14 +95,14 @@ class StreamRows:
         """All blocks but empty ones, in the order of the rows. The next is read ahead."""
         pieces = self._pieces()
 
-        def following() -> Block | None:
+        def load_next() -> Block | None:
             piece = next(pieces, None)
             return None if piece is None else piece.load()
 
         with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(following)
+            coming = pool.submit(load_next)
             while (block := coming.result()) is not None:
-                coming = pool.submit(following)
+                coming = pool.submit(load_next)
                 yield block
                 del block
 

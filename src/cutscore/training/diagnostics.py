@@ -21,7 +21,7 @@ _SUSPECT = _LEAK - 0.02
 _APART = 0.02
 
 
-def apart(data: Data, scores: Floats, auc: float) -> list[Finding]:
+def fold_gap(data: Data, scores: Floats, auc: float) -> list[Finding]:
     """What to say if scores of different folds can't be laid together, though on one scale."""
     within = []
     for k in range(data.folds):

@@ -136,10 +136,12 @@ class TrainingLabels:
         if rare < 2:
             raise DataError(TooFew("cross-validation", 2, "rows of each class", rare))
         count = min(asked, rare)
-        return deal(self.y, self.unit, count, np.random.default_rng(check_seed(seed)))
+        return assign_folds_by_unit(
+            self.y, self.unit, count, np.random.default_rng(check_seed(seed))
+        )
 
 
-def deal(
+def assign_folds_by_unit(
     y: Flags, unit: NDArray[Any] | None, count: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """The fold of each row, of so many; each has its share of either class, and whole units."""
@@ -243,7 +245,7 @@ class Data:
             values = _values(table, encoding, labels) if options.values else None
             return cls(X, None, encoding, False, labels, fold, options.seed, values)
         if options.stream is True:
-            rows: Elsewhere = _streamed(table, encoding, labels)
+            rows: Elsewhere = _stream(table, encoding, labels)
         else:
             target = Target(roles.label, labels.positive, roles.weight)
             rows = options.stream(encoding, target)
@@ -432,7 +434,7 @@ def _values(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> Flo
     return whole if labels.kept is None else whole[labels.kept]
 
 
-def _streamed(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
+def _stream(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
 
