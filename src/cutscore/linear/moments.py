@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
@@ -375,12 +375,11 @@ class BlockMoments:
         # In wide tables as many as make adding up d × d products cheap beside computing them.
         most = max(_CHUNK // d, min(d // 2, (1 << 22) // d), _TILE)
         size = -(-n // -(-n // most))
-        sparse = not isinstance(X, np.ndarray)
-        by_column = not sparse and X.flags.f_contiguous and not X.flags.c_contiguous
+        by_column = isinstance(X, np.ndarray) and X.flags.f_contiguous and not X.flags.c_contiguous
         for k in range(0, n, size):
             at = slice(k, min(k + size, n))
             z = self._scratch("wide", at.stop - k, d, by_column)
-            if sparse:
+            if not isinstance(X, np.ndarray):
                 narrow = self._scratch("narrow", at.stop - k, d, False, X.dtype)
                 X[at if rows is None else rows[at]].toarray(out=narrow)
                 z[...] = narrow
@@ -405,10 +404,12 @@ class BlockMoments:
 
     def _compact(self, X: Matrix) -> Matrix:
         """The same without gaps."""
-        if not self._has_gaps(X):
+        if not isinstance(X, np.ndarray) or not self._has_gaps(X):
             return X
         n, d = X.shape
-        out = self._scratch("block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype)
+        out: NDArray[Any] = self._scratch(
+            "block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype
+        )
         out[...] = X
         return out
 
@@ -418,7 +419,7 @@ class BlockMoments:
         n: int,
         d: int,
         by_column: bool = False,
-        dtype: type[np.generic] = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> Any:
         """An array of this thread's, with whatever is left in it."""
         there = getattr(self.kept, name, None)

@@ -19,9 +19,46 @@ from cutscore.core.checks import threads
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Matrix: TypeAlias = Any
-"""Features inside: an array of float32 or float64 with two dimensions, or a CSR matrix. The two
-have no type in common, since SciPy has none."""
+
+
+class CsrMatrix(Protocol):
+    """What is used of SciPy's CSR matrices and arrays, which have no types of their own."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    dtype: np.dtype[Any]
+    ndim: int
+    nnz: int
+    size: int
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def T(self) -> Any: ...
+
+    def __getitem__(self, rows: Any, /) -> Any: ...
+
+    def __matmul__(self, other: Any, /) -> Any: ...
+
+    def astype(self, dtype: Any) -> Any: ...
+
+    def copy(self) -> Any: ...
+
+    def multiply(self, other: Any) -> Any: ...
+
+    def power(self, n: int) -> Any: ...
+
+    def toarray(self, *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+
+    def tocsc(self) -> Any: ...
+
+    def tocsr(self) -> Any: ...
+
+
+Matrix: TypeAlias = NDArray[Any] | CsrMatrix
+"""Features inside: an array of float32 or float64 with two dimensions, or a CSR matrix."""
 
 _S = TypeVar("_S")
 _N = TypeVar("_N", bound=np.generic)
@@ -332,7 +369,8 @@ def slice_rows(X: Matrix, at: slice) -> Matrix:
     pointer = X.indptr[at.start : at.stop + 1]
     some = slice(pointer[0], pointer[-1])
     parts = (X.data[some], X.indices[some], pointer - pointer[0])
-    return type(X)(parts, shape=(len(pointer) - 1, X.shape[1]), copy=False)
+    make: Any = type(X)
+    return make(parts, shape=(len(pointer) - 1, X.shape[1]), copy=False)  # type: ignore[no-any-return]
 
 
 class _Blas:

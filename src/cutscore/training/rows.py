@@ -406,8 +406,9 @@ class Data:
 
     def column(self, j: int) -> Floats:
         """One feature of all rows."""
-        if self.elsewhere is None:
+        if self.X is not None:
             return column_of(self.X, j)[self.places]
+        assert self.elsewhere is not None
         return collect(self.elsewhere, lambda block: column_of(block.X, j))
 
     def _mask(self, at: NDArray[np.intp]) -> Flags:
