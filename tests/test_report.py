@@ -36,7 +36,7 @@ from cutscore.report.charts import charts, path, precision_steps
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
 from cutscore.report.traces import Axis, by_parts, largest_tie
-from cutscore.report.words import one_line
+from cutscore.report.words import shown
 from raising import finding
 from strategies import Case, rows
 
@@ -737,9 +737,9 @@ def test_long_names_stay_apart() -> None:
     text = summarise(y, {names[0]: a, names[1]: -a}).text(120)
     assert "first: Flag" in text
     assert "second: Worse than chance" in text
-    assert one_line("abcdefghij", 10) == "abcdefghij"
-    assert one_line("abcdefghijk", 10) == "abcde…hijk"
-    assert one_line("abcdefghijk", 9) == "abcd…hijk"
+    assert shown("abcdefghij", 10) == "abcdefghij"
+    assert shown("abcdefghijk", 10) == "abcde…hijk"
+    assert shown("abcdefghijk", 9) == "abcd…hijk"
 
 
 def test_text_of_another_prior_says_so(two: Summary) -> None:

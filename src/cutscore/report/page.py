@@ -43,7 +43,7 @@ from cutscore.report.summary import (
     Estimate,
     Summary,
     group_means,
-    groups_to_list,
+    listed,
     rows_text,
 )
 from cutscore.report.words import measure_word, word_for
@@ -191,7 +191,7 @@ def _groups(summary: Summary) -> dict[str, Any]:
     assert summary.groups is not None
     every = list(summary.groups.by_score.values())
     first, level = every[0], summary.asked.level
-    order, which = groups_to_list(first)
+    order, which = listed(first)
     means = [group_means(g, level) for g in every]
     return {
         "which": which,

@@ -372,7 +372,7 @@ def group_means(g: GroupAuc, level: float) -> dict[str, Estimate]:
 _FULL, _LISTED, _ENOUGH = 12, 8, 10
 
 
-def groups_to_list(g: GroupAuc) -> tuple[list[int], str]:
+def listed(g: GroupAuc) -> tuple[list[int], str]:
     """Which groups to show, and which these are: all by size; of many those with the lowest AUC,
     where there are enough rows to say so."""
     by_size = np.argsort(-(g.P + g.N), kind="stable")

@@ -35,10 +35,10 @@ from cutscore.report.summary import (
     Estimate,
     aim_words,
     group_means,
-    groups_to_list,
+    listed,
     rows_text,
 )
-from cutscore.report.words import measure_word, one_line, word_for
+from cutscore.report.words import measure_word, shown, word_for
 
 if TYPE_CHECKING:
     from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary
@@ -78,10 +78,10 @@ def _difference(d: Difference, aucs: Mapping[str, float]) -> str:
     if d.interval is None or d.p_value is None:
         verdict = "these rows can't tell whether they differ"
     elif d.p_value < 1 - d.interval.level:
-        verdict = f"{one_line(d.b if d.difference < 0 else d.a, 24)} is better"
+        verdict = f"{shown(d.b if d.difference < 0 else d.a, 24)} is better"
     else:
         verdict = "no significant difference"
-    names = (one_line(d.a, 24), one_line(d.b, 24))
+    names = (shown(d.a, 24), shown(d.b, 24))
     found = (d.difference, d.interval, d.p_value)
     return difference_text(names, (aucs[d.a], aucs[d.b]), verdict, *found)
 
@@ -98,13 +98,13 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     several = len(summary.scores) > 1
     for one in summary.scores:
         yield _verdict(summary, one, on, several)
-    source = f"{one_line(summary.source, 200)}, " if summary.source else ""
-    positive = f"; positive is {one_line(summary.label)}" if summary.label else ""
+    source = f"{shown(summary.source, 200)}, " if summary.source else ""
+    positive = f"; positive is {shown(summary.label)}" if summary.label else ""
     yield Text(f"{source}{rows_text(summary)}{positive}")
     said = {id(found) for found in _repeated_notices(summary)}
     for notice in summary.notices:
         if id(notice) not in said:
-            yield _mark("!", one_line(notice.render(on), 1000), "yellow")
+            yield _mark("!", shown(notice.render(on), 1000), "yellow")
     yield _overview(summary)
     if summary.differences:
         aucs = {one.name: one.auc.value for one in summary.scores}
@@ -118,8 +118,7 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
         yield _facts([fact for fact in summary.training if fact[1] != reason])
     if summary.weights:
         rows = [
-            (one_line(w.column), number_text(w.weight), number_text(w.scaled))
-            for w in summary.weights
+            (shown(w.column), number_text(w.weight), number_text(w.scaled)) for w in summary.weights
         ]
         head = ("largest weights", "per unit", "per standard deviation")
         yield _table(rows[:_SHOWN], head)
@@ -134,7 +133,7 @@ def _repeated_notices(summary: Summary) -> Iterator[Any]:
 
 
 def _verdict(summary: Summary, one: ScoreSummary, on: Surface, several: bool) -> Group:
-    who = f"{one_line(one.name)}: " if several else ""
+    who = f"{shown(one.name)}: " if several else ""
     aim = aim_words(summary.asked) + (" (no costs were given)" if summary.asked.assumed else "")
     rule = threshold_words(one.point, one.verdict, one.reverse)
     lines = [f"{rule}for {aim}", *point_lines(one.point, summary.asked.level)]
@@ -246,7 +245,7 @@ def _overview(summary: Summary) -> Padding:
     for name, part, whole in (("caught", "tp", "fn"), ("false alarms", "fp", "tn")):
         cells = (_of(one.point.confusion, part, whole) for one in scores)
         rows.append((name, *cells))
-    return _table(rows, ("", *(one_line(one.name) for one in scores)))
+    return _table(rows, ("", *(shown(one.name) for one in scores)))
 
 
 def _heading(text: str) -> list[tuple[str, ...]]:
@@ -263,14 +262,14 @@ def _groups(groups: Groups, level: float) -> Iterator[Any]:
     for name, g in groups.by_score.items():
         means = group_means(g, level)
         if not means:
-            yield Text(f"AUC inside {one_line(groups.name)}: no group has both classes")
+            yield Text(f"AUC inside {shown(groups.name)}: no group has both classes")
             return
-        title = f"AUC of {one_line(name)} inside {one_line(groups.name)}, of {len(g):,} groups"
+        title = f"AUC of {shown(name)} inside {shown(groups.name)}, of {len(g):,} groups"
         averages = [(one, e.text(), AVERAGES[one]) for one, e in means.items()]
-        order, which = groups_to_list(g)
+        order, which = listed(g)
         rows = [
             (
-                one_line(str(g.group[k])),
+                shown(str(g.group[k])),
                 number_text(g.auc[k]),
                 f"{count_text(g.P[k])} positive, {count_text(g.N[k])} negative",
             )
@@ -292,17 +291,17 @@ def _learners(learners: Learners) -> Group:
         mark = "*" if one.name == learners.chosen else " "
         value = one.value.text(rate=rate)
         less = "" if one.difference is None else one.difference.text(rate=rate)
-        rows.append((f"{mark} {one_line(one.name)}", value, less))
+        rows.append((f"{mark} {shown(one.name)}", value, less))
     head = ("  learner", measure_word(learners.measure), "difference")
     return Group(
         Text(f"Learners by {measure_word(learners.measure)}, cross-validated"),
         _table(rows, head),
         *(
-            Padding(Text(f"{one_line(one.name)}: {one_line(one.note, 300)}"), (0, 0, 0, 4))
+            Padding(Text(f"{shown(one.name)}: {shown(one.note, 300)}"), (0, 0, 0, 4))
             for one in learners.rows
             if one.note
         ),
-        Text(one_line(learners.why, 1000)),
+        Text(shown(learners.why, 1000)),
     )
 
 
@@ -313,9 +312,9 @@ def _facts(facts: Sequence[tuple[str, str]]) -> Group:
     for name, value in facts:
         seen[name] = seen.get(name, 0) + 1
         if seen[name] <= _SHOWN:
-            rows.append((one_line(name), one_line(value, 1000)))
+            rows.append((shown(name), shown(value, 1000)))
     for name, count in seen.items():
         if count > _SHOWN:
             more = count - _SHOWN
-            rows.append(("", f"and {more:,} more {one_line(name)}{'s' if more > 1 else ''}"))
+            rows.append(("", f"and {more:,} more {shown(name)}{'s' if more > 1 else ''}"))
     return Group(Text("Training"), _table(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cutscore.measures.registry import MEASURES, WORDS
 
 
-def one_line(name: str, most: int = 40) -> str:
+def shown(name: str, most: int = 40) -> str:
     """A name for one line: no line breaks, no control signs, not too long. Names differ at either
     end, so what is left out is in the middle."""
     line = "".join(c if c.isprintable() else " " for c in name)
@@ -17,7 +17,7 @@ def one_line(name: str, most: int = 40) -> str:
 
 def measure_word(name: str) -> str:
     """What learners were compared by."""
-    return {"auc": "AUC"}.get(name) or WORDS.get(name) or one_line(name)
+    return {"auc": "AUC"}.get(name) or WORDS.get(name) or shown(name)
 
 
 def word_for(name: str, prior: float | None) -> str:

@@ -58,12 +58,12 @@ class FittedLine:
         w, b = self.line.w, self.line.b
         return collect(part.rows, lambda block: block.scores(w, b))
 
-    def in_features(self, data: Data) -> LinearDetector:
+    def encoded(self, data: Data) -> LinearDetector:
         """The line of the features of the encoding."""
         return data.encoding.from_raw(self.line) if data.raw else self.line
 
     def scorer(self, data: Data) -> LinearScorer:
-        return LinearScorer.of(data.encoding, self.in_features(data))
+        return LinearScorer.of(data.encoding, self.encoded(data))
 
 
 @dataclass(frozen=True)

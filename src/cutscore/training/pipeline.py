@@ -252,8 +252,8 @@ def train(  # noqa: PLR0913 - a question has many sides
         *_convergence_note(LEARNERS[chosen], fitted),
         *_line_price(able, results, aim),
     )
-    line = fitted.in_features(data) if isinstance(fitted, FittedLine) else None
-    notes = (*data.encoding.notes, *_weight_note(weight, made.sweep), *warnings)
+    line = fitted.encoded(data) if isinstance(fitted, FittedLine) else None
+    notes = (*data.encoding.notes, *_weighted(weight, made.sweep), *warnings)
     tell(1.0, "done")
     return Trained(
         detector=_detector(data, fitted, made, target, notes, folds),
@@ -434,7 +434,7 @@ def _promises(made: _Outcome) -> dict[str, Expected]:
     return out
 
 
-def _weight_note(name: str | None, s: Sweep) -> list[Finding]:
+def _weighted(name: str | None, s: Sweep) -> list[Finding]:
     """For the record: shares of rows are not what rates and the prior are of."""
     return [] if name is None else [RowsWeighted(name, s.prevalence)]
 
