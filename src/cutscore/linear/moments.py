@@ -7,7 +7,7 @@ those of the whole, so rows that never fit in memory are read once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -19,7 +19,7 @@ from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.models import FieldUnfit, FormatUnknown
+from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import (
     BeyondFloats,
@@ -30,6 +30,7 @@ from cutscore.core.findings.statistics import (
     Undefined,
 )
 from cutscore.core.frozen import Frozen, derived
+from cutscore.core.json import with_format, without_format
 from cutscore.core.types import Array, ArrayLike, Label, MatrixLike, SparseMatrix
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
 
@@ -221,24 +222,13 @@ class ClassMoments(Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as lists and numbers, for JSON."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "origin": self.origin.tolist(),
-            "weight": self.weight.tolist(),
-            "offset": self.offset.tolist(),
-            "scatter": None if self.scatter is None else self.scatter.tolist(),
-        }
+        names = ("origin", "weight", "offset", "scatter")
+        return with_format(_FORMAT, _VERSION, {name: getattr(self, name) for name in names})
 
     @staticmethod
     def from_dict(data: object) -> ClassMoments:
         """The moments that :meth:`to_dict` wrote."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            other = data.get("format") if isinstance(data, Mapping) else data
-            raise DataError(FormatUnknown(other, _FORMAT))
-        if data.get("version") != _VERSION:
-            other = f"{_FORMAT} {data.get('version')}"
-            raise DataError(FormatUnknown(other, f"{_FORMAT} {_VERSION}"))
+        data = without_format(_FORMAT, _VERSION, data)
         d = len(data["origin"]) if isinstance(data.get("origin"), list) else 0
         k = max(len(data["weight"]), 2) if isinstance(data.get("weight"), list) else 2
         shapes = {"origin": (d,), "weight": (k,), "offset": (k, d), "scatter": (k, d, d)}

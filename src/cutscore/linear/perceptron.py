@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core import _native
+from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import BeyondFloats
 from cutscore.linear.line import Fit, LinearDetector, Margins
 from cutscore.linear.rows import Block, Floats, Rows, collect, readable
@@ -322,12 +324,10 @@ def _any(block: Block) -> bool:
 
 def _check(rate: float, max_passes: float, variant: str) -> None:
     if not (rate > 0 and isfinite(rate)):
-        raise ValueError(f"rate must be positive and finite; it is {rate!r}.")
+        raise DataError(BadArgument("rate", "be positive and finite", rate))
     if not max_passes >= 1:
-        raise ValueError(f"max_passes must be at least 1; it is {max_passes!r}.")
-    if variant not in get_args(Variant):
-        known = ", ".join(map(repr, get_args(Variant)))
-        raise ValueError(f"variant must be one of {known}; it is {variant!r}.")
+        raise DataError(BadArgument("max_passes", "be at least 1", max_passes))
+    one_of("variant", variant, get_args(Variant))
 
 
 def _check_finite(state: State, rate: float) -> None:
