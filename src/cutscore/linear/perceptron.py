@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core import _native
-from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import BeyondFloats
@@ -327,7 +326,9 @@ def _check(rate: float, max_passes: float, variant: str) -> None:
         raise DataError(BadArgument("rate", "be positive and finite", rate))
     if not max_passes >= 1:
         raise DataError(BadArgument("max_passes", "be at least 1", max_passes))
-    one_of("variant", variant, get_args(Variant))
+    if variant not in get_args(Variant):
+        known = ", ".join(map(repr, get_args(Variant)))
+        raise DataError(BadArgument("variant", f"be one of {known}", variant))
 
 
 def _check_finite(state: State, rate: float) -> None:
